@@ -34,7 +34,7 @@ Kind = enum.IntEnum("Kind", (  # of messages, from 1 (§8)
     "TAKE HISTORY FETCH BLOCK BYE ORDERS SETTINGS PROOF HEADS LISTED"))
 INTRODUCTION = struct.Struct("<H6x16s16sQ")
 MEMBER = struct.Struct("<32sQQ20xI80x")  # of a guest: no digest, no port, and trains 0
-RUMOR_HEAD = struct.Struct("<32sQIIQfI32s32s")
+RUMOR_HEAD = struct.Struct("<32sQI4s6sHfI32s32s")  # count and top, samples, length
 VERSION_ENTRY, HISTORY_ENTRY = struct.Struct("<QI16s"), struct.Struct("<128s64s")
 
 
@@ -71,7 +71,7 @@ class Credentials:
         self._gate_key = blake2b(256, b"hearsay gate", swarm_key)
         self.psk = blake2b(256, b"hearsay psk", swarm_key)
         hashes = [blake2b(128, text.encode()) for text in (swarm, model)]
-        self.introduction = INTRODUCTION.pack(8, *hashes, parameters)
+        self.introduction = INTRODUCTION.pack(9, *hashes, parameters)
         self.context = blake2b(128, self.introduction)
         self.parameters = parameters
 
@@ -191,19 +191,40 @@ def decode_body(body, count, parameters):
     return zip(indexes, levels)
 
 
+def root(square):
+    """The least whole number whose square is at least this one."""
+    return math.isqrt(square - 1) + 1
+
+
+def furthest(parameters):
+    """Units by which a rumor may move the base, as a vector."""
+    return max(1 << 24, root(parameters) << 21)
+
+
+def length_of(levels):
+    return root(sum(n * n for n in levels))
+
+
 class Rumor:
     def __init__(self, data, credentials):
         require(193 <= len(data) <= 65000, "a rumor of impossible size")
         head, body, signature = data[:128], data[128:-64], data[-64:]
-        origin, incarnation, seq, count, _, tau, amount, prev, of_body = RUMOR_HEAD.unpack(head)
+        (origin, incarnation, seq, count_and_top, _, length, tau, amount, prev,
+         of_body) = RUMOR_HEAD.unpack(head)
+        count, top = int.from_bytes(count_and_top[:3], "little"), count_and_top[3]
         require(1 <= count <= 260000 and count <= 4 * len(body), "a rumor of impossible count")
         require(0 < tau <= 1 and 1 <= amount <= 1 << 24, "a rumor beyond its limits")
+        require(amount * top <= 1 << 24 and amount * length <= furthest(credentials.parameters),
+                "a rumor that goes too far")
         require(of_body == blake2b(256, body), "a head of another body")
         require(any(prev) == (seq > 0), "a rumor before the first")
         self.hash = blake2b(256, head, credentials.context)
         VerifyKey(origin).verify(self.hash, signature)
         self.tag, self.seq = tag_of(origin, incarnation), seq
-        self.units = {i: amount * n for i, n in decode_body(body, count, credentials.parameters)}
+        levels = dict(decode_body(body, count, credentials.parameters))
+        require(top == max(map(abs, levels.values())) and length == length_of(levels.values()),
+                "a head that says how far another rumor goes")
+        self.units = {i: amount * n for i, n in levels.items()}
         self.digest = digest_of(self.units.items())
 
 
@@ -474,8 +495,8 @@ class Guest:
     def make_rumor(self, amount=4096):
         """With the body of §19, which moves entries 0, 3, 7, 20 and 41."""
         mine, body = self.credentials, bytes.fromhex("02f4f1a141258804")
-        head = RUMOR_HEAD.pack(mine.id, self.incarnation, 0, 5, 0, 0.001, amount, bytes(32),
-                               blake2b(256, body))
+        head = RUMOR_HEAD.pack(mine.id, self.incarnation, 0, bytes((5, 0, 0, 3)), bytes(6), 4,
+                               0.001, amount, bytes(32), blake2b(256, body))
         return head + body + mine.sign(blake2b(256, head, mine.context))
 
     def begin_again(self, times):
