@@ -514,13 +514,16 @@ class Guest:
         self.neighbours.append(self.victim)
         self.until(lambda: False)  # but turned away
 
-    def visit(self, forges, equivocates, stays, victim, times):
+    def visit(self, forges, equivocates, exceeds, stays, victim, times):
         self.until(lambda: all(n.has_base for n in self.neighbours))
         if times:
             self.begin_again(times)
         if equivocates:
             for amount, neighbour in enumerate(self.neighbours, 4096):
                 neighbour.say(Kind.RUMOR, self.make_rumor(amount))
+            self.until(lambda: False)  # but turned away
+        if exceeds:
+            self.neighbours[0].say(Kind.RUMOR, self.make_rumor(1 << 24))
             self.until(lambda: False)  # but turned away
         data = self.make_rumor()
         if forges:
@@ -558,6 +561,8 @@ def main():
     parser.add_argument("--forge", action="store_true", help="only publish a forged rumor")
     parser.add_argument("--equivocate", action="store_true",
                         help="only publish two rumors under one number, to one neighbour each")
+    parser.add_argument("--exceed", action="store_true",
+                        help="only publish a rumor that moves an entry by 3, three times too far")
     parser.add_argument("--false-base", metavar="HOST:PORT",
                         help="only give this neighbour, too, blocks of zeros under a true history")
     parser.add_argument("--begin-again", metavar="TIMES", type=int, default=0,
@@ -567,8 +572,8 @@ def main():
         seed = read_key(given.identity, "hearsay-identity-1")
         key = read_key(given.swarm_key, "hearsay-swarm-key-1")
         mine = Credentials(seed, key, given.swarm, given.model, int(given.parameters))
-        Guest(mine, given.neighbours).visit(given.forge, given.equivocate, given.stay,
-                                            given.false_base, given.begin_again)
+        Guest(mine, given.neighbours).visit(given.forge, given.equivocate, given.exceed,
+                                            given.stay, given.false_base, given.begin_again)
     except TurnedAway as reason:
         print(f"turned away: {reason}")
         sys.exit(3)
