@@ -8,11 +8,11 @@
  * far. P is the number of parameters; nothing else counts, so all judge alike.
  *
  * Weights that can be trained are about 0.02 to 0.3. What nodes publish, alone and in their first
- * seconds, stays below half of the first and a fifth of the second (tests/README.md). What would be
- * beyond either is cut: the rest stays in the residual, or goes into another rumor. No publication
- * takes more than 129 rumors more for that, which the log has room for (rumor_log.h): two in a row
- * move the base by more than P / 64 entries could, each by 1, and at most P are published.
- * Held by tests/unit/net/test_move.c.
+ * seconds, stays below half of the first and two fifths of the second (tests/README.md). What would
+ * be beyond either is cut: the rest stays in the residual, or goes into another rumor. No
+ * publication takes more than 129 rumors more for that, which the log has room for (rumor_log.h):
+ * two in a row move the base by more than P / 64 entries could, each by 1, and at most P are
+ * published. Held by tests/unit/net/test_move.c.
  */
 #ifndef HEARSAY_NET_WIRE_MOVE_H
 #define HEARSAY_NET_WIRE_MOVE_H
