@@ -179,6 +179,25 @@ static void a_head_that_goes_too_far_is_a_proof_wherever_it_is_shown(void **stat
     assert_false(messenger.closed);
 }
 
+static void such_a_head_that_nobody_signed_is_refused(void **state)
+{
+    (void)state;
+    uint8_t rumor[RUMOR_MAX];
+    start_three();
+    publish(0);
+    run(SECOND_NS);
+    (void)changed_rumor(1, HEAD_AMOUNT_AT, MOVE_MAX + 1, 4, rumor);
+    villain.made[1].bytes[SIGNED_HEAD_BYTES - 1] ^= 1;
+    enter(&messenger, 2, 78);
+    puppet_say(&messenger, &(struct message){.kind = HEADS,
+                                             .tag = origin_tag(villain.identity.id, 1),
+                                             .bulk = {villain.made[1].bytes, SIGNED_HEAD_BYTES}});
+    run(SECOND_NS);
+    assert_true(messenger.closed);
+    assert_string_equal(messenger.bye, "sent a head that is not valid");
+    assert_null(proof_of(2));
+}
+
 /* Every weight by 40: what a publication cuts is then far beyond what one rumor may move. */
 static void a_learner_that_leaps_is_believed_piece_by_piece(void **state)
 {
@@ -206,6 +225,7 @@ int main(void)
         OF_VILLAIN(who_passes_such_a_rumor_on_is_hung_up_on_and_its_author_put_out),
         OF_VILLAIN(without_a_signature_it_proves_nothing),
         OF_VILLAIN(a_head_that_goes_too_far_is_a_proof_wherever_it_is_shown),
+        OF_VILLAIN(such_a_head_that_nobody_signed_is_refused),
         STORY(a_learner_that_leaps_is_believed_piece_by_piece),
     };
     return cmocka_run_group_tests(tests, open_all, close_all);

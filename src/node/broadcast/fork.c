@@ -137,11 +137,11 @@ void fork_on_heads(struct node *node, const struct peer *from, uint64_t tag, con
     for (size_t at = 0; at < bytes && origin && !is_excess(origin); at += SIGNED_HEAD_BYTES) {
         struct signed_head theirs, ours;
         signed_head_read(&theirs, heads + at, node->context);
-        look_at(node, &theirs);
-        if (!find_contrary(node, versions_place(versions, origin), &theirs, &ours))
+        const bool is_within = head_is_within(theirs.bytes, node->options.parameters);
+        if (is_within && !find_contrary(node, versions_place(versions, origin), &theirs, &ours))
             continue;
         if (signed_head_verify(&theirs) == OK)
-            fork_found(node, &ours, &theirs);
+            fork_found(node, is_within ? &ours : &theirs, &theirs);
         else
             connection_hang_up(node, from, BYE_BROKEN, "sent a head that is not valid");
         return;
