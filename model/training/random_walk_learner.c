@@ -90,19 +90,32 @@ static void allow(struct account *account, uint32_t c, float weight, double move
     account->bound[c] += 0x1p-24 * (fabs((double)weight) + 4 * fabs(moved));
 }
 
-void random_walk_step(struct random_walk *random_walk)
+static void walk(struct random_walk *random_walk, uint32_t c, float by)
 {
     struct replica *replica = &random_walk->replica;
+    const float before = weight_at(random_walk, c);
+    const float after = before + by;
+    replica->backend->upload(replica->backend, replica->weights + c, &after, sizeof after);
+    if (random_walk->accounted)
+        credit(&random_walk->account, random_walk->account.produced, c,
+               (double)after - (double)before);
+}
+
+void random_walk_step(struct random_walk *random_walk)
+{
+    const uint32_t parameters = (uint32_t)random_walk->replica.parameters;
     for (int i = 0; i < RANDOM_WALK_ENTRIES; i++) {
-        const uint32_t c = rng_below(&random_walk->rng, (uint32_t)replica->parameters);
+        const uint32_t c = rng_below(&random_walk->rng, parameters);
         const double x = 2 * rng_uniform(&random_walk->rng) - 1;
-        const float before = weight_at(random_walk, c);
-        const float after = before + (float)(RANDOM_WALK_STEP_MAX * x * x * x * x * x);
-        replica->backend->upload(replica->backend, replica->weights + c, &after, sizeof after);
-        if (random_walk->accounted)
-            credit(&random_walk->account, random_walk->account.produced, c,
-                   (double)after - (double)before);
+        walk(random_walk, c, (float)(RANDOM_WALK_STEP_MAX * x * x * x * x * x));
     }
+}
+
+void random_walk_leap(struct random_walk *random_walk, float by)
+{
+    CHECK(isfinite(by));
+    for (uint32_t c = 0; c < random_walk->replica.parameters; c++)
+        walk(random_walk, c, by);
 }
 
 /* The outer step that a publication takes before it cuts (replica.h). */
@@ -367,7 +380,8 @@ double random_walk_account_error(const struct random_walk *random_walk, double *
         const double residual =
             residual_at(random_walk, c, random_walk->read[c]) + held_at(random_walk, c);
         const double error = fabs(account->produced[c] - account->published[c] - residual);
-        const double most = account->bound[c] + 0x1.8p-52 * fabs(residual); /* of these three sums */
+        const double most =
+            account->bound[c] + 0x1.8p-52 * fabs(residual); /* of these three sums */
         if (!(error - most > worst_excess))
             continue;
         worst_excess = error - most;

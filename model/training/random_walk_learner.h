@@ -34,6 +34,8 @@ struct random_walk *random_walk_new(struct arena *arena, struct backend *backend
 #define RANDOM_WALK_ENTRIES  12
 #define RANDOM_WALK_STEP_MAX 0.01
 void random_walk_step(struct random_walk *random_walk);
+/* Moves all weights by so much, as those of a learner do that loses its way. */
+void random_walk_leap(struct random_walk *random_walk, float by);
 
 /* As replica_publish, replica_apply and so on (replica.h). */
 const struct update *random_walk_publish(struct random_walk *random_walk,

@@ -26,7 +26,7 @@
  *   BYE            reason text bulk        the last message
  *   ORDERS         number bulk             I know the operator's orders up to that number; some
  *   SETTINGS       text                    those that all nodes of a swarm must share
- *   PROOF          hash bulk               proofs that members equivocate; a hash of all I know
+ *   PROOF          hash bulk               proofs that members lie; a hash of all I know
  *   HEADS          tag bulk                what I have of a stream that is another at yours
  *   LISTED         hash                    of who is a member, as I know it
  *   SWARM_KEY      number bulk             the key that this order is of; no bulk: give it

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "wire/move.h"
 #include "world/poisoner.h"
 #include "world/world_private.h"
 
@@ -276,6 +277,16 @@ static void note(struct world *world, uint32_t i, const struct note *note)
         world->on_note(world->user, i, note);
 }
 
+/* By how much a rumor moves an entry at most, and all of them together, as weights. */
+static void trace_move(FILE *file, const struct update *update)
+{
+    const struct move move = move_of(update->amount, update->level, update->count);
+    CHECK(move.top > 0);
+    (void)fprintf(file, " %u entries, moved by %g, together %g", (unsigned)update->count,
+                  (double)QUANTUM * update->amount * move.top,
+                  (double)QUANTUM * update->amount * move.length);
+}
+
 static void trace(struct world *world, uint32_t i, const struct action *action)
 {
     static const char *const names[] = {"dial", "send",  "hangup", "apply", "train",   "tell",
@@ -299,6 +310,8 @@ static void trace(struct world *world, uint32_t i, const struct action *action)
     if (action->kind == ACTION_SEND)
         (void)fprintf(world->trace_file, " %zu bytes, trace %016" PRIx64, action->count,
                       world->trace);
+    if (action->kind == ACTION_APPLY)
+        trace_move(world->trace_file, action->update);
     if (action->kind == ACTION_NOTE)
         (void)fprintf(world->trace_file, " %s %s", action->note.who, action->note.text);
     (void)fputc('\n', world->trace_file);

@@ -39,7 +39,7 @@ struct node {
     struct connections *connections; /* conversations with peers */
     struct membership *membership;   /* the members of the swarm */
     struct orders *orders;           /* of the operator */
-    struct proofs *proofs;           /* that members equivocate */
+    struct proofs *proofs;           /* that members lie */
     struct admitted *admitted;       /* who may be in the swarm */
     struct rekey *rekey;             /* the swarm keys */
     struct rate *rate;               /* how much is sent and published, and when */

@@ -48,12 +48,16 @@ static void leave(struct node *node, const struct order *order)
     leave_on_expelled(node);
 }
 
-static void leave_on_proof(struct node *node)
+static void leave_on_proof(struct node *node, const struct proof *proof)
 {
     (void)notes_add(&node->notes, node->now_ns, NOTE_EXPELLED, LEVEL_ERROR,
-                    "two nodes run with the same identity key: two different rumors under one "
-                    "number are signed with it, so this node is put out of the swarm for good; "
-                    "give each machine a key of its own (hearsay keygen)");
+                    proof->kind == PROOF_FORK
+                        ? "two nodes run with the same identity key: two different rumors under "
+                          "one number are signed with it, so this node is put out of the swarm for "
+                          "good; give each machine a key of its own (hearsay keygen)"
+                        : "a rumor beyond what any may do is signed with the identity key of this "
+                          "node, so it is put out of the swarm for good: another program has that "
+                          "key; make a new one (hearsay keygen)");
     leave_on_expelled(node);
 }
 
@@ -156,8 +160,9 @@ void expulsion_begin(struct node *node)
 {
     if (orders_count(node) > 0)
         obey_own(node);
-    if (proofs_against(node, node->options.identity->id))
-        leave_on_proof(node);
+    const struct proof *against = proofs_against(node, node->options.identity->id);
+    if (against)
+        leave_on_proof(node, against);
     retract(node);
 }
 
@@ -165,9 +170,13 @@ static void note_proof(struct node *node, const struct proof *proof)
 {
     struct note *note =
         notes_add(&node->notes, node->now_ns, NOTE_EXPELLED, LEVEL_WARNING,
-                  "has signed two different rumors under one number and is put out of the swarm, "
-                  "its rumors from number %u on are taken out: two nodes run with the same "
-                  "identity key, or it lies",
+                  proof->kind == PROOF_FORK
+                      ? "has signed two different rumors under one number and is put out of the "
+                        "swarm, its rumors from number %u on are taken out: two nodes run with the "
+                        "same identity key, or it lies"
+                      : "has signed a rumor that moves the base further, or claims more samples, "
+                        "than any may, and is put out of the swarm, its rumors from number %u on "
+                        "are taken out: it lies, or its program is broken",
                   (unsigned)proof->keep);
     identity_text(note->who, proof->author);
 }
@@ -184,7 +193,7 @@ static void obey_proof(struct node *node, const struct peer *from, const uint8_t
         anti_entropy_ask_for_all(node, peer); /* do they obey, too? (suspension.h) */
     }
     if (is_own(node, proof->author)) {
-        leave_on_proof(node);
+        leave_on_proof(node, proof);
         return;
     }
     suspension_on_proof(node, proof->author);

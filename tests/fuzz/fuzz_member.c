@@ -111,7 +111,7 @@ static void say_rumor(void)
     else
         origin->seq++;
     if (shape & 128)
-        head.samples = pick();
+        head.samples = pick() >> (64 - 8 * HEAD_SAMPLES_BYTES);
     memcpy(head.origin, origin->identity->id, ID_BYTES);
     if (head.seq > 0) {
         static const uint8_t none[HEAD_HASH_BYTES];
@@ -138,7 +138,7 @@ static void say_proof(void)
     const uint32_t seq = (uint32_t)pick();
     make_head(&one, author->identity->id, author->incarnation, seq, 1);
     make_head(&other, author->identity->id, author->incarnation, seq + (shape & 1), 2);
-    if (proof_create(&one, &other, bytes) != OK)
+    if (proof_create(&one, &other, SCENE_PARAMETERS, bytes) != OK)
         return;
     if (shape & 2)
         bytes[pick() % sizeof bytes] ^= (uint8_t)(1 + shape);

@@ -35,7 +35,7 @@ Kind = enum.IntEnum("Kind", (  # of messages, from 1 (§8)
 INTRODUCTION = struct.Struct("<H6x16s16sQ")
 ORDER_HEAD, REKEY = struct.Struct("<QBB32s"), 3
 MEMBER = struct.Struct("<32sQQ20xI2xB77x")  # of a guest: no digest, no port, and trains 0
-RUMOR_HEAD = struct.Struct("<32sQIIQfI32s32s")
+RUMOR_HEAD = struct.Struct("<32sQI4s6sHfI32s32s")  # count and top, samples, length
 VERSION_ENTRY, HISTORY_ENTRY = struct.Struct("<QI16s"), struct.Struct("<128s64s")
 
 
@@ -72,7 +72,7 @@ class Credentials:
         self._gate_key = blake2b(256, b"hearsay gate", swarm_key)
         self.psk = blake2b(256, b"hearsay psk", swarm_key)
         hashes = [blake2b(128, text.encode()) for text in (swarm, model)]
-        self.introduction = INTRODUCTION.pack(8, *hashes, parameters)
+        self.introduction = INTRODUCTION.pack(9, *hashes, parameters)
         self.context = blake2b(128, self.introduction)
         self.parameters = parameters
 
@@ -192,19 +192,40 @@ def decode_body(body, count, parameters):
     return zip(indexes, levels)
 
 
+def root(square):
+    """The least whole number whose square is at least this one."""
+    return math.isqrt(square - 1) + 1
+
+
+def furthest(parameters):
+    """Units by which a rumor may move the base, as a vector."""
+    return max(1 << 24, root(parameters) << 21)
+
+
+def length_of(levels):
+    return root(sum(n * n for n in levels))
+
+
 class Rumor:
     def __init__(self, data, credentials):
         require(193 <= len(data) <= 65000, "a rumor of impossible size")
         head, body, signature = data[:128], data[128:-64], data[-64:]
-        origin, incarnation, seq, count, _, tau, amount, prev, of_body = RUMOR_HEAD.unpack(head)
+        (origin, incarnation, seq, count_and_top, _, length, tau, amount, prev,
+         of_body) = RUMOR_HEAD.unpack(head)
+        count, top = int.from_bytes(count_and_top[:3], "little"), count_and_top[3]
         require(1 <= count <= 260000 and count <= 4 * len(body), "a rumor of impossible count")
         require(0 < tau <= 1 and 1 <= amount <= 1 << 24, "a rumor beyond its limits")
+        require(amount * top <= 1 << 24 and amount * length <= furthest(credentials.parameters),
+                "a rumor that goes too far")
         require(of_body == blake2b(256, body), "a head of another body")
         require(any(prev) == (seq > 0), "a rumor before the first")
         self.hash = blake2b(256, head, credentials.context)
         VerifyKey(origin).verify(self.hash, signature)
         self.tag, self.seq = tag_of(origin, incarnation), seq
-        self.units = {i: amount * n for i, n in decode_body(body, count, credentials.parameters)}
+        levels = dict(decode_body(body, count, credentials.parameters))
+        require(top == max(map(abs, levels.values())) and length == length_of(levels.values()),
+                "a head that says how far another rumor goes")
+        self.units = {i: amount * n for i, n in levels.items()}
         self.digest = digest_of(self.units.items())
 
 
@@ -505,8 +526,8 @@ class Guest:
     def make_rumor(self, amount=4096):
         """With the body of §19, which moves entries 0, 3, 7, 20 and 41."""
         mine, body = self.credentials, bytes.fromhex("02f4f1a141258804")
-        head = RUMOR_HEAD.pack(mine.id, self.incarnation, 0, 5, 0, 0.001, amount, bytes(32),
-                               blake2b(256, body))
+        head = RUMOR_HEAD.pack(mine.id, self.incarnation, 0, bytes((5, 0, 0, 3)), bytes(6), 4,
+                               0.001, amount, bytes(32), blake2b(256, body))
         return head + body + mine.sign(blake2b(256, head, mine.context))
 
     def begin_again(self, times):
@@ -524,13 +545,16 @@ class Guest:
         self.neighbours.append(self.victim)
         self.until(lambda: False)  # but turned away
 
-    def visit(self, forges, equivocates, stays, victim, times):
+    def visit(self, forges, equivocates, exceeds, stays, victim, times):
         self.until(lambda: all(n.has_base for n in self.neighbours))
         if times:
             self.begin_again(times)
         if equivocates:
             for amount, neighbour in enumerate(self.neighbours, 4096):
                 neighbour.say(Kind.RUMOR, self.make_rumor(amount))
+            self.until(lambda: False)  # but turned away
+        if exceeds:
+            self.neighbours[0].say(Kind.RUMOR, self.make_rumor(1 << 24))
             self.until(lambda: False)  # but turned away
         data = self.make_rumor()
         if forges:
@@ -572,6 +596,8 @@ def main():
     parser.add_argument("--forge", action="store_true", help="only publish a forged rumor")
     parser.add_argument("--equivocate", action="store_true",
                         help="only publish two rumors under one number, to one neighbour each")
+    parser.add_argument("--exceed", action="store_true",
+                        help="only publish a rumor that moves an entry by 3, three times too far")
     parser.add_argument("--false-base", metavar="HOST:PORT",
                         help="only give this neighbour, too, blocks of zeros under a true history")
     parser.add_argument("--begin-again", metavar="TIMES", type=int, default=0,
@@ -587,7 +613,7 @@ def main():
         if given.learn_key:
             guest.learn_key(given.learn_key)
             return
-        guest.visit(given.forge, given.equivocate, given.stay, given.false_base,
+        guest.visit(given.forge, given.equivocate, given.exceed, given.stay, given.false_base,
                     given.begin_again)
     except TurnedAway as reason:
         print(f"turned away: {reason}")

@@ -67,13 +67,14 @@ void cpu_cut(struct backend *backend, uint32_t found, const uint32_t *candidates
     const float tau = host_update->tau;
     const uint32_t amount = host_update->amount;
     const float step = QUANTUM * (float)amount - tau;
+    const float most = (float)update_level_max(amount);
     uint32_t count = 0;
     for (uint32_t i = 0; i < found && count < capacity; i++) {
         const uint32_t c = candidates[i];
         const float r = residual(w[c], base[c]);
         if (!(fabsf(r) >= tau && fabsf(r) <= FLT_MAX)) /* NaN and infinity stay here */
             continue;
-        const int level = (int)fmaxf(fminf(r / tau, LEVEL_MAX), -LEVEL_MAX);
+        const int level = (int)fmaxf(fminf(r / tau, most), -most);
         host_update->index[count] = c;
         host_update->level[count] = (int8_t)level;
         count++;

@@ -105,6 +105,7 @@ void cuda_cut(struct backend *backend, uint32_t found, const uint32_t *candidate
         return;
     struct cut_room room = cut_room(cuda, found, capacity < found ? capacity : found);
     room.cut.tau = host_update->tau;
+    room.cut.level_max = (float)update_level_max(host_update->amount);
     room.cut.amount = host_update->amount;
     room.cut.candidates = candidates;
     cuda_check(kernel_levels(cuda->stream, room.cut, w, base), "cut");

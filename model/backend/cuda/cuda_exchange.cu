@@ -155,7 +155,7 @@ static __global__ void levels(unsigned found, struct cut cut, const float *w, co
         const uint32_t c = cut.candidates[i];
         const float r = residual(w[c], base[c]);
         const bool published = fabsf(r) >= cut.tau && fabsf(r) <= FLT_MAX;
-        const float level = fmaxf(fminf(r / cut.tau, LEVEL_MAX), -LEVEL_MAX);
+        const float level = fmaxf(fminf(r / cut.tau, cut.level_max), -cut.level_max);
         cut.levels[i] = published ? (int8_t)(int)level : (int8_t)0;
         cut.published_before[i] = published;
     }

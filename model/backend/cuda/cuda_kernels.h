@@ -105,6 +105,7 @@ cudaError_t kernel_refine(cudaStream_t stream, uint32_t found, const uint32_t *c
 /* A cut, in three steps: kernel_levels, a scan of published_before, kernel_cut. */
 struct cut {
     float tau;                  /* threshold */
+    float level_max;            /* of any level */
     uint32_t amount;            /* quanta per level */
     uint32_t found;             /* candidates */
     uint32_t capacity;          /* entries published at most: the first ones */

@@ -131,27 +131,29 @@ static void a_cut_looks_at_nothing_else_than_what_was_picked(void **state)
 }
 
 /* By division in double and by hand, entry after entry. */
-static int level_expected(uint32_t c, float tau)
+static int level_expected(uint32_t c, float tau, int most)
 {
     const float r = w_before[c] - QUANTUM * (float)base_before[c];
     if (!isfinite(r) || fabsf(r) < tau)
         return 0;
     const float levels = truncf(r / tau);
-    return levels > LEVEL_MAX ? LEVEL_MAX : levels < -LEVEL_MAX ? -LEVEL_MAX : (int)levels;
+    return levels > (float)most ? most : levels < (float)-most ? -most : (int)levels;
 }
 
 static void a_cut_publishes_the_large_residuals_in_order(void **state)
 {
     (void)state;
-    const float taus[] = {0.0001f, 0.003f, 0.02f};
+    const float taus[] = {0.0001f, 0.003f, 0.02f, 0.003f, 0.0001f};
+    const uint32_t amounts[] = {503, 15099, 100663, MOVE_MAX / 2, MOVE_MAX};
+    const int most[] = {LEVEL_MAX, LEVEL_MAX, LEVEL_MAX, 2, 1}; /* no entry moves by more than 1 */
     for (size_t t = 0; t < sizeof taus / sizeof taus[0]; t++) {
         random_state(2 + t);
-        const uint32_t amount = (uint32_t)(0.3f * taus[t] / QUANTUM);
+        const uint32_t amount = amounts[t];
         struct update cut = {.tau = taus[t], .amount = amount, .index = index_, .level = level};
         cut_all(P, &cut);
         uint32_t at = 0;
         for (uint32_t c = 0; c < P; c++) {
-            const int k = level_expected(c, taus[t]);
+            const int k = level_expected(c, taus[t], most[t]);
             assert_int_equal(base[c], base_before[c] + (int32_t)amount * k);
             if (k == 0) {
                 assert_memory_equal(&weights[c], &w_before[c], sizeof weights[c]);
