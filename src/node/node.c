@@ -35,8 +35,8 @@ size_t node_arena_bytes(const struct node_options *options)
            broadcast_arena_bytes(options) + discovery_arena_bytes(options) +
            transfer_arena_bytes(options) + join_arena_bytes() + leave_arena_bytes() +
            orders_arena_bytes(options) + admitted_arena_bytes() + proofs_arena_bytes() +
-           expulsion_arena_bytes() + suspension_arena_bytes() + timers_arena_bytes() + NOTES_WAITING * sizeof(struct note) +
-           FRAME_MAX + 4 * 64;
+           expulsion_arena_bytes() + suspension_arena_bytes() + timers_arena_bytes() +
+           NOTES_WAITING * sizeof(struct note) + FRAME_MAX + 4 * 64;
 }
 
 static void init_shared(struct node *node, struct arena *arena, const struct node_options *options,
@@ -259,7 +259,7 @@ void node_on_published(struct node *node, uint64_t now_ns, const struct update *
     begin_event(node, now_ns);
     const uint64_t bytes = broadcast_publish(node, update);
     transfer_on_update(node, update);
-    if (publish_schedule_end(node, bytes, update->count))
+    if (publish_schedule_end(node, bytes, update))
         leave_on_published(node, update->count);
     expulsion_on_published(node);
     publish_schedule_consider(node);
