@@ -8,6 +8,7 @@
 #ifndef HEARSAY_BASE_UPDATE_H
 #define HEARSAY_BASE_UPDATE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #define QUANTUM    0x1p-24f   /* q: the value of one unit of the base */
@@ -38,6 +39,7 @@ struct publish_terms {
     float tau;             /* the threshold; 0: the one that fits best */
     double share;          /* of this origin among all, 0 < share <= 1 */
     double gain;
+    bool may_count_more;    /* what others hardly publish counts for more (echo.h) */
     double beta;            /* base momentum */
     double held;            /* the part of what stays unpublished that leaves the weights, 0 .. 1 */
     uint64_t swarm_samples; /* that all have learned by now, as far as is known */

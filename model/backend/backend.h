@@ -220,6 +220,9 @@ struct exchange_operations {
     /* held = part·r, and w -= held: so much of each residual is taken out of the weights. */
     void (*hold)(struct backend *, size_t count, float part, float *w, const int32_t *base,
                  float *held);
+    /* held -= part·tau·k, as far as it goes: 0 is not passed, and where held and k differ in sign
+     * it stays. */
+    void (*let_go)(struct backend *, const struct update *host_update, float part, float *held);
     /* digest.h, over all entries. */
     uint64_t (*digest)(struct backend *, size_t count, const int32_t *base);
 };

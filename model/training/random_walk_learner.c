@@ -183,11 +183,25 @@ const struct update *random_walk_publish(struct random_walk *random_walk,
     return update;
 }
 
+/* What others have said for this learner is no longer its own to say. */
+static void account_let_go(struct random_walk *random_walk, const struct update *update,
+                           double factor)
+{
+    struct account *account = &random_walk->account;
+    for (uint32_t i = 0; i < update->count; i++) {
+        const uint32_t c = update->index[i];
+        credit(account, account->produced, c, factor * held_at(random_walk, c));
+    }
+}
+
 void random_walk_apply(struct random_walk *random_walk, const struct update *update)
 {
+    if (random_walk->accounted)
+        account_let_go(random_walk, update, -1);
     replica_apply(&random_walk->replica, update);
     if (!random_walk->accounted)
         return;
+    account_let_go(random_walk, update, 1); /* but for what is still held */
     const double step = (double)QUANTUM * update->amount;
     for (uint32_t i = 0; i < update->count; i++) {
         const uint32_t c = update->index[i];

@@ -262,7 +262,7 @@ void node_on_published(struct node *node, uint64_t now_ns, const struct update *
     begin_event(node, now_ns);
     const uint64_t bytes = broadcast_publish(node, update);
     transfer_on_update(node, update);
-    if (publish_schedule_end(node, bytes, update->count))
+    if (publish_schedule_end(node, bytes, update))
         leave_on_published(node, update->count);
     expulsion_on_published(node);
     publish_schedule_consider(node);

@@ -145,6 +145,24 @@ void cpu_hold(struct backend *backend, size_t count, float part, float *w, const
     }
 }
 
+/* What of held is let go, if so much should be. */
+static float gone(float held, float most)
+{
+    return held > 0 ? fmaxf(fminf(held, most), 0) : fminf(fmaxf(held, most), 0);
+}
+
+void cpu_let_go(struct backend *backend, const struct update *host_update, float part, float *held)
+{
+    (void)backend;
+    const float step = part * host_update->tau;
+    for (uint32_t i = 0; i < host_update->count; i++) {
+        const uint32_t c = host_update->index[i];
+        if (i + AHEAD < host_update->count)
+            __builtin_prefetch(&held[host_update->index[i + AHEAD]], 1);
+        held[c] -= gone(held[c], step * (float)host_update->level[i]);
+    }
+}
+
 uint64_t cpu_digest(struct backend *backend, size_t count, const int32_t *base)
 {
     (void)backend;

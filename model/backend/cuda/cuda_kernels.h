@@ -125,6 +125,8 @@ cudaError_t kernel_apply(cudaStream_t stream, const struct update *update, bool 
                          int32_t *base);
 cudaError_t kernel_hold(cudaStream_t stream, size_t count, float part, float *w,
                         const int32_t *base, float *held);
+cudaError_t kernel_let_go(cudaStream_t stream, const struct update *update, float part,
+                          float *held);
 cudaError_t kernel_rebase(cudaStream_t stream, size_t count, const int32_t *to, float *w,
                           int32_t *base);
 /* Adds to digest[2], low and high lane. */

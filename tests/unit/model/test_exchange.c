@@ -118,6 +118,19 @@ static void what_is_held_back_leaves_the_weights(void **state)
     assert_memory_equal(base, base_before, sizeof base);
 }
 
+static void what_others_have_said_is_let_go_as_far_as_it_is_held(void **state)
+{
+    (void)state;
+    float held[] = {1, 1, -1, -0.25f, 0, 5}; /* entries 0 .. 5 */
+    uint32_t indexes[] = {0, 1, 2, 3, 4};
+    int8_t levels[] = {1, -1, -3, -3, 2};
+    const struct update said = {
+        .tau = 0.5f, .amount = 7, .count = 5, .index = indexes, .level = levels};
+    const float expected[] = {0.75f, 1, -0.25f, 0, 0, 5};
+    backend->exchange.let_go(backend, &said, 0.5f, held);
+    assert_memory_equal(held, expected, sizeof expected);
+}
+
 static void a_cut_looks_at_nothing_else_than_what_was_picked(void **state)
 {
     (void)state;
@@ -252,6 +265,7 @@ int main(void)
         cmocka_unit_test(a_survey_steps_on_with_the_base_first),
         cmocka_unit_test(a_refinement_counts_the_parts_of_one_bin_among_the_candidates),
         cmocka_unit_test(what_is_held_back_leaves_the_weights),
+        cmocka_unit_test(what_others_have_said_is_let_go_as_far_as_it_is_held),
         cmocka_unit_test(a_cut_looks_at_nothing_else_than_what_was_picked),
         cmocka_unit_test(a_cut_publishes_the_large_residuals_in_order),
         cmocka_unit_test(a_cut_stops_at_its_capacity),
