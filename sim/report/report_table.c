@@ -143,7 +143,7 @@ static void fact_warnings(struct table *table, const struct outcome *outcome)
             const struct group *group = &outcome->scenario->groups[g];
             uint32_t named = 0;
             for (uint32_t i = 0; i < group->count; i++)
-                named += outcome->nodes[group->first + i].warnings >> kind & 1;
+                named += (uint32_t)(outcome->nodes[group->first + i].warnings >> kind & 1);
             if (named > 0 && used < (int)sizeof text)
                 used += snprintf(text + used, sizeof text - (size_t)used, "%s%s %u of %s",
                                  used > 0 ? ", " : "", note_kind_name((enum note_kind)kind),
