@@ -19,6 +19,7 @@
 #include "commands/model_command.h"
 #include "commands/node_command.h"
 #include "commands/predict.h"
+#include "commands/rekey.h"
 #include "commands/status/members.h"
 #include "commands/status/status.h"
 #include "commands/status/top.h"
@@ -110,6 +111,7 @@ static const struct command commands[] = {
     {"operatorkey", "make the key of who may admit and put out nodes", run_operatorkey},
     {"admit", "the operator admits a member, or all who are in", admit_run},
     {"expel", "the operator puts a member out of the swarm", expel_run},
+    {"rekey", "the operator gives the swarm another key, while it trains", rekey_run},
     {"swarm", "run a whole swarm on this machine and show that its nodes agree", swarm_run},
     {"sim", "play a swarm under virtual time, on any links, with any faults", sim_run},
     {"model", "the layers of a model as a table: shapes, parameters, work", model_command_run},

@@ -2,6 +2,8 @@
 #ifndef HEARSAY_BASE_AMOUNT_H
 #define HEARSAY_BASE_AMOUNT_H
 
+#include <stdint.h>
+
 #define AMOUNT_BYTES 24
 
 /* "12.3 MB" */
@@ -18,5 +20,8 @@ struct amount amount_of(double amount, const char *unit);
 
 /* "0.25 ms", "850 ms", "12.3 s", "5m03s", "2h13m", "3d04h"; "-" when not known. */
 struct amount amount_span(double seconds);
+
+/* Milliseconds since 1970 as "2026-11-24 13:00 UTC"; "-" after the year 9999. */
+struct amount amount_moment(uint64_t ms);
 
 #endif

@@ -8,12 +8,14 @@
 #ifndef HEARSAY_BASE_UPDATE_H
 #define HEARSAY_BASE_UPDATE_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
-#define QUANTUM    0x1p-24f /* q: the value of one unit of the base */
-#define LEVEL_MAX  127      /* |level| <= 127, never 0 */
-#define TAU_MAX    1.0f     /* no honest telling moves a weight by more than this per level */
-#define AMOUNT_MAX (1u << 24)
+#define QUANTUM    0x1p-24f   /* q: the value of one unit of the base */
+#define LEVEL_MAX  127        /* |level| <= 127, never 0 */
+#define TAU_MAX    1.0f       /* no honest telling moves a weight by more than this per level */
+#define MOVE_MAX   (1u << 24) /* amount·|level| <= this: no telling moves a weight by more than 1 */
+#define AMOUNT_MAX MOVE_MAX
 
 struct update {
     float tau;       /* the threshold it was cut at; 0 < tau <= TAU_MAX */
@@ -23,6 +25,12 @@ struct update {
     int8_t *level;   /* [count], -127..127, not 0 */
 };
 
+/* The greatest |level| that goes with this amount, which is 1 .. AMOUNT_MAX; >= 1. */
+static inline int update_level_max(uint32_t amount)
+{
+    return MOVE_MAX / amount < LEVEL_MAX ? (int)(MOVE_MAX / amount) : LEVEL_MAX;
+}
+
 /* How to tell, this time (replica.h says what is done with it). */
 struct publish_terms {
     uint32_t budget_bytes; /* what the rumors may take */
@@ -31,6 +39,7 @@ struct publish_terms {
     float tau;             /* the threshold; 0: the one that fits best */
     double share;          /* of this origin among all, 0 < share <= 1 */
     double gain;
+    bool may_count_more;    /* what others hardly publish counts for more (echo.h) */
     double beta;            /* base momentum */
     double held;            /* the part of what stays unpublished that leaves the weights, 0 .. 1 */
     uint64_t swarm_samples; /* that all have learned by now, as far as is known */

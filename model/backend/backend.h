@@ -201,9 +201,9 @@ struct exchange_operations {
     void (*refine)(struct backend *, uint32_t found, const uint32_t *candidates, const float *w,
                    const int32_t *base, uint32_t bin, uint32_t host_parts[BIN_PARTS]);
     /* Cuts from candidates[found] each entry with level k = trunc(r / tau) != 0, clamped to
-     * ±LEVEL_MAX, into host_update (at most capacity): base += amount·k, w += (QUANTUM·amount -
-     * tau)·k. A residual that is not finite stays here: it would spread what broke.
-     * host_update->tau and ->amount are given; ->count is set. */
+     * ±update_level_max(amount), into host_update (at most capacity): base += amount·k,
+     * w += (QUANTUM·amount - tau)·k. A residual that is not finite stays here: it would spread what
+     * broke. host_update->tau and ->amount are given; ->count is set. */
     void (*cut)(struct backend *, uint32_t found, const uint32_t *candidates, float *w,
                 int32_t *base, uint32_t capacity, struct update *host_update);
     /* base += amount·k, w += QUANTUM·amount·k. */
@@ -220,6 +220,9 @@ struct exchange_operations {
     /* held = part·r, and w -= held: so much of each residual is taken out of the weights. */
     void (*hold)(struct backend *, size_t count, float part, float *w, const int32_t *base,
                  float *held);
+    /* held -= part·tau·k, as far as it goes: 0 is not passed, and where held and k differ in sign
+     * it stays. */
+    void (*let_go)(struct backend *, const struct update *host_update, float part, float *held);
     /* digest.h, over all entries. */
     uint64_t (*digest)(struct backend *, size_t count, const int32_t *base);
 };

@@ -65,17 +65,24 @@ void replica_begin_part(struct replica *replica, size_t first, size_t count, con
     settle(replica);
 }
 
-/* The smallest tau whose amount is not rounded up from less than half a quantum. Below it the base
- * would move by more than this node's share of what it learned. */
-static float tau_floor(const struct publish_terms *terms)
+/* The part of what is published that the base moves by. */
+static double counts(const struct replica *replica, const struct publish_terms *terms)
 {
     CHECK(terms->gain >= 0 && terms->share >= 0);
-    return (float)fmin(0.5 * (double)QUANTUM / (terms->gain * terms->share), TAU_MAX);
+    const double usual = terms->gain * terms->share;
+    return terms->may_count_more ? usual * echo_rareness(&replica->echo, usual) : usual;
 }
 
-static uint32_t amount_of(const struct publish_terms *terms, float tau)
+/* The smallest tau whose amount is not rounded up from less than half a quantum. Below it the base
+ * would move by more than this node's share of what it learned. */
+static float tau_floor(double counts)
 {
-    double amount = round(terms->gain * terms->share * (double)tau / (double)QUANTUM);
+    return (float)fmin(0.5 * (double)QUANTUM / counts, TAU_MAX);
+}
+
+static uint32_t amount_of(double counts, float tau)
+{
+    double amount = round(counts * (double)tau / (double)QUANTUM);
     return (uint32_t)fmin(fmax(amount, 1), AMOUNT_MAX);
 }
 
@@ -145,16 +152,17 @@ static float choose_tau(struct replica *replica, const struct publish_terms *ter
 static void publish(struct replica *replica, const struct publish_terms *terms)
 {
     uint32_t found;
+    const double part = counts(replica, terms);
     struct update *published = &replica->published;
     published->count = 0;
     published->tau = choose_tau(replica, terms, &found);
     if (published->tau == 0 || replica->lost > 0)
         return;
-    if (published->tau < tau_floor(terms)) {
-        published->tau = tau_floor(terms);
+    if (published->tau < tau_floor(part)) {
+        published->tau = tau_floor(part);
         replica->size_ratio.last = 0; /* less is published than was estimated */
     }
-    published->amount = amount_of(terms, published->tau);
+    published->amount = amount_of(part, published->tau);
     if (found > replica->candidates_max) { /* candidates of a lower floor were left out */
         uint32_t bins[HISTOGRAM_BINS];
         found = survey(replica, 0, published->tau, bins);
@@ -189,6 +197,8 @@ const struct update *replica_publish(struct replica *replica, const struct publi
     if (terms->held > 0)
         replica_release(replica);
     publish(replica, terms);
+    if (terms->may_count_more)
+        echo_on_published(&replica->echo, &replica->published, terms->share, replica->parameters);
     replica->is_holding = terms->held > 0;
     if (replica->is_holding)
         backend->exchange.hold(backend, replica->parameters, (float)terms->held, replica->weights,
@@ -207,6 +217,12 @@ void replica_apply(struct replica *replica, const struct update *update)
 {
     check_update(replica, update);
     replica->backend->exchange.apply(replica->backend, update, replica->weights, replica->base);
+    if (!replica->is_holding || replica->echo.share == 0)
+        return;
+    echo_on_applied(&replica->echo, &replica->published, update);
+    const double part = echo_spoken_for(&replica->echo, update);
+    if (part > 0)
+        replica->backend->exchange.let_go(replica->backend, update, (float)part, replica->held);
 }
 
 void replica_apply_own(struct replica *replica, const struct update *update)

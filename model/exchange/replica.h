@@ -16,7 +16,8 @@
  * what it leaves out from the weights to `held`, and the next one chooses from both. What is held
  * is progress on trial: gradients were not computed where it leads. Told at once it would throw the
  * base far off, so a publication that holds nothing back, as that of a node that leaves or is
- * alone, forgets it, and so does a restored state. The outer momentum (beta) moves the weights on
+ * alone, forgets it, and so does a restored state; and so much of it is let go as others have said
+ * for this node (echo.h). The outer momentum (beta) moves the weights on
  * along what the base did since the last publication, as in DiLoCo (Douillard et al. 2023) and
  * SlowMo (Wang et al. 2020).
  *
@@ -32,6 +33,7 @@
 #include "backend/backend.h"
 #include "base/arena.h"
 #include "base/update.h"
+#include "exchange/echo.h"
 #include "exchange/threshold.h"
 #include "training/learner_state.h"
 
@@ -50,6 +52,7 @@ struct replica {
     uint32_t candidates_max;       /* more are found by another pass */
     float floor;                   /* the next tau is hardly ever below it; 0: not known */
     struct size_ratio size_ratio;  /* what publications really take of their estimates */
+    struct echo echo;              /* how far a publication of ours stands for all */
 };
 
 /* host_init[P] float32: b0; or NULL: zeros, until replica_begin_part. 1 <= density_max <= P. */
@@ -63,8 +66,8 @@ void replica_begin_part(struct replica *replica, size_t first, size_t count,
 /* Takes the outer step (w += beta · what the base did since the last publication), then cuts from
  * the residual what fits terms->budget_bytes. The update is valid until the next publication; its
  * count is 0 when there is nothing to publish, and when some weight is no number. amount =
- * round(gain·share·tau/QUANTUM), at least 1. Of the residual that is left, terms->held is held
- * back; 0: what was held before is forgotten. */
+ * round(gain·share·tau/QUANTUM), more where others hardly publish the same (echo.h), at least 1. Of
+ * the residual that is left, terms->held is held back; 0: what was held before is forgotten. */
 const struct update *replica_publish(struct replica *replica, const struct publish_terms *terms);
 
 /* The weights become the base's again, and nothing is unpublished or held back. Returns the first
@@ -77,7 +80,8 @@ void replica_may_hold(struct replica *replica);
 /* Returns to the weights what is held back. A publication that holds back begins with it. */
 void replica_release(struct replica *replica);
 
-/* Adds another node's update to base and weights alike: the residual stays. */
+/* Adds another node's update to base and weights alike: the residual stays, but for what is held
+ * back of it and was said for this node (echo.h). */
 void replica_apply(struct replica *replica, const struct update *update);
 
 /* Applies an update that this node itself published after the state it was restored from. The base

@@ -90,19 +90,32 @@ static void allow(struct account *account, uint32_t c, float weight, double move
     account->bound[c] += 0x1p-24 * (fabs((double)weight) + 4 * fabs(moved));
 }
 
-void random_walk_step(struct random_walk *random_walk)
+static void walk(struct random_walk *random_walk, uint32_t c, float by)
 {
     struct replica *replica = &random_walk->replica;
+    const float before = weight_at(random_walk, c);
+    const float after = before + by;
+    replica->backend->upload(replica->backend, replica->weights + c, &after, sizeof after);
+    if (random_walk->accounted)
+        credit(&random_walk->account, random_walk->account.produced, c,
+               (double)after - (double)before);
+}
+
+void random_walk_step(struct random_walk *random_walk)
+{
+    const uint32_t parameters = (uint32_t)random_walk->replica.parameters;
     for (int i = 0; i < RANDOM_WALK_ENTRIES; i++) {
-        const uint32_t c = rng_below(&random_walk->rng, (uint32_t)replica->parameters);
+        const uint32_t c = rng_below(&random_walk->rng, parameters);
         const double x = 2 * rng_uniform(&random_walk->rng) - 1;
-        const float before = weight_at(random_walk, c);
-        const float after = before + (float)(RANDOM_WALK_STEP_MAX * x * x * x * x * x);
-        replica->backend->upload(replica->backend, replica->weights + c, &after, sizeof after);
-        if (random_walk->accounted)
-            credit(&random_walk->account, random_walk->account.produced, c,
-                   (double)after - (double)before);
+        walk(random_walk, c, (float)(RANDOM_WALK_STEP_MAX * x * x * x * x * x));
     }
+}
+
+void random_walk_leap(struct random_walk *random_walk, float by)
+{
+    CHECK(isfinite(by));
+    for (uint32_t c = 0; c < random_walk->replica.parameters; c++)
+        walk(random_walk, c, by);
 }
 
 /* The outer step that a publication takes before it cuts (replica.h). */
@@ -170,11 +183,25 @@ const struct update *random_walk_publish(struct random_walk *random_walk,
     return update;
 }
 
+/* What others have said for this learner is no longer its own to say. */
+static void account_let_go(struct random_walk *random_walk, const struct update *update,
+                           double factor)
+{
+    struct account *account = &random_walk->account;
+    for (uint32_t i = 0; i < update->count; i++) {
+        const uint32_t c = update->index[i];
+        credit(account, account->produced, c, factor * held_at(random_walk, c));
+    }
+}
+
 void random_walk_apply(struct random_walk *random_walk, const struct update *update)
 {
+    if (random_walk->accounted)
+        account_let_go(random_walk, update, -1);
     replica_apply(&random_walk->replica, update);
     if (!random_walk->accounted)
         return;
+    account_let_go(random_walk, update, 1); /* but for what is still held */
     const double step = (double)QUANTUM * update->amount;
     for (uint32_t i = 0; i < update->count; i++) {
         const uint32_t c = update->index[i];
@@ -349,6 +376,14 @@ void random_walk_read_weights(const struct random_walk *random_walk, float *host
     replica_read_weights(&random_walk->replica, host);
 }
 
+void random_walk_write_weights(struct random_walk *random_walk, const float *host)
+{
+    for (uint32_t c = 0; random_walk->accounted && c < random_walk->replica.parameters; c++)
+        credit(&random_walk->account, random_walk->account.produced, c,
+               (double)host[c] - (double)weight_at(random_walk, c));
+    replica_write_weights(&random_walk->replica, host);
+}
+
 double random_walk_account_error(const struct random_walk *random_walk, double *bound)
 {
     CHECK(random_walk->accounted);
@@ -359,7 +394,8 @@ double random_walk_account_error(const struct random_walk *random_walk, double *
         const double residual =
             residual_at(random_walk, c, random_walk->read[c]) + held_at(random_walk, c);
         const double error = fabs(account->produced[c] - account->published[c] - residual);
-        const double most = account->bound[c] + 0x1.8p-52 * fabs(residual); /* of these three sums */
+        const double most =
+            account->bound[c] + 0x1.8p-52 * fabs(residual); /* of these three sums */
         if (!(error - most > worst_excess))
             continue;
         worst_excess = error - most;

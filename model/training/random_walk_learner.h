@@ -34,6 +34,8 @@ struct random_walk *random_walk_new(struct arena *arena, struct backend *backend
 #define RANDOM_WALK_ENTRIES  12
 #define RANDOM_WALK_STEP_MAX 0.01
 void random_walk_step(struct random_walk *random_walk);
+/* Moves all weights by so much, as those of a learner do that loses its way. */
+void random_walk_leap(struct random_walk *random_walk, float by);
 
 /* As replica_publish, replica_apply and so on (replica.h). */
 const struct update *random_walk_publish(struct random_walk *random_walk,
@@ -60,6 +62,8 @@ uint64_t random_walk_digest(struct random_walk *random_walk);
 /* host[P] */
 void random_walk_read_units(const struct random_walk *random_walk, int32_t *host);
 void random_walk_read_weights(const struct random_walk *random_walk, float *host);
+/* Sets the weights, as if the walk had led there. */
+void random_walk_write_weights(struct random_walk *random_walk, const float *host);
 
 /* The account checks the conservation of error feedback (replica.h). For every entry
  *     produced = published + (weight - QUANTUM·base)

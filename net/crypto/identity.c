@@ -10,6 +10,7 @@
 static const char noise_label[] = "hearsay noise key";
 static const char sign_label[] = "hearsay signing key";
 static const char operator_label[] = "hearsay operator key";
+static const char swarm_label[] = "hearsay swarm key";
 
 /* "hearsay noise key" ‖ X25519 public key: what a certificate signs. */
 #define CERTIFIED_BYTES (sizeof noise_label - 1 + DH_BYTES)
@@ -46,6 +47,11 @@ void operator_key_from_seed(struct operator_key *key, const uint8_t seed[static 
                    SEED_BYTES);
     secret_sign_keys(key->id, key->sign_secret, sign_seed);
     secret_wipe(sign_seed, sizeof sign_seed);
+}
+
+void swarm_key_hash(uint8_t hash[static HASH_BYTES], const uint8_t key[static KEY_BYTES])
+{
+    secret_blake2b(hash, HASH_BYTES, swarm_label, strlen(swarm_label), key, KEY_BYTES);
 }
 
 enum error identity_check(uint8_t id[static ID_BYTES],
@@ -228,6 +234,26 @@ static enum error whole_write(int descriptor, const char *line, size_t bytes)
     return fsync(descriptor) == 0 ? OK : FAILED;
 }
 
+/* Returns the bytes of the line. */
+static size_t line_write(const struct key_file *file, const uint8_t key[static KEY_BYTES],
+                         char line[static LINE_MAX_BYTES])
+{
+    const int head_bytes = snprintf(line, LINE_MAX_BYTES, "%s ", file->label);
+    const size_t bytes = (size_t)head_bytes + 2 * KEY_BYTES + 1;
+    CHECK(head_bytes > 0 && bytes <= LINE_MAX_BYTES);
+    key_hex(line + head_bytes, key);
+    line[bytes - 1] = '\n';
+    return bytes;
+}
+
+void swarm_key_line(char out[static SWARM_KEY_LINE_BYTES], const uint8_t key[static KEY_BYTES])
+{
+    char line[LINE_MAX_BYTES];
+    CHECK(line_write(&swarm_key_file, key, line) == SWARM_KEY_LINE_BYTES);
+    memcpy(out, line, SWARM_KEY_LINE_BYTES);
+    secret_wipe(line, sizeof line);
+}
+
 static enum error key_save(const struct key_file *file, const uint8_t key[static KEY_BYTES],
                            const char *path, struct problem *problem)
 {
@@ -242,11 +268,7 @@ static enum error key_save(const struct key_file *file, const uint8_t key[static
                            path, strerror(errno));
 
     char line[LINE_MAX_BYTES];
-    int head_bytes = snprintf(line, sizeof line, "%s ", file->label);
-    size_t bytes = (size_t)head_bytes + 2 * KEY_BYTES + 1;
-    CHECK(head_bytes > 0 && bytes <= sizeof line);
-    key_hex(line + head_bytes, key);
-    line[bytes - 1] = '\n';
+    const size_t bytes = line_write(file, key, line);
     enum error error = whole_write(descriptor, line, bytes);
     int reason = errno;
     secret_wipe(line, sizeof line);

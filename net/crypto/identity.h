@@ -58,10 +58,16 @@ enum error swarm_key_load(uint8_t key[static KEY_BYTES], const char *path,
 enum error swarm_key_save(const uint8_t key[static KEY_BYTES], const char *path,
                           struct problem *problem) MUST_USE;
 
+/* What may be shown of a swarm key: it tells keys apart, and nobody finds a key by it. */
+void swarm_key_hash(uint8_t hash[static HASH_BYTES], const uint8_t key[static KEY_BYTES]);
 enum error operator_key_load(struct operator_key *key, const char *path,
                              struct problem *problem) MUST_USE;
 enum error operator_key_save(const struct operator_key *key, const char *path,
                              struct problem *problem) MUST_USE;
+
+/* The line that a swarm key file is, with its newline. Secret: to be wiped. */
+#define SWARM_KEY_LINE_BYTES 85
+void swarm_key_line(char line[static SWARM_KEY_LINE_BYTES], const uint8_t key[static KEY_BYTES]);
 
 /* 32 bytes as 64 hex digits, and back. MALFORMED: it is not that. */
 #define KEY_HEX_BYTES (2 * KEY_BYTES + 1)

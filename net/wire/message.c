@@ -55,6 +55,7 @@ static const struct {
     [PROOF] = {2, {FIELD(NUMBER, hash), FIELD(BULK, bulk)}},
     [HEADS] = {2, {FIELD(NUMBER, tag), FIELD(BULK, bulk)}},
     [LISTED] = {1, {FIELD(NUMBER, hash)}},
+    [SWARM_KEY] = {2, {FIELD(NUMBER, number), FIELD(BULK, bulk)}},
 };
 
 struct out {

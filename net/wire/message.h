@@ -26,9 +26,10 @@
  *   BYE            reason text bulk        the last message
  *   ORDERS         number bulk             I know the operator's orders up to that number; some
  *   SETTINGS       text                    those that all nodes of a swarm must share
- *   PROOF          hash bulk               proofs that members equivocate; a hash of all I know
+ *   PROOF          hash bulk               proofs that members lie; a hash of all I know
  *   HEADS          tag bulk                what I have of a stream that is another at yours
  *   LISTED         hash                    of who is a member, as I know it
+ *   SWARM_KEY      number bulk             the key that this order is of; no bulk: give it
  *
  * net/README.md says who may say what and when, and what each field is.
  * Held by tests/unit/net/test_message.c.
@@ -65,6 +66,7 @@ enum message_kind {
     PROOF,
     HEADS,
     LISTED,
+    SWARM_KEY,
     MESSAGE_KINDS
 };
 
@@ -111,7 +113,7 @@ struct message {
     uint64_t block;       /* number of a block, from 0 */
     uint64_t count;       /* blocks wanted, from that one on */
     uint64_t reason;      /* enum bye_reason */
-    uint64_t number;      /* of the latest order of the operator that the sender knows; 0: none */
+    uint64_t number;      /* of an order of the operator; ORDERS: the latest known, or 0 */
     struct bytes text;    /* HELLO: the other's address; BYE: a sentence; else entries */
     struct bytes bulk;    /* records, a rumor, entries, a block, orders …, as the kind says */
 };

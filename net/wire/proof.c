@@ -9,42 +9,68 @@ static bool prev_is(const uint8_t *head, const uint8_t hash[static HEAD_HASH_BYT
     return memcmp(head + HEAD_PREV_AT, hash, HEAD_HASH_BYTES) == 0;
 }
 
-/* Do they contradict each other, in this order? */
-static bool contradict(const struct signed_head *first, const struct signed_head *second)
+/* Two streams? */
+static bool is_fork(const struct signed_head *first, const struct signed_head *second)
 {
     const uint64_t from = signed_head_seq(first), to = signed_head_seq(second);
-    if (memcmp(first->bytes, second->bytes, STREAM_BYTES) != 0)
-        return false;
     return from == to ? memcmp(first->bytes, second->bytes, HEAD_BYTES) < 0
                       : from + 1 == to && !prev_is(second->bytes, first->hash);
 }
 
-enum error proof_create(const struct signed_head *one, const struct signed_head *other,
-                        uint8_t out[static PROOF_BYTES])
+/* Does one say what none may, or the second claim what none may after the first? */
+static bool is_excess(const struct signed_head *first, const struct signed_head *second,
+                      uint64_t parameters)
 {
-    const bool is_in_order = contradict(one, other);
-    if (!is_in_order && !contradict(other, one))
+    if (memcmp(first->bytes, second->bytes, SIGNED_HEAD_BYTES) == 0)
+        return !head_is_within(first->bytes, parameters);
+    return (uint64_t)signed_head_seq(first) + 1 == signed_head_seq(second) &&
+           prev_is(second->bytes, first->hash) &&
+           !head_samples_follow(signed_head_samples(first), signed_head_samples(second));
+}
+
+static bool is_proof(const struct signed_head *first, const struct signed_head *second,
+                     uint64_t parameters)
+{
+    return memcmp(first->bytes, second->bytes, STREAM_BYTES) == 0 &&
+           (is_fork(first, second) || is_excess(first, second, parameters));
+}
+
+enum error proof_create(const struct signed_head *one, const struct signed_head *other,
+                        uint64_t parameters, uint8_t out[static PROOF_BYTES])
+{
+    const bool is_in_order = is_proof(one, other, parameters);
+    if (!is_in_order && !is_proof(other, one, parameters))
         return MISMATCH;
     memcpy(out, (is_in_order ? one : other)->bytes, SIGNED_HEAD_BYTES);
     memcpy(out + SIGNED_HEAD_BYTES, (is_in_order ? other : one)->bytes, SIGNED_HEAD_BYTES);
     return OK;
 }
 
+/* The number of the first rumor in doubt. */
+static uint32_t in_doubt(const struct signed_head *first, const struct signed_head *second)
+{
+    const uint32_t seq = signed_head_seq(first);
+    if (!is_fork(first, second))
+        return signed_head_seq(second);
+    const bool differ_before =
+        signed_head_seq(second) == seq && !prev_is(second->bytes, first->bytes + HEAD_PREV_AT);
+    CHECK(seq > 0 || !differ_before);
+    return seq - differ_before;
+}
+
 enum error proof_parse(const uint8_t in[static PROOF_BYTES],
-                       const uint8_t context[static CONTEXT_BYTES], struct proof *proof)
+                       const uint8_t context[static CONTEXT_BYTES], uint64_t parameters,
+                       struct proof *proof)
 {
     struct signed_head first, second;
     signed_head_read(&first, in, context);
     signed_head_read(&second, in + SIGNED_HEAD_BYTES, context);
     if (!head_prev_fits(first.bytes) || !head_prev_fits(second.bytes) ||
-        !contradict(&first, &second))
+        !is_proof(&first, &second, parameters))
         return MALFORMED;
-    const uint32_t seq = signed_head_seq(&first);
-    const bool differ_before =
-        signed_head_seq(&second) == seq && !prev_is(second.bytes, first.bytes + HEAD_PREV_AT);
-    CHECK(seq > 0 || !differ_before);
-    *proof =
-        (struct proof){.incarnation = signed_head_incarnation(&first), .keep = seq - differ_before};
+    *proof = (struct proof){.kind = is_fork(&first, &second) ? PROOF_FORK : PROOF_EXCESS,
+                            .incarnation = signed_head_incarnation(&first),
+                            .keep = in_doubt(&first, &second)};
     memcpy(proof->author, in, ID_BYTES);
     return OK;
 }

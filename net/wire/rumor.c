@@ -5,9 +5,14 @@
 
 #include "wire/body.h"
 #include "wire/bytes.h"
+#include "wire/move.h"
 
 _Static_assert(SIGNATURE_BYTES >= BITS_TAIL_BYTES, "the signature is the body's tail");
 _Static_assert(RUMOR_ENTRIES_MAX <= BODY_ENTRIES_MAX, "a rumor is cut by its bytes alone");
+_Static_assert(RUMOR_ENTRIES_MAX < 1u << 8 * HEAD_COUNT_BYTES, "the head has room for the count");
+_Static_assert((uint64_t)RUMOR_ENTRIES_MAX *LEVEL_MAX *LEVEL_MAX <=
+                   (uint64_t)MOVE_LENGTH_MAX * MOVE_LENGTH_MAX,
+               "and for the length");
 _Static_assert(RUMOR_ENTRIES_MAX <= 1u << (GAMMA_MAX_BITS - 1), "a layer's size has a code");
 
 static bool limits_hold(float tau, uint32_t amount, uint32_t count)
@@ -28,13 +33,16 @@ static bool entries_hold(const uint32_t *index, const int8_t *level, uint32_t co
 
 /* All of the head but the hash of the body. */
 static void head_store(uint8_t *out, const struct rumor_head *head, const struct update *update,
-                       uint32_t count)
+                       const struct move *move, uint32_t count)
 {
+    CHECK(head->samples < 1ull << 8 * HEAD_SAMPLES_BYTES);
     memcpy(out, head->origin, ID_BYTES);
     bytes_put(out + HEAD_INCARNATION_AT, head->incarnation, 8);
     bytes_put(out + HEAD_SEQ_AT, head->seq, 4);
-    bytes_put(out + HEAD_COUNT_AT, count, 4);
-    bytes_put(out + HEAD_SAMPLES_AT, head->samples, 8);
+    bytes_put(out + HEAD_COUNT_AT, count, HEAD_COUNT_BYTES);
+    bytes_put(out + HEAD_TOP_AT, move->top, 1);
+    bytes_put(out + HEAD_SAMPLES_AT, head->samples, HEAD_SAMPLES_BYTES);
+    bytes_put(out + HEAD_LENGTH_AT, move->length, 2);
     bytes_put_float(out + HEAD_TAU_AT, update->tau);
     bytes_put(out + HEAD_AMOUNT_AT, update->amount, 4);
     memcpy(out + HEAD_PREV_AT, head->prev, HEAD_HASH_BYTES);
@@ -72,7 +80,8 @@ void rumor_encode(const struct rumor_head *head, const struct update *update, ui
                    most - HEAD_BYTES - SIGNATURE_BYTES);
     CHECK(entries_hold(index, level, plan.count));
 
-    head_store(out, head, update, plan.count);
+    const struct move move = move_of(update->amount, level, plan.count);
+    head_store(out, head, update, &move, plan.count);
     const size_t body_bytes = body_encode(&plan, index, level, out + HEAD_BYTES);
     *taken = plan.count;
     *bytes = rumor_seal(out, body_bytes, identity, context);
@@ -85,8 +94,8 @@ enum error rumor_peek(const uint8_t *in, size_t bytes, struct rumor_head *head)
     memcpy(head->origin, in, ID_BYTES);
     head->incarnation = bytes_get(in + HEAD_INCARNATION_AT, 8);
     head->seq = (uint32_t)bytes_get(in + HEAD_SEQ_AT, 4);
-    head->samples = bytes_get(in + HEAD_SAMPLES_AT, 8);
-    head->count = (uint32_t)bytes_get(in + HEAD_COUNT_AT, 4);
+    head->samples = head_samples(in);
+    head->count = (uint32_t)bytes_get(in + HEAD_COUNT_AT, HEAD_COUNT_BYTES);
     memcpy(head->prev, in + HEAD_PREV_AT, HEAD_HASH_BYTES);
     return OK;
 }
@@ -119,14 +128,17 @@ static enum error content_decode(const uint8_t *in, size_t bytes, uint64_t param
                                  struct update *update)
 {
     const size_t body_bytes = bytes - HEAD_BYTES - SIGNATURE_BYTES;
-    const uint32_t count = (uint32_t)bytes_get(in + HEAD_COUNT_AT, 4);
+    const uint32_t count = (uint32_t)bytes_get(in + HEAD_COUNT_AT, HEAD_COUNT_BYTES);
     if (body_decode(in + HEAD_BYTES, body_bytes, parameters, count, update->index, update->level) !=
         OK)
         return MALFORMED;
     update->tau = bytes_get_float(in + HEAD_TAU_AT);
     update->amount = (uint32_t)bytes_get(in + HEAD_AMOUNT_AT, 4);
     update->count = count;
-    return OK;
+    const struct move move = move_of(update->amount, update->level, count);
+    return move.top == in[HEAD_TOP_AT] && move.length == bytes_get(in + HEAD_LENGTH_AT, 2)
+               ? OK
+               : MALFORMED;
 }
 
 enum error rumor_decode(const uint8_t *in, size_t bytes,
@@ -135,10 +147,10 @@ enum error rumor_decode(const uint8_t *in, size_t bytes,
 {
     if (bytes < RUMOR_MIN || bytes > RUMOR_MAX)
         return MALFORMED;
-    uint32_t count = (uint32_t)bytes_get(in + HEAD_COUNT_AT, 4);
+    uint32_t count = (uint32_t)bytes_get(in + HEAD_COUNT_AT, HEAD_COUNT_BYTES);
     uint32_t amount = (uint32_t)bytes_get(in + HEAD_AMOUNT_AT, 4);
     float tau = bytes_get_float(in + HEAD_TAU_AT);
-    if (!limits_hold(tau, amount, count) || !head_prev_fits(in))
+    if (!limits_hold(tau, amount, count) || !head_prev_fits(in) || !head_is_within(in, parameters))
         return MALFORMED;
     if (count > capacity)
         return TOO_BIG;

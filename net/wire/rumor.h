@@ -31,7 +31,8 @@ struct rumor_head {
 
 /* Encodes and signs the entries of `update` from number `from` on: as many as fill `most` bytes
  * (RUMOR_LEAST .. RUMOR_MAX) to within a few percent, or all that are left. *taken says how many
- * (>= 1), *bytes the size. `identity` must be the head's origin, and the update must be valid. */
+ * (>= 1), *bytes the size. `identity` must be the head's origin, and the update must be valid. How
+ * far it moves the base is not looked at (move.h). */
 void rumor_encode(const struct rumor_head *head, const struct update *update, uint32_t from,
                   size_t most, const struct identity *identity,
                   const uint8_t context[static CONTEXT_BYTES], uint8_t out[static RUMOR_MAX],
@@ -49,12 +50,13 @@ enum error rumor_peek(const uint8_t *in, size_t bytes, struct rumor_head *head) 
 void rumor_signed_head(const uint8_t *in, size_t bytes, const uint8_t context[static CONTEXT_BYTES],
                        struct signed_head *head);
 
-/* Checks everything but what came before it: the limits of the head (tau, amount, count), the
- * signature, the hash of the body, its structure and order, |level|, index < parameters, no bit
- * left over. Writes update->index and update->level, which have room for `capacity` entries and
- * hold rubbish unless OK, and on OK the rest of update. TOO_BIG: it has more entries. MALFORMED:
- * limits or body. FORGED: the signature or the hash. With a capacity of RUMOR_ENTRIES_MAX what is
- * accepted is a pure function of the bytes. */
+/* Checks everything but what came before it: the limits of the head (tau, amount, count, how far it
+ * moves the base), the signature, the hash of the body, its structure and order, |level|, that it
+ * is as the head says, index < parameters, no bit left over. Writes update->index and
+ * update->level, which have room for `capacity` entries and hold rubbish unless OK, and on OK the
+ * rest of update. TOO_BIG: it has more entries. MALFORMED: limits or body. FORGED: the signature or
+ * the hash. With a capacity of RUMOR_ENTRIES_MAX what is accepted is a pure function of the bytes.
+ */
 enum error rumor_decode(const uint8_t *in, size_t bytes,
                         const uint8_t context[static CONTEXT_BYTES], uint64_t parameters,
                         uint32_t capacity, struct update *update) MUST_USE;

@@ -4,8 +4,10 @@
  *        0   32 origin: the id of the node that published the rumor
  *       32    8 incarnation of the origin
  *       40    4 seq: the number of the rumor in the origin's stream, from 0
- *       44    4 count of entries, >= 1
- *       48    8 samples the origin had learned by then
+ *       44    3 count of entries, >= 1
+ *       47    1 top: the greatest |level|
+ *       48    6 samples the origin had learned by then
+ *       54    2 length of the levels (move.h)
  *       56    4 tau, float32
  *       60    4 amount
  *       64   32 prev: hash of the head before it in the stream; of number 0: zeros
@@ -33,7 +35,9 @@
 #define HEAD_INCARNATION_AT 32
 #define HEAD_SEQ_AT         40
 #define HEAD_COUNT_AT       44
+#define HEAD_TOP_AT         47
 #define HEAD_SAMPLES_AT     48
+#define HEAD_LENGTH_AT      54
 #define HEAD_TAU_AT         56
 #define HEAD_AMOUNT_AT      60
 #define HEAD_PREV_AT        64
@@ -62,10 +66,26 @@ static inline uint32_t signed_head_seq(const struct signed_head *head)
     return (uint32_t)bytes_get(head->bytes + HEAD_SEQ_AT, 4);
 }
 
+#define HEAD_COUNT_BYTES   3
+#define HEAD_SAMPLES_BYTES 6
+#define HEAD_SAMPLES_STEP  (1u << 24) /* more than the rumor before it no rumor claims */
+
+static inline uint64_t head_samples(const uint8_t head[static HEAD_BYTES])
+{
+    return bytes_get(head + HEAD_SAMPLES_AT, HEAD_SAMPLES_BYTES);
+}
+
 static inline uint64_t signed_head_samples(const struct signed_head *head)
 {
-    return bytes_get(head->bytes + HEAD_SAMPLES_AT, 8);
+    return head_samples(head->bytes);
 }
+
+/* Does its rumor move the base by no more than any may (move.h), and, if it is the first of its
+ * stream, claim no more than HEAD_SAMPLES_STEP samples? */
+bool head_is_within(const uint8_t head[static HEAD_BYTES], uint64_t parameters);
+
+/* May the rumor after one that claims so many samples claim that many? */
+bool head_samples_follow(uint64_t before, uint64_t samples);
 
 /* Is it the first of its stream if, and only if, it names none before it? */
 bool head_prev_fits(const uint8_t head[static HEAD_BYTES]);

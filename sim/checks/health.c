@@ -21,6 +21,8 @@ void health_init(struct health *health, const struct world *world,
                  const struct fault_injector *injector, uint32_t nodes)
 {
     *health = (struct health){.world = world, .injector = injector, .nodes = nodes};
+    health->warnings = calloc(nodes, sizeof *health->warnings);
+    CHECK(health->warnings);
     for (uint32_t i = 0; i < nodes; i++) {
         char text[ID_TEXT_BYTES];
         identity_text(text, world->nodes[i].identity.id);
@@ -31,6 +33,7 @@ void health_init(struct health *health, const struct world *world,
 void health_free(struct health *health)
 {
     u64_set_free(&health->ids);
+    free(health->warnings);
 }
 
 /* The node with this id, or WIRE_NOBODY. */
@@ -103,8 +106,17 @@ bool health_has_joined(const struct health *health, uint32_t i)
            (at->training || !at->options.trains);
 }
 
+static void note_warning(struct health *health, uint32_t i, const struct note *note)
+{
+    const uint32_t other = note->who[0] ? node_called(health, note->who) : WIRE_NOBODY;
+    CHECK(NOTE_KINDS <= 64);
+    if (note->level >= LEVEL_WARNING && other != WIRE_NOBODY && other != i)
+        health->warnings[other] |= 1ull << note->kind;
+}
+
 void health_on_note(struct health *health, uint32_t i, const struct note *note)
 {
+    note_warning(health, i, note);
     const uint64_t now_ns = world_now_ns(health->world);
     const bool is_silent = note->kind == NOTE_NEIGHBOUR_LOST && strcmp(note->text, SILENT) == 0;
     if (i >= health->nodes || !(is_silent || note->kind == NOTE_MEMBER_DEAD))

@@ -19,6 +19,7 @@ struct health {
     uint32_t removed_node; /* the first of them */
     uint32_t removed_by;   /* the node that removed it */
     uint64_t removed_ns;   /* when it did */
+    uint64_t *warnings;    /* [nodes] kinds of warnings of others that name it, a bit each */
 };
 
 void health_init(struct health *health, const struct world *world,

@@ -49,6 +49,8 @@ enum fault_kind {
                           are and answers no WANT */
     FAULT_CHURN,       /* churn [X], every D, away D [, from T to T] [, disk lost]: every every_ns a
                           node of a crashes, and restarts after away_ns */
+    FAULT_POISON, /* poison X, with KIND N [, from T to T]: a publishes something else than what
+                     it learned (enum poison), validly signed; without times, always */
     FAULT_KINDS
 };
 
@@ -57,6 +59,24 @@ enum fault_disk {
     FAULT_DISK_KEPT, /* disk kept (the default): its newest complete checkpoint */
     FAULT_DISK_ROTS, /* disk rots: the newest checkpoint is corrupt, the one before is read */
     FAULT_DISK_LOST  /* disk lost: nothing */
+};
+
+/* What a node of a POISON does instead of learning and telling honestly. N is the fault's value.
+ * Lengths are Euclidean norms; "learned": since its last publication. */
+enum poison {
+    POISON_LABELS, /* flipped labels: its data have class k for classes - 1 - k, from its start */
+    POISON_SIGN,   /* sign flip N (1): minus N times what it learned */
+    POISON_SCALE,  /* scaled N (10): N times what it learned */
+    POISON_NOISE,  /* noise N (1): random numbers, N times as long as what it learned */
+    POISON_LITTLE, /* a little N (1.5): the mean of what others published since, less N standard
+                      deviations */
+    POISON_MEAN,   /* mean shift N (1): minus that mean, made N times as long as what it learned */
+    POISON_DRIFT,  /* drift N (0.3): what it learned, and a constant direction N times as long */
+    POISON_COLLUSION, /* collusion N (1): the same, in one direction for all nodes of the fault */
+    POISON_RIDE,      /* free ride: what another published since, as its own */
+    POISON_CLAIMS,    /* claims N (100): learns and publishes honestly, and says that it learns N
+                         times as many samples */
+    POISONS
 };
 
 struct node_set {
@@ -87,11 +107,17 @@ struct fault {
     uint64_t most_ns;  /* PAUSE: longest pause */
     uint32_t actions;  /* CRASH: dies in the midst of this action, counted from then; 0: at once */
     enum fault_disk disk; /* CRASH, CHURN: what the restart finds */
-    double value;         /* CLOCK: seconds; CRASH: not 0 if silently */
+    enum poison poison;   /* POISON: how */
+    double value;         /* CLOCK: seconds; CRASH: not 0 if silently; POISON: N */
     uint64_t seed;        /* seeds what the fault draws while it lasts */
 };
 
 /* The word for it in a fault line. */
 const char *fault_name(enum fault_kind kind);
+const char *poison_name(enum poison poison);
+/* N where the line has none; 0: it takes none. */
+double poison_value(enum poison poison);
+/* Does it change what is published, rather than data or claims? */
+bool poison_is_published(enum poison poison);
 
 #endif

@@ -308,6 +308,9 @@ static void strike(struct fault_injector *injector, struct injection *injection,
     case FAULT_MUTE:
         add_intruder(injector, injection, i);
         break;
+    case FAULT_POISON:
+        world_poison(injector->world, i, fault->poison, fault->value, fault->seed);
+        break;
     case FAULT_PAUSE: /* these four act on all nodes at once, in turn() */
     case FAULT_SLOW_READER:
     case FAULT_PARTITION:
@@ -370,9 +373,13 @@ static void end(struct fault_injector *injector, struct injection *injection)
     remove_intruders(injector, injection);
     if (injection->fault.kind == FAULT_CRASH)
         restart_held(injector, injection);
-    for (uint32_t i = 0; i < nodes_of(injector); i++)
-        if (injection->fault.kind == FAULT_DUPLICATE && node_set_has(&injection->struck, i))
+    for (uint32_t i = 0; i < nodes_of(injector); i++) {
+        const bool is_struck = node_set_has(&injection->struck, i);
+        if (is_struck && injection->fault.kind == FAULT_DUPLICATE)
             end_duplicate(injector, i);
+        if (is_struck && injection->fault.kind == FAULT_POISON)
+            world_cure(injector->world, i, injection->fault.poison);
+    }
 }
 
 struct fault_injector *fault_injector_new(struct world *world, const struct fault *faults,

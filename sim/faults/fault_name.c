@@ -19,7 +19,37 @@ const char *fault_name(enum fault_kind kind)
         [FAULT_HOSTILE] = "hostile",
         [FAULT_MUTE] = "mute",
         [FAULT_CHURN] = "churn",
+        [FAULT_POISON] = "poison",
     };
     CHECK((unsigned int)kind < FAULT_KINDS);
     return names[kind];
+}
+
+static const struct {
+    const char *name;
+    double value;
+} poisons[POISONS] = {
+    [POISON_LABELS] = {"flipped labels", 0}, [POISON_SIGN] = {"sign flip", 1},
+    [POISON_SCALE] = {"scaled", 10},         [POISON_NOISE] = {"noise", 1},
+    [POISON_LITTLE] = {"a little", 1.5},     [POISON_MEAN] = {"mean shift", 1},
+    [POISON_DRIFT] = {"drift", 0.3},         [POISON_COLLUSION] = {"collusion", 1},
+    [POISON_RIDE] = {"free ride", 0},        [POISON_CLAIMS] = {"claims", 100},
+};
+
+const char *poison_name(enum poison poison)
+{
+    CHECK((unsigned int)poison < POISONS);
+    return poisons[poison].name;
+}
+
+double poison_value(enum poison poison)
+{
+    CHECK((unsigned int)poison < POISONS);
+    return poisons[poison].value;
+}
+
+bool poison_is_published(enum poison poison)
+{
+    CHECK((unsigned int)poison < POISONS);
+    return poison != POISON_LABELS && poison != POISON_CLAIMS;
 }

@@ -108,7 +108,7 @@ static void send_bad_greeting(struct hostile *hostile)
 {
     const uint8_t *bytes;
     size_t count;
-    peer_on_connected(&hostile->peer, &hostile->credentials, now_ns(hostile));
+    peer_on_connected(&hostile->peer, &hostile->credentials, 0, now_ns(hostile));
     CHECK(peer_next_send(&hostile->peer, SIZE_MAX, true, &bytes, &count));
     memcpy(hostile->out, bytes, count);
     if (hostile->attack == HANDSHAKE_TRUNCATED)
@@ -136,7 +136,7 @@ static void on_connected(void *self, uint64_t conn)
         send(hostile, hostile->old_greeting, hostile->old_greeting_bytes);
         break;
     default:
-        peer_on_connected(&hostile->peer, &hostile->credentials, now_ns(hostile));
+        peer_on_connected(&hostile->peer, &hostile->credentials, 0, now_ns(hostile));
         pump(hostile);
         break;
     }
@@ -205,7 +205,8 @@ static enum attack draw_attack(struct hostile *hostile)
     if (quarter < 2)
         return (enum attack)(SENDS_EARLY_RUMORS + rng_below(&hostile->rng, RUMOR_ATTACKS));
     if (quarter == 2)
-        return SENDS_FALSE_BASES;
+        return (enum attack)(SENDS_FALSE_BASES +
+                             rng_below(&hostile->rng, ATTACKS - SENDS_FALSE_BASES));
     const enum attack attack = (enum attack)rng_below(&hostile->rng, ATTACKS);
     return attack == HANDSHAKE_REPLAYED && hostile->old_proof_bytes == 0 ? HANDSHAKE_NOISE : attack;
 }
@@ -221,6 +222,7 @@ static void call(struct hostile *hostile)
                             : CALL_MAX_NS;
     hostile->established = hostile->sending = hostile->hung_up = false;
     hostile->observed = (struct observed){0};
+    hostile->received = 0;
     peer_start(&hostile->peer, hostile->conn, true, &address, hostile->call_ns);
     wire_dial(&hostile->world->wire, hostile->party, hostile->conn, hostile->victim);
 }
@@ -252,11 +254,7 @@ static void init_credentials(struct hostile *hostile)
     struct introduction ours;
     introduction_make(&ours, options->swarm_id, options->model, options->parameters);
     struct credentials *credentials = &hostile->credentials;
-    credentials->identity = &hostile->identity;
-    credentials->entropy = &hostile->entropy;
-    gate_init(&credentials->gate, key, &ours);
-    introduction_encode(credentials->prologue, &ours);
-    secret_blake2b(credentials->psk, KEY_BYTES, "hearsay psk", 11, key, KEY_BYTES);
+    credentials_init(credentials, &hostile->identity, key, &ours, &hostile->entropy);
     secret_blake2b(hostile->context, CONTEXT_BYTES, credentials->prologue, INTRODUCTION_BYTES, NULL,
                    0);
     secret_wipe(key, sizeof key);

@@ -4,9 +4,10 @@
  *   MEMBER    has the swarm key and an identity of its own; each call is another attack.
  *     handshake  silence; noise; a truncated, bit-flipped or replayed greeting
  *     stream     sealed records that are flipped, truncated or repeated
- *     session    no introduction, or another's; noise; random messages; rumors that are early, over
- *                the limits or forged; records that are forged or untrue; huge versions; wants for
- *                everything; floods; the history of another node with a base that is not its
+ *     session    no introduction, or another's; noise; random messages; rumors that are early,
+ *                forged, or over the limits, some of these of members that nobody has met; records
+ *                that are forged, untrue or of nobody; huge versions; wants for everything; floods;
+ *                false acks; the history of another node with a base that is not its
  *   MUTE      is a member in good standing that claims more rumors than there are and answers no
  *             WANT.
  *

@@ -38,6 +38,8 @@ enum attack {
     SENDS_WANTS,
     SENDS_FLOODS,
     SENDS_FALSE_BASES,
+    SENDS_FALSE_ACKS,
+    SENDS_MADE_UP_MEMBERS,
     ATTACKS,
     SENDS_ALL_BUT_RUMORS = ATTACKS /* of HOSTILE_MUTE */
 };
@@ -80,6 +82,7 @@ struct hostile {
     bool hung_up;                       /* this call has ended on this side */
     uint64_t next_ns;                   /* when it acts next */
     uint64_t stamp;                     /* of its newest record */
+    uint64_t received;                  /* bytes of messages in this call, at most so many */
     struct observed observed;           /* in this call */
     struct false_base base;             /* as given in this call */
     uint8_t old_greeting[GREETING_MAX]; /* greeting of an earlier call, to be replayed */

@@ -6,19 +6,28 @@
 #include "faults/hostile_private.h"
 #include "wire/bytes.h"
 
-static size_t own_rumor(struct hostile *hostile, uint32_t seq, uint32_t index,
-                        const uint8_t context[static CONTEXT_BYTES], uint8_t out[static RUMOR_MAX])
+#define ACCOMPLICES 8 /* members that nobody has met */
+
+static size_t rumor_of(struct hostile *hostile, const struct identity *origin, uint32_t seq,
+                       uint32_t index, const uint8_t context[static CONTEXT_BYTES],
+                       uint8_t out[static RUMOR_MAX])
 {
-    int8_t level = (int8_t)(1 + rng_below(&hostile->rng, LEVEL_MAX));
+    int8_t level = (int8_t)(2 + rng_below(&hostile->rng, LEVEL_MAX - 1));
     const struct update update = {
         .tau = 0.5f, .amount = 1000, .count = 1, .index = &index, .level = &level};
     struct rumor_head head = {.incarnation = 1, .seq = seq};
-    memcpy(head.origin, hostile->identity.id, ID_BYTES);
+    memcpy(head.origin, origin->id, ID_BYTES);
     head.prev[0] = seq > 0; /* some head or other */
     uint32_t taken;
     size_t bytes;
-    rumor_encode(&head, &update, 0, RUMOR_MAX, &hostile->identity, context, out, &taken, &bytes);
+    rumor_encode(&head, &update, 0, RUMOR_MAX, origin, context, out, &taken, &bytes);
     return bytes;
+}
+
+static size_t own_rumor(struct hostile *hostile, uint32_t seq, uint32_t index,
+                        const uint8_t context[static CONTEXT_BYTES], uint8_t out[static RUMOR_MAX])
+{
+    return rumor_of(hostile, &hostile->identity, seq, index, context, out);
 }
 
 /* The attacker's signature over a changed rumor. */
@@ -26,6 +35,23 @@ static void sign(const struct hostile *hostile, uint8_t *rumor, size_t bytes)
 {
     CHECK(rumor_seal(rumor, bytes - HEAD_BYTES - SIGNATURE_BYTES, &hostile->identity,
                      hostile->context) == bytes);
+}
+
+/* Of a member that nobody has met, well formed, and beyond what any may do: it moves an entry too
+ * far or claims too many samples. Whoever sees it puts that member out, and not the attacker. */
+static size_t excessive(struct hostile *hostile, uint8_t out[static RUMOR_MAX])
+{
+    struct rng *rng = &hostile->rng;
+    struct identity accomplice;
+    uint8_t secret[SEED_BYTES] = {0x61, 0x63, (uint8_t)rng_below(rng, ACCOMPLICES)};
+    identity_from_seed(&accomplice, secret);
+    const size_t bytes = rumor_of(hostile, &accomplice, 0, 5, hostile->context, out);
+    if (rng_below(rng, 2) == 0)
+        bytes_put(out + HEAD_AMOUNT_AT, AMOUNT_MAX + rng_below(rng, 2), 4);
+    else
+        bytes_put(out + HEAD_SAMPLES_AT, HEAD_SAMPLES_STEP + 1 + rng_below(rng, 1000),
+                  HEAD_SAMPLES_BYTES);
+    return rumor_seal(out, bytes - HEAD_BYTES - SIGNATURE_BYTES, &accomplice, hostile->context);
 }
 
 size_t hostile_rumor_early(struct hostile *hostile, uint8_t out[static RUMOR_MAX])
@@ -48,7 +74,9 @@ size_t hostile_rumor_over_limits(struct hostile *hostile, uint8_t out[static RUM
     uint8_t other_context[CONTEXT_BYTES];
     memcpy(other_context, hostile->context, CONTEXT_BYTES);
     other_context[0] ^= 1;
-    switch (rng_below(rng, 6)) {
+    switch (rng_below(rng, 7)) {
+    case 6:
+        return excessive(hostile, out);
     case 0:
         return own_rumor(hostile, 0, beyond, hostile->context, out);
     case 1:
@@ -62,10 +90,10 @@ size_t hostile_rumor_over_limits(struct hostile *hostile, uint8_t out[static RUM
         bytes_put_float(out + HEAD_TAU_AT, wrong_tau(rng));
         break;
     case 1:
-        bytes_put(out + HEAD_AMOUNT_AT, rng_below(rng, 2) ? 0 : AMOUNT_MAX + 1, 4);
+        bytes_put(out + HEAD_AMOUNT_AT, 0, 4);
         break;
     case 2: /* the body has one entry */
-        bytes_put(out + HEAD_COUNT_AT, rng_below(rng, 2) ? 1000 : UINT32_MAX, 4);
+        bytes_put(out + HEAD_COUNT_AT, rng_below(rng, 2) ? 1000 : UINT32_MAX, HEAD_COUNT_BYTES);
         break;
     default: /* a byte too many */
         memset(out + bytes - SIGNATURE_BYTES, 0, 1);

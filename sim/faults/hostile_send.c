@@ -99,8 +99,44 @@ static void send_untrue_record(struct hostile *hostile)
     record.samples_per_second = rng_below(rng, 2) ? 1e30f : 0;
     record.samples = rng_next(rng);
     record.stage = (enum stage)rng_below(rng, STAGES);
+    record.lag_ms = rng_below(rng, 2) ? UINT32_MAX : 0;
+    record.uplink = rng_below(rng, 2) ? 1e30f : 0;
+    record.ingress = rng_below(rng, 2) ? 1e30f : 1e-30f;
+    record.renew_ms = rng_below(rng, 2) ? RENEW_MS_MAX : 1;
     record_create(&record, &hostile->identity, hostile->context, bytes);
     send_records(hostile, bytes, sizeof bytes);
+}
+
+/* Somebody who does not exist, well signed by himself, at the address of a node or of nobody. */
+static void send_made_up_member(struct hostile *hostile)
+{
+    struct rng *rng = &hostile->rng;
+    struct identity nobody;
+    uint8_t seed[SEED_BYTES], bytes[RECORD_BYTES];
+    hostile_random_bytes(hostile, seed, sizeof seed);
+    identity_from_seed(&nobody, seed);
+    struct record record = own_record(hostile);
+    memcpy(record.id, nobody.id, ID_BYTES);
+    record.address = world_address(rng_below(rng, 2 * hostile->world->nodes_max));
+    record.samples_per_second = rng_below(rng, 2) ? 1e6f : 0;
+    record.renew_ms = rng_below(rng, 10000);
+    record.trains = rng_below(rng, 2);
+    record_create(&record, &nobody, hostile->context, bytes);
+    send_records(hostile, bytes, sizeof bytes);
+    secret_wipe(&nobody, sizeof nobody);
+}
+
+/* Of what has come, at a time of its own; and how much it is willing to take. */
+static void send_false_ack(struct hostile *hostile)
+{
+    struct rng *rng = &hostile->rng;
+    const double part = rng_below(rng, 4) ? rng_uniform(rng) : 1e6;
+    queue_message(hostile,
+                  &(struct message){.kind = ACK,
+                                    .received = (uint64_t)(part * (double)hostile->received),
+                                    .clock = rng_next(rng) >> rng_below(rng, 64),
+                                    .held = rng_next(rng) >> rng_below(rng, 64),
+                                    .most = rng_next(rng) >> rng_below(rng, 64)});
 }
 
 /* A version with more rumors than there are, which nobody holds. */
@@ -311,6 +347,12 @@ void hostile_send(struct hostile *hostile)
     case SENDS_UNTRUE_RECORDS:
         send_untrue_record(hostile);
         break;
+    case SENDS_FALSE_ACKS:
+        send_false_ack(hostile);
+        break;
+    case SENDS_MADE_UP_MEMBERS:
+        send_made_up_member(hostile);
+        break;
     case SENDS_HUGE_VERSIONS:
         if (has_version)
             send_huge_version(hostile);
@@ -346,6 +388,7 @@ void hostile_observe(struct hostile *hostile, const uint8_t *bytes, size_t count
     struct observed *observed = &hostile->observed;
     struct message message;
     CHECK(message_decode(hostile->reader, bytes, count, &message) == OK);
+    hostile->received += count;
     const struct bytes *bulk = &message.bulk;
     switch (message.kind) {
     case PING:

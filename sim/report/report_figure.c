@@ -147,6 +147,8 @@ void report_fault_text(const struct scenario *scenario, const struct fault *faul
     char a[64], b[64];
     set_text(scenario, &fault->a, a, sizeof a);
     set_text(scenario, &fault->b, b, sizeof b);
-    (void)snprintf(out, REPORT_TEXT_BYTES, "%s %s%s%s%s", fault_name(fault->kind),
-                   fault->any ? "one of " : "", a, b[0] ? (fault->one_way ? " > " : " | ") : "", b);
+    const bool is_poison = fault->kind == FAULT_POISON;
+    (void)snprintf(out, REPORT_TEXT_BYTES, "%s %s%s%s%s%s%s", fault_name(fault->kind),
+                   fault->any ? "one of " : "", a, b[0] ? (fault->one_way ? " > " : " | ") : "", b,
+                   is_poison ? " with " : "", is_poison ? poison_name(fault->poison) : "");
 }

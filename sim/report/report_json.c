@@ -7,6 +7,7 @@
 
 #include "config/config_key.h"
 #include "config/config_value.h"
+#include "node/notes.h"
 #include "report/escape.h"
 #include "report/report_private.h"
 
@@ -199,6 +200,15 @@ static json_t *settings_json(const struct outcome *outcome)
     return object;
 }
 
+static json_t *warnings_json(uint64_t warnings)
+{
+    json_t *kinds = json_array();
+    for (int kind = 0; kind < NOTE_KINDS; kind++)
+        if (warnings >> kind & 1)
+            append(kinds, json_string(note_kind_name((enum note_kind)kind)));
+    return kinds;
+}
+
 static json_t *node_json(const struct node_total *node)
 {
     json_t *object = json_object();
@@ -219,6 +229,7 @@ static json_t *node_json(const struct node_total *node)
     put_real(object, "up_use", node->up_use);
     put_real(object, "down_use", node->down_use);
     put_real(object, "accuracy", node->accuracy);
+    put(object, "warnings", warnings_json(node->warnings));
     return object;
 }
 

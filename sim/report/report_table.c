@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/amount.h"
+#include "node/notes.h"
 #include "report/report_private.h"
 
 static void fact_setting(struct table *table, const struct outcome *outcome)
@@ -132,6 +133,28 @@ static void fact_steps(struct table *table, const struct outcome *outcome)
               100 * (double)steps / (double)possible);
 }
 
+/* "expelled 6 of bad, doubt 1 of good": in notes of others. */
+static void fact_warnings(struct table *table, const struct outcome *outcome)
+{
+    char text[512];
+    int used = 0;
+    for (int kind = 0; kind < NOTE_KINDS; kind++)
+        for (uint32_t g = 0; g < outcome->scenario->groups_count; g++) {
+            const struct group *group = &outcome->scenario->groups[g];
+            uint32_t named = 0;
+            for (uint32_t i = 0; i < group->count; i++)
+                named += (uint32_t)(outcome->nodes[group->first + i].warnings >> kind & 1);
+            if (named > 0 && used < (int)sizeof text)
+                used += snprintf(text + used, sizeof text - (size_t)used, "%s%s %u of %s",
+                                 used > 0 ? ", " : "", note_kind_name((enum note_kind)kind),
+                                 (unsigned)named, group->name);
+        }
+    if (used == 0)
+        return;
+    table_add(table, "warnings");
+    table_add(table, "%s", text);
+}
+
 static void fact_work(struct table *table, const struct outcome *outcome)
 {
     table_add(table, "computed");
@@ -160,6 +183,7 @@ void report_facts(struct table *table, const struct outcome *outcome)
     fact_busiest(table, outcome);
     fact_spreading(table, outcome);
     fact_steps(table, outcome);
+    fact_warnings(table, outcome);
     fact_work(table, outcome);
     if (outcome->violation[0]) {
         table_add(table, "BROKEN");

@@ -109,6 +109,21 @@ size_t experiment_parameters(const struct experiment *experiment)
                                          : model_parameters(experiment->made.model);
 }
 
+/* Class k becomes class classes - 1 - k, where a fault says so. */
+static void flip_labels(const struct experiment *experiment, uint32_t i, struct dataset *shard)
+{
+    const struct scenario *scenario = experiment->scenario;
+    for (uint32_t k = 0; k < scenario->faults_count; k++) {
+        const struct fault *fault = &scenario->faults[k];
+        if (fault->kind != FAULT_POISON || fault->poison != POISON_LABELS ||
+            !node_set_has(&fault->a, i) || !shard->labels)
+            continue;
+        for (uint32_t s = 0; s < shard->count; s++)
+            shard->labels[s] = shard->classes - 1 - shard->labels[s];
+        return;
+    }
+}
+
 struct learner *experiment_learner(struct experiment *experiment, uint32_t i, struct arena *arena)
 {
     struct problem problem;
@@ -117,6 +132,7 @@ struct learner *experiment_learner(struct experiment *experiment, uint32_t i, st
     const bool trains = experiment->shards.sizes[i] > 0;
     if (trains)
         CHECK(shards_take(&experiment->shards, &experiment->train, i, &shard, &problem) == OK);
+    flip_labels(experiment, i, &shard);
     const struct learner_options options = setup_learner_options(config, &experiment->made, i, 0);
     struct learner *learner = learner_new(arena, experiment->backend, experiment->made.model,
                                           trains ? &shard : NULL, NULL, &options);

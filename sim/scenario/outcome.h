@@ -1,6 +1,7 @@
 /* The outcome of a scenario: filled by a strategy while it plays, read by the report.
  *
- *   strategy (gossip | single | ideal | localsgd | …) ─► outcome ─► report (tables, JSON, CSV, plots)
+ *   strategy (gossip | single | ideal | localsgd | …) ─► outcome ─► report (tables, JSON, CSV,
+ * plots)
  *
  * Times are virtual seconds from the start. NAN stands for what does not exist or was not measured,
  * such as a link of the ideal cluster or an accuracy between two evaluations.
@@ -50,6 +51,7 @@ struct node_total {
     uint64_t samples;                   /* samples trained on */
     uint64_t steps_possible;            /* steps that its speed allows while it should train */
     double share;                       /* its part of the swarm's progress, at the end */
+    uint64_t warnings; /* kinds of warnings that name it in notes of others, a bit each */
     uint64_t rumors_published;
     uint64_t rumors_received;
     uint64_t duplicates; /* rumors received that it had already */
@@ -123,13 +125,11 @@ struct outcome {
 
 /* Counters 0, measurements NAN, nodes named. The scenario must outlive the outcome. */
 void outcome_init(struct outcome *outcome, const struct scenario *scenario);
-
 /* A moment at at_s, not before the last: counters 0, measurements NAN. */
 struct moment *outcome_add(struct outcome *outcome, double at_s);
 
 /* The nodes at the last moment: [nodes], or NULL. */
 struct node_moment *outcome_nodes(struct outcome *outcome);
-
 /* All links with a limit, busiest first; the caller frees them. */
 struct link_use *outcome_uses(const struct outcome *outcome, uint32_t *count);
 

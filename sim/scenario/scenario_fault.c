@@ -17,7 +17,8 @@ enum {
     BY = 64,
     UNTIL = 128,
     DISK = 256,
-    SILENTLY = 512
+    SILENTLY = 512,
+    WITH = 1024
 };
 
 /* The sets that a fault line names: X; A B; A | B; X or nothing. */
@@ -47,11 +48,12 @@ static const struct form {
     [FAULT_MUTE] = {ONE, FROM, 0, "mute X, from T to T"},
     [FAULT_CHURN] = {OPTIONAL, EVERY | AWAY, FROM | DISK,
                      "churn X, every D, away D, from T to T, disk lost"},
+    [FAULT_POISON] = {ONE, WITH, FROM, "poison X, with KIND N, from T to T"},
 };
 
 /* The word of each clause, in the order of the bits. */
-static const char *const words[] = {"at",   "back at", "for",   "from", "every",
-                                    "away", "by",      "until", "disk", "silently"};
+static const char *const words[] = {"at", "back at", "for",  "from",     "every", "away",
+                                    "by", "until",   "disk", "silently", "with"};
 
 #define WORDS (sizeof words / sizeof words[0])
 
@@ -233,6 +235,24 @@ static enum error read_disk(struct clause *clause, struct fault *fault, struct p
     return OK;
 }
 
+/* "sign flip", or "sign flip 2" */
+static enum error read_poison(struct clause *clause, struct fault *fault, struct problem *problem)
+{
+    const char *names[POISONS];
+    unsigned int kind = 0;
+    for (unsigned int i = 0; i < POISONS; i++)
+        names[i] = poison_name((enum poison)i);
+    while (kind < POISONS && !clause_take(clause, names[kind]))
+        kind++;
+    if (kind == POISONS)
+        return clause_unknown(clause, names, POISONS, problem);
+    fault->poison = (enum poison)kind;
+    fault->value = poison_value(fault->poison);
+    if (clause_is_empty(clause) || !(fault->value > 0))
+        return OK;
+    return clause_number(clause, "how much", 0.001, 1e6, &fault->value, problem);
+}
+
 /* The value of a clause. */
 static enum error read_value(struct clause *clause, unsigned int bit, struct fault *fault,
                              struct problem *problem)
@@ -256,6 +276,8 @@ static enum error read_value(struct clause *clause, unsigned int bit, struct fau
     case SILENTLY:
         fault->value = 1;
         return OK;
+    case WITH:
+        return read_poison(clause, fault, problem);
     default:
         return read_from(clause, fault, problem);
     }
@@ -293,6 +315,17 @@ static enum error check_complete(const struct fault *fault, unsigned int seen,
     return OK;
 }
 
+/* What data a node has does not change while it runs. */
+static enum error check_poison(const struct fault *fault, unsigned int seen,
+                               struct problem *problem)
+{
+    if (fault->kind == FAULT_POISON && fault->poison == POISON_LABELS && (seen & FROM))
+        return problem_set(problem, MALFORMED,
+                           "labels are flipped from the start to the end; "
+                           "leave out from");
+    return OK;
+}
+
 /* A pause happens once, or recurs. */
 static enum error check_pause(const struct fault *fault, unsigned int seen, struct problem *problem)
 {
@@ -314,7 +347,7 @@ static void derive_times(const struct scenario *scenario, struct fault *fault, u
 {
     if (seen & FOR && seen & AT)
         fault->to_ns = fault->from_ns + fault->least_ns;
-    else if (fault->kind == FAULT_CHURN && !(seen & FROM))
+    else if ((fault->kind == FAULT_CHURN || fault->kind == FAULT_POISON) && !(seen & FROM))
         fault->to_ns = scenario->span_ns;
     else if (!(seen & (FROM | BACK | UNTIL)))
         fault->to_ns = fault->from_ns;
@@ -351,6 +384,8 @@ static enum error read_line(const struct scenario *scenario, const char *text, s
         error = check_complete(fault, seen, problem);
     if (error == OK)
         error = check_pause(fault, seen, problem);
+    if (error == OK)
+        error = check_poison(fault, seen, problem);
     if (error != OK)
         return error;
     derive_times(scenario, fault, seen);

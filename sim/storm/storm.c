@@ -17,7 +17,12 @@
 #define PAUSED_NS (100 * MILLI_NS)
 #define WHY_BYTES 200
 
-enum own_event { START_NODE, LEAVE_NODE, EXPEL_NODE }; /* an event's amount; subject: the node */
+enum own_event {
+    START_NODE,
+    LEAVE_NODE,
+    EXPEL_NODE,
+    REKEY
+}; /* an event's amount; subject: the node */
 
 struct play {
     struct storm_plan plan;
@@ -72,6 +77,8 @@ static void on_user(void *self, uint64_t subject, uint64_t amount)
         leave(play, i);
     else if (amount == EXPEL_NODE)
         storm_expulsion_order(&play->plan.expulsion, &play->world);
+    else if (amount == REKEY)
+        storm_rekey_order(&play->plan.rekey, &play->plan.expulsion, &play->world, false);
     else if (!world_is_running(&play->world, i))
         world_start(&play->world, i);
 }
@@ -119,6 +126,8 @@ static void build(struct play *play)
     const struct storm_expulsion *expulsion = &play->plan.expulsion;
     if (expulsion->is_drawn)
         world_put(world, end_of(expulsion->at_ns), expulsion->villain, EXPEL_NODE);
+    if (play->plan.rekey.is_drawn)
+        world_put(world, end_of(play->plan.rekey.at_ns), 0, REKEY);
 }
 
 static struct play *play_new(uint64_t seed, FILE *trace, struct storm *storm)
@@ -248,6 +257,20 @@ static void wait_for_members(struct play *play, uint64_t from_ns)
     }
 }
 
+/* All have the last key, within the same time, but for who was put out before. */
+static void wait_for_key(struct play *play, uint64_t from_ns)
+{
+    const struct storm_plan *plan = &play->plan;
+    while (!has_failed(play) && !storm_rekey_is_done(&plan->rekey, &play->world)) {
+        if (world_now_ns(&play->world) - from_ns >= STORM_HEAL_NS)
+            fail(play, "5: not all nodes have the last swarm key");
+        run_until(play, world_now_ns(&play->world) + LOOK_NS);
+    }
+    if (plan->expulsion.is_ordered &&
+        !storm_rekey_is_kept_from(&plan->rekey, &play->world, plan->expulsion.villain))
+        fail(play, "7: a node has a swarm key that was ordered after it was put out");
+}
+
 /* Training has ended: all nodes must reach one version in time. */
 static void heal(struct play *play)
 {
@@ -267,6 +290,7 @@ static void heal(struct play *play)
     check_all_run(play);
     check_end(world);
     wait_for_members(play, from_ns);
+    wait_for_key(play, from_ns);
 }
 
 /* Nodes that left together hold one base. In a full mesh that is certain (leave.c); in a larger
@@ -337,6 +361,8 @@ void storm_play(uint64_t seed, FILE *trace, struct storm *storm)
         fault_injector_end(play->injector);
         if (play->plan.expulsion.is_drawn)
             storm_expulsion_order(&play->plan.expulsion, &play->world);
+        if (play->plan.rekey.is_drawn)
+            storm_rekey_order(&play->plan.rekey, &play->plan.expulsion, &play->world, true);
         if (run_until(play, world_now_ns(&play->world) + play->plan.calm_ns))
             heal(play);
         if (play->plan.all_leave && !has_failed(play))

@@ -19,7 +19,8 @@
 #define SERVING_S     40   /* seconds to serve the base to all others */
 #define INCARNATIONS  3    /* of a node that published, about */
 
-#define EXPEL_EACH 4 /* of so many storms one has an operator */
+#define EXPEL_EACH 4 /* of so many storms one has an operator who puts a node out, */
+#define REKEY_EACH 4 /* and one an operator who orders another key */
 
 enum stream {
     STREAM_SWARM,
@@ -28,7 +29,9 @@ enum stream {
     STREAM_LINKS,
     STREAM_TIMES,
     STREAM_FAULTS,
-    STREAM_EXPULSION = STREAM_FAULTS + FAULT_KINDS
+    STREAM_EXPULSION = STREAM_FAULTS + FAULT_POISON,
+    STREAM_REKEY,
+    STREAM_POISON
 };
 
 /* Both bounds included. */
@@ -287,6 +290,7 @@ static uint64_t draw_span_ns(struct rng *rng, enum fault_kind kind)
         [FAULT_HOSTILE] = {5000, 30000},
         [FAULT_MUTE] = {3000, 30000},
         [FAULT_CHURN] = {10000, 25000},
+        [FAULT_POISON] = {1000, 40000},
     };
     return spread_between(rng, spans[kind][0], spans[kind][1]) * MILLI_NS;
 }
@@ -296,6 +300,13 @@ static uint64_t draw_span_ns(struct rng *rng, enum fault_kind kind)
 static double draw_jump_s(struct rng *rng)
 {
     return one_in(rng, 2) ? -0.3 * rng_uniform(rng) : (double)spread_between(rng, 1, 30000000);
+}
+
+/* Flipped labels need data, which few storms have. Amounts stay far below where the base wraps. */
+static void draw_poison(struct rng *rng, struct fault *fault)
+{
+    fault->poison = (enum poison)(POISON_LABELS + 1 + rng_below(rng, POISONS - 1));
+    fault->value = poison_value(fault->poison) * (0.3 + 2 * rng_uniform(rng));
 }
 
 static void draw_fault(struct storm_plan *plan, struct rng *rng, enum fault_kind kind)
@@ -335,6 +346,9 @@ static void draw_fault(struct storm_plan *plan, struct rng *rng, enum fault_kind
         fault->disk = (enum fault_disk)rng_below(rng, FAULT_DISK_LOST + 1);
         fault->away_ns = between(rng, 500, 5000) * MILLI_NS;
         break;
+    case FAULT_POISON:
+        draw_poison(rng, fault);
+        break;
     default:
         break;
     }
@@ -364,7 +378,9 @@ static void draw_dying_donor(struct storm_plan *plan, struct rng *rng)
 static void draw_faults(struct storm_plan *plan)
 {
     for (int kind = 0; kind < FAULT_KINDS; kind++) {
-        struct rng rng = rng_new(plan->seed, STREAM_FAULTS + (uint64_t)kind);
+        const uint64_t stream =
+            kind == FAULT_POISON ? STREAM_POISON : STREAM_FAULTS + (uint64_t)kind;
+        struct rng rng = rng_new(plan->seed, stream);
         if (one_in(&rng, 2))
             continue;
         for (uint64_t left = between(&rng, 1, STORM_EACH_MAX); left > 0; left--)
@@ -386,6 +402,15 @@ static void draw_expulsion(struct storm_plan *plan)
         storm_expulsion_prepare(&plan->options);
 }
 
+static void draw_rekey(struct storm_plan *plan)
+{
+    struct rng rng = rng_new(plan->seed, STREAM_REKEY);
+    plan->rekey.is_drawn = one_in(&rng, REKEY_EACH);
+    plan->rekey.at_ns = between(&rng, 2000, plan->faulty_ns / MILLI_NS) * MILLI_NS;
+    if (plan->rekey.is_drawn)
+        storm_expulsion_prepare(&plan->options);
+}
+
 void storm_draw(struct storm_plan *plan, uint64_t seed)
 {
     *plan = (struct storm_plan){.seed = seed};
@@ -396,6 +421,7 @@ void storm_draw(struct storm_plan *plan, uint64_t seed)
     draw_links(plan);
     draw_faults(plan);
     draw_expulsion(plan);
+    draw_rekey(plan);
 }
 
 static void describe_set(const struct storm_plan *plan, const struct node_set *set, FILE *out)
@@ -435,6 +461,8 @@ static void describe_fault(const struct storm_plan *plan, const struct fault *fa
     describe_set(plan, &fault->b, out);
     if (fault->every_ns)
         (void)fprintf(out, ", every %.1f s", (double)fault->every_ns * 1e-9);
+    if (fault->kind == FAULT_POISON)
+        (void)fprintf(out, ", %s", poison_name(fault->poison));
     if (fault->value != 0)
         (void)fprintf(out, ", %g", fault->value);
     (void)fputc('\n', out);
@@ -459,6 +487,9 @@ void storm_describe(const struct storm_plan *plan, FILE *out)
                           plan->paths[from][to].loss * 100);
     for (uint32_t i = 0; i < plan->faults_count; i++)
         describe_fault(plan, &plan->faults[i], out);
+    if (plan->rekey.is_drawn)
+        (void)fprintf(out, "# the operator orders another key at %.3f s\n",
+                      (double)(WORLD_BEGIN_NS + plan->rekey.at_ns) * 1e-9);
     if (plan->expulsion.is_drawn)
         (void)fprintf(out, "# the operator puts node %u out at %.3f s\n", plan->expulsion.villain,
                       (double)(WORLD_BEGIN_NS + plan->expulsion.at_ns) * 1e-9);

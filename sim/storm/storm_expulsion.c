@@ -38,7 +38,7 @@ static int by_incarnation(const void *a, const void *b)
 static struct order order_for(const struct storm_expulsion *expulsion, const struct world *world,
                               uint32_t i)
 {
-    struct order order = {.number = expulsion->given + 1, .reason = "a storm wants it so"};
+    struct order order = {.kind = ORDER_EXPEL, .reason = "a storm wants it so"};
     const struct node *node = world->nodes[i].node;
     memcpy(order.subject, world->nodes[expulsion->villain].identity.id, ID_BYTES);
     for (uint32_t k = 0; k < node_origins(node) && order.pairs_count < ORDER_PAIRS_MAX; k++) {
@@ -53,19 +53,34 @@ static struct order order_for(const struct storm_expulsion *expulsion, const str
     return order;
 }
 
-void storm_expulsion_order(struct storm_expulsion *expulsion, struct world *world)
+uint32_t storm_expulsion_whom_to_ask(const struct storm_expulsion *expulsion,
+                                     const struct world *world)
+{
+    uint32_t i = 0;
+    while (i < world->nodes_count && !may_be_asked(expulsion, world, i))
+        i++;
+    return i;
+}
+
+void storm_expulsion_give(struct storm_expulsion *expulsion, struct world *world, uint32_t i,
+                          struct order *order)
 {
     uint8_t bytes[ORDER_BYTES_MAX];
     struct operator_key key;
-    uint32_t i = 0;
+    CHECK(may_be_asked(expulsion, world, i));
+    make_key(&key);
+    order->number = ++expulsion->given;
+    const size_t count = order_create(order, &key, node_context(world->nodes[i].node), bytes);
+    CHECK(world_order(world, i, bytes, count) == OK);
+}
+
+void storm_expulsion_order(struct storm_expulsion *expulsion, struct world *world)
+{
+    const uint32_t i = storm_expulsion_whom_to_ask(expulsion, world);
     CHECK(expulsion->is_drawn);
-    while (i < world->nodes_count && !may_be_asked(expulsion, world, i))
-        i++;
     if (i == world->nodes_count)
         return;
-    make_key(&key);
-    const struct order order = order_for(expulsion, world, i);
-    const size_t count = order_create(&order, &key, node_context(world->nodes[i].node), bytes);
-    expulsion->given++;
-    CHECK(world_order(world, i, bytes, count) == OK);
+    struct order order = order_for(expulsion, world, i);
+    storm_expulsion_give(expulsion, world, i, &order);
+    expulsion->is_ordered = true;
 }

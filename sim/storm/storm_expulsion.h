@@ -6,20 +6,28 @@
 #ifndef HEARSAY_SIM_STORM_STORM_EXPULSION_H
 #define HEARSAY_SIM_STORM_STORM_EXPULSION_H
 
+#include "wire/order.h"
 #include "world/world.h"
 
 struct storm_expulsion {
     bool is_drawn;    /* the swarm has an operator, who puts a node out */
     uint32_t villain; /* that node */
     uint64_t at_ns;   /* when, from WORLD_BEGIN_NS */
-    uint32_t given;   /* orders so far */
+    bool is_ordered;  /* it was put out */
+    uint32_t given;   /* orders so far, of whatever kind */
 };
 
 /* Nodes with these options obey the operator. */
 void storm_expulsion_prepare(struct node_options *options);
 
-/* Gives the order to the first running node that knows all orders before; if there is none, it is
- * not given. */
+/* The first running node that knows all orders before, and is not the villain; nodes_count: there
+ * is none. It is given the next order, whose number is set. */
+uint32_t storm_expulsion_whom_to_ask(const struct storm_expulsion *expulsion,
+                                     const struct world *world);
+void storm_expulsion_give(struct storm_expulsion *expulsion, struct world *world, uint32_t i,
+                          struct order *order);
+
+/* Gives it the order, if there is such a node. */
 void storm_expulsion_order(struct storm_expulsion *expulsion, struct world *world);
 
 #endif

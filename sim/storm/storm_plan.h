@@ -10,7 +10,7 @@
 #define HEARSAY_SIM_STORM_STORM_PLAN_H
 
 #include "storm/storm.h"
-#include "storm/storm_expulsion.h"
+#include "storm/storm_rekey.h"
 #include "world/world.h"
 
 #define STORM_NODES_MAX   24
@@ -50,6 +50,7 @@ struct storm_plan {
     uint32_t twins;                   /* spare nodes, each started by a DUPLICATE only */
     uint32_t twin_of[STORM_EACH_MAX]; /* whose identity each spare node has */
     struct storm_expulsion expulsion; /* of a node, by the swarm's operator */
+    struct storm_rekey rekey;         /* another key, by the same */
     uint64_t faulty_ns;               /* length of the faulty phase */
     uint64_t calm_ns;                 /* length of the training after it */
     bool all_leave;                   /* at the end all nodes are told to leave */

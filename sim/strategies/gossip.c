@@ -351,6 +351,7 @@ static void total_nodes(struct gossip *gossip)
         total->neighbours = stats.neighbours;
         total->block_bytes = gossip->lifetimes[i].block_bytes;
         total->joining_s = gossip->lifetimes[i].joining_s;
+        total->warnings = gossip->health.warnings[i];
         total->up_use = pipe_is_limited(&party->up) ? party->up.busy_s / span_s : NAN;
         total->down_use = pipe_is_limited(&party->down) ? party->down.busy_s / span_s : NAN;
         origins += at->incarnation;

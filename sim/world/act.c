@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "wire/move.h"
+#include "world/poisoner.h"
 #include "world/world_private.h"
 
 #define SAVE_NS_MAX SECOND_NS /* a checkpoint takes up to so long to be written */
@@ -104,6 +106,26 @@ static void answer_node(struct world *world, uint32_t i, const struct action *or
         check_published(world, i, before.next, &after, answer->update);
 }
 
+/* A poisoner has its hand in what is published, and keeps what others publish. A checkpoint that is
+ * under way does not see what it does to the weights, and is abandoned. */
+static struct answer perform_poisoned(struct world_node *at, const struct executor *executor,
+                                      const struct action *order)
+{
+    struct action changed = *order;
+    if (order->kind == ACTION_PUBLISH)
+        poisoner_prepare(at->poisoner, &at->sim_learner, &changed.terms);
+    if (order->kind == ACTION_APPLY && !order->own && !order->takes_out)
+        poisoner_note(at->poisoner, sim_learner_parameters(&at->sim_learner), order->update,
+                      order->tag);
+    const struct answer answer = executor_perform(executor, &changed);
+    if (order->kind != ACTION_PUBLISH)
+        return answer;
+    poisoner_finish(at->poisoner, &at->sim_learner);
+    if (executor->snapshot)
+        snapshot_break(executor->snapshot);
+    return answer;
+}
+
 /* The learner does it now. */
 static void perform(struct world *world, uint32_t i, const struct action *order, uint32_t bases)
 {
@@ -113,7 +135,8 @@ static void perform(struct world *world, uint32_t i, const struct action *order,
     struct executor executor = sim_learner_executor(&at->sim_learner, units);
     executor.snapshot = at->sim_disk.queue;
     look_before(world, i, order, bases);
-    const struct answer answer = executor_perform(&executor, order);
+    const struct answer answer =
+        at->poisoner ? perform_poisoned(at, &executor, order) : executor_perform(&executor, order);
     if (order->kind == ACTION_SAVE)
         on_part(world, i, answer.entries);
     else
@@ -152,12 +175,17 @@ static void batch_size_step(struct world_node *at)
     world_size_step(at);
 }
 
+static uint64_t samples_said(const struct world_node *at)
+{
+    return at->claims > 0 ? (uint64_t)(at->claims * (double)at->step_samples) : at->step_samples;
+}
+
 void world_on_step(struct world *world, uint32_t i)
 {
     struct world_node *at = &world->nodes[i];
     at->stepping = false;
     at->steps++;
-    node_on_step(at->node, world_now_ns(world), 1, at->step_samples);
+    node_on_step(at->node, world_now_ns(world), 1, samples_said(at));
     batch_size_step(at);
     while (at->orders) {
         struct waiting_order *waiting = at->orders;
@@ -249,6 +277,16 @@ static void note(struct world *world, uint32_t i, const struct note *note)
         world->on_note(world->user, i, note);
 }
 
+/* By how much a rumor moves an entry at most, and all of them together, as weights. */
+static void trace_move(FILE *file, const struct update *update)
+{
+    const struct move move = move_of(update->amount, update->level, update->count);
+    CHECK(move.top > 0);
+    (void)fprintf(file, " %u entries, moved by %g, together %g", (unsigned)update->count,
+                  (double)QUANTUM * update->amount * move.top,
+                  (double)QUANTUM * update->amount * move.length);
+}
+
 static void trace(struct world *world, uint32_t i, const struct action *action)
 {
     static const char *const names[] = {"dial", "send",  "hangup", "apply", "train",   "tell",
@@ -272,6 +310,8 @@ static void trace(struct world *world, uint32_t i, const struct action *action)
     if (action->kind == ACTION_SEND)
         (void)fprintf(world->trace_file, " %zu bytes, trace %016" PRIx64, action->count,
                       world->trace);
+    if (action->kind == ACTION_APPLY)
+        trace_move(world->trace_file, action->update);
     if (action->kind == ACTION_NOTE)
         (void)fprintf(world->trace_file, " %s %s", action->note.who, action->note.text);
     (void)fputc('\n', world->trace_file);
@@ -346,6 +386,7 @@ void world_pump(struct world *world, uint32_t i)
     }
     sim_disk_keep_orders(&at->sim_disk, at->node);
     sim_disk_keep_proofs(&at->sim_disk, at->node);
+    sim_disk_keep_swarm_keys(&at->sim_disk, at->node);
     if (at->finished) {
         wire_die(&world->wire, i, false);
         world_stop(world, i);

@@ -157,6 +157,13 @@ void sim_disk_keep_proofs(struct sim_disk *disk, const struct node *node)
     disk->proofs_bytes = node_proofs(node, disk->proofs);
 }
 
+/* The same. */
+void sim_disk_keep_swarm_keys(struct sim_disk *disk, const struct node *node)
+{
+    if (node_swarm_keys_changes(node) > 0)
+        disk->swarm_keys_bytes = node_swarm_keys(node, disk->swarm_keys);
+}
+
 /* Reading. */
 
 const struct saved *sim_disk_newest(const struct sim_disk *disk)
@@ -198,5 +205,6 @@ void sim_disk_clear(struct sim_disk *disk)
     free(disk->proofs);
     disk->proofs = NULL;
     disk->proofs_bytes = 0;
+    disk->swarm_keys_bytes = 0;
     disk->incarnation = 0;
 }

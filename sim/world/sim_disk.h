@@ -11,6 +11,7 @@
 #define HEARSAY_SIM_WORLD_SIM_DISK_H
 
 #include "node/inspect.h"
+#include "node/swarm_keys.h"
 #include "world/sim_learner.h"
 
 #define SIM_DISK_GENERATIONS 3 /* two, and the one that is not durable yet */
@@ -35,6 +36,8 @@ struct sim_disk {
     uint32_t orders_count;                    /* how many */
     uint8_t *proofs;                          /* against members; NULL: none */
     size_t proofs_bytes;                      /* of them */
+    uint8_t swarm_keys[NODE_SWARM_KEYS_MAX];  /* that orders have brought */
+    size_t swarm_keys_bytes;                  /* of them */
 
     struct saved draft;           /* what is being written */
     struct sim_record **end;      /* where its next record goes */
@@ -53,9 +56,10 @@ void sim_disk_end(struct sim_disk *disk, const struct sim_learner *sim_learner, 
                   size_t history_bytes, uint64_t durable_ns);
 void sim_disk_abandon(struct sim_disk *disk);
 
-/* The operator's orders as the node knows them now, if there are new ones; and proofs. */
+/* The operator's orders as the node knows them now, if there are new ones; proofs; swarm keys. */
 void sim_disk_keep_orders(struct sim_disk *disk, const struct node *node);
 void sim_disk_keep_proofs(struct sim_disk *disk, const struct node *node);
+void sim_disk_keep_swarm_keys(struct sim_disk *disk, const struct node *node);
 
 /* A crash: checkpoints that are not durable yet are lost. */
 void sim_disk_settle(struct sim_disk *disk, uint64_t now_ns);

@@ -177,6 +177,22 @@ void sim_learner_read_base(const struct sim_learner *sim_learner, float *host)
     learner_read_base(sim_learner->learner, host);
 }
 
+void sim_learner_read_weights(const struct sim_learner *sim_learner, float *host)
+{
+    if (sim_learner->random_walk)
+        random_walk_read_weights(sim_learner->random_walk, host);
+    else
+        learner_read_weights(sim_learner->learner, host);
+}
+
+void sim_learner_write_weights(struct sim_learner *sim_learner, const float *host)
+{
+    if (sim_learner->random_walk)
+        random_walk_write_weights(sim_learner->random_walk, host);
+    else
+        learner_write_weights(sim_learner->learner, host);
+}
+
 double sim_learner_account_error(const struct sim_learner *sim_learner)
 {
     if (!sim_learner->random_walk || !sim_learner->is_accounted)

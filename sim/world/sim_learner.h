@@ -58,6 +58,9 @@ bool sim_learner_digest_is_cheap(const struct sim_learner *sim_learner);
 /* host[P]: the base as integers, and as numbers. */
 void sim_learner_read_units(const struct sim_learner *sim_learner, int32_t *host);
 void sim_learner_read_base(const struct sim_learner *sim_learner, float *host);
+/* host[P]: the weights, and back. */
+void sim_learner_read_weights(const struct sim_learner *sim_learner, float *host);
+void sim_learner_write_weights(struct sim_learner *sim_learner, const float *host);
 
 /* 0 while "published + residual = produced" holds, and where that is not kept; else how far it is
  * from true, over its bound. */

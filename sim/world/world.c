@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "node/admission.h"
 #include "node/put_out.h"
+#include "world/poisoner.h"
 #include "world/world_private.h"
 
 #define EPOCH_MS 1700000000000ull /* what their wall clocks say at virtual time 0 */
@@ -124,6 +125,7 @@ void world_free(struct world *world)
         if (sim_learner_exists(&world->nodes[i].sim_learner))
             sim_learner_free(&world->nodes[i].sim_learner);
         sim_disk_clear(&world->nodes[i].sim_disk);
+        poisoner_free(world->nodes[i].poisoner);
         secret_wipe(&world->nodes[i].identity, sizeof world->nodes[i].identity);
     }
     check_free(&world->check);
@@ -163,14 +165,19 @@ void world_introduce(struct world *world, uint32_t i, uint32_t j)
     options->seeds[options->seeds_count++] = world_address(j);
 }
 
+uint64_t world_wall_ms(const struct world *world)
+{
+    return EPOCH_MS + world_now_ns(world) / MILLI_NS;
+}
+
 static void prepare(struct world *world, uint32_t i)
 {
     struct world_node *at = &world->nodes[i];
     struct node_options *options = &at->options;
     options->identity = &at->identity;
     options->seed = rng_mix(world->seed + i) | 1;
-    options->incarnation =
-        (uint64_t)((int64_t)(EPOCH_MS + world_now_ns(world) / MILLI_NS) + at->clock_ms);
+    options->wall_ms = (uint64_t)((int64_t)world_wall_ms(world) + at->clock_ms);
+    options->incarnation = options->wall_ms;
     if (options->incarnation < at->sim_disk.incarnation)
         options->incarnation = at->sim_disk.incarnation;
     at->sim_disk.incarnation = options->incarnation + NODE_INCARNATIONS;
@@ -182,10 +189,12 @@ static void prepare(struct world *world, uint32_t i)
         sim_disk_restore(saved, &at->sim_learner);
     options->history = saved ? saved->history : NULL;
     options->history_bytes = saved ? saved->history_bytes : 0;
-    options->orders.at = at->sim_disk.orders;
-    options->orders.bytes = at->sim_disk.orders_bytes;
-    options->proofs.at = at->sim_disk.proofs;
-    options->proofs.bytes = at->sim_disk.proofs_bytes;
+    options->kept.orders.at = at->sim_disk.orders;
+    options->kept.orders.bytes = at->sim_disk.orders_bytes;
+    options->kept.proofs.at = at->sim_disk.proofs;
+    options->kept.proofs.bytes = at->sim_disk.proofs_bytes;
+    options->kept.swarm_keys.at = at->sim_disk.swarm_keys;
+    options->kept.swarm_keys.bytes = at->sim_disk.swarm_keys_bytes;
     options->parameters = sim_learner_parameters(&at->sim_learner);
     options->digest = sim_learner_digest(&at->sim_learner);
 }
@@ -255,6 +264,15 @@ enum error world_order(struct world *world, uint32_t i, const uint8_t *order, si
     return error;
 }
 
+enum error world_swarm_key(struct world *world, uint32_t i, const uint8_t key[static KEY_BYTES])
+{
+    struct problem problem;
+    const enum error error =
+        node_on_swarm_key(world->nodes[i].node, world_now_ns(world), key, &problem);
+    world_pump(world, i);
+    return error;
+}
+
 void world_list(struct world *world, uint32_t i, const uint32_t *members, uint32_t count)
 {
     static uint8_t ids[NODE_LISTED_MAX][ID_BYTES];
@@ -263,6 +281,28 @@ void world_list(struct world *world, uint32_t i, const uint32_t *members, uint32
         memcpy(ids[k], world->nodes[members[k]].identity.id, ID_BYTES);
     node_on_members(world->nodes[i].node, world_now_ns(world), ids[0], count);
     world_pump(world, i);
+}
+
+void world_poison(struct world *world, uint32_t i, enum poison poison, double value,
+                  uint64_t common)
+{
+    struct world_node *at = &world->nodes[i];
+    world_cure(world, i, poison);
+    if (poison == POISON_CLAIMS)
+        at->claims = value;
+    if (poison_is_published(poison))
+        at->poisoner = poisoner_new(poison, value, rng_mix(common + i), common);
+}
+
+void world_cure(struct world *world, uint32_t i, enum poison poison)
+{
+    struct world_node *at = &world->nodes[i];
+    if (poison == POISON_CLAIMS)
+        at->claims = 0;
+    if (!poison_is_published(poison))
+        return;
+    poisoner_free(at->poisoner);
+    at->poisoner = NULL;
 }
 
 void world_leave(struct world *world, uint32_t i)

@@ -71,6 +71,10 @@ void world_start(struct world *world, uint32_t i);
 void world_leave(struct world *world, uint32_t i); /* told to leave the swarm, as by SIGTERM */
 /* The operator gives node i an order; anything but OK: it is not obeyed. */
 enum error world_order(struct world *world, uint32_t i, const uint8_t *order, size_t bytes);
+/* Its owner gives node i the swarm key that was ordered; anything but OK: it is another. */
+enum error world_swarm_key(struct world *world, uint32_t i, const uint8_t key[static KEY_BYTES]);
+/* What a wall clock shows that is right, in milliseconds since 1970. */
+uint64_t world_wall_ms(const struct world *world);
 /* Node i's list of members becomes that of these nodes. */
 void world_list(struct world *world, uint32_t i, const uint32_t *members, uint32_t count);
 /* The process ends at once; silently: as when the power fails. */
@@ -79,6 +83,10 @@ void world_kill(struct world *world, uint32_t i, bool silently);
 void world_wipe(struct world *world, uint32_t i);
 /* It ends with its so-manieth action from now on (0: it does not after all). */
 void world_kill_in(struct world *world, uint32_t i, uint32_t actions, bool silently);
+/* From now on it poisons the swarm, or no longer does so in that way; both last over its starts. */
+void world_poison(struct world *world, uint32_t i, enum poison poison, double value,
+                  uint64_t common);
+void world_cure(struct world *world, uint32_t i, enum poison poison);
 void world_pause(struct world *world, uint32_t i, uint64_t until_ns);
 /* Training ends everywhere; nobody leaves. */
 void world_rest(struct world *world);

@@ -18,6 +18,7 @@ struct outsider {
     void (*on_time)(void *self); /* as asked with world_call_outsider */
 };
 
+struct poisoner;      /* poisoner.h */
 struct waiting_order; /* for the learner (act.c) */
 
 struct world_node {
@@ -33,6 +34,8 @@ struct world_node {
     uint64_t wake_ns;               /* the earliest wake in the event queue */
     uint32_t dies_in;               /* actions until it crashes; 0: it does not */
     bool dies_silently;             /* as when the power fails */
+    struct poisoner *poisoner;      /* NULL: it publishes what it learned */
+    double claims;                  /* it says it learns so many times as much; 0: as it does */
 
     uint64_t step_ns;                  /* of one local step; 0: it does not train */
     uint32_t step_samples;             /* samples of one step */

@@ -2,6 +2,9 @@
 
 #include <math.h>
 #include <stdio.h>
+#include <time.h>
+
+#define LAST_MS 253402300799999ull /* of the year 9999 */
 
 struct amount amount_of(double amount, const char *unit)
 {
@@ -41,6 +44,16 @@ struct amount amount_span(double seconds)
         (void)snprintf(out.text, sizeof out.text, "%lluh%02llum", whole / 3600, whole / 60 % 60);
     else
         (void)snprintf(out.text, sizeof out.text, "%llud%02lluh", whole / 86400, whole / 3600 % 24);
+    return out;
+}
+
+struct amount amount_moment(uint64_t ms)
+{
+    struct amount out = {.text = "-"};
+    const time_t seconds = (time_t)(ms / 1000);
+    struct tm moment;
+    if (ms <= LAST_MS && gmtime_r(&seconds, &moment))
+        (void)strftime(out.text, sizeof out.text, "%Y-%m-%d %H:%M UTC", &moment);
     return out;
 }
 

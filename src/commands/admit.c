@@ -126,7 +126,7 @@ static bool has_admitted(const json_t *page)
 
 static struct order admission(const uint8_t id[static ID_BYTES], const char *name)
 {
-    struct order order = {.admits = true, .issued_ms = incarnation_wall_ms()};
+    struct order order = {.kind = ORDER_ADMIT, .issued_ms = incarnation_wall_ms()};
     char text[ID_TEXT_BYTES];
     memcpy(order.subject, id, ID_BYTES);
     identity_text(text, id);

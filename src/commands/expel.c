@@ -140,7 +140,7 @@ static enum error make_order(const struct order_giver *giver, const struct optio
                              struct order *order, struct outcome *outcome, struct problem *problem)
 {
     char id[KEY_HEX_BYTES];
-    *order = (struct order){.issued_ms = incarnation_wall_ms()};
+    *order = (struct order){.kind = ORDER_EXPEL, .issued_ms = incarnation_wall_ms()};
     (void)snprintf(order->reason, sizeof order->reason, "%s", options->reason);
     const enum error error = order_giver_find(giver, options->id, order->subject, problem);
     if (error != OK)

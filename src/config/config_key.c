@@ -26,8 +26,8 @@ static const struct config_key keys[] = {
     {"node", "swarm", CONFIG_TEXT, AT(node.swarm), .initial = "hearsay", .min = 1,
      .help = "The name of the swarm, the same on all its nodes."},
     {"node", "operator", CONFIG_TEXT, AT(node.operator_id), .initial = "",
-     .help = "Who may admit and expel: what hearsay operatorkey printed, the same on all; empty: "
-             "none.",
+     .help = "Who may admit, expel and rekey: what hearsay operatorkey printed, the same on all; "
+             "empty: none.",
      .shared = CONFIG_SAME},
     {"node", "members", CONFIG_PATH, AT(node.members), .initial = "",
      .help = "File of who may enter beside having the key: an id a line; read again at SIGHUP."},

@@ -354,6 +354,9 @@ static void start(struct daemon *daemon)
     startup_notes_sandbox(&daemon->report, now_ns, config, daemon->sandbox);
     startup_notes_resumed(&daemon->report, now_ns, config, saver_generation(daemon->saving.saver),
                           daemon->refused > 0, daemon->node);
+    startup_notes_swarm_key(&daemon->report, now_ns, config, &daemon->setup, daemon->node);
+    secret_wipe(daemon->setup.swarm_key, KEY_BYTES); /* the node has it, and may give it up */
+    secret_wipe(daemon->node_options.swarm_key, KEY_BYTES);
     daemon->learner =
         learner_thread_new(&daemon->arena, daemon->setup.learner, &learner_thread_options);
     daemon->saving.learner = daemon->learner;
@@ -369,6 +372,7 @@ static void wipe_keys(void *context)
     secret_wipe(&daemon->setup.identity, sizeof daemon->setup.identity);
     secret_wipe(daemon->setup.swarm_key, sizeof daemon->setup.swarm_key);
     secret_wipe(&daemon->node_options, sizeof daemon->node_options);
+    secret_wipe(&daemon->orders.swarm_keys, sizeof daemon->orders.swarm_keys);
     if (daemon->arena.start) /* the sessions with all neighbours */
         secret_wipe(daemon->arena.start, daemon->arena.used_bytes);
 }

@@ -12,10 +12,10 @@ enum error known_proofs_load(struct known_proofs *proofs, const char *folder,
     proofs->known = malloc(NODE_PROOFS_MAX);
     CHECK(proofs->known);
     enum error error = order_files_load_proofs(disk_real(), folder, proofs->known,
-                                               &options->proofs.bytes, problem);
+                                               &options->kept.proofs.bytes, problem);
     if (error != OK)
         return error;
-    options->proofs.at = proofs->known;
+    options->kept.proofs.at = proofs->known;
     error = node_proofs_check(options, &why);
     if (error == OK)
         return OK;

@@ -1,4 +1,4 @@
-/* Proofs that members equivocate, and the disk: those that are known are loaded at the start, so
+/* Proofs that members lie, and the disk: those that are known are loaded at the start, so
  * that a node obeys them from its first moment, and saved as soon as there is a new one.
  *
  *   state_dir/proofs ─► node ─ learns another ─► state_dir/proofs

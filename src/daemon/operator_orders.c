@@ -18,11 +18,11 @@ enum error operator_orders_load(struct operator_orders *orders, const char *fold
         order_files_load(disk_real(), folder, orders->known, &orders->bytes, problem);
     if (error != OK)
         return error;
-    options->orders.at = orders->known;
-    options->orders.bytes = orders->bytes;
+    options->kept.orders.at = orders->known;
+    options->kept.orders.bytes = orders->bytes;
     error = node_orders_check(options, &why);
     if (error == OK)
-        return OK;
+        return known_swarm_keys_load(&orders->swarm_keys, folder, options, problem);
     return problem_set(problem, error,
                        "%.300s/" ORDERS_FILE ": %s; if that is right, remove the file: the node "
                        "learns its operator's orders from the others",
@@ -34,12 +34,14 @@ void operator_orders_free(struct operator_orders *orders)
     free(orders->known);
     free(orders->handed);
     orders->known = orders->handed = NULL;
+    secret_wipe(&orders->swarm_keys, sizeof orders->swarm_keys);
 }
 
 void operator_orders_keep(struct operator_orders *orders, const struct node *node,
                           struct event_log *report, uint64_t now_ns)
 {
     struct problem problem;
+    known_swarm_keys_keep(&orders->swarm_keys, node, report, now_ns);
     if (!orders->known || node_orders_count(node) == orders->saved)
         return;
     const size_t before = orders->bytes;
@@ -51,7 +53,7 @@ void operator_orders_keep(struct operator_orders *orders, const struct node *nod
         event_log_say(report, now_ns, NOTE_EXPELLED, LEVEL_ERROR, problem.text);
 }
 
-void operator_orders_look(const struct operator_orders *orders, struct node *node,
+void operator_orders_look(struct operator_orders *orders, struct node *node,
                           struct event_log *report, uint64_t now_ns)
 {
     size_t bytes;
@@ -68,4 +70,5 @@ void operator_orders_look(const struct operator_orders *orders, struct node *nod
     }
     if (error != OK && error != MISSING)
         event_log_say(report, now_ns, NOTE_EXPELLED, LEVEL_ERROR, problem.text);
+    known_swarm_keys_look(&orders->swarm_keys, node, report, now_ns);
 }

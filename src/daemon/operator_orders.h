@@ -1,5 +1,6 @@
 /* The operator's orders and the disk: those that are known are loaded at the start, and saved as
- * soon as there is a new one; and what `hearsay expel` or `admit` hands over is given to the node.
+ * soon as there is a new one; and what `hearsay expel`, `admit` or `rekey` hands over is given to
+ * the node. With them go the swarm keys that they bring (known_swarm_keys.h).
  *
  *   state_dir/orders ─► node ─ learns another ─► state_dir/orders
  *   state_dir/order ──► node_on_order            once a second
@@ -8,6 +9,7 @@
 #define HEARSAY_DAEMON_OPERATOR_ORDERS_H
 
 #include "daemon/event_log.h"
+#include "daemon/known_swarm_keys.h"
 
 struct operator_orders {
     const char *folder; /* the state folder; the caller's */
@@ -15,6 +17,7 @@ struct operator_orders {
     uint8_t *handed;    /* [ORDERS_HANDED_MAX] scratch, for those that are handed over */
     size_t bytes;       /* of those known */
     uint32_t saved;     /* how many orders the disk has, or could not be given */
+    struct known_swarm_keys swarm_keys; /* that they have brought */
 };
 
 /* Load those of the folder, and show them to the node that is to be made; MALFORMED, MISMATCH: they
@@ -27,7 +30,7 @@ void operator_orders_free(struct operator_orders *orders);
 void operator_orders_keep(struct operator_orders *orders, const struct node *node,
                           struct event_log *report, uint64_t now_ns);
 /* Once a second: were orders handed over? */
-void operator_orders_look(const struct operator_orders *orders, struct node *node,
+void operator_orders_look(struct operator_orders *orders, struct node *node,
                           struct event_log *report, uint64_t now_ns);
 
 #endif

@@ -2,8 +2,11 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
+#include "node/swarm_keys.h"
 #include "state/state_dir.h"
+#include "state/swarm_key_files.h"
 
 static void say_who(struct event_log *report, uint64_t now_ns, const struct config *config,
                     const struct setup *setup, const struct node_options *options)
@@ -62,4 +65,26 @@ void startup_notes_resumed(struct event_log *report, uint64_t now_ns, const stru
                    state_dir_checkpoint(config->node.state_dir, generation).text, stats.version,
                    node_swarm_samples(node));
     event_log_note(report, &note);
+}
+
+void startup_notes_swarm_key(struct event_log *report, uint64_t now_ns, const struct config *config,
+                             const struct setup *setup, const struct node *node)
+{
+    struct node_swarm_key key;
+    uint8_t configured[HASH_BYTES];
+    struct note note = {.at_ns = now_ns, .kind = NOTE_REKEY, .level = LEVEL_INFO};
+    node_swarm_key(node, &key);
+    swarm_key_hash(configured, setup->swarm_key);
+    if (key.missing > 0)
+        (void)snprintf(note.text, sizeof note.text,
+                       "the operator has ordered a new swarm key (order %u), which is not here "
+                       "yet: the others give it to who gets in",
+                       (unsigned)key.missing);
+    else if (memcmp(key.hash, configured, HASH_BYTES) != 0)
+        (void)snprintf(note.text, sizeof note.text,
+                       "the swarm key is that of %.100s/" SWARM_KEY_FILE
+                       " (order %u), which is newer than %.100s",
+                       config->node.state_dir, (unsigned)key.order, config->node.swarm_key);
+    if (note.text[0])
+        event_log_note(report, &note);
 }

@@ -18,4 +18,8 @@ void startup_notes_sandbox(struct event_log *report, uint64_t now_ns, const stru
 void startup_notes_resumed(struct event_log *report, uint64_t now_ns, const struct config *config,
                            uint64_t generation, bool is_older, const struct node *node);
 
+/* The swarm key that it uses, if orders have brought a newer one than the configuration names. */
+void startup_notes_swarm_key(struct event_log *report, uint64_t now_ns, const struct config *config,
+                             const struct setup *setup, const struct node *node);
+
 #endif

@@ -11,6 +11,7 @@
 #include "daemon/json_fields.h"
 #include "daemon/status_server.h"
 #include "node/put_out.h"
+#include "node/swarm_keys.h"
 
 /* Rates. */
 
@@ -283,11 +284,13 @@ static json_t *orders_json(const struct node *node)
         const struct order *order = node_order(node, number);
         json_t *object = json_object();
         json_put(object, "number", json_integer((json_int_t)order->number));
-        json_put(object, "id", json_of_id(order->subject));
-        json_put(object, order->admits ? "name" : "reason", json_string(order->reason));
-        json_put(object, "admits", json_boolean(order->admits));
+        json_put(object, "id", order->kind == ORDER_REKEY ? NULL : json_of_id(order->subject));
+        json_put(object, order->kind == ORDER_ADMIT ? "name" : "reason",
+                 json_string(order->reason));
+        json_put(object, "admits", json_boolean(order->kind == ORDER_ADMIT));
         json_put(object, "latest_incarnation",
                  json_integer((json_int_t)latest_incarnation(node, order->subject)));
+        json_put(object, "rekeys", json_boolean(order->kind == ORDER_REKEY));
         json_put(object, "issued_ms", json_integer((json_int_t)order->issued_ms));
         json_add(list, object);
     }
@@ -314,7 +317,21 @@ static json_t *origins_json(const struct node *node)
     return list;
 }
 
-/* All that hearsay expel needs. NULL: nobody can put members out. */
+/* Which swarm key it is, never the key itself. */
+static json_t *swarm_key_json(const struct node *node)
+{
+    struct node_swarm_key key;
+    json_t *object = json_object();
+    node_swarm_key(node, &key);
+    json_put(object, "hash", json_of_id(key.hash));
+    json_put(object, "order", json_integer(key.order));
+    json_put(object, "missing", json_integer(key.missing));
+    json_put(object, "older", json_integer(key.older));
+    json_put(object, "until_ms", json_integer((json_int_t)key.until_ms));
+    return object;
+}
+
+/* All that the operator's commands need. NULL: nobody can put members out. */
 static json_t *operator_json(const struct node *node, const struct node_options *options)
 {
     char context[2 * CONTEXT_BYTES + 1];
@@ -327,6 +344,7 @@ static json_t *operator_json(const struct node *node, const struct node_options 
     json_put(object, "context", json_string(context));
     json_put(object, "orders", orders_json(node));
     json_put(object, "origins", origins_json(node));
+    json_put(object, "swarm_key", swarm_key_json(node));
     return object;
 }
 

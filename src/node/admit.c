@@ -81,7 +81,7 @@ void admit_obey(struct node *node, const struct order *order)
     struct note *note = notes_add(&node->notes, node->now_ns, NOTE_ADMISSION, LEVEL_INFO,
                                   "is admitted to the swarm (order %u): %s",
                                   (unsigned)order->number, order->reason);
-    CHECK(order->admits);
+    CHECK(order->kind == ORDER_ADMIT);
     identity_text(note->who, order->subject);
     membership_set_expelled(node, order->subject, false);
     retract_on_expelled(node, order->subject); /* what is kept of it is anew */

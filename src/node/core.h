@@ -25,7 +25,7 @@
 #define DEGREE    8  /* neighbours that a node looks for in a larger swarm */
 
 struct node {
-    struct node_options options;    /* as given at birth; never changed */
+    struct node_options options;    /* as given at birth; never changed, but the key is wiped */
     uint64_t born_ns;               /* when this node was made */
     uint64_t now_ns;                /* the moment of the event that is being handled */
     struct entropy entropy;         /* for keys */
@@ -39,8 +39,9 @@ struct node {
     struct connections *connections; /* conversations with peers */
     struct membership *membership;   /* the members of the swarm */
     struct orders *orders;           /* of the operator */
-    struct proofs *proofs;           /* that members equivocate */
+    struct proofs *proofs;           /* that members lie */
     struct admitted *admitted;       /* who may be in the swarm */
+    struct rekey *rekey;             /* the swarm keys */
     struct rate *rate;               /* how much is sent and published, and when */
     struct broadcast *broadcast;     /* rumors on their way */
     struct discovery *discovery;     /* member gossip, and whom to dial */

@@ -17,6 +17,7 @@
 #include "node/orders/admitted.h"
 #include "node/orders/orders.h"
 #include "node/orders/proofs.h"
+#include "node/orders/rekey.h"
 #include "node/orders/verdict.h"
 #include "node/rate/rate.h"
 #include "node/suspension.h"
@@ -167,6 +168,7 @@ static void welcome(struct node *node, const struct peer *peer)
     pacer_say_ack(node, peer);
     member_gossip_renew(node);
     orders_show(node, peer); /* before our version: what is in it follows from these */
+    rekey_ask(node, peer);
     proofs_say(node, peer);
     settings_show(node, peer);
     admitted_say(node, peer);
@@ -277,6 +279,7 @@ static void on_version(struct node *node, const struct peer *peer, const struct 
 
 static void on_history(struct node *node, const struct peer *peer, const struct message *history)
 {
+    suspension_on_history(node, peer, history);
     if (!takeover_on_history(node, peer, history))
         return;
     member_gossip_renew(node); /* neighbours are to know at once, and our incarnation, too */
@@ -336,7 +339,7 @@ static void on_bye(struct node *node, const struct peer *peer, const struct mess
     connection_close(node, peer, bye->reason, why);
 }
 
-/* What holds for all: who may be in the swarm, and by which settings. */
+/* What holds for all: who may be in the swarm, by which key, and by which settings. */
 static void on_rule(struct node *node, const struct peer *peer, const struct message *message)
 {
     CHECK(peer->state == PEER_OPEN);
@@ -344,6 +347,8 @@ static void on_rule(struct node *node, const struct peer *peer, const struct mes
         expulsion_on_message(node, peer, message);
     else if (message->kind == LISTED)
         admit_on_listed(node, peer, message->hash);
+    else if (message->kind == SWARM_KEY)
+        rekey_on_message(node, peer, message->number, &message->bulk);
     else
         settings_on_message(node, peer, &message->text);
 }
@@ -393,7 +398,6 @@ static void dispatch(struct node *node, const struct peer *peer, const struct me
         serve_on_take(node, peer);
         break;
     case HISTORY:
-        suspension_on_history(node, peer, message);
         on_history(node, peer, message);
         break;
     case FETCH:
@@ -412,6 +416,7 @@ static void dispatch(struct node *node, const struct peer *peer, const struct me
     case SETTINGS:
     case PROOF:
     case LISTED:
+    case SWARM_KEY:
         on_rule(node, peer, message);
         break;
     case MESSAGE_KINDS:

@@ -12,6 +12,7 @@
 #include "node/orders/admitted.h"
 #include "node/orders/orders.h"
 #include "node/orders/proofs.h"
+#include "node/orders/rekey.h"
 #include "node/orders/verdict.h"
 #include "node/put_out.h"
 #include "node/suspension.h"
@@ -47,12 +48,16 @@ static void leave(struct node *node, const struct order *order)
     leave_on_expelled(node);
 }
 
-static void leave_on_proof(struct node *node)
+static void leave_on_proof(struct node *node, const struct proof *proof)
 {
     (void)notes_add(&node->notes, node->now_ns, NOTE_EXPELLED, LEVEL_ERROR,
-                    "two nodes run with the same identity key: two different rumors under one "
-                    "number are signed with it, so this node is put out of the swarm for good; "
-                    "give each machine a key of its own (hearsay keygen)");
+                    proof->kind == PROOF_FORK
+                        ? "two nodes run with the same identity key: two different rumors under "
+                          "one number are signed with it, so this node is put out of the swarm for "
+                          "good; give each machine a key of its own (hearsay keygen)"
+                        : "a rumor beyond what any may do is signed with the identity key of this "
+                          "node, so it is put out of the swarm for good: another program has that "
+                          "key; make a new one (hearsay keygen)");
     leave_on_expelled(node);
 }
 
@@ -90,17 +95,29 @@ static void put_out(struct node *node, const uint8_t id[static ID_BYTES])
     retract(node);
 }
 
-static void obey(struct node *node, const struct order *order)
+static void obey_expulsion(struct node *node, const struct order *order)
 {
-    if (order->admits)
-        admit_obey(node, order);
-    if (order->admits || is_own(node, order->subject))
+    if (is_own(node, order->subject))
         return;
     struct note *note =
         notes_add(&node->notes, node->now_ns, NOTE_EXPELLED, LEVEL_WARNING,
                   "is put out of the swarm (order %u): %s", (unsigned)order->number, order->reason);
     identity_text(note->who, order->subject);
     put_out(node, order->subject);
+}
+
+static void obey(struct node *node, const struct order *order)
+{
+    switch (order->kind) {
+    case ORDER_EXPEL:
+        obey_expulsion(node, order);
+        break;
+    case ORDER_ADMIT:
+        admit_obey(node, order);
+        break;
+    case ORDER_REKEY: /* rekey_on_orders, when all are obeyed */
+        break;
+    }
 }
 
 /* What all orders together make of this node. */
@@ -132,6 +149,7 @@ static void obey_all(struct node *node, const struct peer *from, uint32_t before
         return;
     retract(node);
     admitted_on_orders(node);
+    rekey_on_orders(node, from, before);
     if (count >= there_are)
         obey_own(node);
     if (orders_admit(node))
@@ -142,8 +160,9 @@ void expulsion_begin(struct node *node)
 {
     if (orders_count(node) > 0)
         obey_own(node);
-    if (proofs_against(node, node->options.identity->id))
-        leave_on_proof(node);
+    const struct proof *against = proofs_against(node, node->options.identity->id);
+    if (against)
+        leave_on_proof(node, against);
     retract(node);
 }
 
@@ -151,9 +170,13 @@ static void note_proof(struct node *node, const struct proof *proof)
 {
     struct note *note =
         notes_add(&node->notes, node->now_ns, NOTE_EXPELLED, LEVEL_WARNING,
-                  "has signed two different rumors under one number and is put out of the swarm, "
-                  "its rumors from number %u on are taken out: two nodes run with the same "
-                  "identity key, or it lies",
+                  proof->kind == PROOF_FORK
+                      ? "has signed two different rumors under one number and is put out of the "
+                        "swarm, its rumors from number %u on are taken out: two nodes run with the "
+                        "same identity key, or it lies"
+                      : "has signed a rumor that moves the base further, or claims more samples, "
+                        "than any may, and is put out of the swarm, its rumors from number %u on "
+                        "are taken out: it lies, or its program is broken",
                   (unsigned)proof->keep);
     identity_text(note->who, proof->author);
 }
@@ -170,7 +193,7 @@ static void obey_proof(struct node *node, const struct peer *from, const uint8_t
         anti_entropy_ask_for_all(node, peer); /* do they obey, too? (suspension.h) */
     }
     if (is_own(node, proof->author)) {
-        leave_on_proof(node);
+        leave_on_proof(node, proof);
         return;
     }
     suspension_on_proof(node, proof->author);

@@ -1,4 +1,4 @@
-/* Expulsion: what an order of the operator (orders/orders.h), or a proof that a member equivocates
+/* Expulsion: what an order of the operator (orders/orders.h), or a proof that a member lies
  * (orders/proofs.h), does to all rooms.
  *
  *   ORDERS, or the owner ──► orders: is it the next? ──► to all other neighbours, at once

@@ -19,6 +19,7 @@
 #include "node/orders/admitted.h"
 #include "node/orders/orders.h"
 #include "node/orders/proofs.h"
+#include "node/orders/rekey.h"
 #include "node/rate/rate.h"
 #include "node/suspension.h"
 #include "node/timers.h"
@@ -35,8 +36,8 @@ size_t node_arena_bytes(const struct node_options *options)
            broadcast_arena_bytes(options) + discovery_arena_bytes(options) +
            transfer_arena_bytes(options) + join_arena_bytes() + leave_arena_bytes() +
            orders_arena_bytes(options) + admitted_arena_bytes() + proofs_arena_bytes() +
-           expulsion_arena_bytes() + suspension_arena_bytes() + timers_arena_bytes() + NOTES_WAITING * sizeof(struct note) +
-           FRAME_MAX + 4 * 64;
+           rekey_arena_bytes() + expulsion_arena_bytes() + suspension_arena_bytes() +
+           timers_arena_bytes() + NOTES_WAITING * sizeof(struct note) + FRAME_MAX + 4 * 64;
 }
 
 static void init_shared(struct node *node, struct arena *arena, const struct node_options *options,
@@ -64,6 +65,7 @@ struct node *node_new(struct arena *arena, const struct node_options *options, u
     node->orders = orders_new(arena, node);
     node->proofs = proofs_new(arena, node);
     node->admitted = admitted_new(arena);
+    node->rekey = rekey_new(arena, node);
     node->membership = membership_new(arena, node);
     node->rate = rate_new(arena, node);
     node->broadcast = broadcast_new(arena, node);
@@ -85,6 +87,7 @@ struct node *node_new(struct arena *arena, const struct node_options *options, u
 void node_free(struct node *node)
 {
     connections_free(node);
+    rekey_free(node);
     secret_wipe(node, sizeof *node);
 }
 
@@ -124,7 +127,7 @@ void node_on_connected(struct node *node, uint64_t now_ns, uint64_t conn)
     begin_event(node, now_ns);
     const struct peer *peer = connection_find(node, conn);
     if (peer)
-        connection_on_dialled(node, peer);
+        connection_on_dialled(node, peer, dialer_dialed(node, peer).failures);
 }
 
 /* The next thing in these bytes. False: there is none, or the conversation is over. */
@@ -261,7 +264,7 @@ void node_on_published(struct node *node, uint64_t now_ns, const struct update *
     begin_event(node, now_ns);
     const uint64_t bytes = broadcast_publish(node, update);
     transfer_on_update(node, update);
-    if (publish_schedule_end(node, bytes, update->count))
+    if (publish_schedule_end(node, bytes, update))
         leave_on_published(node, update->count);
     expulsion_on_published(node);
     publish_schedule_consider(node);

@@ -58,10 +58,15 @@ struct kept {
     const uint8_t *at; /* as the node gave it, and has checked it */
     size_t bytes;      /* how many */
 };
+struct node_kept {
+    struct kept orders;     /* of the operator (put_out.h) */
+    struct kept proofs;     /* against members, likewise */
+    struct kept swarm_keys; /* that those orders have brought (swarm_keys.h) */
+};
 
 struct node_options {
     const struct identity *identity; /* its keys and id; the owner's */
-    uint8_t swarm_key[KEY_BYTES];    /* lets a node enter */
+    uint8_t swarm_key[KEY_BYTES];    /* lets a node enter; the owner's */
     const char *swarm_id;            /* the name of the swarm */
     const char *model;               /* its description: equal texts, equal models */
     const char *settings;            /* what all must share (connection/settings.h), or NULL */
@@ -74,10 +79,10 @@ struct node_options {
     size_t history_bytes;   /* 0: the base is the initial one, b0 */
     bool has_operator;      /* somebody may put members out of the swarm: */
     uint8_t operator_id[ID_BYTES]; /* whoever has the secret half of this key */
-    struct kept orders;            /* of the operator's, those known already (put_out.h) */
-    struct kept proofs;            /* against members, likewise */
-    uint8_t entropy[SEED_BYTES];   /* for keys */
-    uint64_t seed;                 /* for choices; 0: drawn from entropy */
+    struct node_kept kept;         /* what is known already of such orders, and the like */
+    uint64_t wall_ms;            /* what the wall clock shows at birth, since 1970; 0: not known */
+    uint8_t entropy[SEED_BYTES]; /* for keys */
+    uint64_t seed;               /* for choices; 0: drawn from entropy */
 
     uint16_t listen_port;                 /* 0: it only dials */
     struct address advertise;             /* what others are to dial; host "": what they see */

@@ -35,6 +35,7 @@ static const char *const NAMES[NOTE_KINDS] = {
     [NOTE_MISMATCH] = "mismatch",
     [NOTE_SETTINGS] = "settings",
     [NOTE_ADMISSION] = "admission",
+    [NOTE_REKEY] = "rekey",
     [NOTE_SUPPRESSED] = "suppressed",
 };
 

@@ -43,6 +43,7 @@ enum note_kind {
     NOTE_MISMATCH,
     NOTE_SETTINGS,
     NOTE_ADMISSION,
+    NOTE_REKEY,
     NOTE_SUPPRESSED,
     NOTE_KINDS
 };

@@ -19,7 +19,7 @@ uint32_t node_orders_count(const struct node *node); /* those known: the number 
 /* All that are known, into out[NODE_ORDERS_MAX], for the next start; returns their bytes. */
 size_t node_orders(const struct node *node, uint8_t *out);
 
-/* Proofs that members equivocate (wire/proof.h), back to back. MISMATCH: they are of another swarm
+/* Proofs that members lie (wire/proof.h), back to back. MISMATCH: they are of another swarm
  * or model, or damaged. MALFORMED: of impossible size. */
 #define NODE_PROOFS     256
 #define NODE_PROOFS_MAX ((size_t)NODE_PROOFS * PROOF_BYTES)

@@ -1,4 +1,4 @@
-/* Suspension: a proof that a member equivocates (orders/proofs.h) may be of rumors so old that no
+/* Suspension: a proof that a member lies (orders/proofs.h) may be of rumors so old that no
  * log reaches back to them. Then nobody can take them out, and nobody can give a base without them:
  * a member could stop a swarm by proving of itself that it lied long ago. So what most have taken
  * out all take out, and what most cannot stays.

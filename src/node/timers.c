@@ -11,6 +11,7 @@
 #include "node/orders/admitted.h"
 #include "node/orders/orders.h"
 #include "node/orders/proofs.h"
+#include "node/orders/rekey.h"
 #include "node/rate/rate.h"
 #include "node/transfer/transfer.h"
 
@@ -66,6 +67,7 @@ static void gossip(struct node *node)
     opinions_consider(node);
     anti_entropy_round(node);
     orders_show_one(node);
+    rekey_ask_one(node);
     proofs_show_one(node);
     admitted_say_one(node);
     member_gossip_end_round(node);
@@ -106,6 +108,7 @@ static void check_all(struct node *node)
         anti_entropy_show_all(node);
     join_consider(node);
     expulsion_consider(node);
+    rekey_consider(node);
 }
 
 void node_on_time(struct node *node, uint64_t now_ns)

@@ -1,4 +1,4 @@
-/* The operator's orders (wire/order.h), and proofs that members equivocate (wire/proof.h), in the
+/* The operator's orders (wire/order.h), and proofs that members lie (wire/proof.h), in the
  * state folder.
  *
  *   FOLDER/orders   those that the node knows, back to back: it obeys them from its next start on

@@ -271,7 +271,7 @@ static void call(struct teller *teller, uint16_t port)
     peer_init(&teller->peer, &teller->arena, QUEUE_BYTES);
     peer_start(&teller->peer, 1, true, &address, now_ns());
     link_init(&teller->link, now_ns());
-    peer_on_connected(&teller->peer, &teller->credentials, now_ns());
+    peer_on_connected(&teller->peer, &teller->credentials, 0, now_ns());
 }
 
 int main(int argc, char **argv)

@@ -35,8 +35,8 @@ void make_head(struct signed_head *head, const uint8_t *id, uint64_t incarnation
     memcpy(bytes, id, ID_BYTES);
     bytes_put(bytes + HEAD_INCARNATION_AT, incarnation, 8);
     bytes_put(bytes + HEAD_SEQ_AT, seq, 4);
-    bytes_put(bytes + HEAD_COUNT_AT, 1, 4);
-    bytes_put(bytes + HEAD_SAMPLES_AT, samples, 8);
+    bytes_put(bytes + HEAD_COUNT_AT, 1, HEAD_COUNT_BYTES);
+    bytes_put(bytes + HEAD_SAMPLES_AT, samples, HEAD_SAMPLES_BYTES);
     bytes_put_float(bytes + HEAD_TAU_AT, 0.5f);
     bytes_put(bytes + HEAD_AMOUNT_AT, 1000, 4);
     bytes[HEAD_PREV_AT] = seq > 0;

@@ -85,7 +85,7 @@ static void begin(struct input *input)
         bring(&sides[i], i, input);
         peer_start(&sides[i].peer, 1, i == 0, &address, NOW_NS);
     }
-    peer_on_connected(&sides[0].peer, &sides[0].credentials, NOW_NS);
+    peer_on_connected(&sides[0].peer, &sides[0].credentials, 0, NOW_NS);
 }
 
 static void say(struct side *side)

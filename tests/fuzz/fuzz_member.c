@@ -10,6 +10,7 @@
 #include "fuzz/play.h"
 #include "fuzz/script.h"
 #include "node/put_out.h"
+#include "node/swarm_keys.h"
 #include "wire/order.h"
 #include "wire/proof.h"
 #include "wire/record.h"
@@ -110,7 +111,7 @@ static void say_rumor(void)
     else
         origin->seq++;
     if (shape & 128)
-        head.samples = pick();
+        head.samples = pick() >> (64 - 8 * HEAD_SAMPLES_BYTES);
     memcpy(head.origin, origin->identity->id, ID_BYTES);
     if (head.seq > 0) {
         static const uint8_t none[HEAD_HASH_BYTES];
@@ -137,7 +138,7 @@ static void say_proof(void)
     const uint32_t seq = (uint32_t)pick();
     make_head(&one, author->identity->id, author->incarnation, seq, 1);
     make_head(&other, author->identity->id, author->incarnation, seq + (shape & 1), 2);
-    if (proof_create(&one, &other, bytes) != OK)
+    if (proof_create(&one, &other, SCENE_PARAMETERS, bytes) != OK)
         return;
     if (shape & 2)
         bytes[pick() % sizeof bytes] ^= (uint8_t)(1 + shape);
@@ -146,15 +147,36 @@ static void say_proof(void)
     (void)scene_say(scene, speaker, &proof);
 }
 
-/* Orders of the operator: some member is put out, or the node. */
+/* One of three. */
+static void make_key(uint8_t key[static KEY_BYTES], uint8_t which)
+{
+    memset(key, 0, KEY_BYTES);
+    key[0] = (uint8_t)(1 + which % 3);
+}
+
+/* The swarm gets one of them; the key before is another, or the same, which is no order. */
+static void put_keys(struct order *order, uint8_t shape)
+{
+    uint8_t key[KEY_BYTES];
+    make_key(key, shape >> 1 & 7);
+    swarm_key_hash(order->subject, key);
+    make_key(key, shape >> 4 & 3);
+    swarm_key_hash(order->before, key);
+    order->until_ms = pick();
+}
+
+/* Orders of the operator: some member is put out, or the node; or there is a new key. */
 static size_t make_order(uint8_t out[static ORDER_BYTES_MAX])
 {
     const uint8_t shape = input_byte(&input);
     struct order order = {.number = shape & 1 ? pick() : node_orders_count(scene->node) + 1u,
                           .reason = "harms",
                           .issued_ms = 1};
-    memcpy(order.subject, scene_identity((shape >> 1) % (SCENE_MEMBERS + 1))->id, ID_BYTES);
-    order.pairs_count = shape >> 4 & 3;
+    order.kind = shape & 128 ? ORDER_REKEY : shape & 64 ? ORDER_ADMIT : ORDER_EXPEL;
+    memcpy(order.subject, scene_identity((shape >> 1 & 31) % (SCENE_MEMBERS + 1))->id, ID_BYTES);
+    order.pairs_count = order.kind == ORDER_EXPEL ? shape >> 4 & 3 : 0;
+    if (order.kind == ORDER_REKEY)
+        put_keys(&order, shape);
     for (uint32_t i = 0; i < order.pairs_count; i++)
         order.pairs[i] = (struct order_pair){.incarnation = i == 0 ? pick() : i * 1000,
                                              .keep = (uint32_t)pick()};
@@ -180,6 +202,28 @@ static void give_order(void)
     struct problem problem = {""};
     const size_t count = make_order(bytes);
     const enum error error = node_on_order(scene->node, scene->now_ns, bytes, count, &problem);
+    CHECK((error == OK) == (problem.text[0] == 0));
+    scene_run(scene);
+}
+
+static void say_key(void)
+{
+    uint8_t key[KEY_BYTES];
+    struct member *speaker = pick_member();
+    const uint8_t shape = input_byte(&input);
+    make_key(key, shape & 3);
+    const struct message message = {.kind = SWARM_KEY,
+                                    .number = shape & 4 ? pick() : node_orders_count(scene->node),
+                                    .bulk = {key, shape & 8 ? 0 : KEY_BYTES - (shape >> 4 & 1)}};
+    (void)scene_say(scene, speaker, &message);
+}
+
+static void give_key(void)
+{
+    uint8_t key[KEY_BYTES];
+    struct problem problem = {""};
+    make_key(key, input_byte(&input));
+    const enum error error = node_on_swarm_key(scene->node, scene->now_ns, key, &problem);
     CHECK((error == OK) == (problem.text[0] == 0));
     scene_run(scene);
 }
@@ -291,6 +335,8 @@ static void (*const OPERATIONS[SCRIPT_OPERATIONS])(void) = {
     [SET_STEPPING] = set_stepping,
     [LEAVE] = leave,
     [CHANGE_MANNERS] = change_manners,
+    [SAY_KEY] = say_key,
+    [GIVE_KEY] = give_key,
 };
 
 /* Two neighbours and a member that has not said HELLO, 12 seconds on: the node trains. */

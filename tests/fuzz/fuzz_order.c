@@ -24,7 +24,7 @@ void fuzz_one(const uint8_t *data, size_t bytes)
         CHECK(order_verify(data, taken, key.id, context) == OK);
         CHECK(order_create(&order, &key, context, again) == taken);
         CHECK(memcmp(again, data, taken - SIGNATURE_BYTES) == 0);
-        for (uint32_t i = 0; i < order.pairs_count; i++)
+        for (uint32_t i = 0; order.kind == ORDER_EXPEL && i < order.pairs_count; i++)
             CHECK(order_keeps(&order, order.pairs[i].incarnation) == order.pairs[i].keep);
     }
 }

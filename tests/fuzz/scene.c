@@ -71,6 +71,7 @@ static struct node_options options_of(bool node_calls)
         .block_entries = SCENE_BLOCK_ENTRIES,
         .incarnation = 1000,
         .has_operator = true,
+        .wall_ms = 1000,
         .entropy = {3},
         .seed = 4,
         .listen_port = 7000,
@@ -150,7 +151,7 @@ void scene_call(struct scene *scene, struct member *member)
     const uint64_t conn = node_on_accept(scene->node, scene->now_ns, &from);
     if (conn != 0) {
         begin(scene, member, conn, true);
-        peer_on_connected(&member->peer, &member->credentials, scene->now_ns);
+        peer_on_connected(&member->peer, &member->credentials, 0, scene->now_ns);
     }
     scene_run(scene);
 }

@@ -24,6 +24,8 @@ enum operation {
     SET_STEPPING,   /* a step begins or ends */
     LEAVE,          /* the node is told to leave */
     CHANGE_MANNERS, /* a member falls silent, or nobody answers calls */
+    SAY_KEY,        /* a swarm key, or that one is wanted */
+    GIVE_KEY,       /* the same, given to the node by its owner */
     SCRIPT_OPERATIONS
 };
 

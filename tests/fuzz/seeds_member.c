@@ -104,6 +104,20 @@ static void expulsion(void)
     seed_put("member", "expulsion", NULL, 0, script, sizeof script);
 }
 
+/* A new key is ordered, and asked for; one member gives another, and one the right one; then there
+ * is another order, whose key the owner has. */
+static void rekey(void)
+{
+    static const uint8_t script[] = {
+        RUNNING,    SAY_ORDERS, 0, 0,        128 | 16, 100,  PASS, 3, //
+        SAY_KEY,    0,          8, SAY_KEY,  0,        1,    PASS, 1, //
+        SAY_KEY,    1,          0, PASS,     3,                       //
+        GIVE_ORDER, 128 | 2,    0, GIVE_KEY, 1,        PASS, 7,       //
+        SAY_KEY,    1,          8, PASS,     3,                       //
+    };
+    seed_put("member", "rekey", NULL, 0, script, sizeof script);
+}
+
 static void leaving(void)
 {
     static const uint8_t script[] = {
@@ -142,5 +156,6 @@ void seeds_member(void)
     serving();
     settings();
     expulsion();
+    rekey();
     leaving();
 }

@@ -122,7 +122,8 @@ static void orders(void)
 {
     uint8_t bytes[2 * ORDER_BYTES_MAX];
     struct operator_key key;
-    struct order order = {.number = 1, .reason = "publishes noise", .issued_ms = 1700000000000};
+    struct order order = {
+        .number = 1, .kind = ORDER_EXPEL, .reason = "publishes noise", .issued_ms = 1700000000000};
     operator_key_from_seed(&key, seed);
     size_t count = order_create(&order, &key, context, bytes);
     order.number = 2;
@@ -131,6 +132,14 @@ static void orders(void)
     order.pairs[1] = (struct order_pair){.incarnation = 1700000000000, .keep = 1};
     count += order_create(&order, &key, context, bytes + count);
     seed_put("order", "two", NULL, 0, bytes, count);
+    order = (struct order){.number = 3,
+                           .kind = ORDER_REKEY,
+                           .subject = {1},
+                           .reason = "a laptop was stolen",
+                           .issued_ms = 1700000000000,
+                           .until_ms = 1700000604800};
+    count = order_create(&order, &key, context, bytes);
+    seed_put("order", "rekey", NULL, 0, bytes, count);
 }
 
 /* What the two bring along, then flight by flight: how it is meddled with, and in which pieces. */

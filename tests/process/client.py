@@ -25,18 +25,19 @@ import nacl.bindings as sodium
 from nacl.exceptions import CryptoError
 from nacl.signing import SigningKey, VerifyKey
 from rumors import (BLOCK_ENTRIES, HISTORY_ENTRY, RUMOR_HEAD, Rumor, Version, blake2b, decode_block,
-                    digest_of, require, sum_lanes, tag_of, unpack_version)
+                    digest_of, require, rumor_head, sum_lanes, tag_of, unpack_version)
 
 TURN_S, TURNS_A_SECOND = 0.025, 40  # a turn is the least time between two ACKs
 RETRY_S = 10
 FETCH_BLOCKS = 8
-LEAVING = 1  # the reason of a BYE
+LEAVING, LEFT = 1, 3  # the reason of a BYE, the stage of a record
 BODY = bytes.fromhex("02f4f1a141258804")  # of §19: entries 0, 3, 7, 20 and 41 move
 Kind = enum.IntEnum("Kind", (  # of messages, from 1 (§8)
     "HELLO MEMBER_UPDATE MEMBER_QUERY MEMBER_LIST PING PONG ACK RUMOR PRUNE VERSION WANT GONE "
-    "TAKE HISTORY FETCH BLOCK BYE ORDERS SETTINGS PROOF HEADS LISTED"))
+    "TAKE HISTORY FETCH BLOCK BYE ORDERS SETTINGS PROOF HEADS LISTED SWARM_KEY"))
 INTRODUCTION = struct.Struct("<H6x16s16sQ")
-MEMBER = struct.Struct("<32sQQ20xI80x")  # of a guest: no digest, no port, and trains 0
+ORDER_HEAD, REKEY = struct.Struct("<QBB32s"), 3
+MEMBER = struct.Struct("<32sQQ20xI2xB77x")  # of a guest: no digest, no port, and trains 0
 
 
 class TurnedAway(Exception):
@@ -63,7 +64,7 @@ class Credentials:
         self._gate_key = blake2b(256, b"hearsay gate", swarm_key)
         self.psk = blake2b(256, b"hearsay psk", swarm_key)
         hashes = [blake2b(128, text.encode()) for text in (swarm, model)]
-        self.introduction = INTRODUCTION.pack(8, *hashes, parameters)
+        self.introduction = INTRODUCTION.pack(9, *hashes, parameters)
         self.context = blake2b(128, self.introduction)
         self.parameters = parameters
 
@@ -224,6 +225,8 @@ class Guest:
         self.known = Version()  # that of HISTORY, raised by the rumors heard since
         self.blocks = {}  # {number: (version, units)}, each as it came
         self.block_count = math.ceil(credentials.parameters / BLOCK_ENTRIES)
+        self.orders = {}  # {number: subject}
+        self.new_key = None  # (number of its order, key)
         self.neighbours = [Neighbour(self, address) for address in addresses]
 
     def digest_at(self, version):
@@ -247,9 +250,9 @@ class Guest:
         require(digest_of(enumerate(self.base())) == digest, f"the base is not {digest:016x}")
         print(f"{what}: {self.known.total()} rumors, version {hash_:016x}, digest {digest:016x}")
 
-    def record(self):
+    def record(self, stage=0):
         mine = self.credentials
-        data = MEMBER.pack(mine.id, self.incarnation, next(self.stamps), 1000)
+        data = MEMBER.pack(mine.id, self.incarnation, next(self.stamps), 1000, stage)
         return data + mine.sign(mine.context + data)
 
     def on_message(self, neighbour, message):
@@ -276,10 +279,38 @@ class Guest:
                 self.keep()
             case [Kind.BLOCK, block, hash_, entries, units] if units:
                 self.keep_block(block, unpack_version(entries), hash_, units)
+            case [Kind.ORDERS, number, b""] if number > len(self.orders):
+                neighbour.say(Kind.ORDERS, len(self.orders), b"")
+            case [Kind.ORDERS, _, orders]:
+                self.hear_orders(neighbour, orders)
+            case [Kind.SWARM_KEY, number, key] if key:
+                require(number in self.orders, "a key that was not ordered")
+                hash_ = blake2b(256, b"hearsay swarm key", key)
+                require(hash_ == self.orders[number], "another key than was ordered")
+                self.new_key = number, key
             case [Kind.BYE, reason, text, _]:
                 neighbour.close()
                 if reason != LEAVING:
                     raise TurnedAway(f"BYE {reason}: {text}")
+
+    def hear_orders(self, neighbour, orders):
+        """In turn; the key of a new swarm key's order is asked for."""
+        while orders:
+            number, kind, pairs, subject = ORDER_HEAD.unpack_from(orders)
+            orders = orders[178 + (40 if kind == REKEY else 12 * pairs):]
+            if number != len(self.orders) + 1:
+                continue
+            self.orders[number] = subject
+            if kind == REKEY:
+                neighbour.say(Kind.SWARM_KEY, number, b"")
+
+    def learn_key(self, path):
+        self.until(lambda: self.new_key)
+        number, key = self.new_key
+        with open(path, "w", encoding="ascii") as file:
+            file.write(f"hearsay-swarm-key-1 {key.hex()}\n")
+        print(f"has the swarm key of order {number}")
+        self.leave()
 
     def compare(self, neighbour, version, hash_, digest):
         require(version.hash() == hash_, "a hash of another version")
@@ -339,8 +370,7 @@ class Guest:
     def make_rumor(self, amount=4096, count=5, body=BODY):
         """The first of this incarnation."""
         mine = self.credentials
-        head = RUMOR_HEAD.pack(mine.id, self.incarnation, 0, count, 0, 0.001, amount, bytes(32),
-                               blake2b(256, body))
+        head = rumor_head((mine.id, self.incarnation), amount, count, body, mine.parameters)
         return head + body + mine.sign(blake2b(256, head, mine.context))
 
     def visit(self, stays):
@@ -361,7 +391,11 @@ class Guest:
         if stays:
             self.until(lambda: all(n.closed for n in self.neighbours))
             self.show("the others left")
+        self.leave()
+
+    def leave(self):
         for neighbour in self.neighbours:
+            neighbour.say(Kind.MEMBER_UPDATE, self.record(LEFT))
             neighbour.say(Kind.BYE, LEAVING, "so long", b"")
             neighbour.close()
 
@@ -393,8 +427,11 @@ def run(given, kind, visit):
 def main():
     parser = parser_of("Enter a swarm, and compare digests.")
     parser.add_argument("--stay", action="store_true", help="until all neighbours have left")
+    parser.add_argument("--learn-key", metavar="FILE",
+                        help="only write down the swarm key that the operator has ordered")
     given = parser.parse_args()
-    run(given, Guest, lambda guest: guest.visit(given.stay))
+    run(given, Guest, lambda guest: guest.learn_key(given.learn_key) if given.learn_key
+        else guest.visit(given.stay))
 
 
 if __name__ == "__main__":

@@ -5,7 +5,8 @@
     equivocate      publishes two rumors under one number, to one neighbour each
     begin-again     publishes a rumor in each of --times incarnations
     claim           says in a record that holds for an hour that it learns 1e30 samples a second
-    overwhelm       publishes a rumor that moves all of the base as far as a rumor can
+    exceed          publishes a rumor that moves an entry by 3, three times too far
+    overwhelm       publishes a rumor that moves all of the base as far as its numbers can say
     invent          tells of 250 members that listen where somebody else does, and counts who calls
     next-life       gives --victim a base with what the victim publishes in its next incarnation
     false-base      gives --victim blocks of zeros under a true history
@@ -20,13 +21,13 @@ import socket
 import struct
 import time
 
-from client import BODY, LEAVING, TURN_S, Guest, Kind, Neighbour, parser_of, run
+from client import BODY, LEAVING, LEFT, TURN_S, Guest, Kind, Neighbour, parser_of, run
 from crowd import Caller, Crowd
 from nacl.signing import SigningKey
-from rumors import RUMOR_HEAD, Version, blake2b, require, tag_of
+from rumors import Version, blake2b, require, rumor_head, tag_of
 
 RECORD = struct.Struct("<32sQQQQfIHBBffI64s")  # §10
-HOUR_MS, LEFT = 3_600_000, 3
+HOUR_MS = 3_600_000
 INVENTED, RECORDS_AT_ONCE = 250, 50
 NODES, CALLS_AT_ONCE = 3, 32  # to places where nobody has answered yet, and one more a second (§10)
 MUTE, NETWORKS, GUEST_NETWORK, CALLS, GIVE_UP_S = 20, 4, 200, 10, 600
@@ -62,8 +63,8 @@ class Villain(Guest):
                            stage, trains, 0.0, 0.0, 0, b"")
         return data + mine.sign(mine.context + data)
 
-    def record(self):
-        return self.claimed or super().record()
+    def record(self, stage=0):
+        return self.claimed or super().record(stage)
 
     def say_all(self, kind, *fields):
         for neighbour in self.neighbours:
@@ -109,6 +110,9 @@ class Villain(Guest):
         self.claimed = self.signed_record(rate=1e30, trains=1)
         self.say_all(Kind.MEMBER_UPDATE, self.claimed)
         self.publish()
+
+    def exceed(self, _):
+        self.neighbours[0].say(Kind.RUMOR, self.make_rumor(AMOUNT_MAX))
 
     def overwhelm(self, _):
         count = self.credentials.parameters
@@ -172,8 +176,7 @@ class Villain(Guest):
         nobody but the victim could sign."""
         version, entries = Version(self.history, self.history.heads), self.history_entries
         if self.is_foreseeing:
-            head = RUMOR_HEAD.pack(*self.victim_of, 0, 5, 0, 0.001, 4096, bytes(32),
-                                   blake2b(256, BODY))
+            head = rumor_head(self.victim_of, 4096, 5, BODY, self.credentials.parameters)
             hashed, tag = blake2b(256, head, self.credentials.context), tag_of(*self.victim_of)
             version[tag], version.heads[tag] = 1, hashed[:16]
             entries += head + self.credentials.sign(hashed)
@@ -202,7 +205,7 @@ class Villain(Guest):
 
 ATTACKS = {attack.__name__.replace("_", "-"): attack for attack in (
     Villain.nothing, Villain.forge, Villain.equivocate, Villain.begin_again, Villain.claim,
-    Villain.overwhelm, Villain.invent, Villain.next_life, Villain.false_base, Villain.besiege)}
+    Villain.exceed, Villain.overwhelm, Villain.invent, Villain.next_life, Villain.false_base, Villain.besiege)}
 
 
 def end(*_):

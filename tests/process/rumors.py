@@ -1,13 +1,14 @@
 """Rumors, digests, versions and blocks, as net/README.md has them in §12 to §16."""
 import hashlib
 import itertools
+import math
 import struct
 from collections import Counter
 
 from nacl.signing import VerifyKey
 
 BLOCK_ENTRIES = 8192
-RUMOR_HEAD = struct.Struct("<32sQIIQfI32s32s")
+RUMOR_HEAD = struct.Struct("<32sQI4s6sHfI32s32s")  # count and top, samples, length
 VERSION_ENTRY, HISTORY_ENTRY = struct.Struct("<QI16s"), struct.Struct("<128s64s")
 
 
@@ -68,20 +69,49 @@ def decode_body(body, count, parameters):
     return zip(indexes, levels)
 
 
+def root(square):
+    """The least whole number whose square is at least this one."""
+    return math.isqrt(square - 1) + 1
+
+
+def furthest(parameters):
+    """Units by which a rumor may move the base, as a vector."""
+    return max(1 << 24, root(parameters) << 21)
+
+
+def length_of(levels):
+    return root(sum(n * n for n in levels))
+
+
 class Rumor:
     def __init__(self, data, credentials):
         require(193 <= len(data) <= 65000, "a rumor of impossible size")
         head, body, signature = data[:128], data[128:-64], data[-64:]
-        origin, incarnation, seq, count, _, tau, amount, prev, of_body = RUMOR_HEAD.unpack(head)
+        (origin, incarnation, seq, count_and_top, _, length, tau, amount, prev,
+         of_body) = RUMOR_HEAD.unpack(head)
+        count, top = int.from_bytes(count_and_top[:3], "little"), count_and_top[3]
         require(1 <= count <= 260000 and count <= 4 * len(body), "a rumor of impossible count")
         require(0 < tau <= 1 and 1 <= amount <= 1 << 24, "a rumor beyond its limits")
+        require(amount * top <= 1 << 24 and amount * length <= furthest(credentials.parameters),
+                "a rumor that goes too far")
         require(of_body == blake2b(256, body), "a head of another body")
         require(any(prev) == (seq > 0), "a rumor before the first")
         self.hash = blake2b(256, head, credentials.context)
         VerifyKey(origin).verify(self.hash, signature)
         self.tag, self.seq = tag_of(origin, incarnation), seq
-        self.units = {i: amount * n for i, n in decode_body(body, count, credentials.parameters)}
+        levels = dict(decode_body(body, count, credentials.parameters))
+        require(top == max(map(abs, levels.values())) and length == length_of(levels.values()),
+                "a head that says how far another rumor goes")
+        self.units = {i: amount * n for i, n in levels.items()}
         self.digest = digest_of(self.units.items())
+
+
+def rumor_head(stream, amount, count, body, parameters):
+    """Of the first rumor of a stream, which is (origin, incarnation), without samples."""
+    levels = [abs(level) for _, level in decode_body(body, count, parameters)]
+    return RUMOR_HEAD.pack(*stream, 0, count.to_bytes(3, "little") + bytes([max(levels)]), bytes(6),
+                           min(length_of(levels), 0xFFFF), 0.001, amount, bytes(32),
+                           blake2b(256, body))
 
 
 def mix(x):

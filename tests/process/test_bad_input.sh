@@ -81,7 +81,7 @@ leave full
 
 tell 'another swarm key'
 start stranger --set "node.peers=$address" --set "node.swarm_key=$dir/other.key"
-wait_for 20 'the stranger to be told why' notes stranger 'another swarm key, or no hearsay node'
+wait_for 20 'the stranger to be told why' notes stranger 'another swarm key \(copy the newest\), or no hearsay node'
 wait_for 20 'one to note the stranger' notes one 'did not show the swarm key'
 
 tell 'another model'

@@ -7,7 +7,7 @@ attacks=("${@:2}")
 set -- "$1"
 # shellcheck source=tests/process/client_story.sh
 source "$(dirname "${BASH_SOURCE[0]}")/client_story.sh"
-((${#attacks[@]})) || attacks=(next_life begin_again equivocate claim false_base invent besiege expel)
+((${#attacks[@]})) || attacks=(next_life begin_again equivocate claim overwhelm false_base invent besiege expel)
 
 # Undisturbed swarms come to 92.8 %, and to 0.3 points more or less.
 readonly samples=30000 test_samples=10000
@@ -89,7 +89,9 @@ attack_claim() {
 }
 
 attack_overwhelm() {
-    beset overwhelm '^published'
+    beset overwhelm '^turned away: BYE 5: sent a rumor that is not valid'
+    reap villain 3
+    notes_it one "$villain.*has signed a rumor that moves the base further"
 }
 
 attack_invent() {

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# A member gives three real nodes a rumor each under one number, all three different:
-# test_two_rumors.sh HEARSAY
+# A member gives three real nodes a rumor each under one number, all three different. Another one
+# goes too far: test_two_rumors.sh HEARSAY
 set -euo pipefail
 # shellcheck source=tests/process/client_story.sh
 source "$(dirname "${BASH_SOURCE[0]}")/client_story.sh"
@@ -34,6 +34,19 @@ wait_for 40 'two to answer' shows two '"members_live":3,'
 start_villain equivocate "$(address_of two | tail -n 1)"
 reap villain 3
 says "$dir/client.out" '^turned away: BYE 9: it signed two' || fail 'two does not say why'
+
+tell 'another signs one that moves a weight three times as far as any may'
+rm -f "$dir/villain.key"
+make_villain
+start_villain exceed "$one"
+wait_for 240 'the villain to be turned away' says "$dir/client.out" \
+    '^turned away: BYE 5: sent a rumor that is not valid'
+reap villain 3
+for name in one two three; do
+    wait_for 40 "$name to say so" notes "$name" \
+        "$villain.*has signed a rumor that moves the base further, or claims more samples"
+    ! has_its_rumor "$name" || fail "$name has taken it"
+done
 
 tell 'and what is no proof is not read'
 leave three

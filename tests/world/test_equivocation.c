@@ -231,7 +231,7 @@ static size_t proof_of_left(uint32_t seq, uint8_t *out)
 {
     const struct signed_head one = stream_head(&left.identity, 1, seq, 1, left.context),
                              two = stream_head(&left.identity, 1, seq, 2, left.context);
-    CHECK(proof_create(&one, &two, out) == OK);
+    CHECK(proof_create(&one, &two, world.nodes[0].options.parameters, out) == OK);
     return PROOF_BYTES;
 }
 
@@ -283,7 +283,7 @@ static void of_two_proofs_the_stricter_stays(void **state)
     (void)proof_of_left(3, strict);
     struct signed_head one = stream_head(&left.identity, 1, 3, 1, left.context),
                        two = stream_head(&left.identity, 1, 4, 2, left.context);
-    CHECK(proof_create(&one, &two, mild) == OK);
+    CHECK(proof_create(&one, &two, world.nodes[0].options.parameters, mild) == OK);
     puppet_say_bulk(&right, PROOF, mild, sizeof mild);
     run(SECOND_NS);
     assert_int_equal(proof_of(0)->keep, 3);

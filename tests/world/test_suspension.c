@@ -69,7 +69,7 @@ static void prove(uint64_t earlier)
                                                messenger.context),
                              two = stream_head(identity, options->incarnation - earlier, 0, 2,
                                                messenger.context);
-    CHECK(proof_create(&one, &two, proof) == OK);
+    CHECK(proof_create(&one, &two, world.nodes[0].options.parameters, proof) == OK);
     puppet_say_bulk(&messenger, PROOF, proof, sizeof proof);
 }
 

@@ -178,6 +178,7 @@ static const struct exchange_operations EXCHANGE = {
     .apply_own = cpu_apply_own,
     .rebase = cpu_rebase,
     .hold = cpu_hold,
+    .let_go = cpu_let_go,
     .digest = cpu_digest,
 };
 

@@ -139,6 +139,7 @@ void cpu_apply_own(struct backend *backend, const struct update *host_update, fl
                    int32_t *base);
 void cpu_hold(struct backend *backend, size_t count, float part, float *w, const int32_t *base,
               float *held);
+void cpu_let_go(struct backend *backend, const struct update *host_update, float part, float *held);
 void cpu_rebase(struct backend *backend, size_t count, const int32_t *host_base, float *w,
                 int32_t *base);
 uint64_t cpu_digest(struct backend *backend, size_t count, const int32_t *base);

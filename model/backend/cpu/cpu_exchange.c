@@ -67,13 +67,14 @@ void cpu_cut(struct backend *backend, uint32_t found, const uint32_t *candidates
     const float tau = host_update->tau;
     const uint32_t amount = host_update->amount;
     const float step = QUANTUM * (float)amount - tau;
+    const float most = (float)update_level_max(amount);
     uint32_t count = 0;
     for (uint32_t i = 0; i < found && count < capacity; i++) {
         const uint32_t c = candidates[i];
         const float r = residual(w[c], base[c]);
         if (!(fabsf(r) >= tau && fabsf(r) <= FLT_MAX)) /* NaN and infinity stay here */
             continue;
-        const int level = (int)fmaxf(fminf(r / tau, LEVEL_MAX), -LEVEL_MAX);
+        const int level = (int)fmaxf(fminf(r / tau, most), -most);
         host_update->index[count] = c;
         host_update->level[count] = (int8_t)level;
         count++;
@@ -141,6 +142,24 @@ void cpu_hold(struct backend *backend, size_t count, float part, float *w, const
     for (size_t c = 0; c < count; c++) {
         held[c] = part * residual(w[c], base[c]);
         w[c] -= held[c];
+    }
+}
+
+/* What of held is let go, if so much should be. */
+static float gone(float held, float most)
+{
+    return held > 0 ? fmaxf(fminf(held, most), 0) : fminf(fmaxf(held, most), 0);
+}
+
+void cpu_let_go(struct backend *backend, const struct update *host_update, float part, float *held)
+{
+    (void)backend;
+    const float step = part * host_update->tau;
+    for (uint32_t i = 0; i < host_update->count; i++) {
+        const uint32_t c = host_update->index[i];
+        if (i + AHEAD < host_update->count)
+            __builtin_prefetch(&held[host_update->index[i + AHEAD]], 1);
+        held[c] -= gone(held[c], step * (float)host_update->level[i]);
     }
 }
 

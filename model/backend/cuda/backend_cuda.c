@@ -123,6 +123,7 @@ static const struct backend cuda_table = {
     .exchange.apply_own = cuda_apply_own,
     .exchange.rebase = cuda_rebase,
     .exchange.hold = cuda_hold,
+    .exchange.let_go = cuda_let_go,
     .exchange.digest = cuda_digest,
 };
 

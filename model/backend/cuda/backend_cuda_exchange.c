@@ -105,6 +105,7 @@ void cuda_cut(struct backend *backend, uint32_t found, const uint32_t *candidate
         return;
     struct cut_room room = cut_room(cuda, found, capacity < found ? capacity : found);
     room.cut.tau = host_update->tau;
+    room.cut.level_max = (float)update_level_max(host_update->amount);
     room.cut.amount = host_update->amount;
     room.cut.candidates = candidates;
     cuda_check(kernel_levels(cuda->stream, room.cut, w, base), "cut");
@@ -120,16 +121,23 @@ void cuda_cut(struct backend *backend, uint32_t found, const uint32_t *candidate
     cuda_download(backend, host_update->level, room.cut.level, host_update->count);
 }
 
+/* The update with its entries on the device. */
+static struct update carried(struct backend *backend, const struct update *host_update)
+{
+    const size_t index_bytes = host_update->count * sizeof *host_update->index;
+    struct update update = *host_update;
+    update.index = exchange_room(cuda_on(backend), index_bytes + host_update->count);
+    update.level = (int8_t *)update.index + index_bytes;
+    cuda_upload(backend, update.index, host_update->index, index_bytes);
+    cuda_upload(backend, update.level, host_update->level, host_update->count);
+    return update;
+}
+
 static void apply(struct backend *backend, const struct update *host_update, bool own, float *w,
                   int32_t *base)
 {
     struct cuda *cuda = cuda_on(backend);
-    const size_t index_bytes = host_update->count * sizeof *host_update->index;
-    struct update update = *host_update;
-    update.index = exchange_room(cuda, index_bytes + host_update->count);
-    update.level = (int8_t *)update.index + index_bytes;
-    cuda_upload(backend, update.index, host_update->index, index_bytes);
-    cuda_upload(backend, update.level, host_update->level, host_update->count);
+    const struct update update = carried(backend, host_update);
     cuda_check(kernel_apply(cuda->stream, &update, own, w, base), "hearing");
     cuda_check(cudaEventRecord(cuda->base_written, cuda->stream), "hearing");
 }
@@ -160,6 +168,13 @@ void cuda_hold(struct backend *backend, size_t count, float part, float *w, cons
 {
     cuda_check(kernel_hold(cuda_on(backend)->stream, count, part, w, base, held),
                "holding back a residual");
+}
+
+void cuda_let_go(struct backend *backend, const struct update *host_update, float part, float *held)
+{
+    const struct update update = carried(backend, host_update);
+    cuda_check(kernel_let_go(cuda_on(backend)->stream, &update, part, held),
+               "letting go of what is held back");
 }
 
 uint64_t cuda_digest(struct backend *backend, size_t count, const int32_t *base)

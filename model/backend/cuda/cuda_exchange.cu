@@ -155,7 +155,7 @@ static __global__ void levels(unsigned found, struct cut cut, const float *w, co
         const uint32_t c = cut.candidates[i];
         const float r = residual(w[c], base[c]);
         const bool published = fabsf(r) >= cut.tau && fabsf(r) <= FLT_MAX;
-        const float level = fmaxf(fminf(r / cut.tau, LEVEL_MAX), -LEVEL_MAX);
+        const float level = fmaxf(fminf(r / cut.tau, cut.level_max), -cut.level_max);
         cut.levels[i] = published ? (int8_t)(int)level : (int8_t)0;
         cut.published_before[i] = published;
     }
@@ -249,6 +249,25 @@ cudaError_t kernel_hold(cudaStream_t stream, size_t count, float part, float *w,
                         const int32_t *base, float *held)
 {
     return launch_each(stream, count, hold, part, w, base, held);
+}
+
+/* What of held is let go, if so much should be. */
+static __device__ float gone(float held, float most)
+{
+    return held > 0 ? fmaxf(fminf(held, most), 0) : fminf(fmaxf(held, most), 0);
+}
+
+static __global__ void let_go(unsigned count, struct update update, float step, float *held)
+{
+    EACH (i, count) {
+        const uint32_t c = update.index[i];
+        held[c] -= gone(held[c], step * (float)update.level[i]);
+    }
+}
+
+cudaError_t kernel_let_go(cudaStream_t stream, const struct update *update, float part, float *held)
+{
+    return launch_each(stream, update->count, let_go, *update, part * update->tau, held);
 }
 
 static __global__ void add_digest(unsigned count, const int32_t *base, uint32_t *digest)

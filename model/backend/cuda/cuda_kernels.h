@@ -105,6 +105,7 @@ cudaError_t kernel_refine(cudaStream_t stream, uint32_t found, const uint32_t *c
 /* A cut, in three steps: kernel_levels, a scan of published_before, kernel_cut. */
 struct cut {
     float tau;                  /* threshold */
+    float level_max;            /* of any level */
     uint32_t amount;            /* quanta per level */
     uint32_t found;             /* candidates */
     uint32_t capacity;          /* entries published at most: the first ones */
@@ -124,6 +125,8 @@ cudaError_t kernel_apply(cudaStream_t stream, const struct update *update, bool 
                          int32_t *base);
 cudaError_t kernel_hold(cudaStream_t stream, size_t count, float part, float *w,
                         const int32_t *base, float *held);
+cudaError_t kernel_let_go(cudaStream_t stream, const struct update *update, float part,
+                          float *held);
 cudaError_t kernel_rebase(cudaStream_t stream, size_t count, const int32_t *to, float *w,
                           int32_t *base);
 /* Adds to digest[2], low and high lane. */

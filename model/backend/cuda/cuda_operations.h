@@ -22,8 +22,7 @@ struct operand {
 
 #define cuda_floats(from) ((struct operand){.numbers = (from), .type = CUDA_R_32F})
 
-/* c[m,n] = alpha·a·b + beta·c, row major; a[m,k] and b[k,n], or transposed as they lie in memory.
- */
+/* c[m,n] = alpha·a·b + beta·c, row major; a[m,k] and b[k,n], or transposed in memory. */
 void cuda_gemm_onto(struct cuda *cuda, cublasOperation_t turn_a, cublasOperation_t turn_b, int m,
                     int n, int k, float alpha, struct operand a, struct operand b, float beta,
                     float *c);
@@ -143,6 +142,7 @@ void cuda_apply(struct backend *backend, const struct update *host_update, float
 void cuda_apply_own(struct backend *backend, const struct update *update, float *w, int32_t *base);
 void cuda_hold(struct backend *backend, size_t count, float part, float *w, const int32_t *base,
                float *held);
+void cuda_let_go(struct backend *backend, const struct update *update, float part, float *held);
 void cuda_rebase(struct backend *backend, size_t count, const int32_t *host_base, float *w,
                  int32_t *base);
 uint64_t cuda_digest(struct backend *backend, size_t count, const int32_t *base);

@@ -4,6 +4,7 @@
  *   doctor.c        the command
  *   doctor_line.c   one line of what was found out
  *   doctor_here.c    this machine: keys, log, folder and what is in it, data, model, device, port
+ *   doctor_key.c     which swarm key a start would use
  *   doctor_memory.c  what the node takes of memory, part by part
  *   doctor_peers.c   the others, and how they see us
  *   doctor_visit.c   calling on them, with the code of the node itself
@@ -47,6 +48,7 @@ void doctor_say(struct doctor *doctor, enum verdict verdict, const char *subject
                 const char *format, ...) __attribute__((format(printf, 4, 5)));
 
 void doctor_look_here(struct doctor *doctor);
+void doctor_look_at_swarm_key(struct doctor *doctor);
 void doctor_count_memory(struct doctor *doctor, const struct dataset *train,
                          const struct dataset *test, const struct model *model);
 void doctor_look_at_memory(struct doctor *doctor);

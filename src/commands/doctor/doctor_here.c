@@ -39,12 +39,7 @@ static void look_at_keys(struct doctor *doctor)
     } else {
         doctor_say(doctor, VERDICT_FAIL, "identity", "%s", problem.text);
     }
-    doctor->has_swarm_key = swarm_key_load(doctor->swarm_key, node->swarm_key, &problem) == OK;
-    if (doctor->has_swarm_key)
-        doctor_say(doctor, VERDICT_OK, "swarm key", "%s: of swarm \"%s\", secret", node->swarm_key,
-                   node->swarm);
-    else
-        doctor_say(doctor, VERDICT_FAIL, "swarm key", "%s", problem.text);
+    doctor_look_at_swarm_key(doctor);
 }
 
 /* The log, which the node adds to. */

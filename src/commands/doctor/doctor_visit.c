@@ -56,7 +56,7 @@ static void on_connected(void *self, uint64_t conn)
         transport_hang_up(round->transport, conn);
         return;
     }
-    peer_on_connected(&visit->peer, &round->credentials, now_ns);
+    peer_on_connected(&visit->peer, &round->credentials, 0, now_ns);
     flush(round, visit);
     set_timer(round);
 }

@@ -187,13 +187,28 @@ static bool is_ordered_later(const json_t *orders, size_t i)
     return false;
 }
 
+/* Which swarm key it uses, if the operator has ordered one. */
+static void print_swarm_key(FILE *out, const json_t *page)
+{
+    const json_t *key = json_object_get(json_object_get(page, "operator"), "swarm_key");
+    const double order = real_of(key, "order"), missing = real_of(key, "missing"),
+                 older = real_of(key, "older");
+    if (missing > 0)
+        (void)fprintf(out, "  swarm key  that of order %.0f has not come yet\n", missing);
+    else if (order > 0 && older > 0)
+        (void)fprintf(out, "  swarm key  that of order %.0f; older ones let in until %s\n", order,
+                      amount_moment((uint64_t)fmax(real_of(key, "until_ms"), 0)).text);
+    else if (order > 0)
+        (void)fprintf(out, "  swarm key  that of order %.0f, and no other lets in\n", order);
+}
+
 /* Whom the operator has put out, and why. */
 static void print_expelled(FILE *out, const json_t *page)
 {
     const json_t *orders = json_object_get(json_object_get(page, "operator"), "orders");
     for (size_t i = 0; i < json_array_size(orders); i++) {
         const json_t *order = json_array_get(orders, i);
-        if (flag_of(order, "admits") || is_ordered_later(orders, i))
+        if (flag_of(order, "admits") || flag_of(order, "rekeys") || is_ordered_later(orders, i))
             continue;
         (void)fprintf(out, "  expelled   %.8s: %s\n", text_of(order, "id", 60).text,
                       text_of(order, "reason", 57).text);
@@ -239,6 +254,7 @@ void status_print_node(FILE *out, const json_t *page)
     print_training(out, page);
     print_model(out, page);
     print_traffic(out, page);
+    print_swarm_key(out, page);
     print_expelled(out, page);
     print_proven(out, page);
     print_strangers(out, page);

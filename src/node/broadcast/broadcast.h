@@ -12,7 +12,7 @@
  *   repair           what did not come is asked for
  *   push_backlog     what a full queue put off
  *   replace_version  another version becomes ours: the base that is taken over
- *   retract          what an expelled member published is taken out again; fork  who equivocates
+ *   retract          what an expelled member published is taken out again; fork  who lies
  *
  * A version is read by everybody and written here only.
  */

@@ -124,6 +124,8 @@ void tree_prune(struct node *node, const struct peer *peer, const struct origin 
 /* fork.c: these two heads of one stream, ours and another, may contradict each other. */
 void fork_found(struct node *node, const struct signed_head *ours,
                 const struct signed_head *theirs);
+/* A rumor that nobody takes: its head may show to all that its origin lies. */
+void fork_on_refused(struct node *node, const uint8_t *rumor, size_t bytes);
 /* The head of the rumor with this number, if it is here; what has been taken out may be. */
 bool fork_head(const struct node *node, uint32_t place, uint32_t seq, struct signed_head *out);
 /* An entry of a neighbour's version: if it is of another stream than ours, it is said what we have

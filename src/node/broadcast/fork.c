@@ -44,9 +44,22 @@ bool fork_hash_before(const struct node *node, uint32_t place, uint32_t next, ui
 void fork_found(struct node *node, const struct signed_head *ours, const struct signed_head *theirs)
 {
     struct fork *fork = &node->broadcast->fork;
-    if (fork->is_found || proof_create(ours, theirs, fork->proof) != OK)
+    if (fork->is_found || proof_create(ours, theirs, node->options.parameters, fork->proof) != OK)
         return;
     fork->is_found = proof_verify(fork->proof, node->context) == OK;
+}
+
+/* A head that is not within what any may say is a proof by itself. */
+static void look_at(struct node *node, const struct signed_head *head)
+{
+    fork_found(node, head, head);
+}
+
+void fork_on_refused(struct node *node, const uint8_t *rumor, size_t bytes)
+{
+    struct signed_head head;
+    rumor_signed_head(rumor, bytes, node->context, &head);
+    look_at(node, &head);
 }
 
 bool fork_take_proof(struct node *node, uint8_t *out)
@@ -106,7 +119,8 @@ static bool find_contrary(const struct node *node, uint32_t place, const struct 
     if (seq >= HISTORY_NEXT_MAX)
         return false;
     for (uint32_t at = seq - (seq > 0); at <= seq + 1; at++)
-        if (fork_head(node, place, at, ours) && proof_create(ours, theirs, proof) == OK)
+        if (fork_head(node, place, at, ours) &&
+            proof_create(ours, theirs, node->options.parameters, proof) == OK)
             return true;
     return false;
 }
@@ -123,17 +137,18 @@ void fork_on_heads(struct node *node, const struct peer *from, uint64_t tag, con
     for (size_t at = 0; at < bytes && origin && !is_excess(origin); at += SIGNED_HEAD_BYTES) {
         struct signed_head theirs, ours;
         signed_head_read(&theirs, heads + at, node->context);
-        if (!find_contrary(node, versions_place(versions, origin), &theirs, &ours))
+        const bool is_within = head_is_within(theirs.bytes, node->options.parameters);
+        if (is_within && !find_contrary(node, versions_place(versions, origin), &theirs, &ours))
             continue;
         if (signed_head_verify(&theirs) == OK)
-            fork_found(node, &ours, &theirs);
+            fork_found(node, is_within ? &ours : &theirs, &theirs);
         else
             connection_hang_up(node, from, BYE_BROKEN, "sent a head that is not valid");
         return;
     }
 }
 
-bool fork_is_signed_history(const struct node *node, const uint8_t *history, uint32_t entries)
+bool fork_is_honest_history(struct node *node, const uint8_t *history, uint32_t entries)
 {
     const struct versions *versions = &node->broadcast->versions;
     for (uint32_t i = 0; i < entries; i++) {
@@ -146,7 +161,11 @@ bool fork_is_signed_history(const struct node *node, const uint8_t *history, uin
                               fork_hash_before(node, versions_place(versions, origin),
                                                signed_head_seq(&head) + 1, hash) &&
                               memcmp(hash, head.hash, HEAD_HASH_BYTES) == 0;
-        if (!is_known && signed_head_verify(&head) != OK)
+        if (is_known)
+            continue;
+        look_at(node, &head);
+        if (!head_is_within(head.bytes, node->options.parameters) ||
+            signed_head_verify(&head) != OK)
             return false;
     }
     return true;

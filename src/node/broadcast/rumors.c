@@ -8,6 +8,7 @@
 #include "node/orders/admitted.h"
 #include "node/orders/verdict.h"
 #include "node/rate/rate.h"
+#include "wire/move.h"
 
 #define RUMOR_S     0.2  /* of the slowest link: urgent messages wait behind a rumor no longer */
 #define RUMOR_USUAL 4096 /* bytes that a rumor may have however slow that is */
@@ -60,6 +61,13 @@ static void refuse(struct node *node, const struct peer *from, enum error error)
     connection_hang_up(node, from, BYE_BROKEN, problem.text);
 }
 
+/* The stream goes on with it. Of no stream at all `before` is zeros. */
+static bool follows(const struct signed_head *before, const struct signed_head *head)
+{
+    return memcmp(head->bytes + HEAD_PREV_AT, before->hash, HEAD_HASH_BYTES) == 0 &&
+           head_samples_follow(signed_head_samples(before), signed_head_samples(head));
+}
+
 /* A rumor that is the next of its origin, as far as its head says. */
 static void take(struct node *node, const struct peer *from, struct origin *origin,
                  const struct rumor_head *head, const uint8_t *rumor, size_t bytes)
@@ -71,12 +79,13 @@ static void take(struct node *node, const struct peer *from, struct origin *orig
     const enum error error = rumor_decode(rumor, bytes, node->context, node->options.parameters,
                                           RUMOR_ENTRIES_MAX, update);
     if (error != OK) {
+        fork_on_refused(node, rumor, bytes);
         refuse(node, from, error);
         return;
     }
     struct signed_head signed_head;
     rumor_signed_head(rumor, bytes, node->context, &signed_head);
-    if (origin && memcmp(head->prev, origin->last.hash, HEAD_HASH_BYTES) != 0) {
+    if (origin && !follows(&origin->last, &signed_head)) {
         fork_found(node, &origin->last, &signed_head);
         return;
     }
@@ -199,6 +208,15 @@ static size_t rumor_bytes_max(const struct node *node)
     return (size_t)fmin(fmax(budget_slowest(node) * RUMOR_S, RUMOR_USUAL), RUMOR_MAX);
 }
 
+/* No more than others may believe at once: of what was learned meanwhile the rest is said next. */
+static uint64_t samples_to_claim(const struct node *node)
+{
+    const uint64_t samples = publish_schedule_samples(node);
+    const uint64_t before = signed_head_samples(&node->broadcast->own->last);
+    CHECK(samples >= before);
+    return samples - before <= HEAD_SAMPLES_STEP ? samples : before + HEAD_SAMPLES_STEP;
+}
+
 /* A part of the update, from there on, as one rumor; returns how many entries it took. */
 static uint32_t publish_part(struct node *node, const struct update *update, uint32_t from,
                              size_t bytes_max)
@@ -208,23 +226,25 @@ static uint32_t publish_part(struct node *node, const struct update *update, uin
     struct rumor_head head = {
         .incarnation = own->incarnation,
         .seq = own->next,
-        .samples = publish_schedule_samples(node),
+        .samples = samples_to_claim(node),
     };
     memcpy(head.origin, own->id, ID_BYTES);
     memcpy(head.prev, own->last.hash, HEAD_HASH_BYTES);
     struct signed_head signed_head;
     uint32_t taken;
     size_t bytes;
-    rumor_encode(&head, update, from, bytes_max, node->options.identity, node->context,
+    const uint32_t entries = move_entries(update->amount, update->level + from,
+                                          update->count - from, node->options.parameters);
+    struct update part = *update;
+    part.count = from + entries;
+    rumor_encode(&head, &part, from, bytes_max, node->options.identity, node->context,
                  node->scratch, &taken, &bytes);
-    CHECK(taken > 0 && taken <= update->count - from);
+    CHECK(taken > 0 && taken <= entries && head_is_within(node->scratch, node->options.parameters));
     const uint32_t place = broadcast_place(node, own);
     CHECK(rumor_log_append(&broadcast->log, place, head.seq, true, node->scratch, (uint32_t)bytes));
-    const struct update part = {.tau = update->tau,
-                                .amount = update->amount,
-                                .count = taken,
-                                .index = update->index + from,
-                                .level = update->level + from};
+    part.count = taken;
+    part.index += from;
+    part.level += from;
     rumor_signed_head(node->scratch, bytes, node->context, &signed_head);
     know(node, own, &signed_head, &part);
     membership_on_rumor(node, own->id, own->incarnation, &part);

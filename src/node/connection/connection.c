@@ -55,6 +55,11 @@ void connections_free(struct node *node)
     secret_wipe(node->connections, sizeof *node->connections);
 }
 
+void connection_set_keys(struct node *node, const struct swarm_key *keys, uint32_t count)
+{
+    credentials_set_keys(&node->connections->credentials, keys, count);
+}
+
 /* Finding. */
 
 const struct peer *connection_at(const struct node *node, uint32_t slot)
@@ -164,11 +169,12 @@ const struct peer *connection_dial(struct node *node, const struct address *addr
     return start(node, true, address);
 }
 
-void connection_on_dialled(struct node *node, const struct peer *peer)
+void connection_on_dialled(struct node *node, const struct peer *peer, uint32_t tries)
 {
+    const struct credentials *credentials = &node->connections->credentials;
     if (peer->state != PEER_DIALLING)
         return;
-    peer_on_connected(own(node, peer), &node->connections->credentials, node->now_ns);
+    peer_on_connected(own(node, peer), credentials, tries % credentials->keys_count, node->now_ns);
     connection_set_ready(node, connection_slot(node, peer), true);
 }
 

@@ -18,6 +18,9 @@ struct connections *connections_new(struct arena *arena, struct node *node);
 size_t connections_arena_bytes(const struct node_options *options);
 void connections_free(struct node *node); /* ends all, wipes their keys */
 
+/* The swarm keys by which conversations begin from now on (credentials_set_keys). */
+void connection_set_keys(struct node *node, const struct swarm_key *keys, uint32_t count);
+
 /* The peer in this slot, free or not. */
 const struct peer *connection_at(const struct node *node, uint32_t slot);
 uint32_t connection_slot(const struct node *node, const struct peer *peer);
@@ -41,7 +44,9 @@ uint64_t connection_accept(struct node *node, const struct address *from);
 bool connection_has_room(const struct node *node); /* is some slot free? */
 /* A new conversation that is about to be dialled; NULL: all slots are taken. */
 const struct peer *connection_dial(struct node *node, const struct address *address);
-void connection_on_dialled(struct node *node, const struct peer *peer);
+/* It is connected. tries: calls before in turn that came to nothing, since another of our swarm
+ * keys may be the other's: each call shows the next. */
+void connection_on_dialled(struct node *node, const struct peer *peer, uint32_t tries);
 /* peer_take (peer.h): what comes next out of these bytes. */
 enum peer_event connection_take(struct node *node, const struct peer *peer, const uint8_t **bytes,
                                 size_t *count, struct problem *problem);

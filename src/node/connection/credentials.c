@@ -1,11 +1,32 @@
 #include "node/connection/credentials.h"
 
+#include <string.h>
+
+static const char psk_label[] = "hearsay psk";
+
 void credentials_init(struct credentials *credentials, const struct identity *identity,
                       const uint8_t swarm_key[static KEY_BYTES], const struct introduction *ours,
                       struct entropy *entropy)
 {
-    *credentials = (struct credentials){.identity = identity, .entropy = entropy};
-    gate_init(&credentials->gate, swarm_key, ours);
+    struct swarm_key only = {.order = 0};
+    *credentials = (struct credentials){.identity = identity, .ours = *ours, .entropy = entropy};
     introduction_encode(credentials->prologue, ours);
-    secret_blake2b(credentials->psk, KEY_BYTES, "hearsay psk", 11, swarm_key, KEY_BYTES);
+    memcpy(only.key, swarm_key, KEY_BYTES);
+    credentials_set_keys(credentials, &only, 1);
+    secret_wipe(&only, sizeof only);
+}
+
+void credentials_set_keys(struct credentials *credentials, const struct swarm_key *keys,
+                          uint32_t count)
+{
+    CHECK(count > 0 && count <= SWARM_KEYS_MAX);
+    secret_wipe(credentials->keys, sizeof credentials->keys);
+    for (uint32_t i = 0; i < count; i++) {
+        struct entry_key *key = &credentials->keys[i];
+        gate_init(&key->gate, keys[i].key, &credentials->ours);
+        secret_blake2b(key->psk, KEY_BYTES, psk_label, sizeof psk_label - 1, keys[i].key,
+                       KEY_BYTES);
+        key->order = keys[i].order;
+    }
+    credentials->keys_count = count;
 }

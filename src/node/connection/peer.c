@@ -72,27 +72,43 @@ static void send_frame(struct peer *peer, size_t content_bytes)
     peer->out_bytes += LENGTH_BYTES + content_bytes;
 }
 
-static void begin_handshake(struct peer *peer, const struct credentials *credentials)
+static void begin_handshake(struct peer *peer, const struct credentials *credentials,
+                            const struct entry_key *key)
 {
     uint8_t ephemeral[DH_BYTES];
     entropy_bytes(credentials->entropy, ephemeral, sizeof ephemeral);
     handshake_init(&peer->handshake, peer->dialled, credentials->prologue,
-                   sizeof credentials->prologue, credentials->psk,
-                   credentials->identity->noise_secret, ephemeral);
+                   sizeof credentials->prologue, key->psk, credentials->identity->noise_secret,
+                   ephemeral);
+    peer->key_order = key->order;
     secret_wipe(ephemeral, sizeof ephemeral);
 }
 
-void peer_on_connected(struct peer *peer, const struct credentials *credentials, uint64_t now_ns)
+void peer_on_connected(struct peer *peer, const struct credentials *credentials, uint32_t key,
+                       uint64_t now_ns)
 {
-    begin_handshake(peer, credentials);
+    CHECK(key < credentials->keys_count);
+    begin_handshake(peer, credentials, &credentials->keys[key]);
     uint8_t *content = frame_content(peer);
     uint8_t *message = content + GATE_BYTES;
     size_t bytes;
     CHECK(handshake_create(&peer->handshake, NULL, 0, message, &bytes) == OK);
-    gate_create(&credentials->gate, content, message, bytes);
+    gate_create(&credentials->keys[key].gate, content, message, bytes);
     send_frame(peer, GATE_BYTES + bytes);
     peer->heard_ns = peer->framed_ns = now_ns;
     peer_move(peer, PEER_ANSWERED, now_ns);
+}
+
+/* The key of ours that opens this gate; NULL: none does. */
+static const struct entry_key *key_for(const struct credentials *credentials, const uint8_t *frame,
+                                       struct introduction *theirs)
+{
+    CHECK(credentials->keys_count > 0);
+    for (uint32_t i = 0; i < credentials->keys_count; i++)
+        if (gate_consume(&credentials->keys[i].gate, frame, frame + GATE_BYTES, HANDSHAKE_1_BYTES,
+                         theirs) == OK)
+            return &credentials->keys[i];
+    return NULL;
 }
 
 /* Acceptor: gate and message 1 arrived. */
@@ -100,18 +116,17 @@ static enum error on_greeting(struct peer *peer, const struct credentials *crede
                               const uint8_t *frame, size_t bytes, struct problem *problem)
 {
     struct introduction theirs;
-    if (bytes != GATE_BYTES + HANDSHAKE_1_BYTES ||
-        gate_consume(&credentials->gate, frame, frame + GATE_BYTES, HANDSHAKE_1_BYTES, &theirs) !=
-            OK)
+    const struct entry_key *key =
+        bytes == GATE_BYTES + HANDSHAKE_1_BYTES ? key_for(credentials, frame, &theirs) : NULL;
+    if (!key)
         return problem_set(problem, FORGED,
                            "did not show the swarm key: a stranger, or a node with another key");
-    if (introduction_compare(&credentials->gate.ours, &theirs, problem) != OK) {
-        refusal_create(&credentials->gate, credentials->entropy, frame + GATE_BYTES,
-                       frame_content(peer));
+    if (introduction_compare(&credentials->ours, &theirs, problem) != OK) {
+        refusal_create(&key->gate, credentials->entropy, frame + GATE_BYTES, frame_content(peer));
         send_frame(peer, REFUSAL_BYTES);
         return MISMATCH;
     }
-    begin_handshake(peer, credentials);
+    begin_handshake(peer, credentials, key);
     uint8_t payload[HANDSHAKE_PAYLOAD_MAX];
     size_t payload_bytes, out_bytes;
     if (handshake_consume(&peer->handshake, frame + GATE_BYTES, HANDSHAKE_1_BYTES, payload,
@@ -139,15 +154,24 @@ static void begin_session(struct peer *peer)
     secret_wipe(receive_key, sizeof receive_key);
 }
 
+/* Whichever of our keys was shown. */
+static bool is_refusal(const struct peer *peer, const struct credentials *credentials,
+                       const uint8_t *frame, size_t bytes, struct introduction *theirs)
+{
+    for (uint32_t i = 0; i < credentials->keys_count && bytes == REFUSAL_BYTES; i++)
+        if (refusal_consume(&credentials->keys[i].gate, frame, peer->handshake.ephemeral_public,
+                            theirs) == OK)
+            return true;
+    return false;
+}
+
 /* Dialer: message 2 or a refusal arrived. */
 static enum error on_answer(struct peer *peer, const struct credentials *credentials,
                             const uint8_t *frame, size_t bytes, struct problem *problem)
 {
     struct introduction theirs;
-    if (bytes == REFUSAL_BYTES &&
-        refusal_consume(&credentials->gate, frame, peer->handshake.ephemeral_public, &theirs) ==
-            OK) {
-        if (introduction_compare(&credentials->gate.ours, &theirs, problem) == OK)
+    if (is_refusal(peer, credentials, frame, bytes, &theirs)) {
+        if (introduction_compare(&credentials->ours, &theirs, problem) == OK)
             return problem_set(problem, MISMATCH, "it refused without a difference");
         return MISMATCH;
     }

@@ -19,10 +19,6 @@
 #ifndef HEARSAY_NODE_CONNECTION_PEER_H
 #define HEARSAY_NODE_CONNECTION_PEER_H
 
-#include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
-
 #include "base/arena.h"
 #include "crypto/handshake.h"
 #include "crypto/identity.h"
@@ -59,7 +55,8 @@ enum retry {
 #define SENDING_BYTES (2 * (FRAME_MAX + LENGTH_BYTES))
 
 /* The sentence for a call that was connected and got no answer to its gate. */
-#define PEER_NO_ANSWER "it closed without an answer: another swarm key, or no hearsay node"
+#define PEER_NO_ANSWER                                                                             \
+    "it closed without an answer: another swarm key (copy the newest), or no hearsay node"
 
 struct peer {
     enum peer_state state;      /* where the conversation is, as drawn above */
@@ -68,6 +65,7 @@ struct peer {
     struct address address;     /* dialled, or where it came from */
     uint8_t id[ID_BYTES];       /* who it is; from MEETING on */
     uint64_t incarnation;       /* which incarnation of it; from OPEN on */
+    uint32_t key_order;         /* both have the swarm key of this order; from MEETING on */
     uint64_t born_ns;           /* when the conversation began */
     uint64_t since_ns;          /* when this state began */
     uint64_t heard_ns;          /* when bytes came last, of a frame that is not too slow */
@@ -105,8 +103,9 @@ size_t peer_arena_bytes(size_t queue_max);
 void peer_start(struct peer *peer, uint64_t conn, bool dialled, const struct address *address,
                 uint64_t now_ns);
 
-/* The dialled connection stands: the gate and message 1 go into out. */
-void peer_on_connected(struct peer *peer, const struct credentials *credentials, uint64_t now_ns);
+/* The dialled connection stands: the gate and message 1 go into out, with this one of our keys. */
+void peer_on_connected(struct peer *peer, const struct credentials *credentials, uint32_t key,
+                       uint64_t now_ns);
 
 enum peer_event {
     PEER_NOTHING, /* the data is used up */

@@ -64,7 +64,7 @@ enum admission node_admission(const struct node *node, const uint8_t id[static I
     const struct admitted *admitted = node->admitted;
     if (orders_admit(node)) {
         const struct order *order = orders_about(node, id);
-        return order && order->admits ? ADMISSION_ORDER : ADMISSION_NONE;
+        return order && order->kind == ORDER_ADMIT ? ADMISSION_ORDER : ADMISSION_NONE;
     }
     if (!admitted->has_list)
         return ADMISSION_KEY;

@@ -33,7 +33,7 @@ static void add(struct orders *orders, const struct order *order, const uint8_t 
     CHECK(order->number == orders->count + 1 && count <= ORDER_BYTES_MAX);
     struct known *known = &orders->known[orders->count++];
     known->order = *order;
-    orders->admit |= order->admits;
+    orders->admit |= order->kind == ORDER_ADMIT;
     known->bytes = (uint32_t)count;
     memcpy(known->text, bytes, count);
 }
@@ -45,11 +45,11 @@ struct orders *orders_new(struct arena *arena, const struct node *node)
     if (!options->has_operator)
         return orders;
     orders->known = arena_take(arena, ORDERS_MAX, sizeof *orders->known);
-    for (size_t at = 0, taken; at < options->orders.bytes; at += taken) {
+    for (size_t at = 0, taken; at < options->kept.orders.bytes; at += taken) {
         struct order order;
-        CHECK(order_parse(options->orders.at + at, options->orders.bytes - at, &order, &taken) ==
-              OK);
-        add(orders, &order, options->orders.at + at, taken);
+        CHECK(order_parse(options->kept.orders.at + at, options->kept.orders.bytes - at, &order,
+                          &taken) == OK);
+        add(orders, &order, options->kept.orders.at + at, taken);
     }
     return orders;
 }
@@ -59,12 +59,12 @@ static enum error check(const struct node_options *options,
 {
     struct order order;
     uint64_t number = 1;
-    for (size_t at = 0, taken; at < options->orders.bytes; at += taken) {
-        if (order_parse(options->orders.at + at, options->orders.bytes - at, &order, &taken) !=
-                OK ||
+    for (size_t at = 0, taken; at < options->kept.orders.bytes; at += taken) {
+        if (order_parse(options->kept.orders.at + at, options->kept.orders.bytes - at, &order,
+                        &taken) != OK ||
             order.number != number++)
             return MALFORMED;
-        if (order_verify(options->orders.at + at, taken, options->operator_id, context) != OK)
+        if (order_verify(options->kept.orders.at + at, taken, options->operator_id, context) != OK)
             return MISMATCH;
     }
     return OK;
@@ -108,10 +108,16 @@ bool orders_admit(const struct node *node)
     return node->orders->admit;
 }
 
+static bool is_about(const struct order *order, const uint8_t id[static ID_BYTES])
+{
+    CHECK(order->number > 0);
+    return order->kind != ORDER_REKEY && memcmp(order->subject, id, ID_BYTES) == 0;
+}
+
 const struct order *orders_about(const struct node *node, const uint8_t id[static ID_BYTES])
 {
     for (uint32_t number = node->orders->count; number > 0; number--)
-        if (memcmp(orders_at(node, number)->subject, id, ID_BYTES) == 0)
+        if (is_about(orders_at(node, number), id))
             return orders_at(node, number);
     return NULL;
 }
@@ -119,7 +125,7 @@ const struct order *orders_about(const struct node *node, const uint8_t id[stati
 const struct order *orders_expelling(const struct node *node, const uint8_t id[static ID_BYTES])
 {
     const struct order *order = orders_about(node, id);
-    return order && !order->admits ? order : NULL;
+    return order && order->kind == ORDER_EXPEL ? order : NULL;
 }
 
 /* Of who was admitted again, earlier incarnations are as the order before left them. */
@@ -128,9 +134,9 @@ uint32_t orders_keep(const struct node *node, const uint8_t id[static ID_BYTES],
 {
     for (uint32_t number = node->orders->count; number > 0; number--) {
         const struct order *order = orders_at(node, number);
-        if (memcmp(order->subject, id, ID_BYTES) != 0)
+        if (!is_about(order, id))
             continue;
-        if (!order->admits)
+        if (order->kind == ORDER_EXPEL)
             return order_keeps(order, incarnation);
         if (incarnation > order->after)
             return UINT32_MAX;

@@ -55,10 +55,11 @@ struct proofs *proofs_new(struct arena *arena, const struct node *node)
 {
     struct proofs *proofs = arena_take(arena, 1, sizeof *proofs);
     proofs->known = arena_take(arena, NODE_PROOFS, sizeof *proofs->known);
-    for (size_t at = 0; at < node->options.proofs.bytes; at += PROOF_BYTES) {
+    for (size_t at = 0; at < node->options.kept.proofs.bytes; at += PROOF_BYTES) {
         struct proof proof;
-        CHECK(proof_parse(node->options.proofs.at + at, node->context, &proof) == OK);
-        CHECK(put(proofs, &proof, node->options.proofs.at + at));
+        CHECK(proof_parse(node->options.kept.proofs.at + at, node->context,
+                          node->options.parameters, &proof) == OK);
+        CHECK(put(proofs, &proof, node->options.kept.proofs.at + at));
     }
     proofs->changes = 0;
     return proofs;
@@ -71,11 +72,12 @@ enum error node_proofs_check(const struct node_options *options, struct problem 
     struct proof proof;
     introduction_make(&ours, options->swarm_id, options->model, options->parameters);
     introduction_context(context, &ours);
-    if (options->proofs.bytes % PROOF_BYTES != 0 || options->proofs.bytes > NODE_PROOFS_MAX)
+    if (options->kept.proofs.bytes % PROOF_BYTES != 0 ||
+        options->kept.proofs.bytes > NODE_PROOFS_MAX)
         return problem_set(problem, MALFORMED, "they are of impossible size");
-    for (size_t at = 0; at < options->proofs.bytes; at += PROOF_BYTES)
-        if (proof_parse(options->proofs.at + at, context, &proof) != OK ||
-            proof_verify(options->proofs.at + at, context) != OK)
+    for (size_t at = 0; at < options->kept.proofs.bytes; at += PROOF_BYTES)
+        if (proof_parse(options->kept.proofs.at + at, context, options->parameters, &proof) != OK ||
+            proof_verify(options->kept.proofs.at + at, context) != OK)
             return problem_set(problem, MISMATCH, "they are damaged, or of another swarm or model");
     return OK;
 }
@@ -136,17 +138,18 @@ static void note_full(struct node *node)
     if (node->proofs->is_full_noted)
         return;
     node->proofs->is_full_noted = true;
-    (void)notes_add(&node->notes, node->now_ns, NOTE_EXPELLED, LEVEL_ERROR,
-                    "%u members have signed two different rumors under one number, and there is no "
-                    "room for more proofs: somebody makes up members; give the swarm a new key",
-                    (unsigned)NODE_PROOFS);
+    (void)notes_add(
+        &node->notes, node->now_ns, NOTE_EXPELLED, LEVEL_ERROR,
+        "%u members are proven to lie, and there is no room for more proofs: somebody makes "
+        "up members; give the swarm a new key",
+        (unsigned)NODE_PROOFS);
 }
 
 enum error proofs_take(struct node *node, const uint8_t in[static PROOF_BYTES], bool *is_new)
 {
     struct proof proof;
     *is_new = false;
-    enum error error = proof_parse(in, node->context, &proof);
+    enum error error = proof_parse(in, node->context, node->options.parameters, &proof);
     if (error != OK)
         return error;
     const struct known *known = find(node->proofs, proof.author);

@@ -1,4 +1,4 @@
-/* Proofs that members equivocate (wire/proof.h): those that this node knows, and how they spread.
+/* Proofs that members lie (wire/proof.h): those that this node knows, and how they spread.
  *
  *   on opening                         PROOF: all that are known, if any
  *   once a second to one neighbour     PROOF: a hash of those known, if any; who knows others

@@ -8,7 +8,10 @@ const char *verdict_reason(const struct node *node, const uint8_t id[static ID_B
     const struct order *order = orders_expelling(node, id);
     if (order)
         return order->reason;
-    return proofs_against(node, id) ? "it signed two different rumors under one number" : NULL;
+    const struct proof *proof = proofs_against(node, id);
+    return !proof                      ? NULL
+           : proof->kind == PROOF_FORK ? "it signed two different rumors under one number"
+                                       : "it signed a rumor beyond what any may do";
 }
 
 uint32_t verdict_keep(const struct node *node, const uint8_t id[static ID_BYTES],

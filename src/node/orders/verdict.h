@@ -1,5 +1,5 @@
 /* Who is out of the swarm, and what stays of its rumors: by an order of the operator (orders.h), by
- * a proof that it equivocates (proofs.h), or both, and then what either leaves. */
+ * a proof that it lies (proofs.h), or both, and then what either leaves. */
 #ifndef HEARSAY_NODE_ORDERS_VERDICT_H
 #define HEARSAY_NODE_ORDERS_VERDICT_H
 

@@ -59,12 +59,6 @@ static double beta(const struct outer_step_measured *measured, double gain)
     return (MOMENTUM - MOMENTUM_TAKEN * measured->momentum) / gain;
 }
 
-double outer_step_rareness(double density, double counts)
-{
-    CHECK(density > 0 && density <= 1 && counts > 0);
-    return fmax(fmin(sqrt(OUTER_STEP_DENSITY / density), 1 / counts), 1);
-}
-
 struct outer_step outer_step_of(const struct outer_step_measured *measured)
 {
     CHECK(measured->learners > 0 && measured->hops >= 1 && measured->bytes_per_s > 0);

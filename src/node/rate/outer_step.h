@@ -41,7 +41,6 @@
 #define OUTER_STEP_S         0.25 /* the shortest interval, in seconds */
 #define OUTER_STEP_BEGINNING 6    /* publications that come sooner */
 #define OUTER_STEP_FIRST_S   1.0  /* the longest interval between those, in seconds */
-#define OUTER_STEP_DENSITY   0.1  /* of the entries in a publication: below it they are rare */
 
 struct outer_step_measured {
     double learners;       /* live members that train, as if all learned equally much; >= 1 */
@@ -62,12 +61,6 @@ struct outer_step {
 };
 
 struct outer_step outer_step_of(const struct outer_step_measured *measured);
-
-/* How much more a publication counts that has only a small part of all entries (density, in (0, 1]):
- * the square root of OUTER_STEP_DENSITY over that, but no more than makes it count in full (counts:
- * share · gain, in (0, 1]). What one node publishes of an entry then stands for all who would have
- * published the same, and whose turn does not come. */
-double outer_step_rareness(double density, double counts);
 
 /* Hops to most of so many members, where each has `degree` neighbours and up to `mesh` all talk to
  * all. */

@@ -172,16 +172,6 @@ static double held(const struct node *node, double counts)
     return node->options.held >= 0 ? node->options.held : fmax(1 - counts, 0);
 }
 
-/* Only what is held back may count for more: what is in the weights was answered by gradients. */
-static double rareness(const struct node *node, double counts)
-{
-    const struct publish_schedule *schedule = &node->rate->schedule;
-    if (schedule->held == 0 || schedule->density == 0 || node->options.gain > 0 ||
-        schedule->publications < OUTER_STEP_BEGINNING)
-        return 1;
-    return outer_step_rareness(schedule->density, counts);
-}
-
 void publish_schedule_begin(struct node *node, const struct publish_facts *facts,
                             struct action *action)
 {
@@ -190,9 +180,9 @@ void publish_schedule_begin(struct node *node, const struct publish_facts *facts
     schedule->is_last = leaving_stage(node) == STAGE_LEAVING;
     node->rate->budget.due_bytes = due_bytes(node);
     schedule->share = facts->share;
+    schedule->asked_gain = schedule->outer_step.gain;
     const double counts = schedule->outer_step.gain * schedule->share;
     schedule->held = held(node, counts);
-    schedule->rareness = rareness(node, counts);
     *action = (struct action){
         .kind = ACTION_PUBLISH,
         .terms = {.budget_bytes = budget_bytes(node, facts->is_first),
@@ -200,7 +190,9 @@ void publish_schedule_begin(struct node *node, const struct publish_facts *facts
                   .last_bytes = schedule->last_bytes,
                   .tau = node->options.tau,
                   .share = facts->share,
-                  .gain = publish_gain(schedule),
+                  .gain = schedule->outer_step.gain,
+                  /* What is in the weights was answered by gradients. */
+                  .may_count_more = schedule->held > 0 && node->options.gain == 0,
                   .beta = facts->has_momentum ? publish_beta(schedule) : 0,
                   .held = schedule->held,
                   .swarm_samples = facts->swarm_samples},
@@ -213,18 +205,19 @@ void publish_schedule_begin(struct node *node, const struct publish_facts *facts
     schedule->steps_since = 0;
 }
 
-static void measure_density(struct node *node, uint32_t entries)
+/* How much more than usual it counted, as its learner found right (publish_terms). */
+static double rareness(const struct publish_schedule *schedule, const struct update *update)
 {
-    double *smooth = &node->rate->schedule.density;
-    const double now = (double)entries / (double)node->options.parameters;
-    *smooth = *smooth > 0 ? 0.8 * *smooth + 0.2 * now : now;
+    const double usual = schedule->asked_gain * schedule->share;
+    const double counts = (double)QUANTUM * update->amount / (double)update->tau;
+    return update->count > 0 && schedule->held > 0 ? fmax(counts / usual, 1) : 1;
 }
 
-bool publish_schedule_end(struct node *node, uint64_t bytes, uint32_t entries)
+bool publish_schedule_end(struct node *node, uint64_t bytes, const struct update *update)
 {
     struct publish_schedule *schedule = &node->rate->schedule;
     budget_on_published(node, bytes);
-    measure_density(node, entries);
+    schedule->rareness = rareness(schedule, update);
     schedule->last_bytes = bytes;
     publishing_move(node, PUBLISHING_IDLE);
     schedule->publications++;

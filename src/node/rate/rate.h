@@ -83,8 +83,10 @@ struct publish_facts {
 /* WANTED becomes OUT: fills in the PUBLISH. */
 void publish_schedule_begin(struct node *node, const struct publish_facts *facts,
                             struct action *action);
-/* OUT becomes IDLE: its rumors took so many bytes, for so many entries. True: it was the last one. */
-bool publish_schedule_end(struct node *node, uint64_t bytes, uint32_t entries);
+/* OUT becomes IDLE: this was published, and its rumors took so many bytes. True: it was the last
+ * one.
+ */
+bool publish_schedule_end(struct node *node, uint64_t bytes, const struct update *update);
 
 uint64_t publish_schedule_samples(const struct node *node); /* learned here */
 double publish_schedule_samples_per_s(const struct node *node);

@@ -57,7 +57,8 @@ struct publish_schedule {
     struct outer_step outer_step; /* interval, gain and momentum, as things are now */
     double share;                 /* the one that the last publication had */
     double held;                  /* part of what it left that it held back */
-    double rareness;              /* how much more it counted (outer_step.h) */
+    double asked_gain;            /* the gain that it was asked to have */
+    double rareness;              /* how much more than that and the share it counted */
     bool is_last;                 /* the publication under way ends training */
     uint64_t published_ns;        /* when the last one was asked for */
     uint64_t span_ns;             /* between the one before and that */
@@ -68,7 +69,6 @@ struct publish_schedule {
     uint64_t steps;               /* local steps, in all */
     uint64_t samples;             /* samples learned here, in all */
     uint32_t steps_since;         /* steps since the last publication */
-    double density;               /* entries of a publication, of all, lately; 0: not known */
     uint64_t stepped_ns;          /* when the last step ended; 0: none has */
     double step_s;                /* seconds of a step, lately; 0: not known */
     uint64_t measured_ns;         /* when the throughput was last measured */
@@ -89,8 +89,8 @@ static inline struct rate_neighbour *rate_neighbour(const struct node *node,
     return &node->rate->neighbours[connection_slot(node, peer)];
 }
 
-/* What the last publication counted, and with how much outer momentum: what is rare counts for more,
- * and their product stays. */
+/* What the last publication counted, and with how much outer momentum: what is rare counts for
+ * more, and their product stays. */
 static inline double publish_gain(const struct publish_schedule *schedule)
 {
     return schedule->outer_step.gain * schedule->rareness;

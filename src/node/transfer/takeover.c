@@ -182,7 +182,7 @@ bool takeover_on_history(struct node *node, const struct peer *from, const struc
     if (request->parts < history->parts)
         return false;
     request->is_asked = false;
-    if (!fork_is_signed_history(node, request->history, request->entries)) {
+    if (!fork_is_honest_history(node, request->history, request->entries)) {
         connection_hang_up(node, from, BYE_BROKEN, "sent a history that is not valid");
         return false;
     }

@@ -271,6 +271,14 @@ static void host_hold(struct backend *b_, size_t count, float part, float *w, co
     carry_back();
 }
 
+static void host_let_go(struct backend *b_, const struct update *update, float part, float *held)
+{
+    (void)b_;
+    const size_t count = reach_of(update->count, update->index);
+    device_of_tests->exchange.let_go(device_of_tests, update, part, FLOATS(held, count));
+    carry_back();
+}
+
 static void host_rebase(struct backend *b_, size_t count, const int32_t *host_base, float *w,
                         int32_t *base)
 {
@@ -353,6 +361,7 @@ struct backend *host_backend(struct backend *device)
         .exchange.apply_own = host_apply_own,
         .exchange.rebase = host_rebase,
         .exchange.hold = host_hold,
+        .exchange.let_go = host_let_go,
         .exchange.digest = host_digest,
     };
     host_transformer(&table);

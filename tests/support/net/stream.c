@@ -11,8 +11,8 @@ static void put(uint8_t *out, const uint8_t *id, uint64_t incarnation, uint32_t 
     memcpy(out, id, ID_BYTES);
     bytes_put(out + HEAD_INCARNATION_AT, incarnation, 8);
     bytes_put(out + HEAD_SEQ_AT, seq, 4);
-    bytes_put(out + HEAD_COUNT_AT, 1, 4);
-    bytes_put(out + HEAD_SAMPLES_AT, samples, 8);
+    bytes_put(out + HEAD_COUNT_AT, 1, HEAD_COUNT_BYTES);
+    bytes_put(out + HEAD_SAMPLES_AT, samples, HEAD_SAMPLES_BYTES);
 }
 
 struct signed_head stream_head(const struct identity *identity, uint64_t incarnation, uint32_t seq,

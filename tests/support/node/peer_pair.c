@@ -19,11 +19,7 @@ void side_init(struct side *side, uint8_t seed, const struct introduced *as)
     struct introduction ours;
     introduction_make(&ours, as->swarm, as->model, as->parameters);
     ours.protocol = as->protocol;
-    side->credentials.identity = &side->identity;
-    side->credentials.entropy = &side->entropy;
-    gate_init(&side->credentials.gate, key, &ours);
-    introduction_encode(side->credentials.prologue, &ours);
-    memcpy(side->credentials.psk, key, KEY_BYTES);
+    credentials_init(&side->credentials, &side->identity, key, &ours, &side->entropy);
     arena_init(&side->arena, peer_arena_bytes(QUEUE_MAX) + 1024);
     peer_init(&side->peer, &side->arena, QUEUE_MAX);
 }
@@ -34,7 +30,7 @@ void begin_as(const struct introduced *one, const struct introduced *other)
     side_init(&acceptor, 2, other);
     peer_start(&dialer.peer, 1, true, &ADDRESS, NOW_NS);
     peer_start(&acceptor.peer, 2, false, &ADDRESS, NOW_NS);
-    peer_on_connected(&dialer.peer, &dialer.credentials, NOW_NS);
+    peer_on_connected(&dialer.peer, &dialer.credentials, 0, NOW_NS);
 }
 
 int pair_begin(void **state)

@@ -22,7 +22,7 @@ struct node_options obedient(struct node_options options)
 
 struct order order_of(uint32_t number, const uint8_t subject[static ID_BYTES])
 {
-    struct order order = {.number = number, .reason = REASON, .issued_ms = 1};
+    struct order order = {.number = number, .kind = ORDER_EXPEL, .reason = REASON, .issued_ms = 1};
     memcpy(order.subject, subject, ID_BYTES);
     return order;
 }
@@ -46,7 +46,7 @@ void admit_nodes(uint32_t i, const uint32_t *members, uint32_t count)
     size_t used = 0;
     for (uint32_t k = 0; k < count; k++) {
         struct order order = order_of(++orders, world.nodes[members[k]].identity.id);
-        order.admits = true;
+        order.kind = ORDER_ADMIT;
         used += sign(&order, bytes + used);
     }
     assert_int_equal(world_order(&world, i, bytes, used), OK);
@@ -55,7 +55,7 @@ void admit_nodes(uint32_t i, const uint32_t *members, uint32_t count)
 void admit_after(uint32_t i, const uint8_t id[static ID_BYTES], uint64_t after)
 {
     struct order order = order_of(0, id);
-    order.admits = true;
+    order.kind = ORDER_ADMIT;
     order.after = after;
     order_expulsion(i, order);
 }

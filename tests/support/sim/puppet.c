@@ -53,7 +53,7 @@ static void puppet_on_connected(void *self, uint64_t conn)
 {
     struct puppet *puppet = self;
     (void)conn;
-    peer_on_connected(&puppet->peer, &puppet->credentials, world_now_ns(&world));
+    peer_on_connected(&puppet->peer, &puppet->credentials, 0, world_now_ns(&world));
     puppet_pump(puppet);
 }
 
@@ -108,12 +108,8 @@ void puppet_init(struct puppet *puppet, uint32_t node, uint8_t seed)
     const struct node_options *options = &world.nodes[node].options;
     struct introduction ours;
     introduction_make(&ours, options->swarm_id, options->model, options->parameters);
-    puppet->credentials.identity = &puppet->identity;
-    puppet->credentials.entropy = &puppet->entropy;
-    gate_init(&puppet->credentials.gate, options->swarm_key, &ours);
-    introduction_encode(puppet->credentials.prologue, &ours);
-    secret_blake2b(puppet->credentials.psk, KEY_BYTES, "hearsay psk", 11, options->swarm_key,
-                   KEY_BYTES);
+    credentials_init(&puppet->credentials, &puppet->identity, options->swarm_key, &ours,
+                     &puppet->entropy);
     secret_blake2b(puppet->context, CONTEXT_BYTES, puppet->credentials.prologue, INTRODUCTION_BYTES,
                    NULL, 0);
     arena_init(&puppet->arena, peer_arena_bytes(PUPPET_QUEUE_BYTES));

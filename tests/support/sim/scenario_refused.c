@@ -122,6 +122,13 @@ const struct refused refused[] = {
      "the second side is missing; it is written: reset A B"},
     {SCENARIO_BASE "fault = clog desk, from 1 s\n", "such as: from 60 s to 90 s"},
     {SCENARIO_BASE "fault = clock desk, at 1 s, by 5\n", "a jump is written in s"},
+    {SCENARIO_BASE "fault = poison desk\n",
+     "with is missing; it is written: poison X, with KIND N"},
+    {SCENARIO_BASE "fault = poison desk, with sing flip\n", "unknown word sing"},
+    {SCENARIO_BASE "fault = poison desk, with scaled 0\n", "how much is 0.001 to 1000000"},
+    {SCENARIO_BASE "fault = poison desk, with free ride 2\n", "2"},
+    {SCENARIO_BASE "fault = poison desk, with flipped labels, from 1 s to 2 s\n",
+     "labels are flipped from the start to the end; leave out from"},
     {SCENARIO_BASE "fault = churn, every 5 s\n",
      "away is missing; it is written: churn X, every D"},
     /* expect */

@@ -23,6 +23,8 @@ const struct taken_fault taken_faults[] = {
     {"crash lab, at 4 s, back at 9 s, disk lost, silently", FAULT_CRASH, 4, 9, "00111"},
     {"churn, every 10 s, away 15 s, disk rots", FAULT_CHURN, 0, 120, "11111"},
     {"pause lab, every 9 s, for 0.1 s to 30 s, from 1 s to 99 s", FAULT_PAUSE, 1, 99, "00111"},
+    {"poison desk, with sign flip 2, from 1 s to 2 s", FAULT_POISON, 1, 2, "11000"},
+    {"poison lab/1, with free ride", FAULT_POISON, 0, 120, "00100"},
 };
 
 const size_t taken_faults_count = sizeof taken_faults / sizeof taken_faults[0];

@@ -47,11 +47,22 @@ static void spans_are_short(void **state)
         assert_string_equal(amount_span(CASES[i].seconds).text, CASES[i].text);
 }
 
+static void moments_are_to_the_minute(void **state)
+{
+    (void)state;
+    assert_string_equal(amount_moment(0).text, "1970-01-01 00:00 UTC");
+    assert_string_equal(amount_moment(1795525259999).text, "2026-11-24 13:00 UTC");
+    assert_string_equal(amount_moment(253402300799999).text, "9999-12-31 23:59 UTC");
+    assert_string_equal(amount_moment(253402300800000).text, "-");
+    assert_string_equal(amount_moment(UINT64_MAX).text, "-");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(amounts_have_three_digits_and_a_unit),
         cmocka_unit_test(spans_are_short),
+        cmocka_unit_test(moments_are_to_the_minute),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -365,13 +365,15 @@ static void the_base_is_read_while_a_step_lasts(void **state)
 static void what_is_read_has_what_was_answered_before_it(void **state)
 {
     (void)state;
-    enum { ROUNDS = 2000 };
+    enum { ROUNDS = 2000, UNDER_WAY = 64 };
     const struct update update = update_of(2, 1);
     int32_t before[64];
     uint32_t applied = 0, given = 0;
     learner_read_units(learner, before);
     open_thread(true, 0);
     for (int round = 0; round < ROUNDS; round++) {
+        for (; given - applied > UNDER_WAY; applied++) /* as a node bounds what is under way */
+            assert_answers(next_answer(), ACTION_APPLY);
         for (int i = 0; i < round % 3; i++, given++)
             learner_thread_order(worker, &(struct action){.kind = ACTION_APPLY, .update = &update});
         learner_thread_order(worker, &read_all);

@@ -118,6 +118,19 @@ static void what_is_held_back_leaves_the_weights(void **state)
     assert_memory_equal(base, base_before, sizeof base);
 }
 
+static void what_others_have_said_is_let_go_as_far_as_it_is_held(void **state)
+{
+    (void)state;
+    float held[] = {1, 1, -1, -0.25f, 0, 5}; /* entries 0 .. 5 */
+    uint32_t indexes[] = {0, 1, 2, 3, 4};
+    int8_t levels[] = {1, -1, -3, -3, 2};
+    const struct update said = {
+        .tau = 0.5f, .amount = 7, .count = 5, .index = indexes, .level = levels};
+    const float expected[] = {0.75f, 1, -0.25f, 0, 0, 5};
+    backend->exchange.let_go(backend, &said, 0.5f, held);
+    assert_memory_equal(held, expected, sizeof expected);
+}
+
 static void a_cut_looks_at_nothing_else_than_what_was_picked(void **state)
 {
     (void)state;
@@ -131,27 +144,29 @@ static void a_cut_looks_at_nothing_else_than_what_was_picked(void **state)
 }
 
 /* By division in double and by hand, entry after entry. */
-static int level_expected(uint32_t c, float tau)
+static int level_expected(uint32_t c, float tau, int most)
 {
     const float r = w_before[c] - QUANTUM * (float)base_before[c];
     if (!isfinite(r) || fabsf(r) < tau)
         return 0;
     const float levels = truncf(r / tau);
-    return levels > LEVEL_MAX ? LEVEL_MAX : levels < -LEVEL_MAX ? -LEVEL_MAX : (int)levels;
+    return levels > (float)most ? most : levels < (float)-most ? -most : (int)levels;
 }
 
 static void a_cut_publishes_the_large_residuals_in_order(void **state)
 {
     (void)state;
-    const float taus[] = {0.0001f, 0.003f, 0.02f};
+    const float taus[] = {0.0001f, 0.003f, 0.02f, 0.003f, 0.0001f};
+    const uint32_t amounts[] = {503, 15099, 100663, MOVE_MAX / 2, MOVE_MAX};
+    const int most[] = {LEVEL_MAX, LEVEL_MAX, LEVEL_MAX, 2, 1}; /* no entry moves by more than 1 */
     for (size_t t = 0; t < sizeof taus / sizeof taus[0]; t++) {
         random_state(2 + t);
-        const uint32_t amount = (uint32_t)(0.3f * taus[t] / QUANTUM);
+        const uint32_t amount = amounts[t];
         struct update cut = {.tau = taus[t], .amount = amount, .index = index_, .level = level};
         cut_all(P, &cut);
         uint32_t at = 0;
         for (uint32_t c = 0; c < P; c++) {
-            const int k = level_expected(c, taus[t]);
+            const int k = level_expected(c, taus[t], most[t]);
             assert_int_equal(base[c], base_before[c] + (int32_t)amount * k);
             if (k == 0) {
                 assert_memory_equal(&weights[c], &w_before[c], sizeof weights[c]);
@@ -250,6 +265,7 @@ int main(void)
         cmocka_unit_test(a_survey_steps_on_with_the_base_first),
         cmocka_unit_test(a_refinement_counts_the_parts_of_one_bin_among_the_candidates),
         cmocka_unit_test(what_is_held_back_leaves_the_weights),
+        cmocka_unit_test(what_others_have_said_is_let_go_as_far_as_it_is_held),
         cmocka_unit_test(a_cut_looks_at_nothing_else_than_what_was_picked),
         cmocka_unit_test(a_cut_publishes_the_large_residuals_in_order),
         cmocka_unit_test(a_cut_stops_at_its_capacity),

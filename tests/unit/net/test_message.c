@@ -82,6 +82,7 @@ static struct message sample_of(enum message_kind kind)
     case BYE:
         return (struct message){.kind = kind, .reason = BYE_FULL, .text = text, .bulk = bulk};
     case ORDERS:
+    case SWARM_KEY:
         return (struct message){.kind = kind, .number = UINT64_MAX, .bulk = bulk};
     case SETTINGS:
         return (struct message){.kind = kind, .text = text};

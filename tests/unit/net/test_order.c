@@ -25,6 +25,7 @@ static int set_up(void **state)
 static struct order sample(void)
 {
     return (struct order){.number = 3,
+                          .kind = ORDER_EXPEL,
                           .subject = {0xAB, 0xCD},
                           .issued_ms = 1700000000123,
                           .reason = "publishes noise",
@@ -60,6 +61,36 @@ static void an_order_comes_back_as_it_was_made(void **state)
     assert_int_equal(order_keeps(&got, 6), 0);
 }
 
+static struct order rekey(void)
+{
+    return (struct order){.number = 4,
+                          .kind = ORDER_REKEY,
+                          .subject = {0x12, 0x34},
+                          .issued_ms = 1700000000123,
+                          .reason = "a laptop was stolen",
+                          .until_ms = 1700000604923,
+                          .before = {0x56, 0x78}};
+}
+
+static void a_rekey_comes_back_as_it_was_made(void **state)
+{
+    (void)state;
+    const struct order made = rekey();
+    struct order got;
+    uint8_t bytes[ORDER_BYTES_MAX];
+    size_t taken = 0;
+    const size_t count = order_create(&made, &operator_key, context, bytes);
+    assert_int_equal(count, ORDER_HEAD_BYTES + ORDER_REKEY_BYTES + SIGNATURE_BYTES);
+    assert_int_equal(order_parse(bytes, count, &got, &taken), OK);
+    assert_int_equal(taken, count);
+    assert_int_equal(order_verify(bytes, count, operator_key.id, context), OK);
+    assert_int_equal(got.kind, ORDER_REKEY);
+    assert_true(got.number == made.number && got.until_ms == made.until_ms);
+    assert_memory_equal(got.subject, made.subject, HASH_BYTES);
+    assert_memory_equal(got.before, made.before, HASH_BYTES);
+    assert_string_equal(got.reason, made.reason);
+}
+
 static void orders_stand_back_to_back(void **state)
 {
     (void)state;
@@ -77,30 +108,42 @@ static void orders_stand_back_to_back(void **state)
     assert_int_equal(got.number, 4);
 }
 
-static void every_truncation_is_refused(void **state)
+static void assert_every_truncation_is_refused(const struct order *made)
 {
-    (void)state;
-    const struct order made = sample();
     struct order got;
     uint8_t bytes[ORDER_BYTES_MAX];
-    const size_t count = order_create(&made, &operator_key, context, bytes);
+    const size_t count = order_create(made, &operator_key, context, bytes);
     for (size_t kept = 0; kept < count; kept++)
         assert_int_equal(read(bytes, kept, &got), MALFORMED);
 }
 
-static void every_flipped_bit_is_refused(void **state)
+static void every_truncation_is_refused(void **state)
 {
     (void)state;
-    const struct order made = sample();
+    const struct order expulsion = sample(), another = rekey();
+    assert_every_truncation_is_refused(&expulsion);
+    assert_every_truncation_is_refused(&another);
+}
+
+static void assert_every_flipped_bit_is_refused(const struct order *made)
+{
     struct order got;
     uint8_t bytes[ORDER_BYTES_MAX] = {0};
-    const size_t count = order_create(&made, &operator_key, context, bytes);
+    const size_t count = order_create(made, &operator_key, context, bytes);
     for (size_t bit = 0; bit < 8 * count; bit++) {
         bytes[bit / 8] ^= (uint8_t)(1 << bit % 8);
         assert_int_not_equal(read(bytes, count, &got), OK);
         bytes[bit / 8] ^= (uint8_t)(1 << bit % 8);
     }
     assert_int_equal(read(bytes, count, &got), OK);
+}
+
+static void every_flipped_bit_is_refused(void **state)
+{
+    (void)state;
+    const struct order expulsion = sample(), another = rekey();
+    assert_every_flipped_bit_is_refused(&expulsion);
+    assert_every_flipped_bit_is_refused(&another);
 }
 
 static void another_operator_or_swarm_is_refused(void **state)
@@ -130,10 +173,14 @@ static void assert_malformed(const struct order *order, size_t at, uint64_t valu
 static void what_no_order_has_is_refused(void **state)
 {
     (void)state;
-    const struct order order = sample();
+    const struct order order = sample(), another = rekey();
     assert_malformed(&order, 0, 0, 8);
     assert_malformed(&order, 0, ORDERS_MAX + 1, 8);
-    assert_malformed(&order, 8, 2, 1);
+    assert_malformed(&order, 8, ORDER_ADMIT, 1);
+    assert_malformed(&order, 8, 0, 1);
+    assert_malformed(&order, 8, ORDER_REKEY + 1, 1);
+    assert_malformed(&another, 9, 1, 1);                         /* no pairs */
+    assert_malformed(&another, ORDER_HEAD_BYTES + 8, 0x3412, 2); /* and another key */
     assert_malformed(&order, 9, ORDER_PAIRS_MAX + 1, 1);
     assert_malformed(&order, 50, 0, 1);    /* no reason */
     assert_malformed(&order, 51, '\n', 1); /* or one that a terminal would obey */
@@ -162,6 +209,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_order_comes_back_as_it_was_made),
+        cmocka_unit_test(a_rekey_comes_back_as_it_was_made),
         cmocka_unit_test(orders_stand_back_to_back),
         cmocka_unit_test(every_truncation_is_refused),
         cmocka_unit_test(every_flipped_bit_is_refused),

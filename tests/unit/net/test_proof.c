@@ -1,4 +1,4 @@
-/* Proofs that a member equivocates: what is one, what it says, and that nobody can make one up. */
+/* Proofs that a member lies: what is one, what it says, and that nobody can make one up. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,6 +9,8 @@
 
 #include "support/net/stream.h"
 #include "wire/proof.h"
+
+#define PARAMETERS 1000
 
 static const uint8_t context[CONTEXT_BYTES] = {7};
 static struct identity author, other;
@@ -48,10 +50,10 @@ static struct proof must_prove(const struct signed_head *one, const struct signe
 {
     uint8_t bytes[PROOF_BYTES], turned[PROOF_BYTES];
     struct proof proof;
-    assert_int_equal(proof_create(one, two, bytes), OK);
-    assert_int_equal(proof_create(two, one, turned), OK);
+    assert_int_equal(proof_create(one, two, PARAMETERS, bytes), OK);
+    assert_int_equal(proof_create(two, one, PARAMETERS, turned), OK);
     assert_memory_equal(bytes, turned, PROOF_BYTES);
-    assert_int_equal(proof_parse(bytes, context, &proof), OK);
+    assert_int_equal(proof_parse(bytes, context, PARAMETERS, &proof), OK);
     assert_int_equal(proof_verify(bytes, context), OK);
     assert_memory_equal(proof.author, author.id, ID_BYTES);
     assert_true(proof.incarnation == 5);
@@ -88,30 +90,110 @@ static void what_can_both_be_true_is_none(void **state)
     const struct signed_head one = head_of(3, 9), next = head_of(4, 9), far = head_of(5, 8);
     const struct signed_head later = stream_head(&author, 6, 3, 8, context);
     const struct signed_head others = stream_head(&other, 5, 3, 8, context);
-    assert_int_equal(proof_create(&one, &one, bytes), MISMATCH);
-    assert_int_equal(proof_create(&one, &next, bytes), MISMATCH);
-    assert_int_equal(proof_create(&one, &far, bytes), MISMATCH);
-    assert_int_equal(proof_create(&one, &later, bytes), MISMATCH);
-    assert_int_equal(proof_create(&one, &others, bytes), MISMATCH);
+    assert_int_equal(proof_create(&one, &one, PARAMETERS, bytes), MISMATCH);
+    assert_int_equal(proof_create(&one, &next, PARAMETERS, bytes), MISMATCH);
+    assert_int_equal(proof_create(&one, &far, PARAMETERS, bytes), MISMATCH);
+    assert_int_equal(proof_create(&one, &later, PARAMETERS, bytes), MISMATCH);
+    assert_int_equal(proof_create(&one, &others, PARAMETERS, bytes), MISMATCH);
     struct signed_head again = one; /* the same, signed in another way */
     again.bytes[HEAD_BYTES] ^= 1;
-    assert_int_equal(proof_create(&one, &again, bytes), MISMATCH);
+    assert_int_equal(proof_create(&one, &again, PARAMETERS, bytes), MISMATCH);
+}
+
+/* Nothing but this head, which says what none may: of the author's stream. */
+static struct signed_head beyond(uint32_t seq, size_t at, uint64_t value, size_t bytes)
+{
+    struct signed_head head = head_of(seq, 9);
+    bytes_put(head.bytes + HEAD_AMOUNT_AT, 1100, 4);
+    head.bytes[HEAD_TOP_AT] = 100;
+    bytes_put(head.bytes + HEAD_LENGTH_AT, 1000, 2);
+    bytes_put(head.bytes + at, value, bytes);
+    return sign(head);
+}
+
+/* Of 1000 parameters: an entry may move by 2^24 units, and all together by four times as many. */
+static void a_head_that_goes_too_far_is_a_proof_by_itself(void **state)
+{
+    (void)state;
+    uint8_t bytes[PROOF_BYTES];
+    const struct signed_head far[] = {beyond(3, HEAD_AMOUNT_AT, (1u << 24) / 100 + 1, 4),
+                                      beyond(3, HEAD_LENGTH_AT, (1u << 26) / 1100 + 1, 2),
+                                      beyond(3, HEAD_AMOUNT_AT, UINT32_MAX, 4)};
+    for (size_t i = 0; i < sizeof far / sizeof far[0]; i++) {
+        const struct proof proof = must_prove(&far[i], &far[i]);
+        assert_int_equal(proof.kind, PROOF_EXCESS);
+        assert_int_equal(proof.keep, 3);
+    }
+    const struct signed_head fits = beyond(3, HEAD_LENGTH_AT, (1u << 26) / 1100, 2);
+    assert_int_equal(proof_create(&fits, &fits, PARAMETERS, bytes), MISMATCH);
+}
+
+static void more_may_move_in_a_larger_model(void **state)
+{
+    (void)state;
+    uint8_t bytes[PROOF_BYTES];
+    const struct signed_head head = beyond(3, HEAD_LENGTH_AT, 32 * (1u << 21) / 1100, 2);
+    assert_int_equal(proof_create(&head, &head, 31 * 31, bytes), OK);
+    assert_int_equal(proof_create(&head, &head, 32 * 32, bytes), MISMATCH);
+}
+
+static void the_first_head_claims_no_more_samples_than_any_may(void **state)
+{
+    (void)state;
+    uint8_t bytes[PROOF_BYTES];
+    const struct signed_head most = head_of(0, HEAD_SAMPLES_STEP),
+                             more = head_of(0, HEAD_SAMPLES_STEP + 1),
+                             later = head_of(1, HEAD_SAMPLES_STEP + 1);
+    assert_int_equal(proof_create(&most, &most, PARAMETERS, bytes), MISMATCH);
+    assert_int_equal(must_prove(&more, &more).keep, 0);
+    assert_int_equal(proof_create(&later, &later, PARAMETERS, bytes), MISMATCH);
+}
+
+/* The one that follows it, with other samples. */
+static struct signed_head following(const struct signed_head *head, uint64_t samples)
+{
+    struct signed_head next = *head;
+    bytes_put(next.bytes + HEAD_SEQ_AT, signed_head_seq(head) + 1u, 4);
+    bytes_put(next.bytes + HEAD_SAMPLES_AT, samples, HEAD_SAMPLES_BYTES);
+    memcpy(next.bytes + HEAD_PREV_AT, head->hash, HEAD_HASH_BYTES);
+    return sign(next);
+}
+
+static void samples_that_do_not_follow_are_a_proof(void **state)
+{
+    (void)state;
+    uint8_t bytes[PROOF_BYTES];
+    const struct signed_head one = head_of(3, 1000);
+    const uint64_t wrong[] = {999, 1001 + HEAD_SAMPLES_STEP, 0, (1ull << 48) - 1},
+                   right[] = {1000, 1001, 1000 + HEAD_SAMPLES_STEP};
+    for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++) {
+        const struct signed_head two = following(&one, wrong[i]);
+        const struct proof proof = must_prove(&one, &two);
+        assert_int_equal(proof.kind, PROOF_EXCESS);
+        assert_int_equal(proof.keep, 4);
+    }
+    for (size_t i = 0; i < sizeof right / sizeof right[0]; i++) {
+        const struct signed_head two = following(&one, right[i]);
+        assert_int_equal(proof_create(&one, &two, PARAMETERS, bytes), MISMATCH);
+    }
 }
 
 static enum error check(const uint8_t bytes[static PROOF_BYTES])
 {
     struct proof proof;
-    const enum error error = proof_parse(bytes, context, &proof);
+    const enum error error = proof_parse(bytes, context, PARAMETERS, &proof);
     return error == OK ? proof_verify(bytes, context) : error;
 }
 
 static void every_bit_flip_is_refused(void **state)
 {
     (void)state;
-    const struct signed_head heads[] = {head_of(3, 9), head_of(3, 8), head_of(4, 8)};
-    for (size_t second = 1; second <= 2; second++) {
+    const struct signed_head one = head_of(3, 9), far = beyond(3, HEAD_AMOUNT_AT, 1u << 24, 4);
+    const struct signed_head pairs[][2] = {
+        {one, head_of(3, 8)}, {one, head_of(4, 8)}, {far, far}, {one, following(&one, 8)}};
+    for (size_t i = 0; i < sizeof pairs / sizeof pairs[0]; i++) {
         uint8_t bytes[PROOF_BYTES];
-        assert_int_equal(proof_create(&heads[0], &heads[second], bytes), OK);
+        assert_int_equal(proof_create(&pairs[i][0], &pairs[i][1], PARAMETERS, bytes), OK);
         for (size_t bit = 0; bit < 8 * sizeof bytes; bit++) {
             bytes[bit / 8] ^= (uint8_t)(1u << bit % 8);
             assert_int_not_equal(check(bytes), OK);
@@ -128,10 +210,10 @@ static void what_another_or_nobody_signed_proves_nothing(void **state)
     const struct signed_head one = head_of(3, 9), two = head_of(3, 8);
     struct signed_head forged = two;
     secret_sign(forged.bytes + HEAD_BYTES, other.sign_secret, forged.hash, HEAD_HASH_BYTES);
-    assert_int_equal(proof_create(&one, &forged, bytes), OK);
+    assert_int_equal(proof_create(&one, &forged, PARAMETERS, bytes), OK);
     assert_int_equal(check(bytes), FORGED);
     memset(forged.bytes + HEAD_BYTES, 0, SIGNATURE_BYTES);
-    assert_int_equal(proof_create(&one, &forged, bytes), OK);
+    assert_int_equal(proof_create(&one, &forged, PARAMETERS, bytes), OK);
     assert_int_equal(check(bytes), FORGED);
 }
 
@@ -142,8 +224,8 @@ static void a_proof_is_of_one_swarm(void **state)
     uint8_t bytes[PROOF_BYTES];
     struct proof proof;
     const struct signed_head one = head_of(3, 9), two = sibling_of(&one);
-    assert_int_equal(proof_create(&one, &two, bytes), OK);
-    assert_int_equal(proof_parse(bytes, elsewhere, &proof), OK);
+    assert_int_equal(proof_create(&one, &two, PARAMETERS, bytes), OK);
+    assert_int_equal(proof_parse(bytes, elsewhere, PARAMETERS, &proof), OK);
     assert_int_equal(proof_verify(bytes, elsewhere), FORGED);
 }
 
@@ -152,7 +234,7 @@ static void turned_round_it_is_none(void **state)
     (void)state;
     uint8_t bytes[PROOF_BYTES], turned[PROOF_BYTES];
     const struct signed_head one = head_of(3, 9), two = sibling_of(&one);
-    assert_int_equal(proof_create(&one, &two, bytes), OK);
+    assert_int_equal(proof_create(&one, &two, PARAMETERS, bytes), OK);
     memcpy(turned, bytes + SIGNED_HEAD_BYTES, SIGNED_HEAD_BYTES);
     memcpy(turned + SIGNED_HEAD_BYTES, bytes, SIGNED_HEAD_BYTES);
     assert_int_equal(check(turned), MALFORMED);
@@ -168,7 +250,7 @@ static void a_first_head_that_names_one_before_it_proves_nothing(void **state)
     two.bytes[HEAD_PREV_AT] = 1;
     two = sign(two);
     assert_int_equal(signed_head_verify(&two), MALFORMED);
-    assert_int_equal(proof_create(&one, &two, bytes), OK);
+    assert_int_equal(proof_create(&one, &two, PARAMETERS, bytes), OK);
     assert_int_equal(check(bytes), MALFORMED);
 }
 
@@ -192,6 +274,10 @@ int main(void)
         cmocka_unit_test(two_that_differ_in_what_came_before_leave_one_less),
         cmocka_unit_test(a_head_that_does_not_follow_the_one_before_it_is_a_proof),
         cmocka_unit_test(what_can_both_be_true_is_none),
+        cmocka_unit_test(a_head_that_goes_too_far_is_a_proof_by_itself),
+        cmocka_unit_test(more_may_move_in_a_larger_model),
+        cmocka_unit_test(the_first_head_claims_no_more_samples_than_any_may),
+        cmocka_unit_test(samples_that_do_not_follow_are_a_proof),
         cmocka_unit_test(every_bit_flip_is_refused),
         cmocka_unit_test(what_another_or_nobody_signed_proves_nothing),
         cmocka_unit_test(a_proof_is_of_one_swarm),

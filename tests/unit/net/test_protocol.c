@@ -243,6 +243,7 @@ static void an_order_is_that_of_the_page(void **state)
     uint8_t seed[SEED_BYTES], bytes[ORDER_BYTES_MAX];
     struct operator_key operator_key;
     struct order order = {.number = 1,
+                          .kind = ORDER_EXPEL,
                           .issued_ms = INCARNATION,
                           .reason = "publishes noise",
                           .pairs_count = 1,
@@ -262,6 +263,33 @@ static void an_order_is_that_of_the_page(void **state)
     assert_shown(bytes + count - 32, 32);
 }
 
+static void an_order_of_a_new_swarm_key_is_that_of_the_page(void **state)
+{
+    (void)state;
+    uint8_t seed[SEED_BYTES], key[KEY_BYTES], bytes[ORDER_BYTES_MAX];
+    struct operator_key operator_key;
+    struct order order = {.number = 2,
+                          .kind = ORDER_REKEY,
+                          .issued_ms = INCARNATION,
+                          .reason = "a laptop was stolen",
+                          .until_ms = INCARNATION + 604800000};
+    count_up(seed, 0xa0);
+    count_up(key, 0xc0);
+    operator_key_from_seed(&operator_key, seed);
+    swarm_key_hash(order.subject, key);
+    swarm_key_hash(order.before, swarm_key);
+    const size_t count = order_create(&order, &operator_key, context, bytes);
+    assert_int_equal(count, ORDER_HEAD_BYTES + ORDER_REKEY_BYTES + SIGNATURE_BYTES);
+    assert_shown(bytes, 10);              /* number, kind, pairs */
+    assert_shown(bytes + 10, HASH_BYTES); /* of the new key */
+    assert_shown(bytes + 42, 8);          /* issued */
+    assert_shown(bytes + 50, strlen(order.reason));
+    assert_shown(bytes + ORDER_HEAD_BYTES, 8); /* until */
+    assert_shown(bytes + ORDER_HEAD_BYTES + 8, HASH_BYTES);
+    assert_shown(bytes + count - SIGNATURE_BYTES, 32);
+    assert_shown(bytes + count - 32, 32);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -273,6 +301,7 @@ int main(void)
         cmocka_unit_test(a_rumor_and_its_digest_are_those_of_the_page),
         cmocka_unit_test(a_block_and_its_digest_are_those_of_the_page),
         cmocka_unit_test(an_order_is_that_of_the_page),
+        cmocka_unit_test(an_order_of_a_new_swarm_key_is_that_of_the_page),
     };
     return cmocka_run_group_tests(tests, set_up, NULL);
 }

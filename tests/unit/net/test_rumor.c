@@ -242,7 +242,7 @@ static void the_limits_of_tau_and_amount_arrive(void **state)
     (void)state;
     struct world world = world_new();
     size_t bytes;
-    (void)draw_update(&world.sent, 10, 0.1, LAPLACE, 1);
+    (void)draw_update(&world.sent, 10, 0.1, ONES, 1);
     world.sent.tau = TAU_MAX;
     world.sent.amount = AMOUNT_MAX;
     assert_int_equal(assert_round_trip(&world, 0, &bytes), 10);
@@ -261,10 +261,11 @@ static void a_head_has_the_layout_of_its_table(void **state)
     world.sent.tau = 0.5f;
     world.sent.amount = 0x010203;
     assert_int_equal(assert_round_trip(&world, 0, &bytes), 258);
-    static const uint8_t rest[] = {0x88, 0x77, 0x66, 0x55, 0x44, 0x33, 0x22, 0x11, /* incarnation */
-                                   5,    0,    0,    0,    2,    1,    0,    0,    /* seq, count */
-                                   0x87, 0xD6, 0x12, 0,    0,    0,    0,    0,    /* samples */
-                                   0,    0,    0,    0x3F, 3,    2,    1,    0};   /* tau, amount */
+    static const uint8_t rest[] = {
+        0x88, 0x77, 0x66, 0x55, 0x44, 0x33, 0x22, 0x11, /* incarnation */
+        5,    0,    0,    0,    2,    1,    0,    1,    /* seq, count, top */
+        0x87, 0xD6, 0x12, 0,    0,    0,    17,   0,    /* samples, length */
+        0,    0,    0,    0x3F, 3,    2,    1,    0};   /* tau, amount */
     assert_memory_equal(world.wire, identity.id, ID_BYTES);
     assert_memory_equal(world.wire + ID_BYTES, rest, sizeof rest);
     struct rumor_head head;
@@ -368,7 +369,7 @@ static void a_signed_head_beyond_its_limits_is_refused(void **state)
     (void)state;
     static const float taus[] = {0, -0.0f, -0.01f, 1.0000001f, INFINITY, -INFINITY, NAN};
     static const uint8_t amounts[][4] = {{0, 0, 0, 0}, {1, 0, 0, 1}, {0, 0, 0, 0x80}};
-    static const uint8_t counts[][4] = {{0, 0, 0, 0}, {59, 0, 0, 0}, {61, 0, 0, 0}};
+    static const uint8_t counts[][HEAD_COUNT_BYTES] = {{0, 0, 0}, {59, 0, 0}, {61, 0, 0}};
     struct world world = world_new();
     size_t bytes = small_rumor(&world, 1);
     for (size_t i = 0; i < sizeof taus / sizeof taus[0]; i++)
@@ -376,7 +377,7 @@ static void a_signed_head_beyond_its_limits_is_refused(void **state)
     for (size_t i = 0; i < sizeof amounts / sizeof amounts[0]; i++)
         assert_head_refused(&world, bytes, 60, amounts[i], 4);
     for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++)
-        assert_head_refused(&world, bytes, 44, counts[i], 4);
+        assert_head_refused(&world, bytes, 44, counts[i], HEAD_COUNT_BYTES);
     world_free(&world);
 }
 

@@ -194,16 +194,6 @@ static void where_not_all_talk_to_all_news_takes_more_hops(void **state)
     assert_near(outer_step_hops(640, 10, 8), 3);
 }
 
-static void what_is_published_rarely_counts_for_more_but_no_more_than_in_full(void **state)
-{
-    (void)state;
-    assert_near(outer_step_rareness(1, 0.25), 1);
-    assert_near(outer_step_rareness(OUTER_STEP_DENSITY, 0.25), 1);
-    assert_near(outer_step_rareness(OUTER_STEP_DENSITY / 4, 0.25), 2);
-    assert_near(outer_step_rareness(OUTER_STEP_DENSITY / 100, 0.25), 4);
-    assert_near(outer_step_rareness(OUTER_STEP_DENSITY / 100, 1), 1);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -221,7 +211,6 @@ int main(void)
         cmocka_unit_test(who_trains_alone_keeps_its_own_momentum_only),
         cmocka_unit_test(the_interval_has_bounds),
         cmocka_unit_test(where_not_all_talk_to_all_news_takes_more_hops),
-        cmocka_unit_test(what_is_published_rarely_counts_for_more_but_no_more_than_in_full),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -262,7 +262,7 @@ static void a_slot_is_as_new_when_its_conversation_has_ended(void **state)
     peer_end(&acceptor.peer);
     peer_start(&dialer.peer, 3, true, &ADDRESS, NOW_NS);
     peer_start(&acceptor.peer, 4, false, &ADDRESS, NOW_NS);
-    peer_on_connected(&dialer.peer, &dialer.credentials, NOW_NS);
+    peer_on_connected(&dialer.peer, &dialer.credentials, 0, NOW_NS);
     converse();
     both_must_have_met_and_heard(SAID);
 }

@@ -24,6 +24,7 @@ enum text {
     RUMOR_FORGED,
     RUMOR_TOO_BIG,
     WRONG_RECORD,
+    WRONG_ACK,
     TEXTS
 };
 
@@ -40,6 +41,7 @@ static const char *const texts[TEXTS] = {
     [RUMOR_FORGED] = "sent a rumor that is not valid (forged)",
     [RUMOR_TOO_BIG] = "sent a rumor that is not valid (too big)",
     [WRONG_RECORD] = "sent a member record that is not valid",
+    [WRONG_ACK] = "acknowledged what was not sent",
 };
 static uint32_t said[TEXTS];
 

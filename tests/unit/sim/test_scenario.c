@@ -265,6 +265,21 @@ static void every_fault_has_a_name_of_its_own(void **state)
             assert_string_not_equal(fault_name((enum fault_kind)i), fault_name((enum fault_kind)j));
 }
 
+static void a_poison_has_a_name_of_its_own_and_an_amount(void **state)
+{
+    (void)state;
+    for (unsigned int i = 0; i < POISONS; i++)
+        for (unsigned int j = 0; j < i; j++)
+            assert_string_not_equal(poison_name((enum poison)i), poison_name((enum poison)j));
+    const struct fault *faults = played(SCENARIO_BASE "fault = poison desk, with claims\n"
+                                                      "fault = poison lab, with a little 0.2\n")
+                                     ->faults;
+    assert_int_equal(faults[0].poison, POISON_CLAIMS);
+    assert_true(faults[0].value == 100);
+    assert_int_equal(faults[1].poison, POISON_LITTLE);
+    assert_true(faults[1].value == 0.2);
+}
+
 static void every_expectation_is_read(void **state)
 {
     (void)state;
@@ -373,6 +388,7 @@ int main(void)
         cmocka_unit_test(the_details_of_faults_are_read),
         cmocka_unit_test(a_name_is_a_group_or_a_region_and_never_both_with_other_nodes),
         cmocka_unit_test(every_fault_has_a_name_of_its_own),
+        cmocka_unit_test(a_poison_has_a_name_of_its_own_and_an_amount),
         cmocka_unit_test(every_expectation_is_read),
         cmocka_unit_test(assignments_change_what_the_file_says_and_later_ones_win),
         cmocka_unit_test(every_truncation_is_taken_or_refused_with_a_sentence),

@@ -1,0 +1,53 @@
+/* Echo: how far what one node publishes of an entry stands for all.
+ *
+ * Where each can publish only a small part, an entry is published by one node and not by the
+ * others, who have learned much the same of it. Weighed by its share alone it would move the base
+ * by an n-th of what all have learned. So a node counts it for more, the more rarely others publish
+ * the same entries in the same interval, which it measures:
+ *
+ *   others    = how many others publish an entry that this node does
+ *   rareness  = 1 / ((1 + ECHO_OTHERS · others) · counts), but 1 at least, and at most
+ *               ECHO_DENSITY over the part of all entries that a publication has
+ *
+ * counts is share · gain, what it counts otherwise. The others have then been spoken for: whoever
+ * hears it lets go of as much of what it holds back of that entry (replica.h),
+ *
+ *   spoken_for = (what it counts - share) / (1 - share)      of tau · level, in 0 .. 1
+ *
+ * as if its origin had our share. Without that all would publish the same thing in full, one after
+ * the other, and the base would overshoot. Measured in tests/README.md ("What is left
+ * unpublished"), by tests/bench/bench_language_exchange.py. Held by tests/unit/model/test_echo.c.
+ */
+#ifndef HEARSAY_MODEL_EXCHANGE_ECHO_H
+#define HEARSAY_MODEL_EXCHANGE_ECHO_H
+
+#include <stddef.h>
+
+#include "base/update.h"
+
+#define ECHO_OTHERS  0.5 /* others do not choose just the entries that this node does by chance */
+#define ECHO_DENSITY 0.3 /* of the entries in a publication: then nothing is rare */
+
+/* Begins as zeros. */
+struct echo {
+    double share;   /* of this node, at the last publication; 0: there was none that counts */
+    double density; /* part of all entries in a publication, lately; 0: not known */
+    double others;  /* others that publish an entry that this node does, lately */
+    uint32_t count; /* entries of the last publication; 0: there was none */
+    uint64_t heard; /* of these, those published by others since, each time anew */
+    uint32_t publications; /* of which `others` is known */
+};
+
+/* How much more the next publication counts. counts: share · gain, in (0, 1]. */
+double echo_rareness(const struct echo *echo, double counts);
+
+/* This was published, by a node with this share, of so many parameters. */
+void echo_on_published(struct echo *echo, const struct update *own, double share,
+                       size_t parameters);
+/* Somebody else published this, after what this node published last. */
+void echo_on_applied(struct echo *echo, const struct update *own, const struct update *theirs);
+
+/* The part of tau · level, 0 .. 1, that such an update has said for this node. */
+double echo_spoken_for(const struct echo *echo, const struct update *theirs);
+
+#endif

@@ -1,0 +1,225 @@
+#include "world/poisoner.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/rng.h"
+
+#define ORIGINS_MAX 256 /* heard between two publications; more count as these */
+
+struct poisoner {
+    enum poison kind;           /* what it does */
+    double value;               /* as in fault.h */
+    size_t parameters;          /* P; 0: not known yet */
+    struct rng rng;             /* of its noise, and of a direction of its own */
+    struct rng common;          /* of a direction that others have, too */
+    float *weights;             /* [P] of its learner */
+    int32_t *units;             /* [P] the base of its learner */
+    float *learned;             /* [P] since the last publication; then what it makes of that */
+    float *rest;                /* [P] of what it made, not published yet */
+    float *direction;           /* [P] in which it drifts */
+    float *sum;                 /* [P] of what others published since */
+    float *squares;             /* [P] of the same, squared */
+    float *ridden;              /* [P] what the first of them published */
+    uint64_t tags[ORIGINS_MAX]; /* of these others */
+    uint32_t tags_count;        /* how many */
+};
+
+static float *vector(size_t parameters)
+{
+    float *made = calloc(parameters, sizeof *made);
+    CHECK(made);
+    return made;
+}
+
+/* Nearly normal: twelve uniform numbers (the central limit). */
+static float draw_normal(struct rng *rng)
+{
+    double sum = -6;
+    for (int i = 0; i < 12; i++)
+        sum += rng_uniform(rng);
+    return (float)sum;
+}
+
+static void draw(float *out, size_t count, struct rng *rng)
+{
+    for (size_t c = 0; c < count; c++)
+        out[c] = draw_normal(rng);
+}
+
+struct poisoner *poisoner_new(enum poison kind, double value, uint64_t seed, uint64_t common)
+{
+    CHECK(poison_is_published(kind) && value >= 0);
+    struct poisoner *poisoner = calloc(1, sizeof *poisoner);
+    CHECK(poisoner);
+    *poisoner = (struct poisoner){
+        .kind = kind, .value = value, .rng = rng_new(seed, 0), .common = rng_new(common, 1)};
+    return poisoner;
+}
+
+/* The size of the model is known from the first use on. */
+static void begin(struct poisoner *poisoner, size_t parameters)
+{
+    if (poisoner->parameters > 0)
+        return;
+    poisoner->parameters = parameters;
+    poisoner->weights = vector(parameters);
+    poisoner->units = calloc(parameters, sizeof *poisoner->units);
+    CHECK(poisoner->units);
+    poisoner->learned = vector(parameters);
+    poisoner->rest = vector(parameters);
+    poisoner->direction = vector(parameters);
+    poisoner->sum = vector(parameters);
+    poisoner->squares = vector(parameters);
+    poisoner->ridden = vector(parameters);
+    draw(poisoner->direction, parameters,
+         poisoner->kind == POISON_COLLUSION ? &poisoner->common : &poisoner->rng);
+}
+
+void poisoner_free(struct poisoner *poisoner)
+{
+    if (!poisoner)
+        return;
+    free(poisoner->weights);
+    free(poisoner->units);
+    free(poisoner->learned);
+    free(poisoner->rest);
+    free(poisoner->direction);
+    free(poisoner->sum);
+    free(poisoner->squares);
+    free(poisoner->ridden);
+    free(poisoner);
+}
+
+/* Is it the first origin of those heard since the last publication? */
+static bool is_first(struct poisoner *poisoner, uint64_t tag)
+{
+    uint32_t i = 0;
+    while (i < poisoner->tags_count && poisoner->tags[i] != tag)
+        i++;
+    if (i == poisoner->tags_count && i < ORIGINS_MAX)
+        poisoner->tags[poisoner->tags_count++] = tag;
+    return i == 0;
+}
+
+void poisoner_note(struct poisoner *poisoner, size_t parameters, const struct update *update,
+                   uint64_t tag)
+{
+    begin(poisoner, parameters);
+    const bool is_ridden = is_first(poisoner, tag);
+    CHECK(update->count == 0 || update->index[update->count - 1] < poisoner->parameters);
+    for (uint32_t i = 0; i < update->count; i++) {
+        const uint32_t c = update->index[i];
+        const float moved = update->tau * (float)update->level[i];
+        poisoner->sum[c] += moved;
+        poisoner->squares[c] += moved * moved;
+        poisoner->ridden[c] += is_ridden ? moved : 0;
+    }
+}
+
+static double norm_of(const float *vector, size_t count)
+{
+    double squares = 0;
+    for (size_t c = 0; c < count; c++)
+        squares += (double)vector[c] * (double)vector[c];
+    return sqrt(squares);
+}
+
+/* As long as `norm`; nothing of what has no length. */
+static float scale_to(const float *vector, size_t count, double norm)
+{
+    const double has = norm_of(vector, count);
+    return has > 0 ? (float)(norm / has) : 0;
+}
+
+/* learned = keep · learned + by · other */
+static void mix(struct poisoner *poisoner, float keep, float by, const float *other)
+{
+    for (size_t c = 0; c < poisoner->parameters; c++)
+        poisoner->learned[c] = keep * poisoner->learned[c] + by * other[c];
+}
+
+/* The mean of the others less so many of their standard deviations. */
+static void make_little(struct poisoner *poisoner, float deviations)
+{
+    const float others = poisoner->tags_count > 0 ? (float)poisoner->tags_count : 1;
+    for (size_t c = 0; c < poisoner->parameters; c++) {
+        const float mean = poisoner->sum[c] / others;
+        const float variance = poisoner->squares[c] / others - mean * mean;
+        poisoner->learned[c] = mean - deviations * sqrtf(fmaxf(variance, 0));
+    }
+}
+
+/* What is said instead of what was learned. */
+static void make(struct poisoner *poisoner)
+{
+    const float value = (float)poisoner->value;
+    const size_t count = poisoner->parameters;
+    const double norm = norm_of(poisoner->learned, count) * poisoner->value;
+    switch (poisoner->kind) {
+    case POISON_SIGN:
+        mix(poisoner, -value, 0, poisoner->learned);
+        break;
+    case POISON_SCALE:
+        mix(poisoner, value, 0, poisoner->learned);
+        break;
+    case POISON_NOISE:
+        draw(poisoner->learned, count, &poisoner->rng);
+        mix(poisoner, scale_to(poisoner->learned, count, norm), 0, poisoner->learned);
+        break;
+    case POISON_LITTLE:
+        make_little(poisoner, value);
+        break;
+    case POISON_MEAN:
+        mix(poisoner, 0, -scale_to(poisoner->sum, count, norm), poisoner->sum);
+        break;
+    case POISON_DRIFT:
+    case POISON_COLLUSION:
+        mix(poisoner, 1, scale_to(poisoner->direction, count, norm), poisoner->direction);
+        break;
+    case POISON_RIDE:
+        mix(poisoner, 0, 1, poisoner->ridden);
+        break;
+    default:
+        CHECK(poison_is_published(poisoner->kind));
+    }
+}
+
+static float base_at(const struct poisoner *poisoner, size_t c)
+{
+    return QUANTUM * (float)poisoner->units[c];
+}
+
+void poisoner_prepare(struct poisoner *poisoner, struct sim_learner *sim_learner,
+                      struct publish_terms *terms)
+{
+    begin(poisoner, sim_learner_parameters(sim_learner));
+    CHECK(poisoner->parameters == sim_learner_parameters(sim_learner));
+    sim_learner_read_weights(sim_learner, poisoner->weights);
+    sim_learner_read_units(sim_learner, poisoner->units);
+    for (size_t c = 0; c < poisoner->parameters; c++)
+        poisoner->learned[c] = poisoner->weights[c] - base_at(poisoner, c);
+    make(poisoner);
+    for (size_t c = 0; c < poisoner->parameters; c++)
+        poisoner->weights[c] = base_at(poisoner, c) + poisoner->learned[c] + poisoner->rest[c];
+    sim_learner_write_weights(sim_learner, poisoner->weights);
+    terms->beta = terms->held = 0;
+}
+
+void poisoner_finish(struct poisoner *poisoner, struct sim_learner *sim_learner)
+{
+    sim_learner_read_weights(sim_learner, poisoner->weights);
+    sim_learner_read_units(sim_learner, poisoner->units);
+    for (size_t c = 0; c < poisoner->parameters; c++) {
+        poisoner->rest[c] = poisoner->weights[c] - base_at(poisoner, c);
+        poisoner->weights[c] = base_at(poisoner, c);
+    }
+    sim_learner_write_weights(sim_learner, poisoner->weights);
+    const size_t bytes = poisoner->parameters * sizeof(float);
+    memset(poisoner->sum, 0, bytes);
+    memset(poisoner->squares, 0, bytes);
+    memset(poisoner->ridden, 0, bytes);
+    poisoner->tags_count = 0;
+}

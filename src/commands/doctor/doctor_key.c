@@ -1,0 +1,99 @@
+/* Which swarm key a start would use: the configured one, or one that an order has brought. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/amount.h"
+#include "commands/doctor/doctor.h"
+#include "state/incarnation.h"
+#include "state/order_files.h"
+#include "state/swarm_key_files.h"
+
+/* The latest order for a key that the state folder has; number 0: none. */
+static struct order latest_order(const char *folder)
+{
+    struct order latest = {0}, order;
+    struct problem problem;
+    uint8_t *bytes = malloc(NODE_ORDERS_MAX);
+    size_t count = 0;
+    CHECK(bytes);
+    if (order_files_load(disk_real(), folder, bytes, &count, &problem) != OK)
+        count = 0;
+    for (size_t at = 0, taken; order_parse(bytes + at, count - at, &order, &taken) == OK;
+         at += taken)
+        if (order.kind == ORDER_REKEY)
+            latest = order;
+    free(bytes);
+    return latest;
+}
+
+static bool is_of(const struct order *order, const uint8_t key[static KEY_BYTES])
+{
+    uint8_t hash[HASH_BYTES];
+    swarm_key_hash(hash, key);
+    return memcmp(hash, order->subject, HASH_BYTES) == 0;
+}
+
+static void say_kept(struct doctor *doctor, const struct order *order)
+{
+    const struct config_node *node = &doctor->config.node;
+    const bool lets_in = incarnation_wall_ms() < order->until_ms;
+    doctor_say(doctor, VERDICT_OK, "swarm key",
+               "%s/" SWARM_KEY_FILE ": of order %u, and not that of %s, which %s%s",
+               node->state_dir, (unsigned)order->number, node->swarm_key,
+               lets_in ? "lets in until " : "is older",
+               lets_in ? amount_moment(order->until_ms).text : "");
+}
+
+static void say_missing(struct doctor *doctor, const struct order *order)
+{
+    const struct config_node *node = &doctor->config.node;
+    if (incarnation_wall_ms() < order->until_ms)
+        doctor_say(doctor, VERDICT_WARN, "swarm key",
+                   "%s: the operator has ordered another (order %u), which the others give to this "
+                   "node if it gets in before %s",
+                   node->swarm_key, (unsigned)order->number, amount_moment(order->until_ms).text);
+    else
+        doctor_say(doctor, VERDICT_WARN, "swarm key",
+                   "%s: the operator has ordered another (order %u), and this one may let in "
+                   "nobody any more: copy %s/" SWARM_KEY_FILE " of another node to %s",
+                   node->swarm_key, (unsigned)order->number, node->state_dir, node->swarm_key);
+}
+
+/* The configured key may be newer than all orders that the folder has. */
+static void look_at_orders(struct doctor *doctor)
+{
+    const struct config_node *node = &doctor->config.node;
+    const struct order order = latest_order(node->state_dir);
+    uint8_t kept[NODE_SWARM_KEYS_MAX], configured[HASH_BYTES];
+    struct problem problem;
+    size_t bytes = 0;
+    swarm_key_hash(configured, doctor->swarm_key);
+    if (swarm_key_files_load(node->state_dir, kept, &bytes, &problem) != OK) {
+        doctor_say(doctor, VERDICT_FAIL, "swarm key", "%s", problem.text);
+        doctor->has_swarm_key = false;
+    } else if (order.number > 0 && bytes > 0 && is_of(&order, kept) &&
+               !is_of(&order, doctor->swarm_key)) {
+        say_kept(doctor, &order);
+        memcpy(doctor->swarm_key, kept, KEY_BYTES);
+    } else if (order.number > 0 && memcmp(configured, order.before, HASH_BYTES) == 0) {
+        say_missing(doctor, &order);
+    } else {
+        doctor_say(doctor, VERDICT_OK, "swarm key", "%s: of swarm \"%s\", secret", node->swarm_key,
+                   node->swarm);
+    }
+    secret_wipe(kept, sizeof kept);
+}
+
+void doctor_look_at_swarm_key(struct doctor *doctor)
+{
+    const struct config_node *node = &doctor->config.node;
+    struct problem problem;
+    doctor->has_swarm_key = swarm_key_load(doctor->swarm_key, node->swarm_key, &problem) == OK;
+    if (!doctor->has_swarm_key)
+        doctor_say(doctor, VERDICT_FAIL, "swarm key", "%s", problem.text);
+    else if (node->operator_id[0])
+        look_at_orders(doctor);
+    else
+        doctor_say(doctor, VERDICT_OK, "swarm key", "%s: of swarm \"%s\", secret", node->swarm_key,
+                   node->swarm);
+}

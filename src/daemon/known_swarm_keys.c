@@ -1,0 +1,62 @@
+#include "daemon/known_swarm_keys.h"
+
+#include "state/incarnation.h"
+#include "state/swarm_key_files.h"
+
+enum error known_swarm_keys_load(struct known_swarm_keys *keys, const char *folder,
+                                 struct node_options *options, struct problem *problem)
+{
+    CHECK(options->has_operator);
+    keys->folder = folder;
+    options->wall_ms = incarnation_wall_ms();
+    options->kept.swarm_keys.at = keys->known;
+    return swarm_key_files_load(folder, keys->known, &options->kept.swarm_keys.bytes, problem);
+}
+
+void known_swarm_keys_keep(struct known_swarm_keys *keys, const struct node *node,
+                           struct event_log *report, uint64_t now_ns)
+{
+    struct problem problem;
+    if (!keys->folder || node_swarm_keys_changes(node) == keys->saved)
+        return;
+    keys->saved = node_swarm_keys_changes(node);
+    secret_wipe(keys->known, sizeof keys->known);
+    const size_t bytes = node_swarm_keys(node, keys->known);
+    if (bytes > 0 &&
+        swarm_key_files_save(disk_real(), keys->folder, keys->known, bytes, &problem) != OK)
+        event_log_say(report, now_ns, NOTE_REKEY, LEVEL_ERROR, problem.text);
+}
+
+/* What was handed over, if its order has come. */
+static void take_next(struct known_swarm_keys *keys, struct node *node, struct event_log *report,
+                      uint64_t now_ns)
+{
+    struct problem problem, why;
+    uint8_t key[KEY_BYTES];
+    enum error error = swarm_key_files_next(keys->folder, key, &problem);
+    if (error == MISSING)
+        return;
+    if (error == OK) {
+        error = node_on_swarm_key(node, now_ns, key, &why);
+        if (error != OK)
+            (void)problem_set(&problem, error, "%.300s/" SWARM_KEY_NEXT_FILE ": %s", keys->folder,
+                              why.text);
+    }
+    secret_wipe(key, sizeof key);
+    known_swarm_keys_keep(keys, node, report, now_ns);
+    swarm_key_files_taken(disk_real(), keys->folder);
+    if (error != OK)
+        event_log_say(report, now_ns, NOTE_REKEY, LEVEL_ERROR, problem.text);
+}
+
+void known_swarm_keys_look(struct known_swarm_keys *keys, struct node *node,
+                           struct event_log *report, uint64_t now_ns)
+{
+    struct node_swarm_key key;
+    if (!keys->folder)
+        return;
+    node_on_clock(node, now_ns, incarnation_wall_ms());
+    node_swarm_key(node, &key);
+    if (key.missing > 0)
+        take_next(keys, node, report, now_ns);
+}

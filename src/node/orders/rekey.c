@@ -1,0 +1,337 @@
+#include "node/orders/rekey.h"
+
+#include <string.h>
+
+#include "base/amount.h"
+#include "node/orders/admitted.h"
+#include "node/orders/orders.h"
+#include "node/orders/verdict.h"
+#include "wire/message.h"
+
+struct rekey {
+    struct swarm_key keys[SWARM_KEYS_MAX]; /* by which conversations begin, the newest first */
+    uint32_t count;                        /* how many; at least one */
+    uint32_t latest;                       /* the latest order for a key; 0: none */
+    uint32_t changes;                      /* of the keys, since this node began */
+    uint64_t wall_ms;                      /* what the wall clock showed; 0: not known */
+    uint64_t wall_ns;                      /* when */
+};
+
+size_t rekey_arena_bytes(void)
+{
+    return sizeof(struct rekey) + 64;
+}
+
+void rekey_free(struct node *node)
+{
+    secret_wipe(node->rekey, sizeof *node->rekey);
+}
+
+/* Placing keys among the orders. */
+
+static bool is_rekey(const struct node *node, uint32_t number)
+{
+    return orders_at(node, number)->kind == ORDER_REKEY;
+}
+
+/* The order that this key is of, or that it was superseded by, less one; otherwise: neither. */
+static uint32_t place(const struct node *node, const uint8_t key[static KEY_BYTES],
+                      uint32_t otherwise)
+{
+    uint8_t hash[HASH_BYTES];
+    swarm_key_hash(hash, key);
+    for (uint32_t number = orders_count(node); number > 0; number--)
+        if (is_rekey(node, number) &&
+            memcmp(orders_at(node, number)->subject, hash, HASH_BYTES) == 0)
+            return number;
+    for (uint32_t number = 1; number <= orders_count(node); number++)
+        if (is_rekey(node, number) &&
+            memcmp(orders_at(node, number)->before, hash, HASH_BYTES) == 0)
+            return number - 1;
+    return otherwise;
+}
+
+/* Has an order brought it? */
+static bool is_brought(const struct node *node, const struct swarm_key *key)
+{
+    uint8_t hash[HASH_BYTES];
+    swarm_key_hash(hash, key->key);
+    CHECK(key->order <= orders_count(node));
+    return key->order > 0 && is_rekey(node, key->order) &&
+           memcmp(orders_at(node, key->order)->subject, hash, HASH_BYTES) == 0;
+}
+
+/* Until then a key of this order lets in: any order after it may end it. */
+static uint64_t until_ms(const struct node *node, uint32_t order)
+{
+    uint64_t until = UINT64_MAX;
+    CHECK(order <= orders_count(node));
+    for (uint32_t number = order + 1; number <= orders_count(node); number++)
+        if (is_rekey(node, number) && orders_at(node, number)->until_ms < until)
+            until = orders_at(node, number)->until_ms;
+    return until;
+}
+
+static bool is_over(const struct node *node, uint32_t order)
+{
+    const struct rekey *rekey = node->rekey;
+    CHECK(node->now_ns >= rekey->wall_ns);
+    return rekey->wall_ms > 0 &&
+           rekey->wall_ms + (node->now_ns - rekey->wall_ns) / MS_NS >= until_ms(node, order);
+}
+
+/* Behind those that are as new; the oldest goes if there is no room. */
+static void insert(struct rekey *rekey, const struct swarm_key *key)
+{
+    uint32_t at = 0;
+    while (at < rekey->count && rekey->keys[at].order >= key->order) {
+        if (memcmp(rekey->keys[at].key, key->key, KEY_BYTES) == 0)
+            return;
+        at++;
+    }
+    if (at == SWARM_KEYS_MAX)
+        return;
+    const uint32_t stay = rekey->count < SWARM_KEYS_MAX ? rekey->count : SWARM_KEYS_MAX - 1;
+    memmove(&rekey->keys[at + 1], &rekey->keys[at], (stay - at) * sizeof *key);
+    rekey->keys[at] = *key;
+    rekey->count = stay + 1;
+}
+
+/* All keys, in their places; and those go whose time is over. */
+static void review(struct node *node)
+{
+    struct rekey *rekey = node->rekey;
+    struct rekey before = *rekey;
+    memset(rekey->keys, 0, sizeof rekey->keys);
+    rekey->count = 0;
+    for (uint32_t i = 0; i < before.count; i++) {
+        struct swarm_key key = before.keys[i];
+        key.order = place(node, key.key, key.order);
+        insert(rekey, &key);
+        secret_wipe(&key, sizeof key);
+    }
+    while (rekey->count > 1 && is_over(node, rekey->keys[rekey->count - 1].order))
+        secret_wipe(&rekey->keys[--rekey->count], sizeof *rekey->keys);
+    CHECK(rekey->count > 0 && rekey->count <= SWARM_KEYS_MAX);
+    if (memcmp(before.keys, rekey->keys, sizeof before.keys) != 0) {
+        rekey->changes++;
+        connection_set_keys(node, rekey->keys, rekey->count);
+    }
+    secret_wipe(&before, sizeof before);
+}
+
+static bool is_missing(const struct node *node)
+{
+    return node->rekey->keys[0].order < node->rekey->latest;
+}
+
+/* What the owner has: its own, which is newer than all orders that say nothing of it, and those
+ * that orders brought. */
+struct rekey *rekey_new(struct arena *arena, struct node *node)
+{
+    struct node_options *options = &node->options;
+    struct rekey *rekey = arena_take(arena, 1, sizeof *rekey);
+    struct swarm_key key = {.order = orders_count(node)};
+    CHECK(options->kept.swarm_keys.bytes % KEY_BYTES == 0);
+    node->rekey = rekey;
+    rekey->wall_ms = options->wall_ms;
+    rekey->wall_ns = node->now_ns;
+    for (uint32_t number = orders_count(node); number > 0 && rekey->latest == 0; number--)
+        rekey->latest = is_rekey(node, number) ? number : 0;
+    memcpy(key.key, options->swarm_key, KEY_BYTES);
+    for (size_t at = 0;; at += KEY_BYTES) {
+        key.order = place(node, key.key, orders_count(node));
+        insert(rekey, &key);
+        if (at == options->kept.swarm_keys.bytes)
+            break;
+        memcpy(key.key, options->kept.swarm_keys.at + at, KEY_BYTES);
+    }
+    secret_wipe(&key, sizeof key);
+    secret_wipe(options->swarm_key, KEY_BYTES);
+    connection_set_keys(node, rekey->keys, rekey->count);
+    review(node);
+    return rekey;
+}
+
+/* Giving and asking. */
+
+static void say(struct node *node, const struct peer *peer, const uint8_t *key)
+{
+    (void)connection_say(node, peer,
+                         &(struct message){.kind = SWARM_KEY,
+                                           .number = node->rekey->latest,
+                                           .bulk = {key, key ? KEY_BYTES : 0}});
+}
+
+/* The key of the latest order; NULL: it is missing, or the owner has set a newer one. */
+static const struct swarm_key *latest_key(const struct node *node)
+{
+    for (uint32_t i = 0; i < node->rekey->count; i++)
+        if (node->rekey->keys[i].order == node->rekey->latest &&
+            is_brought(node, &node->rekey->keys[i]))
+            return &node->rekey->keys[i];
+    return NULL;
+}
+
+/* A neighbour is no one who was put out, or may not be here: it has been hung up on. Yet this is
+ * where the secret leaves. */
+static void give(struct node *node, const struct peer *peer)
+{
+    const struct swarm_key *key = latest_key(node);
+    CHECK(peer->state == PEER_OPEN);
+    if (key && !verdict_reason(node, peer->id) && admitted_may_be(node, peer->id))
+        say(node, peer, key->key);
+}
+
+void rekey_ask(struct node *node, const struct peer *peer)
+{
+    if (is_missing(node) && peer->state == PEER_OPEN)
+        say(node, peer, NULL);
+}
+
+void rekey_ask_one(struct node *node)
+{
+    const struct peer *peer = is_missing(node) ? connection_random(node) : NULL;
+    if (peer)
+        rekey_ask(node, peer);
+}
+
+/* The key of the latest order has come. */
+static void on_learned(struct node *node)
+{
+    const struct rekey *rekey = node->rekey;
+    const struct peer *peer;
+    CHECK(!is_missing(node));
+    for (uint32_t i = 0; (peer = connection_neighbour(node, &i)); i++)
+        if (peer->key_order < rekey->latest)
+            give(node, peer);
+    if (rekey->count > 1)
+        (void)notes_add(&node->notes, node->now_ns, NOTE_REKEY, LEVEL_INFO,
+                        "has the new swarm key (order %u); older ones let in until %s",
+                        (unsigned)rekey->latest,
+                        amount_moment(until_ms(node, rekey->keys[1].order)).text);
+    else
+        (void)notes_add(&node->notes, node->now_ns, NOTE_REKEY, LEVEL_INFO,
+                        "has the new swarm key (order %u), and no other lets in",
+                        (unsigned)rekey->latest);
+}
+
+static void learn(struct node *node, const uint8_t key[static KEY_BYTES])
+{
+    struct swarm_key learned = {.order = node->rekey->latest};
+    CHECK(is_missing(node));
+    memcpy(learned.key, key, KEY_BYTES);
+    insert(node->rekey, &learned);
+    secret_wipe(&learned, sizeof learned);
+    node->rekey->changes++;
+    connection_set_keys(node, node->rekey->keys, node->rekey->count);
+    review(node);
+    on_learned(node);
+}
+
+void rekey_on_orders(struct node *node, const struct peer *from, uint32_t before)
+{
+    struct rekey *rekey = node->rekey;
+    const uint32_t latest = rekey->latest;
+    CHECK(before <= orders_count(node));
+    for (uint32_t number = before + 1; number <= orders_count(node); number++) {
+        if (!is_rekey(node, number))
+            continue;
+        rekey->latest = number;
+        (void)notes_add(&node->notes, node->now_ns, NOTE_REKEY, LEVEL_INFO,
+                        "the swarm gets a new key (order %u): %s", (unsigned)number,
+                        orders_at(node, number)->reason);
+    }
+    if (rekey->latest == latest)
+        return;
+    review(node);
+    if (!is_missing(node))
+        on_learned(node); /* its owner has given it already */
+    else if (from)
+        rekey_ask(node, from);
+}
+
+static bool is_key_of(const struct node *node, uint64_t order, const uint8_t key[static KEY_BYTES])
+{
+    uint8_t hash[HASH_BYTES];
+    CHECK(order > 0 && order <= orders_count(node));
+    swarm_key_hash(hash, key);
+    return is_rekey(node, (uint32_t)order) &&
+           memcmp(orders_at(node, (uint32_t)order)->subject, hash, HASH_BYTES) == 0;
+}
+
+void rekey_on_message(struct node *node, const struct peer *from, uint64_t order,
+                      const struct bytes *key)
+{
+    if (!orders_have_operator(node))
+        return;
+    const bool is_known = order > 0 && order <= orders_count(node), asks = key->count == 0;
+    if (order == 0 || order > ORDERS_MAX || !(asks || key->count == KEY_BYTES) ||
+        (is_known && !asks && !is_key_of(node, order, key->at)))
+        connection_hang_up(node, from, BYE_BROKEN, "sent a swarm key that was not ordered");
+    else if (order == node->rekey->latest && asks)
+        give(node, from);
+    else if (order == node->rekey->latest && is_missing(node))
+        learn(node, key->at);
+}
+
+/* Time, and the owner. */
+
+void rekey_consider(struct node *node)
+{
+    struct rekey *rekey = node->rekey;
+    if (rekey->count == 1 || !is_over(node, rekey->keys[rekey->count - 1].order))
+        return;
+    review(node);
+    (void)notes_add(&node->notes, node->now_ns, NOTE_REKEY, LEVEL_INFO,
+                    "an old swarm key no longer lets in anybody");
+}
+
+void node_on_clock(struct node *node, uint64_t now_ns, uint64_t wall_ms)
+{
+    CHECK(now_ns >= node->now_ns);
+    node->now_ns = now_ns;
+    node->rekey->wall_ms = wall_ms;
+    node->rekey->wall_ns = now_ns;
+}
+
+enum error node_on_swarm_key(struct node *node, uint64_t now_ns,
+                             const uint8_t key[static KEY_BYTES], struct problem *problem)
+{
+    CHECK(now_ns >= node->now_ns);
+    node->now_ns = now_ns;
+    const uint32_t latest = node->rekey->latest;
+    if (latest == 0 || !is_key_of(node, latest, key))
+        return problem_set(problem, MISMATCH, "it is not the key of the operator's latest order");
+    if (is_missing(node))
+        learn(node, key);
+    return OK;
+}
+
+size_t node_swarm_keys(const struct node *node, uint8_t *out)
+{
+    const struct rekey *rekey = node->rekey;
+    if (!is_brought(node, &rekey->keys[0]))
+        return 0;
+    for (uint32_t i = 0; i < rekey->count; i++)
+        memcpy(out + (size_t)i * KEY_BYTES, rekey->keys[i].key, KEY_BYTES);
+    return (size_t)rekey->count * KEY_BYTES;
+}
+
+uint32_t node_swarm_keys_changes(const struct node *node)
+{
+    return node->rekey->changes;
+}
+
+void node_swarm_key(const struct node *node, struct node_swarm_key *out)
+{
+    const struct rekey *rekey = node->rekey;
+    const struct swarm_key *newest = &rekey->keys[0];
+    CHECK(rekey->count > 0);
+    *out = (struct node_swarm_key){.order = is_brought(node, newest) ? newest->order : 0,
+                                   .missing = is_missing(node) ? rekey->latest : 0,
+                                   .older = rekey->count - 1,
+                                   .until_ms =
+                                       rekey->count > 1 ? until_ms(node, rekey->keys[1].order) : 0};
+    swarm_key_hash(out->hash, newest->key);
+}

@@ -1,0 +1,125 @@
+/* How far a publication stands for all: how often others publish the same entries, by how much
+ * ours counts for more, and what others have said for us. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "exchange/echo.h"
+
+#define P 1000
+
+static uint32_t own_index[] = {2, 5, 11, 400}, other_index[] = {1, 5, 11, 12, 999};
+static int8_t levels[] = {1, -1, 2, 1, -3};
+
+static struct update own_of(uint32_t count)
+{
+    return (struct update){
+        .tau = 0.5f, .amount = 1, .count = count, .index = own_index, .level = levels};
+}
+
+static struct update other_that_counts(double counts)
+{
+    return (struct update){.tau = 0.5f,
+                           .amount = (uint32_t)lrint(counts * 0.5 / (double)QUANTUM),
+                           .count = 5,
+                           .index = other_index,
+                           .level = levels};
+}
+
+static void assert_near(double value, double expected)
+{
+    assert_true(fabs(value - expected) < 1e-6);
+}
+
+static void nothing_counts_for_more_before_a_publication_is_known(void **state)
+{
+    (void)state;
+    const struct echo echo = {0};
+    assert_near(echo_rareness(&echo, 0.25), 1);
+}
+
+static void what_nobody_else_publishes_counts_in_full(void **state)
+{
+    (void)state;
+    struct echo echo = {0};
+    const struct update own = own_of(4);
+    echo_on_published(&echo, &own, 0.25, P);
+    echo_on_published(&echo, &own, 0.25, P);
+    assert_near(echo.others, 0);
+    assert_near(echo_rareness(&echo, 0.25), 4);
+    assert_near(echo_rareness(&echo, 1), 1);
+}
+
+static void each_entry_that_others_publish_as_well_is_counted(void **state)
+{
+    (void)state;
+    struct echo echo = {0};
+    const struct update own = own_of(4), other = other_that_counts(0.25);
+    echo_on_published(&echo, &own, 0.25, P);
+    for (int i = 0; i < 3; i++)
+        echo_on_applied(&echo, &own, &other); /* 5 and 11 */
+    echo_on_published(&echo, &own, 0.25, P);
+    assert_near(echo.others, 6.0 / 4);
+    assert_near(echo_rareness(&echo, 0.25), 4 / (1 + ECHO_OTHERS * 1.5));
+    echo_on_published(&echo, &own, 0.25, P); /* and none of them now: it is a mean */
+    assert_near(echo.others, 0.8 * 6 / 4);
+}
+
+static void what_all_publish_counts_no_less_than_usual(void **state)
+{
+    (void)state;
+    struct echo echo = {0};
+    const struct update own = own_of(4), same = own_of(4);
+    echo_on_published(&echo, &own, 0.25, P);
+    for (int i = 0; i < 30; i++)
+        echo_on_applied(&echo, &own, &same);
+    echo_on_published(&echo, &own, 0.25, P);
+    assert_near(echo.others, 30);
+    assert_near(echo_rareness(&echo, 0.25), 1);
+}
+
+static void large_publications_hardly_count_for_more(void **state)
+{
+    (void)state;
+    struct echo echo = {0};
+    const struct update own = own_of(4);
+    echo_on_published(&echo, &own, 0.25, 20); /* a fifth of all */
+    assert_near(echo_rareness(&echo, 0.25), ECHO_DENSITY / 0.2);
+    struct echo larger = {0};
+    echo_on_published(&larger, &own, 0.25, 4);
+    assert_near(echo_rareness(&larger, 0.25), 1);
+}
+
+static void what_counts_for_more_was_said_for_others(void **state)
+{
+    (void)state;
+    struct echo echo = {0};
+    const struct update own = own_of(4);
+    const struct update usual = other_that_counts(0.25), half = other_that_counts(0.625),
+                        full = other_that_counts(1), more = other_that_counts(2),
+                        less = other_that_counts(0.1);
+    assert_near(echo_spoken_for(&echo, &full), 0); /* we have published nothing */
+    echo_on_published(&echo, &own, 0.25, P);
+    assert_near(echo_spoken_for(&echo, &usual), 0);
+    assert_near(echo_spoken_for(&echo, &less), 0);
+    assert_near(echo_spoken_for(&echo, &half), 0.5);
+    assert_near(echo_spoken_for(&echo, &full), 1);
+    assert_near(echo_spoken_for(&echo, &more), 1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(nothing_counts_for_more_before_a_publication_is_known),
+        cmocka_unit_test(what_nobody_else_publishes_counts_in_full),
+        cmocka_unit_test(each_entry_that_others_publish_as_well_is_counted),
+        cmocka_unit_test(what_all_publish_counts_no_less_than_usual),
+        cmocka_unit_test(large_publications_hardly_count_for_more),
+        cmocka_unit_test(what_counts_for_more_was_said_for_others),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

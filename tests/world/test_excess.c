@@ -1,0 +1,232 @@
+/* A member signs a rumor that moves the base further than any may, or claims more samples: nobody
+ * takes it, its head proves to all that its author lies, and they put it out at that point of its
+ * stream. A node whose own learner leaps says no more at once than others may believe. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include "node/broadcast/broadcast.h"
+#include "node/orders/proofs.h"
+#include "support/sim/puppet.h"
+
+#define ENTRY 5
+
+static struct puppet villain, messenger;
+
+static int stories_begin(void **state)
+{
+    (void)state;
+    memset(&villain, 0, sizeof villain);
+    memset(&messenger, 0, sizeof messenger);
+    begin_world(1);
+    world.check.outsiders_publish = true;
+    return 0;
+}
+
+static int stories_end(void **state)
+{
+    (void)state;
+    if (villain.reader)
+        puppet_free(&villain);
+    if (messenger.reader)
+        puppet_free(&messenger);
+    world_free(&world);
+    return 0;
+}
+
+static void enter(struct puppet *puppet, uint32_t node, uint8_t identity)
+{
+    puppet_init(puppet, node, identity);
+    puppet_meet(puppet);
+    puppet_hello(puppet);
+}
+
+/* Three nodes that know all there is; the villain is a neighbour of the first. */
+static void start_three(void)
+{
+    const struct node_options options = usual_options();
+    start_swarm(3, &options);
+    run(5 * SECOND_NS);
+    world_rest(&world);
+    run(3 * SECOND_NS);
+    enter(&villain, 0, 77);
+}
+
+static void publish(uint32_t seq)
+{
+    uint8_t rumor[RUMOR_MAX];
+    puppet_say_bulk(&villain, RUMOR, rumor, puppet_rumor(&villain, seq, ENTRY, rumor));
+}
+
+/* The villain's rumor that would be next, with one field of its head changed, and signed again. */
+static size_t changed_rumor(uint32_t seq, size_t at, uint64_t value, size_t bytes, uint8_t *out)
+{
+    const size_t count = puppet_rumor(&villain, seq, ENTRY, out);
+    bytes_put(out + at, value, bytes);
+    const size_t body_bytes = count - HEAD_BYTES - SIGNATURE_BYTES;
+    CHECK(rumor_seal(out, body_bytes, &villain.identity, villain.context) == count);
+    rumor_signed_head(out, count, villain.context, &villain.made[seq]);
+    return count;
+}
+
+static void say_changed(struct puppet *by, uint32_t seq, size_t at, uint64_t value, size_t bytes)
+{
+    uint8_t rumor[RUMOR_MAX];
+    puppet_say_bulk(by, RUMOR, rumor, changed_rumor(seq, at, value, bytes, rumor));
+}
+
+static const struct proof *proof_of(uint32_t i)
+{
+    return proofs_against(world.nodes[i].node, villain.identity.id);
+}
+
+static void must_be_out(uint32_t keep)
+{
+    run(3 * SECOND_NS);
+    for (uint32_t i = 0; i < 3; i++) {
+        const struct origin *origin = versions_find(broadcast_versions(world.nodes[i].node),
+                                                    origin_tag(villain.identity.id, 1));
+        assert_non_null(proof_of(i));
+        assert_int_equal(proof_of(i)->kind, PROOF_EXCESS);
+        assert_int_equal(proof_of(i)->keep, keep);
+        assert_int_equal(origin ? origin->next : 0, keep);
+        assert_true(world.nodes[i].notes[NOTE_EXPELLED] > 0);
+        assert_int_equal(world.nodes[i].notes[NOTE_DIGEST], 0);
+    }
+    assert_one_version();
+    must_agree(10 * SECOND_NS);
+}
+
+static void who_moves_an_entry_too_far_is_put_out_by_all(void **state)
+{
+    (void)state;
+    start_three();
+    publish(0);
+    publish(1);
+    say_changed(&villain, 2, HEAD_AMOUNT_AT, MOVE_MAX + 1, 4);
+    must_be_out(2);
+    assert_true(villain.closed);
+    assert_int_equal(villain.bye_reason, BYE_BROKEN);
+}
+
+static void who_claims_too_many_samples_is_put_out_by_all(void **state)
+{
+    (void)state;
+    start_three();
+    publish(0);
+    publish(1);
+    say_changed(&villain, 2, HEAD_SAMPLES_AT, HEAD_SAMPLES_STEP + 1, HEAD_SAMPLES_BYTES);
+    must_be_out(2);
+    assert_true(villain.closed);
+    assert_int_equal(villain.bye_reason, BYE_EXPELLED);
+    assert_string_equal(villain.bye, "it signed a rumor beyond what any may do");
+}
+
+static void who_claims_fewer_samples_than_before_is_put_out_by_all(void **state)
+{
+    (void)state;
+    start_three();
+    say_changed(&villain, 0, HEAD_SAMPLES_AT, HEAD_SAMPLES_STEP, HEAD_SAMPLES_BYTES);
+    run(SECOND_NS);
+    assert_false(villain.closed);
+    publish(1); /* with samples 0 */
+    must_be_out(1);
+}
+
+static void who_passes_such_a_rumor_on_is_hung_up_on_and_its_author_put_out(void **state)
+{
+    (void)state;
+    start_three();
+    enter(&messenger, 2, 78);
+    say_changed(&messenger, 0, HEAD_AMOUNT_AT, MOVE_MAX + 1, 4);
+    must_be_out(0);
+    assert_int_equal(messenger.bye_reason, BYE_BROKEN);
+    assert_int_equal(villain.bye_reason, BYE_EXPELLED);
+    assert_null(proofs_against(world.nodes[2].node, messenger.identity.id));
+}
+
+static void without_a_signature_it_proves_nothing(void **state)
+{
+    (void)state;
+    start_three();
+    enter(&messenger, 2, 78);
+    uint8_t rumor[RUMOR_MAX];
+    const size_t count = changed_rumor(0, HEAD_AMOUNT_AT, MOVE_MAX + 1, 4, rumor);
+    rumor[count - 1] ^= 1;
+    puppet_say_bulk(&messenger, RUMOR, rumor, count);
+    run(SECOND_NS);
+    assert_int_equal(messenger.bye_reason, BYE_BROKEN);
+    for (uint32_t i = 0; i < 3; i++)
+        assert_null(proof_of(i));
+    assert_false(villain.closed);
+}
+
+static void a_head_that_goes_too_far_is_a_proof_wherever_it_is_shown(void **state)
+{
+    (void)state;
+    uint8_t rumor[RUMOR_MAX];
+    start_three();
+    publish(0);
+    run(SECOND_NS);
+    (void)changed_rumor(1, HEAD_AMOUNT_AT, MOVE_MAX + 1, 4, rumor);
+    enter(&messenger, 2, 78);
+    puppet_say(&messenger, &(struct message){.kind = HEADS,
+                                             .tag = origin_tag(villain.identity.id, 1),
+                                             .bulk = {villain.made[1].bytes, SIGNED_HEAD_BYTES}});
+    must_be_out(1);
+    assert_false(messenger.closed);
+}
+
+static void such_a_head_that_nobody_signed_is_refused(void **state)
+{
+    (void)state;
+    uint8_t rumor[RUMOR_MAX];
+    start_three();
+    publish(0);
+    run(SECOND_NS);
+    (void)changed_rumor(1, HEAD_AMOUNT_AT, MOVE_MAX + 1, 4, rumor);
+    villain.made[1].bytes[SIGNED_HEAD_BYTES - 1] ^= 1;
+    enter(&messenger, 2, 78);
+    puppet_say(&messenger, &(struct message){.kind = HEADS,
+                                             .tag = origin_tag(villain.identity.id, 1),
+                                             .bulk = {villain.made[1].bytes, SIGNED_HEAD_BYTES}});
+    run(SECOND_NS);
+    assert_true(messenger.closed);
+    assert_string_equal(messenger.bye, "sent a head that is not valid");
+    assert_null(proof_of(2));
+}
+
+/* Every weight by 40: what a publication cuts is then far beyond what one rumor may move. */
+static void a_learner_that_leaps_is_believed_piece_by_piece(void **state)
+{
+    (void)state;
+    const struct node_options options = usual_options();
+    start_swarm(3, &options);
+    run(5 * SECOND_NS);
+    const uint64_t before = rumors_published();
+    random_walk_leap(world.nodes[1].sim_learner.random_walk, 40);
+    run(20 * SECOND_NS);
+    assert_true(rumors_published() - before > parameters / 10); /* of nine entries each */
+    must_agree(60 * SECOND_NS);
+    for (uint32_t i = 0; i < 3; i++)
+        assert_int_equal(world.nodes[i].notes[NOTE_EXPELLED], 0);
+}
+
+#define OF_VILLAIN(name) cmocka_unit_test_setup_teardown(name, stories_begin, stories_end)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        OF_VILLAIN(who_moves_an_entry_too_far_is_put_out_by_all),
+        OF_VILLAIN(who_claims_too_many_samples_is_put_out_by_all),
+        OF_VILLAIN(who_claims_fewer_samples_than_before_is_put_out_by_all),
+        OF_VILLAIN(who_passes_such_a_rumor_on_is_hung_up_on_and_its_author_put_out),
+        OF_VILLAIN(without_a_signature_it_proves_nothing),
+        OF_VILLAIN(a_head_that_goes_too_far_is_a_proof_wherever_it_is_shown),
+        OF_VILLAIN(such_a_head_that_nobody_signed_is_refused),
+        STORY(a_learner_that_leaps_is_believed_piece_by_piece),
+    };
+    return cmocka_run_group_tests(tests, open_all, close_all);
+}

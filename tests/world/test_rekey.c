@@ -1,0 +1,322 @@
+/* A swarm moves to another key while it trains: nobody is cut off, who comes back in time gets the
+ * new key, and who is too late or was put out does not. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "node/put_out.h"
+#include "support/sim/rekey_story.h"
+
+static uint32_t last_note_has(uint32_t i, enum note_kind kind, const char *text)
+{
+    return strstr(world.nodes[i].last[kind].text, text) != NULL;
+}
+
+static void a_swarm_that_trains_moves_to_a_new_key(void **state)
+{
+    (void)state;
+    start_four(usual_options());
+    rekey(1, FIRST, SECOND, HOUR_MS);
+    run(SECOND_NS);
+    must_all_have(SECOND, 1);
+    assert_int_equal(key_of(3).order, 1);
+    assert_int_equal(key_of(3).until_ms, node_order(world.nodes[3].node, 1)->until_ms);
+    for (uint32_t i = 0; i < 4; i++) {
+        assert_int_equal(world.nodes[i].notes[NOTE_NEIGHBOUR_LOST], 0);
+        assert_int_equal(neighbours(i), 3);
+    }
+    const uint64_t published = rumors_published();
+    run(5 * SECOND_NS);
+    assert_true(rumors_published() > published);
+    must_agree(5 * SECOND_NS);
+}
+
+static void when_the_time_is_over_conversations_stay_and_only_the_new_key_lets_in(void **state)
+{
+    (void)state;
+    struct node_options options = obedient(usual_options());
+    start_four(usual_options());
+    rekey(0, FIRST, SECOND, 5000);
+    run(4 * SECOND_NS);
+    must_all_have(SECOND, 1);
+    run(2 * SECOND_NS);
+    must_all_have(SECOND, 0);
+    assert_true(last_note_has(2, NOTE_REKEY, "an old swarm key no longer lets in anybody"));
+    assert_int_equal(neighbours(0), 3);
+    const uint32_t late = add(&options);
+    memcpy(options.swarm_key, SECOND, KEY_BYTES);
+    const uint32_t newcomer = add(&options);
+    world_introduce(&world, late, 0);
+    world_introduce(&world, newcomer, 0);
+    world_start(&world, late);
+    world_start(&world, newcomer);
+    run(10 * SECOND_NS);
+    assert_int_equal(neighbours(late), 0);
+    assert_int_equal(node_orders_count(world.nodes[late].node), 0);
+    assert_true(last_note_has(late, NOTE_DIAL_FAILED, "copy the newest"));
+    assert_true(last_note_has(0, NOTE_REFUSED, "did not show the swarm key"));
+    assert_int_equal(neighbours(newcomer), 4);
+    assert_int_equal(key_of(newcomer).older, 0);
+}
+
+static void who_was_away_comes_back_in_time_with_the_old_key(void **state)
+{
+    (void)state;
+    start_four(usual_options());
+    world_kill(&world, 3, false);
+    run(SECOND_NS);
+    rekey(0, FIRST, SECOND, HOUR_MS);
+    run(5 * SECOND_NS);
+    world_start(&world, 3);
+    run(5 * SECOND_NS);
+    must_all_have(SECOND, 1);
+    assert_int_equal(neighbours(3), 3);
+    must_agree(5 * SECOND_NS);
+}
+
+/* Its disk has the new key, and its configuration names the old one's file still. */
+static void who_has_the_new_key_finds_it_at_its_next_start(void **state)
+{
+    (void)state;
+    start_four(usual_options());
+    rekey(0, FIRST, SECOND, 5000);
+    run(SECOND_NS);
+    world_kill(&world, 3, false);
+    run(10 * SECOND_NS);
+    world_start(&world, 3);
+    assert_true(has_key(3, SECOND));
+    assert_int_equal(key_of(3).older, 0);
+    run(5 * SECOND_NS);
+    assert_int_equal(neighbours(3), 3);
+    must_agree(5 * SECOND_NS);
+}
+
+static void who_comes_too_late_gets_in_with_the_new_file(void **state)
+{
+    (void)state;
+    start_four(usual_options());
+    world_kill(&world, 3, false);
+    rekey(0, FIRST, SECOND, 5000);
+    run(10 * SECOND_NS);
+    world_start(&world, 3);
+    run(10 * SECOND_NS);
+    assert_int_equal(neighbours(3), 0);
+    assert_true(has_key(3, FIRST));
+    world_kill(&world, 3, false);
+    memcpy(world.nodes[3].options.swarm_key, SECOND, KEY_BYTES);
+    world_start(&world, 3);
+    run(5 * SECOND_NS);
+    assert_int_equal(neighbours(3), 3);
+    must_all_have(SECOND, 0);
+    assert_int_equal(key_of(3).order, 1);
+    must_agree(5 * SECOND_NS);
+}
+
+/* A node that knows an earlier order, and was away for all of the next, is given the file. */
+static void a_file_newer_than_all_known_orders_is_used_first(void **state)
+{
+    (void)state;
+    start_four(usual_options());
+    rekey(0, FIRST, SECOND, 2000);
+    run(5 * SECOND_NS);
+    world_kill(&world, 3, false);
+    rekey(0, SECOND, THIRD, 2000);
+    run(5 * SECOND_NS);
+    memcpy(world.nodes[3].options.swarm_key, THIRD, KEY_BYTES);
+    world_start(&world, 3);
+    assert_true(has_key(3, THIRD));
+    assert_int_equal(key_of(3).order, 0); /* as far as it knows */
+    run(5 * SECOND_NS);
+    assert_int_equal(neighbours(3), 3);
+    must_all_have(THIRD, 0);
+    assert_int_equal(key_of(3).order, 2);
+}
+
+/* It was put out while it was away, so that it hears of both orders only now. */
+static void who_was_put_out_before_gets_no_new_key(void **state)
+{
+    (void)state;
+    start_four(usual_options());
+    world_kill(&world, 3, false);
+    expel(0, 3);
+    rekey(0, FIRST, SECOND, HOUR_MS);
+    run(2 * SECOND_NS);
+    world_start(&world, 3);
+    run(5 * SECOND_NS);
+    assert_true(world.nodes[3].finished);
+    assert_int_equal(world.nodes[3].sim_disk.orders_count, 2);
+    assert_int_equal(world.nodes[3].sim_disk.swarm_keys_bytes, 0);
+    must_all_have(SECOND, 1);
+    must_be_out(3);
+}
+
+static void a_second_new_key_while_the_first_is_on_its_way(void **state)
+{
+    (void)state;
+    start_four(usual_options());
+    world_kill(&world, 2, false);
+    run(SECOND_NS);
+    rekey(0, FIRST, SECOND, HOUR_MS);
+    run(SECOND_NS);
+    world_kill(&world, 3, false);
+    rekey(1, SECOND, THIRD, HOUR_MS);
+    run(SECOND_NS);
+    must_all_have(THIRD, 2);
+    world_start(&world, 2); /* which knows the first only, */
+    world_start(&world, 3); /* and which knows two */
+    run(8 * SECOND_NS);
+    assert_int_equal(neighbours(2), 3);
+    assert_int_equal(neighbours(3), 3);
+    assert_true(has_key(2, THIRD) && has_key(3, THIRD));
+    must_agree(5 * SECOND_NS);
+}
+
+/* Older keys do not outlive newer ones: an operator in a hurry ends them all. */
+static void a_later_order_may_end_all_older_keys_at_once(void **state)
+{
+    (void)state;
+    start_four(usual_options());
+    rekey(0, FIRST, SECOND, HOUR_MS);
+    run(SECOND_NS);
+    must_all_have(SECOND, 1);
+    rekey(0, SECOND, THIRD, 0);
+    run(SECOND_NS);
+    must_all_have(THIRD, 0);
+    for (uint32_t i = 0; i < 4; i++)
+        assert_int_equal(neighbours(i), 3);
+    world_kill(&world, 3, false);
+    world_start(&world, 3);
+    run(5 * SECOND_NS);
+    assert_int_equal(neighbours(3), 3);
+}
+
+static void each_older_key_has_its_own_time(void **state)
+{
+    (void)state;
+    start_four(usual_options());
+    rekey(0, FIRST, SECOND, 3000);
+    run(SECOND_NS);
+    rekey(0, SECOND, THIRD, HOUR_MS);
+    run(SECOND_NS);
+    must_all_have(THIRD, 2);
+    run(2 * SECOND_NS);
+    must_all_have(THIRD, 1);
+}
+
+/* It calls nobody, so the others call it, by the key that it has. */
+static void who_only_waits_is_called_by_the_old_key(void **state)
+{
+    (void)state;
+    start_four(usual_options());
+    world_kill(&world, 3, false);
+    world.nodes[3].options.seeds_count = 0;
+    rekey(0, FIRST, SECOND, HOUR_MS);
+    run(2 * SECOND_NS);
+    world_start(&world, 3);
+    run(30 * SECOND_NS);
+    assert_true(has_key(3, SECOND));
+    assert_int_equal(neighbours(3), 3);
+}
+
+static void an_order_for_a_key_is_about_no_member(void **state)
+{
+    (void)state;
+    uint8_t key[KEY_BYTES] = {0};
+    start_four(usual_options());
+    admit_nodes(0, (const uint32_t[]){0, 1, 2, 3}, 4);
+    struct order order = {
+        .kind = ORDER_REKEY, .reason = "the hash is somebody's id", .until_ms = 1};
+    memcpy(order.subject, world.nodes[3].identity.id, ID_BYTES);
+    swarm_key_hash(order.before, key);
+    order_expulsion(0, order);
+    run(2 * SECOND_NS);
+    assert_int_equal(neighbours(3), 3);
+    assert_int_equal(world.nodes[0].notes[NOTE_EXPELLED], 0);
+}
+
+/* The machine with the key burned down: what has no successor is not given up. */
+static void a_key_that_nobody_has_cuts_nobody_off(void **state)
+{
+    (void)state;
+    start_four(usual_options());
+    order_key(0, FIRST, SECOND, 2000);
+    run(5 * SECOND_NS);
+    for (uint32_t i = 0; i < 4; i++) {
+        assert_int_equal(key_of(i).missing, 1);
+        assert_int_equal(key_of(i).older, 0);
+    }
+    world_kill(&world, 3, false);
+    world_start(&world, 3);
+    run(5 * SECOND_NS);
+    assert_int_equal(neighbours(3), 3);
+    assert_int_equal(world_swarm_key(&world, 0, SECOND), OK); /* or it was found after all */
+    run(SECOND_NS);
+    must_all_have(SECOND, 0);
+    rekey(2, SECOND, THIRD, 0);
+    run(SECOND_NS);
+    must_all_have(THIRD, 0);
+    must_agree(5 * SECOND_NS);
+}
+
+/* It is two hours ahead, and gives the old key up at once; others still let in by it. */
+static void a_clock_that_is_wrong_keeps_nobody_from_the_key(void **state)
+{
+    (void)state;
+    struct node_options options = obedient(usual_options());
+    add_swarm(4, &options);
+    world.nodes[0].clock_ms = 2 * HOUR_MS;
+    world_introduce(&world, 3, 1);
+    start_all();
+    run(5 * SECOND_NS);
+    world_kill(&world, 3, false);
+    rekey(0, FIRST, SECOND, HOUR_MS);
+    run(SECOND_NS);
+    assert_true(has_key(0, SECOND));
+    assert_int_equal(key_of(0).older, 0);
+    assert_int_equal(key_of(1).older, 1);
+    world_start(&world, 3);
+    run(5 * SECOND_NS);
+    assert_true(has_key(3, SECOND));
+    assert_int_equal(neighbours(3), 3);
+    node_on_clock(world.nodes[1].node, world_now_ns(&world), world_wall_ms(&world) + 2 * HOUR_MS);
+    run(SECOND_NS);
+    assert_int_equal(key_of(1).older, 0);
+    assert_int_equal(key_of(2).older, 1);
+}
+
+static void a_key_that_was_not_ordered_is_not_taken_from_the_owner(void **state)
+{
+    (void)state;
+    start_four(usual_options());
+    assert_int_equal(world_swarm_key(&world, 0, SECOND), MISMATCH);
+    rekey(0, FIRST, SECOND, HOUR_MS);
+    assert_int_equal(world_swarm_key(&world, 0, THIRD), MISMATCH);
+    assert_int_equal(world_swarm_key(&world, 0, SECOND), OK); /* it has it already */
+    assert_true(has_key(0, SECOND));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        EXPULSION(a_swarm_that_trains_moves_to_a_new_key),
+        EXPULSION(when_the_time_is_over_conversations_stay_and_only_the_new_key_lets_in),
+        EXPULSION(who_was_away_comes_back_in_time_with_the_old_key),
+        EXPULSION(who_has_the_new_key_finds_it_at_its_next_start),
+        EXPULSION(who_comes_too_late_gets_in_with_the_new_file),
+        EXPULSION(a_file_newer_than_all_known_orders_is_used_first),
+        EXPULSION(who_was_put_out_before_gets_no_new_key),
+        EXPULSION(a_second_new_key_while_the_first_is_on_its_way),
+        EXPULSION(a_later_order_may_end_all_older_keys_at_once),
+        EXPULSION(each_older_key_has_its_own_time),
+        EXPULSION(who_only_waits_is_called_by_the_old_key),
+        EXPULSION(an_order_for_a_key_is_about_no_member),
+        EXPULSION(a_key_that_nobody_has_cuts_nobody_off),
+        EXPULSION(a_clock_that_is_wrong_keeps_nobody_from_the_key),
+        EXPULSION(a_key_that_was_not_ordered_is_not_taken_from_the_owner),
+    };
+    return cmocka_run_group_tests(tests, open_all, close_all);
+}
