@@ -87,7 +87,7 @@ class Caller:
     def record(self):
         self.stamp += 1
         mine = self.credentials
-        data = client.MEMBER.pack(mine.id, self.incarnation, self.stamp, 1000)
+        data = client.MEMBER.pack(mine.id, self.incarnation, self.stamp, 1000, 0)
         return data + mine.sign(mine.context + data)
 
     def on_message(self, _, message):

@@ -205,7 +205,8 @@ class Villain(Guest):
 
 ATTACKS = {attack.__name__.replace("_", "-"): attack for attack in (
     Villain.nothing, Villain.forge, Villain.equivocate, Villain.begin_again, Villain.claim,
-    Villain.exceed, Villain.overwhelm, Villain.invent, Villain.next_life, Villain.false_base, Villain.besiege)}
+    Villain.exceed, Villain.overwhelm, Villain.invent, Villain.next_life, Villain.false_base,
+    Villain.besiege)}
 
 
 def end(*_):
