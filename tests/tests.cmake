@@ -63,11 +63,9 @@ add_test(NAME listed COMMAND bash ${CMAKE_SOURCE_DIR}/tests/process/test_listed.
                                 $<TARGET_FILE:hearsay>)
 add_test(NAME admit COMMAND bash ${CMAKE_SOURCE_DIR}/tests/process/test_admit.sh
                             $<TARGET_FILE:hearsay>)
-add_test(NAME key_holder COMMAND bash ${CMAKE_SOURCE_DIR}/tests/process/test_key_holder.sh
-                                  $<TARGET_FILE:hearsay>)
 add_test(NAME rekey_nodes COMMAND bash ${CMAKE_SOURCE_DIR}/tests/process/test_rekey.sh
                                   $<TARGET_FILE:hearsay>)
-set_tests_properties(client key_holder begin_again expel two_rumors false_base_member listed admit rekey_nodes PROPERTIES ENVIRONMENT "CUDA_VISIBLE_DEVICES=") # CPUs alone
+set_tests_properties(client begin_again expel two_rumors false_base_member listed admit rekey_nodes PROPERTIES ENVIRONMENT "CUDA_VISIBLE_DEVICES=") # CPUs alone
 # Skipped where there is no PyTorch.
 add_executable(learn_steps tests/process/learn_steps.c)
 target_link_libraries(learn_steps PRIVATE model m)

@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # A member of the swarm means ill (hostile.py) while two nodes learn: no node breaks, the note names
 # it, and the honest end with one model that is as good as without it:
-# test_key_holder.sh HEARSAY [ATTACK...]
+# key_holder.sh HEARSAY [ATTACK...]
+# By hand: on a busy machine accuracy scatters by two points and more.
 set -euo pipefail
 attacks=("${@:2}")
 set -- "$1"
