@@ -11,15 +11,15 @@
  * This is gradient compression with error feedback (1-bit SGD: Seide et al. 2014; Strom 2015;
  * EF-SGD: Karimireddy et al. 2019): the threshold filter (threshold.h) selects the entries that are
  * sent, and what it leaves out stays in the residual and is sent later: published + residual + held
- * = produced. Where all stays in the weights and little can be sent, residuals
- * grow until each node computes its gradients far from the base: so a publication moves a part of
- * what it leaves out from the weights to `held`, and the next one chooses from both. What is held
- * is progress on trial: gradients were not computed where it leads. Told at once it would throw the
- * base far off, so a publication that holds nothing back, as that of a node that leaves or is
- * alone, forgets it, and so does a restored state; and so much of it is let go as others have said
- * for this node (echo.h). The outer momentum (beta) moves the weights on
- * along what the base did since the last publication, as in DiLoCo (Douillard et al. 2023) and
- * SlowMo (Wang et al. 2020).
+ * = produced, but for what is let go or forgotten. Where all stays in the weights and little can be
+ * sent, residuals grow until each node computes its gradients far from the base: so a publication
+ * moves a part of what it leaves out from the weights to `held`, and the next one chooses from
+ * both. What is held is progress on trial: gradients were not computed where it leads. Told at once
+ * it would throw the base far off, so a publication that holds nothing back, as that of a node that
+ * leaves or is alone, forgets it, and so does a restored state; and so much of it is let go as
+ * others have said for this node (echo.h). The outer momentum (beta) moves the weights on along
+ * what the base did since the last publication, as in DiLoCo (Douillard et al. 2023) and SlowMo
+ * (Wang et al. 2020).
  *
  * Adding integers commutes: replicas that applied the same updates have the same base, bit for bit,
  * in whatever order (tests/unit/model/test_replica.c, test_learner.c).

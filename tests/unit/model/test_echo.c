@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "exchange/echo.h"
+#include "exchange/replica.h"
 
 #define P 1000
 
@@ -111,6 +111,41 @@ static void what_counts_for_more_was_said_for_others(void **state)
     assert_near(echo_spoken_for(&echo, &more), 1);
 }
 
+/* Through the replica: of two entries that are held back, one is said by somebody else. */
+static void a_replica_lets_go_of_what_was_said_for_it(void **state)
+{
+    (void)state;
+    static float start[P], weights[P];
+    const struct publish_terms terms = {.budget_bytes = 4000,
+                                        .share = 0.25,
+                                        .gain = 1,
+                                        .tau = 0.5f,
+                                        .held = 0.75,
+                                        .may_count_more = true};
+    struct arena arena;
+    struct replica replica;
+    arena_init(&arena, (size_t)1 << 24);
+    struct backend *backend = backend_cpu(1);
+    replica_init(&replica, &arena, backend, P, start, P);
+    replica_may_hold(&replica);
+    weights[5] = weights[6] = 0.4f; /* below tau: it stays */
+    weights[400] = 1;
+    replica_write_weights(&replica, weights);
+    assert_int_equal(replica_publish(&replica, &terms)->count, 1);
+    const struct update full = {.tau = 0.1f,
+                                .amount = (uint32_t)lrint(0.1 / (double)QUANTUM),
+                                .count = 1,
+                                .index = own_index + 1,
+                                .level = levels};
+    replica_apply(&replica, &full); /* entry 5 */
+    float held[2];
+    backend->download(backend, held, replica.held + 5, sizeof held);
+    assert_true(fabsf(held[0] - 0.2f) < 1e-4f && fabsf(held[1] - 0.3f) < 1e-4f);
+    replica_free(&replica);
+    backend->close(backend);
+    arena_release(&arena);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -120,6 +155,7 @@ int main(void)
         cmocka_unit_test(what_all_publish_counts_no_less_than_usual),
         cmocka_unit_test(large_publications_hardly_count_for_more),
         cmocka_unit_test(what_counts_for_more_was_said_for_others),
+        cmocka_unit_test(a_replica_lets_go_of_what_was_said_for_it),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
