@@ -7,9 +7,8 @@
 #include "base/rng.h"
 #include "world/event_queue.h"
 
-#define ARENA_BYTES         ((size_t)16 << 30) /* address space; only what is touched costs memory */
-#define LEARNER_ARENA_BYTES ((size_t)256 << 20)
-#define ACCOUNTED_MAX       64 /* with more nodes, keeping account of random walks costs too much */
+#define ARENA_BYTES   ((size_t)16 << 30) /* address space; only what is touched costs memory */
+#define ACCOUNTED_MAX 64 /* with more nodes, keeping account of random walks costs too much */
 
 static enum error cut(struct experiment *experiment, struct problem *problem)
 {
@@ -146,7 +145,7 @@ void experiment_make_learner(void *self, uint32_t i, struct sim_learner *learner
     struct experiment *experiment = self;
     const struct scenario *scenario = experiment->scenario;
     *learner = (struct sim_learner){.parameters = experiment_parameters(experiment)};
-    arena_init(&learner->arena, LEARNER_ARENA_BYTES);
+    arena_init_growing(&learner->arena);
     if (!scenario->made_up) {
         learner->learner = experiment_learner(experiment, i, &learner->arena);
         return;

@@ -16,7 +16,7 @@ const float *ideal_play(struct experiment *experiment, struct outcome *outcome)
 {
     const struct scenario *scenario = experiment->scenario;
     struct arena arena;
-    arena_init(&arena, (size_t)256 << 20);
+    arena_init_growing(&arena);
     struct config config = scenario->config;
     config.train.batch = experiment->batch;
     const struct learner_options options = setup_learner_options(&config, &experiment->made, 0, 0);

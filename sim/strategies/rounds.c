@@ -52,7 +52,7 @@ static void add_learner(struct rounds *rounds, uint32_t node)
     const double samples_per_s = scenario_group(experiment->scenario, node)->samples_per_s;
     const uint64_t step_ns = (uint64_t)(batch / samples_per_s * (double)SECOND_NS);
     rounds->nodes[i] = node;
-    arena_init(&rounds->arenas[i], (size_t)256 << 20);
+    arena_init_growing(&rounds->arenas[i]);
     rounds->learners[i] = experiment_learner(experiment, node, &rounds->arenas[i]);
     if (batch != learner_batch(rounds->learners[i]))
         learner_set_batch(rounds->learners[i], batch);

@@ -21,7 +21,7 @@ static void make(struct experiment *experiment, uint32_t i, struct single *one)
     const struct group *group = scenario_group(experiment->scenario, i);
     if (experiment->shards.sizes[i] == 0)
         return;
-    arena_init(&one->arena, (size_t)256 << 20);
+    arena_init_growing(&one->arena);
     one->learner = experiment_learner(experiment, i, &one->arena);
     one->batch = experiment_batch(experiment, i);
     if (one->batch != learner_batch(one->learner))
