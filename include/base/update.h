@@ -39,7 +39,8 @@ struct publish_terms {
     float tau;             /* the threshold; 0: the one that fits best */
     double share;          /* of this origin among all, 0 < share <= 1 */
     double gain;
-    bool may_count_more;    /* what others hardly publish counts for more (echo.h) */
+    double at_once;         /* publications of ours that others answer as one, >= 1 (echo.h); 0:
+                               what others hardly publish counts no more than the rest */
     double beta;            /* base momentum */
     double held;            /* the part of what stays unpublished that leaves the weights, 0 .. 1 */
     uint64_t swarm_samples; /* that all have learned by now, as far as is known */

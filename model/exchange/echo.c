@@ -7,12 +7,12 @@
 
 #define OLDER 0.8 /* of a mean: what came before the last publication */
 
-double echo_rareness(const struct echo *echo, double counts)
+double echo_rareness(const struct echo *echo, double counts, double at_once)
 {
-    CHECK(counts > 0 && echo->others >= 0);
+    CHECK(counts > 0 && at_once >= 1 && echo->others >= 0);
     if (echo->density == 0)
         return 1;
-    const double in_full = 1 / ((1 + ECHO_OTHERS * echo->others) * counts);
+    const double in_full = 1 / ((1 + ECHO_OTHERS * echo->others) * at_once * counts);
     return fmax(fmin(in_full, ECHO_DENSITY / echo->density), 1);
 }
 

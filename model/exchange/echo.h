@@ -6,7 +6,9 @@
  * the same entries in the same interval, which it measures:
  *
  *   others    = how many others publish an entry that this node does
- *   rareness  = 1 / ((1 + ECHO_OTHERS · others) · counts), but 1 at least, and at most
+ *   at_once   = publications of one node in sixteen of its steps, but 1 at least: before that
+ *               others have not answered, and all publish the same again (publish_terms)
+ *   rareness  = 1 / ((1 + ECHO_OTHERS · others) · at_once · counts), but 1 at least, and at most
  *               ECHO_DENSITY over the part of all entries that a publication has
  *
  * counts is share · gain, what it counts otherwise. The others have then been spoken for: whoever
@@ -38,8 +40,8 @@ struct echo {
     uint32_t publications; /* of which `others` is known */
 };
 
-/* How much more the next publication counts. counts: share · gain, in (0, 1]. */
-double echo_rareness(const struct echo *echo, double counts);
+/* How much more the next publication counts. counts: share · gain, in (0, 1]; at_once >= 1. */
+double echo_rareness(const struct echo *echo, double counts, double at_once);
 
 /* This was published, by a node with this share, of so many parameters. */
 void echo_on_published(struct echo *echo, const struct update *own, double share,

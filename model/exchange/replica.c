@@ -68,9 +68,11 @@ void replica_begin_part(struct replica *replica, size_t first, size_t count, con
 /* The part of what is published that the base moves by. */
 static double counts(const struct replica *replica, const struct publish_terms *terms)
 {
-    CHECK(terms->gain >= 0 && terms->share >= 0);
+    CHECK(terms->gain >= 0 && terms->share >= 0 && terms->at_once >= 0);
     const double usual = terms->gain * terms->share;
-    return terms->may_count_more ? usual * echo_rareness(&replica->echo, usual) : usual;
+    if (terms->at_once == 0)
+        return usual;
+    return usual * echo_rareness(&replica->echo, usual, terms->at_once);
 }
 
 /* The smallest tau whose amount is not rounded up from less than half a quantum. Below it the base
@@ -197,7 +199,7 @@ const struct update *replica_publish(struct replica *replica, const struct publi
     if (terms->held > 0)
         replica_release(replica);
     publish(replica, terms);
-    if (terms->may_count_more)
+    if (terms->at_once > 0)
         echo_on_published(&replica->echo, &replica->published, terms->share, replica->parameters);
     replica->is_holding = terms->held > 0;
     if (replica->is_holding)

@@ -6,10 +6,11 @@
 #include "node/membership/shares.h"
 #include "node/rate/rate_private.h"
 
-#define BYTES_LEAST 256  /* a publication may always take this */
-#define WAIT_LEAST  0.5  /* of the interval, between two publications */
-#define WAIT_MOST   1.5  /* of the interval */
-#define RATE_MIN    1e-6 /* of a node that has stopped: 0 would mean not known yet */
+#define BYTES_LEAST  256                    /* a publication may always take this */
+#define WAIT_LEAST   0.5                    /* of the interval, between two publications */
+#define WAIT_MOST    1.5                    /* of the interval */
+#define ANSWER_STEPS (2 * OUTER_STEP_STEPS) /* until what was published has been answered */
+#define RATE_MIN     1e-6 /* of a node that has stopped: 0 would mean not known yet */
 
 static int compare(const void *a, const void *b)
 {
@@ -172,6 +173,16 @@ static double held(const struct node *node, double counts)
     return node->options.held >= 0 ? node->options.held : fmax(1 - counts, 0);
 }
 
+/* Publications of ours that others answer as one (echo.h). None, where nothing is held back: what
+ * is in the weights was answered by our own gradients. */
+static double at_once(const struct node *node)
+{
+    const struct publish_schedule *schedule = &node->rate->schedule;
+    if (schedule->held == 0 || node->options.gain != 0)
+        return 0;
+    return fmax(ANSWER_STEPS / fmax(schedule->steps_since, 1), 1);
+}
+
 void publish_schedule_begin(struct node *node, const struct publish_facts *facts,
                             struct action *action)
 {
@@ -191,8 +202,7 @@ void publish_schedule_begin(struct node *node, const struct publish_facts *facts
                   .tau = node->options.tau,
                   .share = facts->share,
                   .gain = schedule->outer_step.gain,
-                  /* What is in the weights was answered by gradients. */
-                  .may_count_more = schedule->held > 0 && node->options.gain == 0,
+                  .at_once = at_once(node),
                   .beta = facts->has_momentum ? publish_beta(schedule) : 0,
                   .held = schedule->held,
                   .swarm_samples = facts->swarm_samples},

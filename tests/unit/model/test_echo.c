@@ -39,7 +39,7 @@ static void nothing_counts_for_more_before_a_publication_is_known(void **state)
 {
     (void)state;
     const struct echo echo = {0};
-    assert_near(echo_rareness(&echo, 0.25), 1);
+    assert_near(echo_rareness(&echo, 0.25, 1), 1);
 }
 
 static void what_nobody_else_publishes_counts_in_full(void **state)
@@ -50,8 +50,8 @@ static void what_nobody_else_publishes_counts_in_full(void **state)
     echo_on_published(&echo, &own, 0.25, P);
     echo_on_published(&echo, &own, 0.25, P);
     assert_near(echo.others, 0);
-    assert_near(echo_rareness(&echo, 0.25), 4);
-    assert_near(echo_rareness(&echo, 1), 1);
+    assert_near(echo_rareness(&echo, 0.25, 1), 4);
+    assert_near(echo_rareness(&echo, 1, 1), 1);
 }
 
 static void each_entry_that_others_publish_as_well_is_counted(void **state)
@@ -64,7 +64,7 @@ static void each_entry_that_others_publish_as_well_is_counted(void **state)
         echo_on_applied(&echo, &own, &other); /* 5 and 11 */
     echo_on_published(&echo, &own, 0.25, P);
     assert_near(echo.others, 6.0 / 4);
-    assert_near(echo_rareness(&echo, 0.25), 4 / (1 + ECHO_OTHERS * 1.5));
+    assert_near(echo_rareness(&echo, 0.25, 1), 4 / (1 + ECHO_OTHERS * 1.5));
     echo_on_published(&echo, &own, 0.25, P); /* and none of them now: it is a mean */
     assert_near(echo.others, 0.8 * 6 / 4);
 }
@@ -79,7 +79,19 @@ static void what_all_publish_counts_no_less_than_usual(void **state)
         echo_on_applied(&echo, &own, &same);
     echo_on_published(&echo, &own, 0.25, P);
     assert_near(echo.others, 30);
-    assert_near(echo_rareness(&echo, 0.25), 1);
+    assert_near(echo_rareness(&echo, 0.25, 1), 1);
+}
+
+/* Before others have answered, a node says the same again: four times at once count as one. */
+static void what_is_published_before_others_answer_counts_together(void **state)
+{
+    (void)state;
+    struct echo echo = {0};
+    const struct update own = own_of(4);
+    echo_on_published(&echo, &own, 0.125, P);
+    assert_near(echo_rareness(&echo, 0.125, 1), 8);
+    assert_near(echo_rareness(&echo, 0.125, 4), 2);
+    assert_near(echo_rareness(&echo, 0.125, 16), 1);
 }
 
 static void large_publications_hardly_count_for_more(void **state)
@@ -88,10 +100,10 @@ static void large_publications_hardly_count_for_more(void **state)
     struct echo echo = {0};
     const struct update own = own_of(4);
     echo_on_published(&echo, &own, 0.25, 20); /* a fifth of all */
-    assert_near(echo_rareness(&echo, 0.25), ECHO_DENSITY / 0.2);
+    assert_near(echo_rareness(&echo, 0.25, 1), ECHO_DENSITY / 0.2);
     struct echo larger = {0};
     echo_on_published(&larger, &own, 0.25, 4);
-    assert_near(echo_rareness(&larger, 0.25), 1);
+    assert_near(echo_rareness(&larger, 0.25, 1), 1);
 }
 
 static void what_counts_for_more_was_said_for_others(void **state)
@@ -116,12 +128,8 @@ static void a_replica_lets_go_of_what_was_said_for_it(void **state)
 {
     (void)state;
     static float start[P], weights[P];
-    const struct publish_terms terms = {.budget_bytes = 4000,
-                                        .share = 0.25,
-                                        .gain = 1,
-                                        .tau = 0.5f,
-                                        .held = 0.75,
-                                        .may_count_more = true};
+    const struct publish_terms terms = {
+        .budget_bytes = 4000, .share = 0.25, .gain = 1, .tau = 0.5f, .held = 0.75, .at_once = 1};
     struct arena arena;
     struct replica replica;
     arena_init(&arena, (size_t)1 << 24);
@@ -153,6 +161,7 @@ int main(void)
         cmocka_unit_test(what_nobody_else_publishes_counts_in_full),
         cmocka_unit_test(each_entry_that_others_publish_as_well_is_counted),
         cmocka_unit_test(what_all_publish_counts_no_less_than_usual),
+        cmocka_unit_test(what_is_published_before_others_answer_counts_together),
         cmocka_unit_test(large_publications_hardly_count_for_more),
         cmocka_unit_test(what_counts_for_more_was_said_for_others),
         cmocka_unit_test(a_replica_lets_go_of_what_was_said_for_it),
