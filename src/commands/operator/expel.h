@@ -4,8 +4,8 @@
  *   ─► the node obeys it and passes it on ─► status.sock: it has
  *
  * Held by tests/process/test_expel.sh. */
-#ifndef HEARSAY_COMMANDS_EXPEL_H
-#define HEARSAY_COMMANDS_EXPEL_H
+#ifndef HEARSAY_COMMANDS_OPERATOR_EXPEL_H
+#define HEARSAY_COMMANDS_OPERATOR_EXPEL_H
 
 /* argv[0] is "hearsay expel". Returns the exit code: 0 the node obeys, 1 it does not, 2 wrong
  * usage. */

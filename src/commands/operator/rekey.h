@@ -3,8 +3,8 @@
  *   a fresh key ─► state_dir/swarm.key.next ─┐
  *   an order for it ─► state_dir/order ──────┴─► the node that runs there ─► all members
  */
-#ifndef HEARSAY_COMMANDS_REKEY_H
-#define HEARSAY_COMMANDS_REKEY_H
+#ifndef HEARSAY_COMMANDS_OPERATOR_REKEY_H
+#define HEARSAY_COMMANDS_OPERATOR_REKEY_H
 
 /* argv[0] is "hearsay rekey". Returns the exit code: 0 the node has the key and passes it on, 1 it
  * has not, 2 wrong usage. */

@@ -1,4 +1,4 @@
-#include "commands/order_giver.h"
+#include "commands/operator/order_giver.h"
 
 #include <ctype.h>
 #include <stdlib.h>
@@ -130,13 +130,16 @@ static enum error wait_until_obeyed(const char *dir, uint64_t number, struct pro
                        dir);
 }
 
-bool order_giver_is_id(const char *text)
+enum error order_giver_check_id(const char *text, struct problem *problem)
 {
     const size_t length = strlen(text);
-    for (size_t i = 0; i < length; i++)
-        if (!isxdigit((unsigned char)text[i]))
-            return false;
-    return length > 0 && length <= (size_t)2 * ID_BYTES;
+    size_t digits = 0;
+    while (isxdigit((unsigned char)text[digits]))
+        digits++;
+    if (digits == length && length > 0 && length <= (size_t)2 * ID_BYTES)
+        return OK;
+    return problem_set(problem, MALFORMED,
+                       "\"%.80s\" is not the beginning of an id, which has 64 hex digits", text);
 }
 
 enum error order_giver_begin(struct order_giver *giver, const char *dir, const char *key_path,

@@ -3,8 +3,8 @@
  *
  *   status page ─► begin ─► find … ─► give: state_dir/order ─► the node ─► status page
  */
-#ifndef HEARSAY_COMMANDS_ORDER_GIVER_H
-#define HEARSAY_COMMANDS_ORDER_GIVER_H
+#ifndef HEARSAY_COMMANDS_OPERATOR_ORDER_GIVER_H
+#define HEARSAY_COMMANDS_OPERATOR_ORDER_GIVER_H
 
 #include <jansson.h>
 
@@ -24,8 +24,8 @@ enum error order_giver_begin(struct order_giver *giver, const char *dir, const c
                              struct problem *problem) MUST_USE;
 void order_giver_end(struct order_giver *giver);
 
-/* May this be an id, or the beginning of one? */
-bool order_giver_is_id(const char *text);
+/* MALFORMED: this is no id, nor the beginning of one. */
+enum error order_giver_check_id(const char *text, struct problem *problem) MUST_USE;
 /* The only one of the ids that the node knows which begins so. MISSING: there is none. */
 enum error order_giver_find(const struct order_giver *giver, const char *begin,
                             uint8_t id[static ID_BYTES], struct problem *problem) MUST_USE;

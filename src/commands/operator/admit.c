@@ -1,0 +1,157 @@
+#include "commands/operator/admit.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "commands/operator/order_command.h"
+#include "state/incarnation.h"
+
+struct admit {
+    const char *id;   /* whole, or the first digits; NULL: --present */
+    const char *name; /* NULL: none was given */
+    bool present;
+};
+
+static enum error take_option(void *self, int letter, const char *word, struct problem *problem)
+{
+    struct admit *admit = self;
+    (void)word;
+    (void)problem;
+    CHECK(letter == 'p');
+    admit->present = true;
+    return OK;
+}
+
+static enum error take_arguments(void *self, int count, char **words, struct problem *problem)
+{
+    struct admit *admit = self;
+    admit->id = count > 0 ? words[0] : NULL;
+    admit->name = count > 1 ? words[1] : NULL;
+    if (admit->present ? count != 0 : count < 1 || count > 2)
+        return problem_set(
+            problem, MALFORMED,
+            "name one member by its id, as in: hearsay admit 1a2b3c4d \"ward 3\", or "
+            "say --present; see: hearsay admit --help");
+    if (admit->name && !order_is_reason(admit->name))
+        return problem_set(problem, MALFORMED, "a name has 1 to %d printable ASCII characters",
+                           ORDER_REASON_BYTES);
+    return admit->id ? order_giver_check_id(admit->id, problem) : OK;
+}
+
+/* The latest order about this id; NULL: there is none. */
+static const json_t *latest_about(const json_t *page, const char *id)
+{
+    const json_t *orders = page_orders(page);
+    for (size_t i = json_array_size(orders); i > 0; i--)
+        if (strcmp(page_text(json_array_get(orders, i - 1), "id"), id) == 0)
+            return json_array_get(orders, i - 1);
+    return NULL;
+}
+
+static bool has_admitted(const json_t *page)
+{
+    const json_t *orders = page_orders(page);
+    for (size_t i = 0; i < json_array_size(orders); i++)
+        if (json_is_true(json_object_get(json_array_get(orders, i), "admits")))
+            return true;
+    return false;
+}
+
+static struct order admission(const uint8_t id[static ID_BYTES], const char *name)
+{
+    struct order order = {.kind = ORDER_ADMIT, .issued_ms = incarnation_wall_ms()};
+    char text[ID_TEXT_BYTES];
+    memcpy(order.subject, id, ID_BYTES);
+    identity_text(text, id);
+    (void)snprintf(order.reason, sizeof order.reason, "%s", name && name[0] ? name : text);
+    return order;
+}
+
+static enum error admit_one(struct order_giver *giver, const struct admit *admit,
+                            struct problem *problem)
+{
+    uint8_t id[ID_BYTES];
+    char hex[KEY_HEX_BYTES];
+    if (!has_admitted(giver->page))
+        return problem_set(problem, MISMATCH,
+                           "nobody has been admitted so far, and all but this one would be put "
+                           "out: first admit those who are in (hearsay admit --present)");
+    if (key_from_hex(id, admit->id) != OK) {
+        const enum error error = order_giver_find(giver, admit->id, id, problem);
+        if (error != OK)
+            return error;
+    }
+    key_hex(hex, id);
+    struct order order = admission(id, admit->name);
+    const json_t *latest = latest_about(giver->page, hex);
+    if (latest && json_is_true(json_object_get(latest, "admits")))
+        return problem_set(problem, MISMATCH, "%.8s is admitted already, by order %u", hex,
+                           (unsigned)page_number(latest, "number"));
+    if (latest) /* it was put out: what it published until then stays out */
+        order.after = page_number(latest, "latest_incarnation");
+    const enum error error = order_giver_give(giver, &order, 1, problem);
+    if (error == OK)
+        (void)printf("order %u: %.8s is admitted: %s\n", (unsigned)order.number, hex, order.reason);
+    return error;
+}
+
+static bool is_present(const json_t *page, const json_t *member)
+{
+    const json_t *latest = latest_about(page, page_text(member, "id"));
+    return strcmp(page_text(member, "state"), "live") == 0 &&
+           !(latest && json_is_true(json_object_get(latest, "admits")));
+}
+
+static enum error admit_present(struct order_giver *giver, struct problem *problem)
+{
+    static struct order orders[ORDERS_MAX];
+    const json_t *members = json_object_get(giver->page, "members");
+    uint32_t count = 0;
+    for (size_t i = 0; i < json_array_size(members) && count < ORDERS_MAX; i++) {
+        const json_t *member = json_array_get(members, i);
+        uint8_t id[ID_BYTES];
+        if (is_present(giver->page, member) && key_from_hex(id, page_text(member, "id")) == OK)
+            orders[count++] = admission(id, page_text(member, "name"));
+    }
+    if (count == 0)
+        return problem_set(problem, MISMATCH, "all who are in the swarm are admitted already");
+    const enum error error = order_giver_give(giver, orders, count, problem);
+    for (uint32_t i = 0; i < count && error == OK; i++) {
+        char text[ID_TEXT_BYTES];
+        identity_text(text, orders[i].subject);
+        (void)printf("order %u: %s is admitted: %s\n", (unsigned)orders[i].number, text,
+                     orders[i].reason);
+    }
+    return error;
+}
+
+static enum error give(void *self, struct order_giver *giver, struct problem *problem)
+{
+    const struct admit *admit = self;
+    return admit->present ? admit_present(giver, problem) : admit_one(giver, admit, problem);
+}
+
+int admit_run(int argc, char **argv)
+{
+    static const struct option options[] = {{"present", no_argument, NULL, 'p'},
+                                            {NULL, 0, NULL, 0}};
+    static const struct order_command command = {
+        .about =
+            "hearsay admit [options] ID [NAME]: the operator admits a member to the swarm\n"
+            "hearsay admit [options] --present: first of all, everybody who is in it now\n"
+            "\n"
+            "ID: all 64 digits, as hearsay keygen shows them, or the first ones of an id that\n"
+            "the node knows. NAME: for people, at most 64 printable characters. From the first\n"
+            "admission on only those who were admitted are members: the others are put out,\n"
+            "and what they published stays.\n",
+        .own_help = "  --present               all whom the node takes for alive, and itself\n",
+        .exit_codes = "Exit codes: 0 the node obeys and passes it on, 1 it does not, 2 wrong "
+                      "usage.\n",
+        .options = options,
+        .take_option = take_option,
+        .take_arguments = take_arguments,
+        .give = give,
+    };
+    struct admit admit = {0};
+    return order_command_run(&command, &admit, argc, argv);
+}

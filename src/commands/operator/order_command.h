@@ -1,0 +1,33 @@
+/* What the operator's commands have in common: whom they talk to and by which key, how they are
+ * asked for help, and how they end. Each of them is a table that says what is its own.
+ *
+ *   argv ─► its options, and --key, --state, --config, --set, --help
+ *        ─► order_giver_begin ─► give ─► order_giver_end ─► exit code
+ *
+ * Held by tests/process/test_admit.sh, test_expel.sh and test_rekey.sh. */
+#ifndef HEARSAY_COMMANDS_OPERATOR_ORDER_COMMAND_H
+#define HEARSAY_COMMANDS_OPERATOR_ORDER_COMMAND_H
+
+#include <getopt.h>
+
+#include "commands/operator/order_giver.h"
+
+#define ORDER_OPTIONS_MAX 8 /* that one command has beside those of all */
+
+struct order_command {
+    const char *about;            /* of its help: what it does; whole lines */
+    const char *own_help;         /* of its help: its options; whole lines */
+    const char *exit_codes;       /* of its help: what 0 and 1 say */
+    const struct option *options; /* its own, ended by zeros; val: a letter but those of all */
+    /* What is given; argv's words stay. MALFORMED: wrong usage. */
+    enum error (*take_option)(void *self, int letter, const char *word, struct problem *problem);
+    enum error (*take_arguments)(void *self, int count, char **words, struct problem *problem);
+    /* Gives its order, and prints what that was. */
+    enum error (*give)(void *self, struct order_giver *giver, struct problem *problem);
+};
+
+/* argv[0] is "hearsay COMMAND"; self is passed to the calls. Returns the exit code: 0 the node
+ * obeys, 1 it does not, 2 wrong usage. */
+int order_command_run(const struct order_command *command, void *self, int argc, char **argv);
+
+#endif

@@ -1,0 +1,187 @@
+#include "commands/operator/rekey.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/amount.h"
+#include "commands/operator/order_command.h"
+#include "commands/status/status.h"
+#include "state/incarnation.h"
+#include "state/swarm_key_files.h"
+
+#define BOTH_HOURS     168   /* a week */
+#define BOTH_HOURS_MAX 87600 /* ten years */
+#define HOUR_MS        3600000.0
+#define WAIT_MS        5000 /* for a page of the node */
+
+struct rekey {
+    const char *reason;
+    double both_hours;
+    bool anyone;
+};
+
+static enum error take_hours(struct rekey *rekey, const char *text, struct problem *problem)
+{
+    char *end;
+    rekey->both_hours = strtod(text, &end);
+    if (end != text && *end == '\0' && rekey->both_hours >= 0 &&
+        rekey->both_hours <= BOTH_HOURS_MAX)
+        return OK;
+    return problem_set(problem, MALFORMED,
+                       "--both %.40s: give hours, from 0 to %d, such as 168 for a week", text,
+                       BOTH_HOURS_MAX);
+}
+
+static enum error take_option(void *self, int letter, const char *word, struct problem *problem)
+{
+    struct rekey *rekey = self;
+    switch (letter) {
+    case 'b':
+        return take_hours(rekey, word, problem);
+    case 'r':
+        rekey->reason = word;
+        return OK;
+    default:
+        CHECK(letter == 'a');
+        rekey->anyone = true;
+        return OK;
+    }
+}
+
+static enum error take_arguments(void *self, int count, char **words, struct problem *problem)
+{
+    const struct rekey *rekey = self;
+    if (count > 0)
+        return problem_set(problem, MALFORMED,
+                           "\"%.40s\" is one argument too many: the new key is made here, and "
+                           "concerns all; see: hearsay rekey --help",
+                           words[0]);
+    if (!order_is_reason(rekey->reason))
+        return problem_set(problem, MALFORMED,
+                           "the --reason, which all nodes show, has 1 to %d printable ASCII "
+                           "characters",
+                           ORDER_REASON_BYTES);
+    return OK;
+}
+
+static const json_t *swarm_key_of(const json_t *page)
+{
+    return json_object_get(json_object_get(page, "operator"), "swarm_key");
+}
+
+/* Nothing but the key says who is a member. */
+static bool is_open_to_all(const json_t *page)
+{
+    const json_t *members = json_object_get(page, "members");
+    for (size_t i = 0; i < json_array_size(members); i++)
+        if (strcmp(page_text(json_array_get(members, i), "admitted_by"), "key") == 0)
+            return true;
+    return false;
+}
+
+static enum error check_page(const json_t *page, const struct rekey *rekey, struct order *order,
+                             struct problem *problem)
+{
+    if (key_from_hex(order->before, page_text(swarm_key_of(page), "hash")) != OK)
+        return problem_set(problem, MALFORMED,
+                           "the node does not say which swarm key it has: it is of another "
+                           "version");
+    if (is_open_to_all(page) && !rekey->anyone)
+        return problem_set(problem, MISMATCH,
+                           "whoever has the old key could come in meanwhile and be given the new "
+                           "one, also one who was put out and takes another name: first say who "
+                           "is in (hearsay admit --present), or give --anyone");
+    return OK;
+}
+
+/* The node has shown that it obeys the order: has it found the key? */
+static enum error check_taken(const char *dir, const struct order *order, struct problem *problem)
+{
+    json_t *page;
+    char hash[KEY_HEX_BYTES];
+    const enum error error = status_ask(dir, WAIT_MS, &page, problem);
+    if (error != OK)
+        return error;
+    key_hex(hash, order->subject);
+    const bool is_taken = strcmp(page_text(swarm_key_of(page), "hash"), hash) == 0;
+    json_decref(page);
+    return is_taken ? OK
+                    : problem_set(problem, FAILED,
+                                  "the node has the order, and not the key: its notes say why; "
+                                  "nobody is cut off, and another hearsay rekey gives another key");
+}
+
+static enum error give_key(struct order_giver *giver, struct order *order, struct problem *problem)
+{
+    uint8_t key[KEY_BYTES];
+    struct entropy entropy;
+    entropy_from_system(&entropy);
+    entropy_bytes(&entropy, key, sizeof key);
+    secret_wipe(&entropy, sizeof entropy);
+    swarm_key_hash(order->subject, key);
+    enum error error = swarm_key_files_hand_over(disk_real(), giver->dir, key, problem);
+    secret_wipe(key, sizeof key);
+    if (error == OK)
+        error = order_giver_give(giver, order, 1, problem);
+    return error == OK ? check_taken(giver->dir, order, problem) : error;
+}
+
+static void print_order(const char *dir, const struct rekey *rekey, const struct order *order)
+{
+    (void)printf("order %u: the swarm gets a new key: %s\n", (unsigned)order->number,
+                 order->reason);
+    if (rekey->both_hours > 0)
+        (void)printf("older keys let in until %s; who is away until then needs the new key as a "
+                     "file,\n",
+                     amount_moment(order->until_ms).text);
+    else
+        (void)printf("older keys let in nobody from now on; who is away needs the new key as a "
+                     "file,\n");
+    (void)printf("which is %s/" SWARM_KEY_FILE
+                 " here, and in the state folder of each node that has it\n",
+                 dir);
+}
+
+static enum error give(void *self, struct order_giver *giver, struct problem *problem)
+{
+    const struct rekey *rekey = self;
+    struct order order = {.kind = ORDER_REKEY, .issued_ms = incarnation_wall_ms()};
+    order.until_ms = order.issued_ms + (uint64_t)(rekey->both_hours * HOUR_MS);
+    (void)snprintf(order.reason, sizeof order.reason, "%s", rekey->reason);
+    enum error error = check_page(giver->page, rekey, &order, problem);
+    if (error == OK)
+        error = give_key(giver, &order, problem);
+    if (error == OK)
+        print_order(giver->dir, rekey, &order);
+    return error;
+}
+
+int rekey_run(int argc, char **argv)
+{
+    static const struct option options[] = {{"both", required_argument, NULL, 'b'},
+                                            {"reason", required_argument, NULL, 'r'},
+                                            {"anyone", no_argument, NULL, 'a'},
+                                            {NULL, 0, NULL, 0}};
+    static const struct order_command command = {
+        .about =
+            "hearsay rekey [options]: give the swarm another key, while it trains\n"
+            "\n"
+            "The new key goes from member to member, and not to those who have been put out.\n",
+        .own_help = "  --both HOURS            for so long older keys let in, too (default 168, a\n"
+                    "                          week; 0: not at all): who is away for longer is to\n"
+                    "                          be given the new key as a file\n"
+                    "  --reason TEXT           what all are told, at most 64 printable characters\n"
+                    "  --anyone                give the new key to whoever comes with an old one\n"
+                    "                          meanwhile, where neither a list nor admissions say\n"
+                    "                          who may be in\n",
+        .exit_codes = "Exit codes: 0 the node has the key and passes it on, 1 it has not, 2 wrong "
+                      "usage.\n",
+        .options = options,
+        .take_option = take_option,
+        .take_arguments = take_arguments,
+        .give = give,
+    };
+    struct rekey rekey = {.reason = "the operator renews it", .both_hours = BOTH_HOURS};
+    return order_command_run(&command, &rekey, argc, argv);
+}
