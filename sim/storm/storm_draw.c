@@ -397,6 +397,7 @@ static void draw_expulsion(struct storm_plan *plan)
     const bool is_wanted = one_in(&rng, EXPEL_EACH) && plan->nodes > 2;
     expulsion->villain = rng_below(&rng, plan->nodes);
     expulsion->at_ns = between(&rng, 5000, plan->faulty_ns / MILLI_NS) * MILLI_NS;
+    expulsion->is_since = one_in(&rng, 2);
     expulsion->is_drawn = is_wanted && !is_needed(plan, expulsion->villain);
     if (expulsion->is_drawn)
         storm_expulsion_prepare(&plan->options);

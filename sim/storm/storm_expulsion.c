@@ -35,6 +35,17 @@ static int by_incarnation(const void *a, const void *b)
     return (x->incarnation > y->incarnation) - (x->incarnation < y->incarnation);
 }
 
+/* So much of origin k stays: what the log may lose soon, or what had come by the middle one of the
+ * moments that the node names. */
+static uint32_t keep_of(const struct storm_expulsion *expulsion, const struct world *world,
+                        uint32_t i, uint32_t k)
+{
+    struct node_mark marks[NODE_MARKS];
+    const struct node *node = world->nodes[i].node;
+    const uint32_t count = node_marks(node, world_now_ns(world), k, marks);
+    return expulsion->is_since && count > 0 ? marks[count / 2].seq + 1 : node_reach(node, k);
+}
+
 static struct order order_for(const struct storm_expulsion *expulsion, const struct world *world,
                               uint32_t i)
 {
@@ -43,11 +54,11 @@ static struct order order_for(const struct storm_expulsion *expulsion, const str
     memcpy(order.subject, world->nodes[expulsion->villain].identity.id, ID_BYTES);
     for (uint32_t k = 0; k < node_origins(node) && order.pairs_count < ORDER_PAIRS_MAX; k++) {
         struct node_origin origin;
-        const uint32_t reach = node_reach(node, k);
+        const uint32_t keep = keep_of(expulsion, world, i, k);
         node_origin(node, k, &origin);
-        if (reach > 0 && memcmp(origin.id, order.subject, ID_BYTES) == 0)
+        if (keep > 0 && memcmp(origin.id, order.subject, ID_BYTES) == 0)
             order.pairs[order.pairs_count++] =
-                (struct order_pair){.incarnation = origin.incarnation, .keep = reach};
+                (struct order_pair){.incarnation = origin.incarnation, .keep = keep};
     }
     qsort(order.pairs, order.pairs_count, sizeof *order.pairs, by_incarnation);
     return order;

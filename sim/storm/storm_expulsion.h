@@ -1,7 +1,7 @@
 /* The operator of a storm's swarm: puts one node out in the faulty phase, and orders it again when
  * the faults are over, each time as far as the log of the node that is given the order reaches
- * back. So there is always a base without what is taken out, whatever the faults did to the logs of
- * others.
+ * back, or only to a moment since then. So there is always a base without what is taken out,
+ * whatever the faults did to the logs of others.
  */
 #ifndef HEARSAY_SIM_STORM_STORM_EXPULSION_H
 #define HEARSAY_SIM_STORM_STORM_EXPULSION_H
@@ -13,6 +13,7 @@ struct storm_expulsion {
     bool is_drawn;    /* the swarm has an operator, who puts a node out */
     uint32_t villain; /* that node */
     uint64_t at_ns;   /* when, from WORLD_BEGIN_NS */
+    bool is_since;    /* the order is about what came since a moment that a mark names */
     bool is_ordered;  /* it was put out */
     uint32_t given;   /* orders so far, of whatever kind */
 };

@@ -297,9 +297,24 @@ static json_t *orders_json(const struct node *node)
     return list;
 }
 
+/* When its rumors came: pairs of a number and an age. */
+static json_t *marks_json(const struct node *node, uint64_t now_ns, uint32_t i)
+{
+    struct node_mark marks[NODE_MARKS];
+    const uint32_t count = node_marks(node, now_ns, i, marks);
+    json_t *list = json_array();
+    for (uint32_t k = 0; k < count; k++) {
+        json_t *pair = json_array();
+        json_add(pair, json_integer(marks[k].seq));
+        json_add(pair, json_real(json_seconds_since(now_ns, marks[k].came_ns)));
+        json_add(list, pair);
+    }
+    return list;
+}
+
 /* Whose rumors there are. reach: the log has those from that
  * number on. */
-static json_t *origins_json(const struct node *node)
+static json_t *origins_json(const struct node *node, uint64_t now_ns)
 {
     json_t *list = json_array();
     for (uint32_t i = 0; i < node_origins(node); i++) {
@@ -312,6 +327,7 @@ static json_t *origins_json(const struct node *node)
         json_put(object, "incarnation", json_integer((json_int_t)origin.incarnation));
         json_put(object, "rumors", json_integer(origin.next));
         json_put(object, "reach", json_integer(node_reach(node, i)));
+        json_put(object, "marks", marks_json(node, now_ns, i));
         json_add(list, object);
     }
     return list;
@@ -332,7 +348,8 @@ static json_t *swarm_key_json(const struct node *node)
 }
 
 /* All that the operator's commands need. NULL: nobody can put members out. */
-static json_t *operator_json(const struct node *node, const struct node_options *options)
+static json_t *operator_json(const struct node *node, const struct node_options *options,
+                             uint64_t now_ns)
 {
     char context[2 * CONTEXT_BYTES + 1];
     if (!options->has_operator)
@@ -343,7 +360,8 @@ static json_t *operator_json(const struct node *node, const struct node_options 
     json_put(object, "id", json_of_id(options->operator_id));
     json_put(object, "context", json_string(context));
     json_put(object, "orders", orders_json(node));
-    json_put(object, "origins", origins_json(node));
+    json_put(object, "origins", origins_json(node, now_ns));
+    json_put(object, "reach_s", json_real(json_seconds_since(now_ns, node_reach_ns(node))));
     json_put(object, "swarm_key", swarm_key_json(node));
     return object;
 }
@@ -410,7 +428,7 @@ char *status_watch_page(const struct status_watch *watch, const struct node *nod
     json_put_fields(page, STATS, COUNT(STATS), &stats, now_ns);
     put_rates(page, &watch->total, now_ns, stats.sent_bytes, stats.received_bytes);
     json_put(page, "loss", stats.steps ? json_real(facts->loss) : NULL);
-    json_put(page, "operator", operator_json(node, facts->options));
+    json_put(page, "operator", operator_json(node, facts->options, now_ns));
     json_put(page, "proofs", proofs_json(node, now_ns));
     json_put(page, "members", members_json(node, facts->list, now_ns));
     json_put(page, "strangers", strangers_json(node, now_ns));

@@ -11,6 +11,8 @@
 #include "node/rate/rate.h"
 #include "node/transfer/transfer.h"
 
+#define MARKS_APART 32 /* a part of the age of a mark: what lies between two of them */
+
 static void add_peers(const struct node *node, struct node_stats *stats)
 {
     for (uint32_t i = 0; i < node->options.limits.peers_max; i++) {
@@ -75,6 +77,37 @@ uint32_t node_reach(const struct node *node, uint32_t i)
         reach--;
     /* Of what stays, the head of the last is needed, too (broadcast/retract.c). */
     return reach > 0 && reach < origin->next ? reach + 1 : reach;
+}
+
+/* Far enough from the mark before it, which came later. */
+static bool is_apart(const struct node_mark *mark, const struct node_mark *before, uint64_t now_ns)
+{
+    const uint64_t least_ns = (now_ns - before->came_ns) / MARKS_APART;
+    return before->came_ns - mark->came_ns >= (least_ns > SECOND_NS ? least_ns : SECOND_NS);
+}
+
+uint32_t node_marks(const struct node *node, uint64_t now_ns, uint32_t i,
+                    struct node_mark out[static NODE_MARKS])
+{
+    const uint32_t reach = node_reach(node, i), first = reach - (reach > 0);
+    uint32_t count = 0;
+    for (uint32_t seq = broadcast_versions(node)->origins[i].next; seq-- > first;) {
+        struct node_mark mark = {.seq = seq};
+        if (!rumor_log_came(broadcast_log(node), i, seq, &mark.came_ns))
+            break; /* nothing of it is within reach */
+        CHECK(mark.came_ns <= now_ns);
+        if (count > 0 && mark.came_ns > out[count - 1].came_ns)
+            mark.came_ns = out[count - 1].came_ns; /* it came again, and a later one did not */
+        if (count == 0 || seq == first ||
+            (count < NODE_MARKS - 1 && is_apart(&mark, &out[count - 1], now_ns)))
+            out[count++] = mark;
+    }
+    return count;
+}
+
+uint64_t node_reach_ns(const struct node *node)
+{
+    return rumor_log_lasting_since_ns(broadcast_log(node));
 }
 
 uint32_t node_orders_count(const struct node *node)

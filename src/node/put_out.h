@@ -1,5 +1,6 @@
 /* What the owner of a node keeps and does about members that are put out: it gives the node orders
- * of the operator, and keeps orders and proofs for the next start. */
+ * of the operator, keeps orders and proofs for the next start, and is told when rumors came, so
+ * that an order can take out those since some moment. */
 #ifndef HEARSAY_NODE_PUT_OUT_H
 #define HEARSAY_NODE_PUT_OUT_H
 
@@ -28,5 +29,19 @@ enum error node_proofs_check(const struct node_options *options, struct problem 
  * others whenever the count of changes has risen. */
 size_t node_proofs(const struct node *node, uint8_t *out);
 uint32_t node_proofs_changes(const struct node *node);
+
+/* When rumors came, as far back as the log reaches, and for a while. */
+struct node_mark {
+    uint32_t seq;     /* this rumor, and so all before it, */
+    uint64_t came_ns; /* had come then */
+};
+/* Of origin i (inspect.h), the newest first: the last of its rumors, the first that is within
+ * reach, and of those between some that came at least a second, and a 32nd of their age, apart.
+ * What an order keeps may end with any of them. Returns how many there are. */
+#define NODE_MARKS 512
+uint32_t node_marks(const struct node *node, uint64_t now_ns, uint32_t i,
+                    struct node_mark out[static NODE_MARKS]);
+/* Whatever came since then is within reach: of an origin without marks there was nothing. */
+uint64_t node_reach_ns(const struct node *node);
 
 #endif

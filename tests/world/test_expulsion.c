@@ -11,6 +11,14 @@
 #include "node/put_out.h"
 #include "support/sim/expulsion_story.h"
 
+/* A busy swarm of four whose logs have lost what was published first. */
+static void start_busy_four(void)
+{
+    start_four(busy_options());
+    run(20 * SECOND_NS);
+    assert_true(node_reach(world.nodes[0].node, 0) > 0);
+}
+
 static void what_an_expelled_node_published_leaves_all_bases(void **state)
 {
     (void)state;
@@ -76,6 +84,58 @@ static void a_later_order_about_the_same_member_counts(void **state)
     must_be_out(3);
 }
 
+/* Marks lie a second apart, and what lies between two of them goes, too. */
+static void an_order_since_a_moment_leaves_what_came_before(void **state)
+{
+    (void)state;
+    start_four(usual_options());
+    const uint32_t early = known_of_node(0, 3);
+    run(3 * SECOND_NS);
+    const uint32_t known = known_of_node(0, 3);
+    const uint64_t moment_ns = world_now_ns(&world);
+    run(7 * SECOND_NS);
+    const uint32_t late = known_of_node(0, 3);
+    assert_true(early > 0 && early < known && known < late);
+    expel_since(0, 3, moment_ns);
+    run(5 * SECOND_NS);
+    must_agree(5 * SECOND_NS);
+    const uint32_t kept = known_of_node(0, 3);
+    assert_in_range(kept, early, known);
+    for (uint32_t i = 1; i < 3; i++)
+        assert_int_equal(known_of_node(i, 3), kept);
+    for (uint32_t i = 0; i < 3; i++)
+        assert_int_equal(bases_of(i), 0); /* subtracted, by each for itself */
+}
+
+/* A log that has lost what was published first marks nothing of that. */
+static void marks_end_where_the_log_does(void **state)
+{
+    (void)state;
+    static struct node_mark marks[NODE_MARKS];
+    start_busy_four();
+    const struct node *node = world.nodes[0].node;
+    const uint64_t now_ns = world_now_ns(&world);
+    for (uint32_t k = 0; k < node_origins(node); k++) {
+        struct node_origin origin;
+        node_origin(node, k, &origin);
+        const uint32_t count = node_marks(node, now_ns, k, marks), reach = node_reach(node, k);
+        assert_true(reach > 0 && count > 1);
+        assert_int_equal(marks[0].seq, origin.next - 1);
+        assert_int_equal(marks[count - 1].seq, reach - 1);
+        assert_true(marks[count - 1].came_ns > node_reach_ns(node));
+        for (uint32_t i = 1; i < count; i++) {
+            assert_true(marks[i].seq < marks[i - 1].seq);
+            assert_true(i == count - 1 || marks[i - 1].came_ns - marks[i].came_ns >= SECOND_NS);
+        }
+    }
+    assert_true(node_reach_ns(node) > WORLD_BEGIN_NS && node_reach_ns(node) < now_ns);
+    expel_since(0, 3, node_reach_ns(node) + SECOND_NS);
+    run(10 * SECOND_NS);
+    must_agree(20 * SECOND_NS);
+    for (uint32_t i = 0; i < 3; i++)
+        assert_int_equal(bases_of(i), 0);
+}
+
 /* Away, joining, restarting. */
 
 static void who_was_away_learns_it_on_its_return(void **state)
@@ -132,14 +192,6 @@ static void who_joins_later_takes_nothing_of_it(void **state)
     until(is_training, joiner, 30 * SECOND_NS);
     must_agree(10 * SECOND_NS);
     must_be_out(3);
-}
-
-/* A busy swarm of four whose logs have lost what was published first. */
-static void start_busy_four(void)
-{
-    start_four(busy_options());
-    run(20 * SECOND_NS);
-    assert_true(node_reach(world.nodes[0].node, 0) > 0);
 }
 
 static void an_order_within_reach_comes_during_a_join(void **state)
@@ -303,6 +355,8 @@ int main(void)
         EXPULSION(what_the_order_keeps_stays),
         EXPULSION(an_order_may_keep_more_than_is_known),
         EXPULSION(a_later_order_about_the_same_member_counts),
+        EXPULSION(an_order_since_a_moment_leaves_what_came_before),
+        EXPULSION(marks_end_where_the_log_does),
         EXPULSION(who_was_away_learns_it_on_its_return),
         EXPULSION(a_partition_that_ends_is_no_way_back),
         EXPULSION(who_joins_later_takes_nothing_of_it),

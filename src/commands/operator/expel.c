@@ -5,25 +5,32 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/amount.h"
+#include "commands/operator/moment.h"
 #include "commands/operator/order_command.h"
 #include "state/incarnation.h"
 
 struct expel {
-    const char *id; /* the first digits */
-    const char *reason;
-    bool all;
+    const char *id;     /* whole, or the first digits */
+    const char *reason; /* what all are told */
+    uint64_t since_ms;  /* what came later is taken out, milliseconds since 1970; 0: not given */
+    bool all;           /* everything is taken out */
 };
 
 static enum error take_option(void *self, int letter, const char *word, struct problem *problem)
 {
     struct expel *expel = self;
-    (void)problem;
-    CHECK(letter == 'r' || letter == 'a');
-    if (letter == 'r')
+    switch (letter) {
+    case 'r':
         expel->reason = word;
-    else
+        return OK;
+    case 't':
+        return moment_parse(word, incarnation_wall_ms(), &expel->since_ms, problem);
+    default:
+        CHECK(letter == 'a');
         expel->all = true;
-    return OK;
+        return OK;
+    }
 }
 
 static enum error take_arguments(void *self, int count, char **words, struct problem *problem)
@@ -33,6 +40,9 @@ static enum error take_arguments(void *self, int count, char **words, struct pro
         return problem_set(problem, MALFORMED,
                            "name one member by its id, as in: hearsay expel 1a2b3c4d --reason "
                            "\"publishes noise\"; see: hearsay expel --help");
+    if (expel->all && expel->since_ms)
+        return problem_set(problem, MALFORMED,
+                           "either --since or --all, which takes out what came before, too");
     expel->id = words[0];
     const enum error error = order_giver_check_id(expel->id, problem);
     if (error != OK)
@@ -57,27 +67,76 @@ struct outcome {
     uint64_t taken_out;
 };
 
-/* What the log will have for a while is taken out, and what came before stays; or all goes. */
-static struct outcome choose_pairs(const json_t *page, bool all, struct order *order)
+static enum error refuse_since(const struct expel *expel, double reach_s, struct problem *problem)
 {
-    struct outcome outcome = {0};
+    const uint64_t reach_ms = incarnation_wall_ms() - (uint64_t)(reach_s * 1e3);
+    return problem_set(problem, MISSING,
+                       "the log of this node has what %.8s published since %s (%s ago), and not "
+                       "all since %s: give a later time, ask a node whose log reaches further back "
+                       "(exchange.log_bytes), or take out everything (--all); if no node has a "
+                       "base without it, begin again from an older one (hearsay rewind)",
+                       expel->id, amount_moment(reach_ms).text, amount_span(reach_s).text,
+                       amount_moment(expel->since_ms).text);
+}
+
+/* How many of the rumors in this row stay: none, those that came before the moment, or those that
+ * the log may have lost soon. */
+static enum error choose_keep(const struct order_giver *giver, const struct expel *expel,
+                              const json_t *row, uint64_t *keep, struct problem *problem)
+{
+    double reach_s;
+    *keep = expel->all ? 0 : page_number(row, "reach");
+    if (!expel->since_ms)
+        return OK;
+    const double page_reach_s = json_number_value(page_operator(giver->page, "reach_s"));
+    const uint64_t age_ms = incarnation_wall_ms() - expel->since_ms;
+    return moment_keep(row, page_reach_s, (double)age_ms * 1e-3, keep, &reach_s)
+               ? OK
+               : refuse_since(expel, reach_s, problem);
+}
+
+static enum error add_pair(struct order *order, const json_t *row, uint64_t keep,
+                           struct problem *problem)
+{
+    if (order->pairs_count == ORDER_PAIRS_MAX)
+        return problem_set(problem, TOO_BIG,
+                           "it has begun more than %d times, and an order says of no more what "
+                           "stays: take out everything (--all)",
+                           ORDER_PAIRS_MAX);
+    order->pairs[order->pairs_count++] =
+        (struct order_pair){.incarnation = page_number(row, "incarnation"), .keep = (uint32_t)keep};
+    return OK;
+}
+
+static enum error choose_pairs(const struct order_giver *giver, const struct expel *expel,
+                               struct order *order, struct outcome *outcome,
+                               struct problem *problem)
+{
     char id[KEY_HEX_BYTES];
-    const json_t *rows = page_origins(page);
+    const json_t *rows = page_origins(giver->page);
     key_hex(id, order->subject);
     for (size_t i = 0; i < json_array_size(rows); i++) {
         const json_t *row = json_array_get(rows, i);
+        uint64_t keep;
         if (strcmp(page_text(row, "id"), id) != 0)
             continue;
-        const uint64_t next = page_number(row, "rumors"), reach = page_number(row, "reach");
-        const bool is_kept = !all && reach > 0 && order->pairs_count < ORDER_PAIRS_MAX;
-        if (is_kept)
-            order->pairs[order->pairs_count++] = (struct order_pair){
-                .incarnation = page_number(row, "incarnation"), .keep = (uint32_t)reach};
-        outcome.kept += is_kept ? reach : 0;
-        outcome.taken_out += next - (is_kept ? reach : 0);
+        enum error error = choose_keep(giver, expel, row, &keep, problem);
+        if (error == OK && keep > 0)
+            error = add_pair(order, row, keep, problem);
+        if (error != OK)
+            return error;
+        outcome->kept += keep;
+        outcome->taken_out += page_number(row, "rumors") - keep;
     }
     qsort(order->pairs, order->pairs_count, sizeof *order->pairs, by_incarnation);
-    return outcome;
+    return OK;
+}
+
+/* All digits of an id are enough, whether the node knows it or not. */
+static enum error find_subject(const struct order_giver *giver, const char *given,
+                               uint8_t id[static ID_BYTES], struct problem *problem)
+{
+    return key_from_hex(id, given) == OK ? OK : order_giver_find(giver, given, id, problem);
 }
 
 /* The order that is to be given. */
@@ -87,30 +146,33 @@ static enum error make_order(const struct order_giver *giver, const struct expel
     char id[KEY_HEX_BYTES];
     *order = (struct order){.kind = ORDER_EXPEL, .issued_ms = incarnation_wall_ms()};
     (void)snprintf(order->reason, sizeof order->reason, "%s", expel->reason);
-    const enum error error = order_giver_find(giver, expel->id, order->subject, problem);
+    const enum error error = find_subject(giver, expel->id, order->subject, problem);
     if (error != OK)
         return error;
     key_hex(id, order->subject);
     if (strcmp(id, page_text(giver->page, "id")) == 0)
         return problem_set(problem, MISMATCH,
                            "%.8s is this node itself: to put it out, ask another one", id);
-    *outcome = choose_pairs(giver->page, expel->all, order);
-    return OK;
+    return choose_pairs(giver, expel, order, outcome, problem);
 }
 
-static void print_order(const struct order *order, const struct outcome *outcome)
+static void print_order(const struct expel *expel, const struct order *order,
+                        const struct outcome *outcome)
 {
     char id[ID_TEXT_BYTES];
     identity_text(id, order->subject);
     (void)printf("order %" PRIu64 ": %s is put out of the swarm: %s\n", order->number, id,
                  order->reason);
     (void)printf("of its rumors that are known here %" PRIu64
-                 " are taken out of the base, and %" PRIu64 " stay%s\n",
-                 outcome->taken_out, outcome->kept,
-                 outcome->kept
-                     ? ", which the logs may have lost (--all takes them out, too, where a "
-                       "node has a base without them)"
-                     : "");
+                 " are taken out of the base, and %" PRIu64 " stay",
+                 outcome->taken_out, outcome->kept);
+    if (expel->since_ms)
+        (void)printf(", which came before %s\n", amount_moment(expel->since_ms).text);
+    else
+        (void)printf("%s\n", outcome->kept
+                                 ? ", which the logs may have lost (--all takes them out, too, "
+                                   "where a node has a base without them)"
+                                 : "");
 }
 
 static enum error give(void *self, struct order_giver *giver, struct problem *problem)
@@ -121,22 +183,31 @@ static enum error give(void *self, struct order_giver *giver, struct problem *pr
     if (error == OK)
         error = order_giver_give(giver, &order, 1, problem);
     if (error == OK)
-        print_order(&order, &outcome);
+        print_order(self, &order, &outcome);
     return error;
 }
 
 int expel_run(int argc, char **argv)
 {
     static const struct option options[] = {{"reason", required_argument, NULL, 'r'},
+                                            {"since", required_argument, NULL, 't'},
                                             {"all", no_argument, NULL, 'a'},
                                             {NULL, 0, NULL, 0}};
     static const struct order_command command = {
-        .about = "hearsay expel [options] ID --reason TEXT: put a member out of the swarm\n"
-                 "\n"
-                 "ID: the first digits of the member's id, as hearsay status shows it.\n",
-        .own_help = "  --reason TEXT           what all are told, at most 64 printable characters\n"
-                    "  --all                   take out all that it ever published; without this,\n"
-                    "                          what the logs of the nodes may have lost stays\n",
+        .about =
+            "hearsay expel [options] ID --reason TEXT: put a member out of the swarm\n"
+            "\n"
+            "ID: the first digits of the member's id, as hearsay status shows it; or all 64.\n",
+        .own_help =
+            "  --reason TEXT           what all are told, at most 64 printable characters\n"
+            "  --since TIME            take out what it published since then, and leave what came\n"
+            "                          before: 90s, 2h30m or 3d ago, or 14:30 or\n"
+            "                          \"2026-11-25 14:30\", UTC. The log of the node has to "
+            "reach\n"
+            "                          back so far\n"
+            "  --all                   take out all that it ever published, where a node has a\n"
+            "                          base without it. Without this and --since, what the logs\n"
+            "                          of the nodes may have lost stays\n",
         .exit_codes = "Exit codes: 0 the node obeys and passes it on, 1 it does not, 2 wrong "
                       "usage.\n",
         .options = options,

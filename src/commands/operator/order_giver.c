@@ -32,14 +32,19 @@ static const json_t *operator_of(const json_t *page)
     return json_object_get(page, "operator");
 }
 
+const json_t *page_operator(const json_t *page, const char *key)
+{
+    return json_object_get(operator_of(page), key);
+}
+
 const json_t *page_orders(const json_t *page)
 {
-    return json_object_get(operator_of(page), "orders");
+    return page_operator(page, "orders");
 }
 
 const json_t *page_origins(const json_t *page)
 {
-    return json_object_get(operator_of(page), "origins");
+    return page_operator(page, "origins");
 }
 
 /* Ids that begin so, among these rows; *found: the last of them, if there was none before. */

@@ -36,7 +36,9 @@ enum error order_giver_give(struct order_giver *giver, struct order *orders, uin
 /* What a row of the page says; "" and 0: nothing. */
 const char *page_text(const json_t *row, const char *key);
 uint64_t page_number(const json_t *row, const char *key);
-/* The rows of what the operator has ordered, and of whose rumors there are. */
+/* What it says for the operator; and of that the rows of what he has ordered, and of whose rumors
+ * there are. */
+const json_t *page_operator(const json_t *page, const char *key);
 const json_t *page_orders(const json_t *page);
 const json_t *page_origins(const json_t *page);
 

@@ -92,7 +92,7 @@ struct broadcast *broadcast_new(struct arena *arena, struct node *node)
     CHECK(broadcast->own);
     broadcast->seen =
         arena_take(arena, bit_words(options->limits.incarnations_max), sizeof(uint64_t));
-    rumor_log_init(&broadcast->log, arena, options->log_bytes);
+    rumor_log_init(&broadcast->log, arena, options->log_bytes, node->now_ns);
     decoded_init(&broadcast->apply.decoded, arena, RUMOR_ENTRIES_MAX);
     init_neighbours(broadcast, arena, options);
     return broadcast;

@@ -177,7 +177,7 @@ uint64_t replace_version(struct node *node, const uint8_t *history, uint32_t ent
     struct versions *versions = &node->broadcast->versions;
     CHECK(!retract_is_under_way(node) && replace_version_is_allowed(node, history, entries));
     if (!keep_ours)
-        rumor_log_clear(&node->broadcast->log);
+        rumor_log_clear(&node->broadcast->log, node->now_ns);
     versions->digest = digest;
     for (uint32_t place = 0; place < versions->count; place++) {
         struct origin *origin = &versions->origins[place];

@@ -20,7 +20,7 @@ size_t rumor_log_arena_bytes(size_t ring_bytes)
     return ring_bytes + entries_for(ring_bytes) * (sizeof(struct rumor_log_entry) + 8) + 1024;
 }
 
-void rumor_log_init(struct rumor_log *log, struct arena *arena, size_t ring_bytes)
+void rumor_log_init(struct rumor_log *log, struct arena *arena, size_t ring_bytes, uint64_t now_ns)
 {
     CHECK(ring_bytes > 0);
     const uint64_t entries = entries_for(ring_bytes);
@@ -32,6 +32,7 @@ void rumor_log_init(struct rumor_log *log, struct arena *arena, size_t ring_byte
         .buckets = arena_take(arena, entries, sizeof *log->buckets),
         .buckets_mask = entries - 1,
         .pinned = LOG_UNPINNED,
+        .since_ns = now_ns,
     };
 }
 
@@ -60,6 +61,7 @@ static void drop_oldest(struct rumor_log *log)
     while (*link != log->oldest + 1)
         link = &entry_at(log, *link - 1)->chain;
     *link = 0;
+    log->since_ns = entry->came_ns;
     log->oldest++;
 }
 
@@ -113,10 +115,10 @@ bool rumor_log_is_crowded(const struct rumor_log *log)
                                    log->newest - kept > log->entries_max / 4 * 3);
 }
 
-bool rumor_log_append(struct rumor_log *log, uint32_t place, uint32_t seq, bool own,
-                      const uint8_t *rumor, uint32_t bytes)
+bool rumor_log_append(struct rumor_log *log, uint64_t now_ns, uint32_t place, uint32_t seq,
+                      bool own, const uint8_t *rumor, uint32_t bytes)
 {
-    CHECK(bytes <= log->ring_bytes);
+    CHECK(bytes <= log->ring_bytes && now_ns >= log->since_ns);
     if (!own && (log->waiting_bytes + bytes > log->ring_bytes / 2 ||
                  log->newest - log->applied > log->entries_max / 2 || rumor_log_is_crowded(log)))
         return false;
@@ -128,6 +130,7 @@ bool rumor_log_append(struct rumor_log *log, uint32_t place, uint32_t seq, bool 
     *entry_at(log, log->newest) = (struct rumor_log_entry){
         .chain = *bucket,
         .offset = log->write_offset,
+        .came_ns = now_ns,
         .bytes = bytes,
         .place = place,
         .seq = seq,
@@ -163,11 +166,32 @@ const uint8_t *rumor_log_find(const struct rumor_log *log, uint32_t place, uint3
     return log->ring + entry->offset;
 }
 
+static bool is_lasting_at(const struct rumor_log *log, uint64_t position)
+{
+    return bytes_since(log, position) <= log->ring_bytes / 2 &&
+           log->newest - position <= log->entries_max / 2;
+}
+
 bool rumor_log_is_lasting(const struct rumor_log *log, uint32_t place, uint32_t seq)
 {
     const uint64_t link = find(log, place, seq);
-    return link && bytes_since(log, link - 1) <= log->ring_bytes / 2 &&
-           log->newest - link < log->entries_max / 2;
+    return link && is_lasting_at(log, link - 1);
+}
+
+uint64_t rumor_log_lasting_since_ns(const struct rumor_log *log)
+{
+    uint64_t first = log->oldest;
+    while (first < log->newest && !is_lasting_at(log, first))
+        first++;
+    return first == log->oldest ? log->since_ns : entry_at(log, first - 1)->came_ns;
+}
+
+bool rumor_log_came(const struct rumor_log *log, uint32_t place, uint32_t seq, uint64_t *came_ns)
+{
+    const uint64_t link = find(log, place, seq);
+    if (link)
+        *came_ns = entry_at(log, link - 1)->came_ns;
+    return link != 0;
 }
 
 void rumor_log_pin(struct rumor_log *log, uint64_t position)
@@ -198,11 +222,12 @@ void rumor_log_applied(struct rumor_log *log)
     log->applied++;
 }
 
-void rumor_log_clear(struct rumor_log *log)
+void rumor_log_clear(struct rumor_log *log, uint64_t now_ns)
 {
     memset(log->buckets, 0, (log->buckets_mask + 1) * sizeof *log->buckets);
     log->oldest = log->applied = log->newest;
     log->pinned = LOG_UNPINNED;
+    log->since_ns = now_ns;
     log->write_offset = 0;
     log->waiting_bytes = 0;
 }

@@ -19,12 +19,13 @@
 #include "base/arena.h"
 
 struct rumor_log_entry {
-    uint64_t chain; /* position + 1 of the next older entry in the same bucket, 0: none */
-    size_t offset;  /* where it begins in the ring */
-    uint32_t bytes; /* how long it is */
-    uint32_t place; /* of its origin, among the versions */
-    uint32_t seq;   /* its number */
-    bool own;       /* published here: the learner has it already */
+    uint64_t chain;   /* position + 1 of the next older entry in the same bucket, 0: none */
+    size_t offset;    /* where it begins in the ring */
+    uint64_t came_ns; /* when it was received or published */
+    uint32_t bytes;   /* how long it is */
+    uint32_t place;   /* of its origin, among the versions */
+    uint32_t seq;     /* its number */
+    bool own;         /* published here: the learner has it already */
 };
 
 struct rumor_log {
@@ -37,19 +38,20 @@ struct rumor_log {
     uint64_t newest;                 /* position after the newest entry */
     uint64_t applied;                /* position of the next to give to the learner */
     uint64_t pinned;                 /* nothing from this position on is pushed out */
+    uint64_t since_ns;               /* whatever came after this moment is here */
     size_t waiting_bytes;            /* bytes of others' rumors that the learner was not given */
     uint64_t *buckets;               /* hash table by place and number: position + 1; 0: none */
     uint64_t buckets_mask;           /* its size less 1 */
 };
 
-void rumor_log_init(struct rumor_log *log, struct arena *arena, size_t ring_bytes);
+void rumor_log_init(struct rumor_log *log, struct arena *arena, size_t ring_bytes, uint64_t now_ns);
 
 /* Room for everything rumor_log_init takes. */
 size_t rumor_log_arena_bytes(size_t ring_bytes);
 
-/* Copy a rumor in. False when too much waits for the learner. */
-bool rumor_log_append(struct rumor_log *log, uint32_t place, uint32_t seq, bool own,
-                      const uint8_t *rumor, uint32_t bytes);
+/* Copy a rumor in, which comes now. False when too much waits for the learner. */
+bool rumor_log_append(struct rumor_log *log, uint64_t now_ns, uint32_t place, uint32_t seq,
+                      bool own, const uint8_t *rumor, uint32_t bytes);
 
 /* Is so much not yet applied to the learner, ours among it, that another publication (an eighth of
  * the log at most) might not fit? */
@@ -70,8 +72,12 @@ void rumor_log_applied(struct rumor_log *log);
 #define LOG_UNPINNED UINT64_MAX
 void rumor_log_pin(struct rumor_log *log, uint64_t position);
 
-/* Will the rumor still be here when half as much as the log holds has come? */
+/* Will the rumor still be here when half as much as the log holds has come? And since when has
+ * whatever came been such a rumor? */
 bool rumor_log_is_lasting(const struct rumor_log *log, uint32_t place, uint32_t seq);
+uint64_t rumor_log_lasting_since_ns(const struct rumor_log *log);
+/* When the rumor came; false: it is not here. */
+bool rumor_log_came(const struct rumor_log *log, uint32_t place, uint32_t seq, uint64_t *came_ns);
 
 /* Does the learner still have to be given a quarter of the log? */
 static inline bool rumor_log_is_waiting(const struct rumor_log *log)
@@ -79,8 +85,8 @@ static inline bool rumor_log_is_waiting(const struct rumor_log *log)
     return log->waiting_bytes > log->ring_bytes / 4;
 }
 
-/* Forget everything. */
-void rumor_log_clear(struct rumor_log *log);
+/* Forget everything that has come until now. */
+void rumor_log_clear(struct rumor_log *log, uint64_t now_ns);
 
 /* The entries that are here, by position: oldest <= position < newest. */
 const struct rumor_log_entry *rumor_log_at(const struct rumor_log *log, uint64_t position);

@@ -92,7 +92,8 @@ static void take(struct node *node, const struct peer *from, struct origin *orig
     if (!origin && !(origin = broadcast_meet(node, from, head->origin, head->incarnation)))
         return;
     const uint32_t place = broadcast_place(node, origin);
-    if (!rumor_log_append(&broadcast->log, place, head->seq, false, rumor, (uint32_t)bytes)) {
+    if (!rumor_log_append(&broadcast->log, node->now_ns, place, head->seq, false, rumor,
+                          (uint32_t)bytes)) {
         repair_note_missing(node, origin, head->seq + 1, from); /* the learner is behind: later */
         return;
     }
@@ -241,7 +242,8 @@ static uint32_t publish_part(struct node *node, const struct update *update, uin
                  node->scratch, &taken, &bytes);
     CHECK(taken > 0 && taken <= entries && head_is_within(node->scratch, node->options.parameters));
     const uint32_t place = broadcast_place(node, own);
-    CHECK(rumor_log_append(&broadcast->log, place, head.seq, true, node->scratch, (uint32_t)bytes));
+    CHECK(rumor_log_append(&broadcast->log, node->now_ns, place, head.seq, true, node->scratch,
+                           (uint32_t)bytes));
     part.count = taken;
     part.index += from;
     part.level += from;

@@ -84,6 +84,25 @@ void expel_within_reach(uint32_t i, uint32_t villain)
     order_expulsion(i, order);
 }
 
+void expel_since(uint32_t i, uint32_t villain, uint64_t moment_ns)
+{
+    static struct node_mark marks[NODE_MARKS];
+    struct order order = order_of(0, world.nodes[villain].identity.id);
+    const struct node *node = world.nodes[i].node;
+    for (uint32_t k = 0; k < node_origins(node); k++) {
+        struct node_origin origin;
+        uint32_t at = 0;
+        const uint32_t count = node_marks(node, world_now_ns(&world), k, marks);
+        node_origin(node, k, &origin);
+        while (at < count && marks[at].came_ns > moment_ns)
+            at++;
+        if (memcmp(origin.id, order.subject, ID_BYTES) == 0 && at < count)
+            order.pairs[order.pairs_count++] =
+                (struct order_pair){.incarnation = origin.incarnation, .keep = marks[at].seq + 1};
+    }
+    order_expulsion(i, order);
+}
+
 uint32_t known_of_id(uint32_t i, const uint8_t id[static ID_BYTES])
 {
     uint32_t known = 0;

@@ -35,6 +35,10 @@ void expel_id(uint32_t i, const uint8_t id[static ID_BYTES]);
 /* As `hearsay expel` without --all: what node i's log will not have for long stays. */
 void expel_within_reach(uint32_t i, uint32_t villain);
 
+/* As `hearsay expel --since`: of each incarnation of the villain stays what had come to node i by
+ * then, as far as its marks tell. Its log reaches back so far. */
+void expel_since(uint32_t i, uint32_t villain, uint64_t moment_ns);
+
 /* Orders, given to node i all at once, that admit these; and one that does after an expulsion. */
 void admit_nodes(uint32_t i, const uint32_t *members, uint32_t count);
 void admit_after(uint32_t i, const uint8_t id[static ID_BYTES], uint64_t after);

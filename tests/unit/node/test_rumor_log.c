@@ -16,12 +16,13 @@
 
 static struct arena arena;
 static struct rumor_log rumors;
+static uint64_t now_ns; /* counts up with each rumor that comes */
 
 static int start(void **state)
 {
     (void)state;
     arena_init(&arena, rumor_log_arena_bytes(RING));
-    rumor_log_init(&rumors, &arena, RING);
+    rumor_log_init(&rumors, &arena, RING, 0);
     return 0;
 }
 
@@ -44,7 +45,7 @@ static bool append(uint32_t place, uint32_t seq, bool own, uint32_t bytes)
 {
     static uint8_t rumor[RING];
     fill(rumor, place, seq, bytes);
-    return rumor_log_append(&rumors, place, seq, own, rumor, bytes);
+    return rumor_log_append(&rumors, ++now_ns, place, seq, own, rumor, bytes);
 }
 
 /* Is it there? If so, it must be right. */
@@ -239,7 +240,7 @@ static void a_cleared_log_has_forgotten_everything_and_takes_as_much_again(void 
         if (seq < 120)
             hand_all();
     }
-    rumor_log_clear(&rumors);
+    rumor_log_clear(&rumors, now_ns);
     for (uint32_t seq = 0; seq < 140; seq++)
         assert_false(has(1, seq, 1000));
     assert_null(rumor_log_next_to_apply(&rumors));
@@ -253,6 +254,32 @@ static void a_cleared_log_has_forgotten_everything_and_takes_as_much_again(void 
         assert_true(has(1, seq, 1000));
     assert_true(append(1, 100, false, 1000));
     assert_int_equal(rumor_log_next_to_apply(&rumors)->seq, 100);
+}
+
+/* The log as a whole says so of the moments, and of each rumor by itself. */
+static void what_came_since_a_moment_is_there_and_lasts(void **state)
+{
+    (void)state;
+    enum { STEPS = 400 };
+    const uint64_t begin_ns = now_ns;
+    rumor_log_clear(&rumors, now_ns);
+    assert_int_equal(rumor_log_lasting_since_ns(&rumors), begin_ns);
+    for (uint32_t seq = 0; seq < STEPS; seq++) {
+        assert_true(append(1, seq, true, 1000));
+        hand_all();
+        const uint64_t since_ns = rumor_log_lasting_since_ns(&rumors);
+        assert_true(seq >= 50 || since_ns == begin_ns);
+        for (uint32_t known = 0; known <= seq; known++) {
+            const uint64_t want_ns = begin_ns + 1 + known; /* one at each moment */
+            uint64_t came_ns = 0;
+            uint32_t bytes;
+            const bool is_here = rumor_log_find(&rumors, 1, known, &bytes) != NULL;
+            assert_true(rumor_log_is_lasting(&rumors, 1, known) == (want_ns > since_ns));
+            assert_true(rumor_log_came(&rumors, 1, known, &came_ns) == is_here);
+            assert_true(came_ns == 0 || came_ns == want_ns);
+        }
+    }
+    assert_in_range(rumor_log_lasting_since_ns(&rumors), now_ns - 51, now_ns - 49);
 }
 
 /* What must hold after every step of a long random story: of what was taken, the newest that fit
@@ -325,6 +352,7 @@ int main(void)
         TEST(the_learner_is_behind_when_a_quarter_of_the_log_waits),
         TEST(entries_are_there_from_the_oldest_to_the_newest),
         TEST(a_cleared_log_has_forgotten_everything_and_takes_as_much_again),
+        TEST(what_came_since_a_moment_is_there_and_lasts),
         TEST(a_long_random_story_keeps_its_account),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
