@@ -59,13 +59,15 @@ add_test(NAME begin_again COMMAND bash ${CMAKE_SOURCE_DIR}/tests/process/test_be
                                   $<TARGET_FILE:hearsay>)
 add_test(NAME expel COMMAND bash ${CMAKE_SOURCE_DIR}/tests/process/test_expel.sh
                             $<TARGET_FILE:hearsay>)
+add_test(NAME expel_since COMMAND bash ${CMAKE_SOURCE_DIR}/tests/process/test_expel_since.sh
+                                  $<TARGET_FILE:hearsay>)
 add_test(NAME listed COMMAND bash ${CMAKE_SOURCE_DIR}/tests/process/test_listed.sh
                                 $<TARGET_FILE:hearsay>)
 add_test(NAME admit COMMAND bash ${CMAKE_SOURCE_DIR}/tests/process/test_admit.sh
                             $<TARGET_FILE:hearsay>)
 add_test(NAME rekey_nodes COMMAND bash ${CMAKE_SOURCE_DIR}/tests/process/test_rekey.sh
                                   $<TARGET_FILE:hearsay>)
-set_tests_properties(client begin_again expel two_rumors false_base_member listed admit rekey_nodes PROPERTIES ENVIRONMENT "CUDA_VISIBLE_DEVICES=") # CPUs alone
+set_tests_properties(client begin_again expel expel_since two_rumors false_base_member listed admit rekey_nodes PROPERTIES ENVIRONMENT "CUDA_VISIBLE_DEVICES=") # CPUs alone
 # Skipped where there is no PyTorch.
 add_executable(learn_steps tests/process/learn_steps.c)
 target_link_libraries(learn_steps PRIVATE model m)
@@ -93,7 +95,7 @@ if(Python3_FOUND)
   set_tests_properties(against_transformers PROPERTIES SKIP_RETURN_CODE 77)
 endif()
 add_test(NAME sweep_neon COMMAND bash ${CMAKE_SOURCE_DIR}/tests/process/test_sweep_neon.sh)
-set_tests_properties(page client expel two_rumors false_base_member sweep_neon planted_list PROPERTIES SKIP_RETURN_CODE 77)
+set_tests_properties(page client expel expel_since two_rumors false_base_member sweep_neon planted_list PROPERTIES SKIP_RETURN_CODE 77)
 
 # The test of the house: sizes, arrows, words (house), calls (house_calls), and whether these see
 # what they are to see (house_rules).

@@ -1,0 +1,82 @@
+#!/usr/bin/env bash
+# A member of a swarm of real nodes is put out during training, and what it published since some
+# moment leaves the bases. A witness that is not our code hears all rumors from the first on, and does
+# the sum again: test_expel_since.sh HEARSAY
+set -euo pipefail
+# shellcheck source=tests/process/client_story.sh
+source "$(dirname "${BASH_SOURCE[0]}")/client_story.sh"
+
+expel=("$hearsay" expel --key "$dir/operator.key" --state "$dir/one" --reason 'its labels are wrong')
+layers='dense 16, relu, dense 10'
+
+tell 'three nodes with an operator train'
+"$hearsay" operatorkey "$dir/operator.key" >"$dir/said.out"
+nodes=(--set "node.operator=$(sed -n 's/^node.operator = //p' "$dir/said.out")"
+    --set exchange.interval_s=1 --set exchange.bytes_per_s=2K "${patient[@]}")
+start_three "${nodes[@]}"
+know_each_other
+page three
+out=$(sed -n 's/.*"program":"[^"]*","id":"\([0-9a-f]*\)".*/\1/p' "$dir/page.out")
+
+tell 'a witness hears all that was said so far, and what is said'
+"$hearsay" keygen "$dir/witness.key" >/dev/null
+start_member witness.py witness "$layers" 12730 "$one" "$two" --heard "$dir/heard" --layers "$layers"
+# It ends at the first digest that is not the sum.
+versions() { sed -n 's/^\([0-9]*\) versions are the sum.*/\1/p' "$dir/client.out" | tail -n 1; }
+has_seen() { local now && now=$(versions) && { dead witness || ((${now:-0} >= $1)); }; }
+sees() {
+    wait_for 240 'the witness to have the sum' has_seen "$1"
+    alive witness || fail 'a digest is not that of the sum'
+}
+sees 5
+
+# How many rumors of three node one knows; and whether so many have come.
+known() { page one && sed -n "s/.*\"id\":\"$out\",\"incarnation\":[0-9]*,\"rumors\":\([0-9]*\).*/\1/p" "$dir/page.out"; }
+comes_to() { local now && now=$(known) && [[ -n $now ]] && ((now >= $1)); }
+
+tell 'three publishes before and after a moment'
+wait_for 120 'three to publish' comes_to 8
+before=$(known) moment=$(date -u '+%Y-%m-%d %H:%M:%S')
+wait_for 120 'three to publish more' comes_to $((before + 8))
+
+tell 'what is no moment, or too long ago, is refused'
+expect 2 'say how long ago, such as 90s' "${expel[@]}" "$out" --since 'a while'
+expect 2 'that is still to come' "${expel[@]}" "$out" --since '2999-01-01 00:00'
+expect 2 'either --since or --all' "${expel[@]}" "$out" --since 1h --all
+
+tell 'what it published since then is taken out, by all'
+expect 0 "^order 1: ${out:0:8} is put out of the swarm: its labels are wrong$" \
+    "${expel[@]}" "$out" --since "$moment"
+says "$dir/said.out" "of its rumors .* are taken out of the base, and [0-9]* stay, which came before $(date -u '+%Y-%m-')" ||
+    fail 'it does not say what stays'
+kept=$(sed -n 's/.* and \([0-9]*\) stay, .*/\1/p' "$dir/said.out")
+((kept > 0 && kept <= before)) || fail "$kept stay, and $before had come"
+reap three 4
+for name in one two; do
+    wait_for 20 "$name to obey" shows "$name" "\"id\":\"$out\",\"incarnation\":[0-9]*,\"rumors\":$kept,"
+done
+
+tell 'they train on, and the witness sees that what they show is the sum without it'
+sees $(($(versions) + 5))
+
+tell 'a node that has just begun has not what came before'
+leave two
+start two "${nodes[@]}" --set "node.peers=$one"
+wait_for 40 'two to know the order' shows two "\"number\":1,\"id\":\"$out\""
+page one
+first=$(sed -n 's/.*"program":"[^"]*","id":"\([0-9a-f]*\)".*/\1/p' "$dir/page.out")
+wait_for 40 'two to know what one published' shows two "\"id\":\"$first\",\"incarnation\":[0-9]*,\"rumors\""
+expect 1 'the log of this node has what .* published since .*hearsay rewind' \
+    "${expel[@]}" --state "$dir/two" "${first:0:12}" --since "$moment"
+
+tell 'the sum, done again from all that was heard, is what they have saved, each weight of it'
+leave_together one two
+reap witness 0
+expect 0 "digest $(digest one); rumors: .*\\b${out:0:8} $kept of [0-9]+" /usr/bin/python3 -B \
+    "$(dirname "${BASH_SOURCE[0]}")/recompute.py" "$dir/heard" \
+    "$dir/one/base.safetensors" "$dir/two/base.safetensors"
+heard=$(sed -n "s/.*one.*${out:0:8} $kept of \([0-9]*\).*/\1/p" "$dir/said.out")
+((heard > kept)) || fail "the witness heard $heard of its rumors, and $kept stay"
+! grep -h '"level":"error"' "$dir/one.log" "$dir/two.log" || fail 'a node shows an error'
+
+printf '%3d s  done\n' "$SECONDS"

@@ -1,0 +1,73 @@
+"""A witness: a guest (client.py) that takes over no base. It asks for every rumor from the first on,
+keeps what it heard for recompute.py, and compares each digest that a neighbour shows with that of
+the initial base and all rumors of the version shown: also after rumors have been taken out of it.
+"""
+import struct
+
+from client import Guest, Kind, TurnedAway, parser_of, run
+from recompute import initial_base
+from rumors import Rumor, digest_of, require, sum_lanes, unpack_version
+
+
+class Witness(Guest):
+    def __init__(self, credentials, addresses, layers):
+        self.initial = digest_of(enumerate(initial_base(layers, 1)))
+        self.asked, self.agreed, self.data = {}, set(), {}
+        super().__init__(credentials, addresses)
+
+    def on_message(self, neighbour, message):
+        match message:
+            case [Kind.VERSION, digest, hash_, _, _, _, _, _, entries]:
+                neighbour.say(Kind.VERSION, 0 if hash_ else digest, 0, 0, 1, 0, 1, b"", b"")
+                version = unpack_version(entries)
+                require(version.hash() == hash_, "a hash of another version")
+                self.ask_for(neighbour, version)
+                self.witness(version, hash_, digest)
+            case [Kind.RUMOR, data]:
+                rumor = Rumor(data, self.credentials)
+                self.rumors[rumor.tag, rumor.seq], self.data[rumor.tag, rumor.seq] = rumor, data
+            case [Kind.GONE, *_]:
+                raise ValueError("a neighbour has lost what it is asked for")
+            case _:
+                super().on_message(neighbour, message)
+
+    def ask_for(self, neighbour, version):
+        for tag, end in version.items():
+            while (tag, self.known[tag]) in self.rumors:
+                self.known[tag] += 1
+            if self.known[tag] < end:
+                neighbour.say(Kind.WANT, tag, self.known[tag])
+
+    def witness(self, version, hash_, digest):
+        names = [(tag, seq) for tag, end in version.items() for seq in range(end)]
+        if not self.rumors.keys() >= {*names}:
+            return
+        heard = (self.rumors[name].digest for name in names)
+        expected = sum_lanes((term, 1) for term in [self.initial, *heard])
+        require(digest == expected, f"version {hash_:016x}: {digest:016x}, not {expected:016x}")
+        if hash_ not in self.agreed:
+            self.agreed.add(hash_)
+            print(f"{len(self.agreed)} versions are the sum, the last of {len(names)} rumors")
+
+    def visit(self, path):
+        try:
+            self.until(lambda: all(neighbour.closed for neighbour in self.neighbours))
+        except TurnedAway:
+            pass  # all have left
+        with open(path, "wb") as file:
+            for data in self.data.values():
+                file.write(struct.pack("<I", len(data)) + data)
+        print(f"heard {len(self.data)} rumors")
+
+
+def main():
+    parser = parser_of("Hear all that is said in a swarm.")
+    parser.add_argument("--heard", metavar="FILE", required=True)
+    parser.add_argument("--layers", required=True)
+    given = parser.parse_args()
+    run(given, lambda mine, addresses: Witness(mine, addresses, given.layers),
+        lambda witness: witness.visit(given.heard))
+
+
+if __name__ == "__main__":
+    main()
