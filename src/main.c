@@ -20,6 +20,7 @@
 #include "commands/operator/expel.h"
 #include "commands/operator/rekey.h"
 #include "commands/predict.h"
+#include "commands/rewind.h"
 #include "commands/status/members.h"
 #include "commands/status/status.h"
 #include "commands/status/top.h"
@@ -112,6 +113,7 @@ static const struct command commands[] = {
     {"admit", "the operator admits a member, or all who are in", admit_run},
     {"expel", "the operator puts a member out of the swarm", expel_run},
     {"rekey", "the operator gives the swarm another key, while it trains", rekey_run},
+    {"rewind", "begin again from a base before somebody did harm: which, and how", rewind_run},
     {"swarm", "run a whole swarm on this machine and show that its nodes agree", swarm_run},
     {"sim", "play a swarm under virtual time, on any links, with any faults", sim_run},
     {"model", "the layers of a model as a table: shapes, parameters, work", model_command_run},

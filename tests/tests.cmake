@@ -39,7 +39,7 @@ add_unit_tests(world support_sim)
 
 add_executable(meddle tests/process/meddle.c)
 add_executable(delay tests/process/delay.c)
-foreach(SCRIPT swarm from_model text data bad_input sim status doctor gpu deploy resume torture)
+foreach(SCRIPT swarm from_model rewind text data bad_input sim status doctor gpu deploy resume torture)
   add_test(NAME ${SCRIPT} COMMAND bash ${CMAKE_SOURCE_DIR}/tests/process/test_${SCRIPT}.sh
                                   $<TARGET_FILE:hearsay> $<TARGET_FILE:meddle>)
   set_tests_properties(${SCRIPT} PROPERTIES ENVIRONMENT "CUDA_VISIBLE_DEVICES=") # CPUs alone

@@ -39,6 +39,8 @@ static const struct config_key keys[] = {
      .help = "Longest wait, when leaving, for the last rumors to spread."},
     {"node", "save_s", CONFIG_REAL, AT(node.save_s), .initial = "300", .max = 86400, .unit = "s",
      .help = "Time between checkpoints; 0: only when leaving."},
+    {"node", "older_bases", CONFIG_U32, AT(node.older_bases), .initial = "4", .max = 64,
+     .help = "Saved models from before that are kept, to begin again from (hearsay rewind)."},
     {"node", "log", CONFIG_PATH, AT(node.log), .initial = "",
      .help = "File to write notes to, one JSON object per line; -: standard output; empty: none."},
     {"node", "sandbox", CONFIG_BOOL, AT(node.sandbox), .initial = "yes",

@@ -443,6 +443,7 @@ struct saver_options setup_saver_options(const struct config *config, size_t par
     return (struct saver_options){
         .disk = disk_real(),
         .folder = config->node.state_dir,
+        .older_bases = config->node.older_bases,
         .parameters = parameters,
         .moments = moments,
         .part_parameters = snapshot_part_parameters(parameters, moments),

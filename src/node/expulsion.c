@@ -348,5 +348,6 @@ void expulsion_consider(struct node *node)
         &node->notes, node->now_ns, NOTE_EXPELLED, LEVEL_ERROR,
         "our base has what an expelled member published, our log does not reach back to "
         "take it out, and no neighbour has given a base without it: if no node has one, "
-        "expel that member again, without --all, which keeps what the logs have lost");
+        "expel that member again, without --all, which keeps what the logs have lost, or begin "
+        "again from an older base (hearsay rewind)");
 }

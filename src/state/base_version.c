@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/error.h"
 #include "node/broadcast/history.h"
@@ -99,4 +100,27 @@ uint64_t base_version_samples(const uint8_t *history, size_t history_bytes)
             samples += origins[i].samples;
     free(origins);
     return samples;
+}
+
+struct base_summary base_version_summary(const char *text, const char *id)
+{
+    const size_t digits = strlen(id) < ID_TEXT_BYTES - 1 ? strlen(id) : ID_TEXT_BYTES - 1;
+    struct base_summary summary = {0};
+    const char *last = NULL;
+    for (const char *at = text; *at; at += strcspn(at, " "), at += strspn(at, " ")) {
+        char *end;
+        const size_t name = strcspn(at, "/ ");
+        if (at[name] != '/')
+            continue; /* no entry of ours */
+        (void)strtoull(at + name + 1, &end, 10);
+        const uint64_t rumors = *end == ':' ? strtoull(end + 1, NULL, 10) : 0;
+        if (rumors > 0 && !(last && strncmp(last, at, name + 1) == 0))
+            summary.members++;
+        if (rumors > 0)
+            last = at;
+        summary.rumors += rumors;
+        if (digits > 0 && name >= digits && strncasecmp(at, id, digits) == 0)
+            summary.of += rumors;
+    }
+    return summary;
 }

@@ -19,6 +19,14 @@
  * since an incarnation is a time. */
 void base_version_text(const uint8_t *history, size_t history_bytes, char *out, size_t room);
 
+/* What such a text says. */
+struct base_summary {
+    uint32_t members; /* that have published something of it */
+    uint64_t rumors;  /* it is the sum of */
+    uint64_t of; /* those of members whose ids begin so; no more than the text's 8 digits count */
+};
+struct base_summary base_version_summary(const char *text, const char *id);
+
 /* The samples that all origins have learned, as their latest rumors in the history say. An origin
  * that went on counting under its next incarnation counts once. */
 uint64_t base_version_samples(const uint8_t *history, size_t history_bytes);

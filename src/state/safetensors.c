@@ -149,6 +149,20 @@ enum error safetensors_read_about(const char *path, struct safetensors_about *ab
     return OK;
 }
 
+enum error safetensors_read_version(const char *path, char version[static SAFETENSORS_VERSION_MAX],
+                                    struct problem *problem)
+{
+    struct safetensors_file file;
+    const enum error error = safetensors_file_open(&file, path, problem);
+    if (error != OK)
+        return error;
+    const json_t *metadata = json_object_get(file.header, SAFETENSORS_METADATA);
+    const char *text = json_string_value(json_object_get(metadata, "version"));
+    (void)snprintf(version, SAFETENSORS_VERSION_MAX, "%s", text ? text : "");
+    safetensors_file_close(&file);
+    return OK;
+}
+
 /* Whose names the file has: the family's, where it has the first of those and not of ours. */
 static void choose_names(const struct safetensors_file *file, const struct model *model,
                          struct tensor_names *names)

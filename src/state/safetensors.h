@@ -56,6 +56,10 @@ uint64_t safetensors_checksum(const float *weights, size_t count);
 enum error safetensors_read_about(const char *path, struct safetensors_about *about,
                                   struct problem *problem) MUST_USE;
 
+/* Reads what a base of ours is the sum of (base_version.h); "": the file does not say. */
+enum error safetensors_read_version(const char *path, char version[static SAFETENSORS_VERSION_MAX],
+                                    struct problem *problem) MUST_USE;
+
 /* Reads host_weights[P]. Metadata is not looked at: every tensor of the model must be there, under
  * our name or its family's (tensor_names.h), F32, F16 or BF16, with its shape, and no other.
  * MISMATCH: the sentence lists what the file holds and what the model needs. This and the above

@@ -7,6 +7,8 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "state/incarnation.h"
+#include "state/older_bases.h"
 
 /* How the save under way is to end. */
 enum verdict { GOES_ON, ENDS, ABANDONED, TOO_SLOW };
@@ -192,6 +194,9 @@ static void write_end(struct saver *saver)
     if (result->has_checkpoint)
         result->error = export_save(&saver->options.base, saver->units, checkpoint->digest,
                                     checkpoint->own, checkpoint->own_bytes, &result->problem);
+    if (result->error == OK)
+        result->error = older_bases_keep(saver->options.folder, incarnation_wall_ms() / 1000,
+                                         saver->options.older_bases, &result->problem);
 }
 
 static void abandon(struct saver *saver)

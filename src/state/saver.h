@@ -28,6 +28,7 @@ struct saver_options {
     const char *folder;        /* of the checkpoints */
     const char *model;         /* the owner's text (checkpoint_owner.h) */
     struct export base;        /* the file written after each checkpoint */
+    uint32_t older_bases;      /* how many from before are kept (older_bases.h) */
     size_t parameters;         /* P of the learner */
     uint32_t moments;          /* of the learner's optimizer */
     size_t part_parameters;    /* entries that are taken at once (snapshot_part_parameters) */

@@ -4,6 +4,7 @@
  *   STATE_DIR/checkpoint-N       checkpoint.h: to go on from
  *   STATE_DIR/orders             order_files.h: of the operator
  *   STATE_DIR/base.safetensors   export.h: the model, for anybody
+ *   STATE_DIR/base-T.safetensors older_bases.h: as it was at time T
  */
 #ifndef HEARSAY_STATE_STATE_DIR_H
 #define HEARSAY_STATE_STATE_DIR_H

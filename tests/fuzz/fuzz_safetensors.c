@@ -1,8 +1,9 @@
-/* A file of tensors: of our own model, and what it says of itself. */
+/* A file of tensors: of our own model, and what it says of itself and of what it is the sum of. */
 #include <stdlib.h>
 
 #include "fuzz/file.h"
 #include "fuzz/fuzz.h"
+#include "state/base_version.h"
 #include "state/safetensors.h"
 #include "wire/bytes.h"
 
@@ -55,6 +56,7 @@ static void put_file(struct input *input)
 void fuzz_one(const uint8_t *data, size_t bytes)
 {
     struct input input = {data, bytes};
+    static char version[SAFETENSORS_VERSION_MAX];
     float weights[PARAMETERS_MAX];
     struct safetensors_about about;
     struct problem problem = {""};
@@ -67,4 +69,9 @@ void fuzz_one(const uint8_t *data, size_t bytes)
     error = safetensors_read_about(file.path, &about, &problem);
     CHECK((error == OK) == (problem.text[0] == 0));
     CHECK(error != OK || (memchr(about.layers, 0, sizeof about.layers) && about.classes > 0));
+    if (safetensors_read_version(file.path, version, &problem) == OK) {
+        const struct base_summary all = base_version_summary(version, "");
+        const struct base_summary some = base_version_summary(version, "0a");
+        CHECK(all.of == 0 && some.rumors == all.rumors && some.members == all.members);
+    }
 }

@@ -90,8 +90,11 @@ static void layer_lines(void)
 /* As it is, and for a header whose length follows from the zero behind it. */
 static void tensor_files(void)
 {
-    static const struct safetensors_about about = {
-        .classes = 2, .scale = 1, .digest = 7, .samples = 64, .version = ""};
+    static const struct safetensors_about about = {.classes = 2,
+                                                   .scale = 1,
+                                                   .digest = 7,
+                                                   .samples = 64,
+                                                   .version = "0a1b2c3d/7:3 0a1b2c3d/9:1"};
     static const float weights[64] = {1, 2, 3};
     static uint8_t file[8 + (1u << 14)];
     char path[] = "/tmp/hearsay-seed-XXXXXX";

@@ -39,6 +39,7 @@ static const char *const others[] = {
     "node.seed=18446744073709551615",
     "node.grace_s=0.1",
     "node.save_s=60",
+    "node.older_bases=9",
     "node.log=-",
     "node.verbose=yes",
     "node.sandbox=no",

@@ -202,9 +202,30 @@ static void nodes_of_equal_version_save_equal_files(void **state)
     assert_false(bytes == bytes_of_less && memcmp(one, other, bytes) == 0);
 }
 
+static void a_text_tells_how_much_of_whom_there_is(void **state)
+{
+    (void)state;
+    static const char *const TEXT =
+        "0a1b2c3d/1795579963977:40 0a1b2c3d/1795579963999:2 5566aabb/1795579963988:10 "
+        "5566aabb/1795579964000:0 ffff0000/7:0";
+    struct base_summary summary = base_version_summary(TEXT, "");
+    assert_int_equal(summary.members, 2);
+    assert_int_equal(summary.rumors, 52);
+    assert_int_equal(summary.of, 0);
+    assert_int_equal(base_version_summary(TEXT, "0A").of, 42);
+    assert_int_equal(base_version_summary(TEXT, "5566aabb00112233").of, 10);
+    assert_int_equal(base_version_summary(TEXT, "5566aabc").of, 0);
+    assert_int_equal(base_version_summary("", "0a").rumors, 0);
+    static const char *const STRANGE[] = {
+        " ", "0a/", "0a/1", "0a/1:", "/", ":3", "0a 1:3", "0a/x:3"};
+    for (size_t i = 0; i < sizeof STRANGE / sizeof *STRANGE; i++)
+        assert_int_equal(base_version_summary(STRANGE[i], "0a").of, 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_text_tells_how_much_of_whom_there_is),
         cmocka_unit_test(the_text_is_sorted_by_id_and_incarnation),
         cmocka_unit_test(what_has_no_room_is_the_oldest_whatever_the_order),
         cmocka_unit_test(samples_that_the_next_incarnation_counts_on_count_once),

@@ -1,0 +1,320 @@
+#include "commands/rewind.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <getopt.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/amount.h"
+#include "base/arena.h"
+#include "commands/config_options.h"
+#include "commands/operator/order_giver.h"
+#include "commands/saved_model.h"
+#include "state/base_version.h"
+#include "state/incarnation.h"
+#include "state/older_bases.h"
+
+enum { EXIT_OK = 0, EXIT_FAILED = 1, EXIT_USAGE = 2 };
+
+#define BASES_MAX (OLDER_BASES_MAX + 2)
+
+static const char usage[] =
+    "hearsay rewind [options] [ID]: which bases from before there are to begin again from\n"
+    "hearsay rewind [options] [ID] --to N [--out FILE]: prepare that, and say what is to be done\n"
+    "\n"
+    "For when a member has done harm for longer than the logs of the nodes reach back, so that\n"
+    "hearsay expel cannot take out what it published. Run it in the folder of a node; whether the\n"
+    "node runs does not matter, and nothing is changed there. ID: of that member, or its first\n"
+    "digits: how much of it is in each base.\n"
+    "\n"
+    "  --to N                  the base with this number\n"
+    "  --out FILE              where a copy of it is to go (default start.safetensors)\n"
+    "  --state DIR             the node's state folder (default state)\n"
+    "  --config FILE           or: the node's configuration, which names the folder\n"
+    "  --set SECTION.KEY=VALUE set one key, as hearsay node takes it; may be repeated\n"
+    "  --help                  print this\n"
+    "\n"
+    "Exit codes: 0 done, 1 failed, 2 wrong usage.\n";
+
+struct options {
+    struct config_options config; /* which folder, and whether help is asked for */
+    const char *id;               /* "": of nobody in particular */
+    const char *out;              /* the copy */
+    long to;                      /* number of the base; 0: show them */
+};
+
+/* A base in the folder. */
+struct base {
+    char path[BASE_PATH_BYTES];
+    uint64_t saved_s;               /* since 1970 */
+    struct safetensors_about about; /* what the file says of itself */
+    struct base_summary summary;    /* what it is the sum of */
+};
+
+struct bases {
+    size_t count;
+    struct base base[BASES_MAX]; /* the newest first */
+};
+
+static enum error take_option(struct options *options, int letter, struct problem *problem)
+{
+    char *end;
+    switch (letter) {
+    case 't':
+        options->to = strtol(optarg, &end, 10);
+        return *end == '\0' && options->to > 0
+                   ? OK
+                   : problem_set(problem, MALFORMED,
+                                 "--to %.40s: give the number of a base, as hearsay rewind shows "
+                                 "it",
+                                 optarg);
+    case 'o':
+        options->out = optarg;
+        return OK;
+    case 'd':
+        options->config.state = optarg;
+        return OK;
+    case 'c':
+        options->config.file = optarg;
+        return OK;
+    case 's':
+        return config_options_add_set(&options->config, optarg, problem);
+    case 'h':
+        options->config.help = true;
+        return OK;
+    default:
+        return problem_set(problem, MALFORMED, "see: hearsay rewind --help");
+    }
+}
+
+static enum error parse_options(struct options *options, int argc, char **argv,
+                                struct problem *problem)
+{
+    static const struct option known[] = {{"to", required_argument, NULL, 't'},
+                                          {"out", required_argument, NULL, 'o'},
+                                          {"state", required_argument, NULL, 'd'},
+                                          {"config", required_argument, NULL, 'c'},
+                                          {"set", required_argument, NULL, 's'},
+                                          {"help", no_argument, NULL, 'h'},
+                                          {NULL, 0, NULL, 0}};
+    int letter;
+    *options = (struct options){.id = "", .out = "start.safetensors"};
+    while ((letter = getopt_long(argc, argv, "h", known, NULL)) != -1) {
+        const enum error error = take_option(options, letter, problem);
+        if (error != OK || options->config.help)
+            return error;
+    }
+    if (argc - optind > 1)
+        return problem_set(problem, MALFORMED, "one ID at a time; see: hearsay rewind --help");
+    if (argc == optind)
+        return OK;
+    options->id = argv[optind];
+    return order_giver_check_id(options->id, problem);
+}
+
+static enum error read_base(struct bases *bases, const char *path, uint64_t saved_s, const char *id,
+                            struct problem *problem)
+{
+    struct base *base = &bases->base[bases->count];
+    char *version = malloc(SAFETENSORS_VERSION_MAX);
+    CHECK(version && bases->count < BASES_MAX);
+    *base = (struct base){.saved_s = saved_s};
+    (void)snprintf(base->path, sizeof base->path, "%s", path);
+    enum error error = safetensors_read_about(path, &base->about, problem);
+    if (error == OK)
+        error = safetensors_read_version(path, version, problem);
+    if (error == OK) {
+        base->summary = base_version_summary(version, id);
+        bases->count++;
+    }
+    free(version);
+    return error;
+}
+
+/* One that cannot be read is named and passed over: the others may do. */
+static void read_or_name(struct bases *bases, const char *path, uint64_t saved_s, const char *id)
+{
+    struct problem problem;
+    if (read_base(bases, path, saved_s, id, &problem) != OK)
+        (void)config_options_complain(&problem, 0);
+}
+
+static enum error find_bases(struct bases *bases, const char *folder, const char *id,
+                             struct problem *problem)
+{
+    struct older_bases older;
+    struct stat newest = {0};
+    char path[BASE_PATH_BYTES];
+    bases->count = 0;
+    const enum error error = older_bases_list(folder, &older, problem);
+    if (error != OK)
+        return error;
+    export_path(path, folder);
+    if (stat(path, &newest) == 0)
+        read_or_name(bases, path, (uint64_t)newest.st_mtim.tv_sec, id);
+    for (uint32_t i = older.count; i-- > 0;) {
+        struct stat about;
+        older_bases_path(path, folder, older.saved_s[i]);
+        if (bases->count == 0 || stat(path, &about) != 0 || about.st_ino != newest.st_ino)
+            read_or_name(bases, path, older.saved_s[i], id);
+    }
+    return bases->count > 0
+               ? OK
+               : problem_set(problem, MISSING,
+                             "%.300s: no base has been saved here: a node does so every "
+                             "node.save_s, and when it leaves",
+                             folder);
+}
+
+static double age_s(const struct base *base)
+{
+    const uint64_t now_ms = incarnation_wall_ms();
+    return now_ms > base->saved_s * 1000 ? (double)(now_ms - base->saved_s * 1000) * 1e-3 : 0;
+}
+
+static void print_bases(const struct bases *bases, const char *id)
+{
+    (void)printf("  n  saved                 age     samples   members  rumors%s%.8s\n",
+                 id[0] ? "     of " : "", id);
+    size_t without = 0;
+    for (size_t i = 0; i < bases->count; i++) {
+        const struct base *base = &bases->base[i];
+        (void)printf("%3zu  %s  %-6s  %8s  %7" PRIu32 "  ", i + 1,
+                     amount_moment(base->saved_s * 1000).text, amount_span(age_s(base)).text,
+                     amount_of((double)base->about.samples, "").text, base->summary.members);
+        if (id[0])
+            (void)printf("%-9" PRIu64 "  %" PRIu64 "\n", base->summary.rumors, base->summary.of);
+        else
+            (void)printf("%" PRIu64 "\n", base->summary.rumors);
+        if (without == 0 && base->summary.of == 0)
+            without = i + 1;
+    }
+    if (id[0] && without > 0)
+        (void)printf("the newest that has nothing of %.8s: hearsay rewind %s --to %zu\n", id, id,
+                     without);
+    else if (id[0])
+        (void)printf("all have something of %.8s; another node may have saved an older one "
+                     "(node.older_bases)\n",
+                     id);
+}
+
+/* Are its weights those that were saved? */
+static enum error check_base(const struct base *base, struct problem *problem)
+{
+    struct safetensors_about about = base->about;
+    struct arena arena;
+    struct model *model;
+    arena_init_growing(&arena);
+    enum error error =
+        model_new(&model, &arena, NULL, about.layers, about.in, about.classes, 1, problem);
+    if (error == OK) {
+        float *weights = arena_take(&arena, model_parameters(model), sizeof *weights);
+        error = saved_model_load(base->path, model, weights, &about, problem);
+        model_free(model);
+    }
+    arena_release(&arena);
+    return error;
+}
+
+static bool copy_bytes(int from, int to)
+{
+    char bytes[1 << 16];
+    for (;;) {
+        const ssize_t count = read(from, bytes, sizeof bytes);
+        if (count <= 0)
+            return count == 0 && fsync(to) == 0;
+        for (ssize_t done = 0, wrote; done < count; done += wrote)
+            if ((wrote = write(to, bytes + done, (size_t)(count - done))) < 0)
+                return false;
+    }
+}
+
+static enum error copy_base(const struct base *base, const char *out, struct problem *problem)
+{
+    const int from = open(base->path, O_RDONLY | O_CLOEXEC);
+    const int to = open(out, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644);
+    const bool is_made = to >= 0, is_copied = from >= 0 && is_made && copy_bytes(from, to);
+    const int reason = errno;
+    if (from >= 0)
+        (void)close(from);
+    if (is_made)
+        (void)close(to);
+    if (is_copied)
+        return OK;
+    if (is_made)
+        (void)unlink(out);
+    return problem_set(problem, FAILED, "%s cannot be copied to %s: %s; name another file (--out)",
+                       base->path, out, strerror(reason));
+}
+
+static void print_steps(const struct bases *bases, const struct base *base,
+                        const struct options *options, const char *swarm)
+{
+    const uint64_t newest = bases->base[0].about.samples, then = base->about.samples;
+    const bool is_whole = strlen(options->id) == (size_t)2 * ID_BYTES;
+    (void)printf("%s is the base of %s: the sum of %" PRIu64 " rumors of %" PRIu32
+                 " members, digest %016" PRIx64 "\n",
+                 options->out, amount_moment(base->saved_s * 1000).text, base->summary.rumors,
+                 base->summary.members, base->about.digest);
+    if (options->id[0])
+        (void)printf("of %.8s it has %" PRIu64 " rumors\n", options->id, base->summary.of);
+    (void)printf("what was learned since is given up: %s samples of %s\n",
+                 amount_of(newest > then ? (double)(newest - then) : 0, "").text,
+                 amount_of((double)newest, "").text);
+    (void)printf(
+        "\nWhat is left to do:\n"
+        "1. Stop the node on every machine, before any is started again.\n"
+        "2. Copy %s to every machine that stays in the swarm (scp).\n"
+        "3. In the configuration of each:\n"
+        "     [node]   swarm = %s-2          nobody brings anything of the old swarm\n"
+        "              state_dir = state-2   the old folder stays as it is\n"
+        "     [model]  start = %s\n"
+        "4. Keep out who is to stay out, as the old orders hold in the old swarm alone: make\n"
+        "   another swarm key (hearsay swarmkey) and copy it to those machines; or start one\n"
+        "   node, and with the operator's key, before the others start:\n"
+        "     hearsay expel %s --all --reason \"did harm before\"\n"
+        "5. Start the nodes.\n",
+        options->out, swarm, options->out, is_whole ? options->id : "ALL-64-DIGITS-OF-ITS-ID");
+}
+
+static enum error prepare(const struct bases *bases, const struct options *options,
+                          const char *swarm, struct problem *problem)
+{
+    if ((size_t)options->to > bases->count)
+        return problem_set(problem, MISSING, "--to %ld: there are %zu; see: hearsay rewind",
+                           options->to, bases->count);
+    const struct base *base = &bases->base[options->to - 1];
+    enum error error = check_base(base, problem);
+    if (error == OK)
+        error = copy_base(base, options->out, problem);
+    if (error == OK)
+        print_steps(bases, base, options, swarm);
+    return error;
+}
+
+int rewind_run(int argc, char **argv)
+{
+    static struct bases bases;
+    struct options options;
+    struct config config;
+    struct problem problem;
+    if (parse_options(&options, argc, argv, &problem) != OK)
+        return config_options_complain(&problem, EXIT_USAGE);
+    if (options.config.help) {
+        (void)fputs(usage, stdout);
+        return EXIT_OK;
+    }
+    if (config_options_read(&config, &options.config, &problem) != OK)
+        return config_options_complain(&problem, EXIT_USAGE);
+    enum error error = find_bases(&bases, config.node.state_dir, options.id, &problem);
+    if (error == OK && options.to == 0)
+        print_bases(&bases, options.id);
+    else if (error == OK)
+        error = prepare(&bases, &options, config.node.swarm, &problem);
+    return error == OK ? EXIT_OK : config_options_complain(&problem, EXIT_FAILED);
+}

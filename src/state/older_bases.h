@@ -1,0 +1,38 @@
+/* Older bases: what a swarm can begin again from, when somebody is found out who has harmed it for
+ * longer than its logs reach back (commands/rewind.h).
+ *
+ *   FOLDER/base-20261125-143005.safetensors   base.safetensors as it was then (UTC): another name
+ * of the same file, until a new one takes its place
+ *
+ * One is kept an hour after the one before, at the earliest. Where there are more than so many,
+ * that one goes which makes the least gap, of ages in proportion, and never the first of all: so
+ * they lie the closer the younger they are, and reach back to the beginning. Times are seconds
+ * since 1970. Held by tests/unit/state/test_older_bases.c and tests/process/test_rewind.sh.
+ */
+#ifndef HEARSAY_STATE_OLDER_BASES_H
+#define HEARSAY_STATE_OLDER_BASES_H
+
+#include "base/error.h"
+#include "state/export.h"
+
+#define OLDER_BASES_MAX 64
+
+struct older_bases {
+    uint32_t count;                        /* how many there are */
+    uint64_t saved_s[OLDER_BASES_MAX + 1]; /* when each was saved, the oldest first */
+};
+
+/* Those in the folder. FAILED: it cannot be read. Beyond the room there is, some are left out. */
+enum error older_bases_list(const char *folder, struct older_bases *bases,
+                            struct problem *problem) MUST_USE;
+void older_bases_path(char path[static BASE_PATH_BYTES], const char *folder, uint64_t saved_s);
+
+/* After base.safetensors was saved: keeps it, too, if it is time, and no more than so many; of none
+ * nothing is done. FAILED: it cannot be kept, for example where a file has but one name. */
+enum error older_bases_keep(const char *folder, uint64_t now_s, uint32_t most,
+                            struct problem *problem) MUST_USE;
+
+/* Which of two or more goes. */
+uint32_t older_bases_to_go(const struct older_bases *bases, uint64_t now_s);
+
+#endif

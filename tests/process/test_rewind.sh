@@ -1,0 +1,90 @@
+#!/usr/bin/env bash
+# A swarm begins again from a base that was saved before somebody published: test_rewind.sh HEARSAY
+set -euo pipefail
+# shellcheck source=tests/process/story.sh
+source "$(dirname "${BASH_SOURCE[0]}")/story.sh"
+
+rewind=("$hearsay" rewind --state "$dir/one" --out "$dir/start.safetensors")
+own_id() { page "$1" && sed -n 's/.*"program":"[^"]*","id":"\([0-9a-f]*\)".*/\1/p' "$dir/page.out"; }
+published() { page "$1" && says "$dir/page.out" '"rumors_published":[1-9]'; }
+
+"$hearsay" operatorkey "$dir/operator.key" >"$dir/said.out"
+nodes=(--set "node.operator=$(sed -n 's/^node.operator = //p' "$dir/said.out")"
+    --set exchange.interval_s=1 --set exchange.bytes_per_s=2K
+    --set limits.silence_s=120 --set limits.handshake_s=60)
+
+tell 'without a saved base there is nothing to begin again from'
+mkdir "$dir/one"
+expect 1 'no base has been saved here' "${rewind[@]}"
+expect 2 'is not the beginning of an id' "${rewind[@]}" xyz
+expect 2 'give the number of a base' "${rewind[@]}" --to first
+expect 1 'cannot be read: No such file' "${rewind[@]}" --state "$dir/nowhere"
+
+tell 'one trains alone, and saves'
+start one "${nodes[@]}"
+wait_for 40 'one to publish' published one
+leave one
+expect 0 '^  1 ' "${rewind[@]}"
+! says "$dir/said.out" '^  2 ' || fail 'one base is shown twice'
+
+tell 'hours later, another publishes, too'
+for kept in "$dir"/one/base-*.safetensors; do
+    mv "$kept" "$dir/one/base-20261101-120000.safetensors"
+done
+rm "$dir/one.log" # it names the address of the start before
+start one "${nodes[@]}"
+one=$(address_of one)
+start two "${nodes[@]}" --set "node.peers=$one"
+wait_for 40 'two to publish' published two
+out=$(own_id two)
+knows_two() { shows one "\"id\":\"$out\",\"incarnation\":[0-9]*,\"rumors\":[1-9]"; }
+wait_for 40 'one to know it' knows_two
+leave_together one two
+
+tell 'the bases are shown, with how much of it is in each'
+expect 0 "the newest that has nothing of ${out:0:8}: hearsay rewind $out --to 2" "${rewind[@]}" "$out"
+says "$dir/said.out" '^  1 .* 2  .* [1-9][0-9]*$' || fail 'the newest does not have it'
+says "$dir/said.out" '^  2  2026-11-01 12:00 UTC .* 1  .* 0$' || fail 'the older one has it'
+expect 1 'there are 2' "${rewind[@]}" "$out" --to 3
+
+tell 'a base that was damaged is not begun from'
+cp "$dir/one/base-20261101-120000.safetensors" "$dir/sound"
+printf x | dd of="$dir/one/base-20261101-120000.safetensors" bs=1 seek=40000 conv=notrunc status=none
+expect 1 'its weights are not those that were saved' "${rewind[@]}" "$out" --to 2
+cp "$dir/sound" "$dir/one/base-20261101-120000.safetensors"
+
+tell 'the older one is copied, and the steps are said'
+expect 0 'swarm = hearsay-2 ' "${rewind[@]}" "$out" --to 2
+says "$dir/said.out" "hearsay expel $out --all" || fail 'it does not say how to keep it out'
+cmp "$dir/sound" "$dir/start.safetensors" || fail 'the copy is another file'
+expect 1 'cannot be copied to .*File exists' "${rewind[@]}" "$out" --to 2
+base=$(sed -n 's/.* digest \([0-9a-f]\{16\}\)$/\1/p' <("${rewind[@]}" "$out" --to 2 --out "$dir/again"))
+
+tell 'a new swarm begins from it, and who did harm stays out'
+again=("${nodes[@]}" --set node.swarm=hearsay-2 --set "model.start=$dir/start.safetensors")
+rm "$dir/one.log"
+start one "${again[@]}" --set "node.state_dir=$dir/one-2"
+one=$(address_of one)
+wait_for 40 'one to answer' test -S "$dir/one-2/status.sock"
+expect 0 "^order 1: ${out:0:8} is put out" "$hearsay" expel "$out" --all --reason 'did harm before' \
+    --key "$dir/operator.key" --state "$dir/one-2"
+start three "${again[@]}" --set "node.peers=$one"
+joined() { shows three '"stage":"running"' && says "$dir/page.out" '"members_live":2,'; }
+wait_for 60 'three to join' joined
+rm -r "${dir:?}/two"
+start two "${again[@]}" --set "node.peers=$one"
+reap two 4
+says "$dir/two.err" 'put this node out of the swarm \(order 1\)' || fail 'it is not told'
+leave_together one three
+expect 0 '^  1 .* 2  ' "$hearsay" rewind --state "$dir/one-2"
+
+tell 'it began from just that base'
+# A node that has published nothing yet has the base that it began from.
+start four "${again[@]}" --set node.swarm=hearsay-3 --set exchange.interval_s=600
+shows_base() { shows four "\"digest\":\"$base\""; }
+wait_for 40 'four to show it' shows_base
+kill -KILL "${pid[four]}"
+wait "${pid[four]}" || true
+unset 'pid[four]'
+
+printf '%3d s  done\n' "$SECONDS"

@@ -1,0 +1,192 @@
+/* Bases from before: when one is kept, which one goes, and what else is in the folder. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "state/older_bases.h"
+
+#define BEGIN_S 1795617005ull /* 2026-11-25 14:30:05 UTC */
+#define HOUR_S  3600ull
+
+static char folder[64];
+static struct older_bases bases;
+
+/* A new base takes the place of the one before, as a save does it. */
+static void save_base(const char *text)
+{
+    char path[BASE_PATH_BYTES], fresh[BASE_PATH_BYTES + 4];
+    export_path(path, folder);
+    (void)snprintf(fresh, sizeof fresh, "%s.new", path);
+    FILE *file = fopen(fresh, "w");
+    assert_non_null(file);
+    assert_true(fputs(text, file) >= 0);
+    assert_int_equal(fclose(file), 0);
+    assert_int_equal(rename(fresh, path), 0);
+}
+
+static void list(void)
+{
+    struct problem problem;
+    assert_int_equal(older_bases_list(folder, &bases, &problem), OK);
+}
+
+static void keep(uint64_t now_s, uint32_t most)
+{
+    struct problem problem;
+    if (older_bases_keep(folder, now_s, most, &problem) != OK)
+        fail_msg("%s", problem.text);
+    list();
+}
+
+static void must_hold(uint64_t saved_s, const char *text)
+{
+    char path[BASE_PATH_BYTES], read[32] = "";
+    older_bases_path(path, folder, saved_s);
+    FILE *file = fopen(path, "r");
+    assert_non_null(file);
+    assert_non_null(fgets(read, sizeof read, file));
+    assert_int_equal(fclose(file), 0);
+    assert_string_equal(read, text);
+}
+
+static int start(void **state)
+{
+    (void)state;
+    (void)strcpy(folder, "/tmp/hearsay-older-XXXXXX");
+    assert_non_null(mkdtemp(folder));
+    return 0;
+}
+
+static int stop(void **state)
+{
+    char path[BASE_PATH_BYTES];
+    (void)state;
+    list();
+    for (uint32_t i = 0; i < bases.count; i++) {
+        older_bases_path(path, folder, bases.saved_s[i]);
+        assert_int_equal(unlink(path), 0);
+    }
+    export_path(path, folder);
+    (void)unlink(path);
+    assert_int_equal(rmdir(folder), 0);
+    return 0;
+}
+
+static void one_is_kept_an_hour_after_the_one_before(void **state)
+{
+    (void)state;
+    save_base("first");
+    keep(BEGIN_S, 4);
+    save_base("second");
+    keep(BEGIN_S + HOUR_S - 1, 4);
+    assert_int_equal(bases.count, 1);
+    must_hold(BEGIN_S, "first");
+    save_base("third");
+    keep(BEGIN_S + HOUR_S, 4);
+    assert_int_equal(bases.count, 2);
+    must_hold(BEGIN_S, "first");
+    must_hold(BEGIN_S + HOUR_S, "third");
+}
+
+static void none_is_kept_where_none_is_to_be(void **state)
+{
+    (void)state;
+    save_base("first");
+    keep(BEGIN_S, 0);
+    assert_int_equal(bases.count, 0);
+}
+
+static void of_one_place_the_newest_has_it(void **state)
+{
+    (void)state;
+    for (uint64_t hour = 0; hour < 5; hour++) {
+        save_base("one");
+        keep(BEGIN_S + hour * HOUR_S, 1);
+        assert_int_equal(bases.count, 1);
+        assert_true(bases.saved_s[0] == BEGIN_S + hour * HOUR_S);
+    }
+}
+
+/* Whenever somebody began to do harm, there is one from before that is not much older. */
+static void they_lie_the_closer_the_younger_they_are(void **state)
+{
+    (void)state;
+    enum { HOURS = 1000, MOST = 8 };
+    for (uint64_t hour = 0; hour < HOURS; hour++) {
+        const uint64_t now_s = BEGIN_S + hour * HOUR_S;
+        save_base("some");
+        keep(now_s, MOST);
+        assert_int_equal(bases.count, hour < MOST ? hour + 1 : MOST);
+        assert_true(bases.saved_s[0] == BEGIN_S && bases.saved_s[bases.count - 1] == now_s);
+        for (uint32_t i = 1; i < bases.count; i++) {
+            const uint64_t older = (now_s - bases.saved_s[i - 1]) / HOUR_S + 1;
+            const uint64_t younger = (now_s - bases.saved_s[i]) / HOUR_S + 1;
+            assert_in_range(older, younger + 1, 5 * younger);
+        }
+    }
+}
+
+static void a_clock_that_was_ahead_is_not_waited_for(void **state)
+{
+    (void)state;
+    save_base("ahead");
+    keep(BEGIN_S + 1000 * HOUR_S, 3);
+    save_base("right");
+    keep(BEGIN_S, 3);
+    assert_int_equal(bases.count, 2);
+    must_hold(BEGIN_S, "right");
+}
+
+static void other_files_are_left_alone(void **state)
+{
+    (void)state;
+    static const char *const OTHERS[] = {
+        "base-20261125-143005.safetensors.new", "base-2026115-143005.safetensors",
+        "base-20260231-120000.safetensors", "my-base-20261125-143005.safetensors",
+        "base-.safetensors"};
+    char path[BASE_PATH_BYTES];
+    for (size_t i = 0; i < sizeof OTHERS / sizeof *OTHERS; i++) {
+        (void)snprintf(path, sizeof path, "%s/%s", folder, OTHERS[i]);
+        assert_int_equal(mkdir(path, 0700), 0);
+    }
+    save_base("first");
+    keep(BEGIN_S, 4);
+    assert_int_equal(bases.count, 1);
+    for (size_t i = 0; i < sizeof OTHERS / sizeof *OTHERS; i++) {
+        (void)snprintf(path, sizeof path, "%s/%s", folder, OTHERS[i]);
+        assert_int_equal(rmdir(path), 0);
+    }
+}
+
+static void what_cannot_be_kept_is_said(void **state)
+{
+    (void)state;
+    struct problem problem = {""};
+    assert_int_equal(older_bases_keep(folder, BEGIN_S, 4, &problem), FAILED); /* no base at all */
+    assert_non_null(strstr(problem.text, "cannot be kept"));
+    assert_non_null(strstr(problem.text, "node.older_bases = 0"));
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, start, stop)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(one_is_kept_an_hour_after_the_one_before),
+        TEST(none_is_kept_where_none_is_to_be),
+        TEST(of_one_place_the_newest_has_it),
+        TEST(they_lie_the_closer_the_younger_they_are),
+        TEST(a_clock_that_was_ahead_is_not_waited_for),
+        TEST(other_files_are_left_alone),
+        TEST(what_cannot_be_kept_is_said),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
