@@ -21,6 +21,10 @@ struct arena {
 /* Reserve size_bytes of address space. Aborts when the system has none. */
 void arena_init(struct arena *arena, size_t size_bytes);
 
+/* Hand out size_bytes of zeroed memory that is the caller's, aligned to 64 bytes: it is never
+ * released by the arena. */
+void arena_init_in(struct arena *arena, void *memory, size_t size_bytes);
+
 /* Reserve what is asked for when it is asked for. Aborts when the system has none. */
 void arena_init_growing(struct arena *arena);
 
@@ -28,7 +32,7 @@ void arena_init_growing(struct arena *arena);
  * it grows. */
 void *arena_take(struct arena *arena, size_t count, size_t item_bytes);
 
-/* Give everything back; every pointer taken is dead. */
+/* Give everything back; every pointer taken is dead. Not after arena_init_in. */
 void arena_release(struct arena *arena);
 
 #endif

@@ -1,5 +1,6 @@
 #include "crypto/secret.h"
 
+#include <errno.h>
 #include <sodium.h>
 #include <string.h>
 
@@ -34,6 +35,22 @@ void secret_start(void)
 void secret_wipe(void *memory, size_t bytes)
 {
     sodium_memzero(memory, bytes);
+}
+
+/* libsodium leaves it out of dumps, locks it, and keeps to itself whether that was allowed. */
+void *secret_memory_new(size_t bytes, int *refusal)
+{
+    CHECK(bytes > 0 && bytes % 64 == 0);
+    void *memory = sodium_malloc(bytes);
+    CHECK(memory && (uintptr_t)memory % 64 == 0);
+    memset(memory, 0, bytes);
+    *refusal = sodium_mlock(memory, bytes) == 0 ? 0 : errno;
+    return memory;
+}
+
+void secret_memory_free(void *memory)
+{
+    sodium_free(memory);
 }
 
 void entropy_from_system(struct entropy *entropy)

@@ -28,6 +28,12 @@
 void secret_start(void);
 void secret_wipe(void *memory, size_t bytes);
 
+/* Zeroed memory for keys, a multiple of 64 bytes, aligned likewise: between pages that nobody may
+ * touch, left out of core dumps, and locked, so that it is never swapped out. *refusal: errno of
+ * what refused to lock it, or 0; it is good for all else then. free wipes it; NULL is allowed. */
+void *secret_memory_new(size_t bytes, int *refusal);
+void secret_memory_free(void *memory);
+
 /* A stream of random bytes from a seed (ChaCha20 in counter mode). */
 struct entropy {
     uint8_t seed[SEED_BYTES]; /* the key of the stream */

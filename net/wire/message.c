@@ -108,6 +108,11 @@ size_t message_encode(const struct message *message, uint8_t *out, size_t capaci
     return writer.used;
 }
 
+bool message_is_secret(const uint8_t *bytes, size_t count)
+{
+    return count > 1 && bytes[1] == SWARM_KEY; /* behind the head of the array, of one byte */
+}
+
 struct message_reader {
     msgpack_zone zone;
 };

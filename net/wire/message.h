@@ -126,6 +126,9 @@ struct message {
 /* Encode into out; returns the size. The caller gives room: text + bulk + MESSAGE_ADDS suffice. */
 size_t message_encode(const struct message *message, uint8_t *out, size_t capacity);
 
+/* Does this message, as it was encoded here, carry what is to be wiped once it has gone? */
+bool message_is_secret(const uint8_t *bytes, size_t count);
+
 /* A decoder's own memory, so that decoding allocates nothing. */
 struct message_reader;
 struct message_reader *message_reader_new(void);

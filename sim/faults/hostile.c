@@ -288,7 +288,7 @@ struct hostile *hostile_enter(struct world *world, enum hostile_kind kind, uint3
     init_credentials(hostile);
     hostile->reader = message_reader_new();
     arena_init(&hostile->arena, peer_arena_bytes(QUEUE_BYTES));
-    peer_init(&hostile->peer, &hostile->arena, QUEUE_BYTES);
+    peer_init(&hostile->peer, &hostile->arena, &hostile->arena, QUEUE_BYTES);
     sleep_for(hostile, 0);
     return hostile;
 }

@@ -93,6 +93,7 @@ static void draw_limits(struct storm_plan *plan, struct rng *rng)
 static void draw_options(struct storm_plan *plan, struct rng *rng)
 {
     const bool has_gain = one_in(rng, 4);
+    static const uint8_t swarm_key[KEY_BYTES] = {1};
     struct node_options *options = &plan->options;
     *options = (struct node_options){
         .swarm_id = "storm",
@@ -115,7 +116,7 @@ static void draw_options(struct storm_plan *plan, struct rng *rng)
     draw_limits(plan, rng);
     if (one_in(rng, 2))
         options->serve_bytes_per_s = (uint64_t)spread_between(rng, serve_least(plan), 1000000);
-    options->swarm_key[0] = 1;
+    options->swarm_key = swarm_key;
 }
 
 static void draw_swarm(struct storm_plan *plan)

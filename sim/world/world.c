@@ -143,6 +143,8 @@ struct address world_address(uint32_t i)
     return address;
 }
 
+static const uint8_t ANY_KEY[KEY_BYTES]; /* of a swarm that says none */
+
 uint32_t world_add(struct world *world, const struct node_options *options, uint64_t identity,
                    uint32_t region)
 {
@@ -153,6 +155,8 @@ uint32_t world_add(struct world *world, const struct node_options *options, uint
     memcpy(seed + 8, &identity, sizeof identity);
     identity_from_seed(&at->identity, seed);
     at->options = *options;
+    if (!options->swarm_key)
+        at->options.swarm_key = ANY_KEY;
     at->orders_end = &at->orders;
     world->wire.parties[i].region = region;
     return i;
@@ -182,8 +186,8 @@ static void prepare(struct world *world, uint32_t i)
         options->incarnation = at->sim_disk.incarnation;
     at->sim_disk.incarnation = options->incarnation + NODE_INCARNATIONS;
     const uint64_t entropy[3] = {world->seed, i, at->incarnation};
-    memset(options->entropy, 0, sizeof options->entropy);
-    memcpy(options->entropy, entropy, sizeof entropy);
+    memcpy(at->entropy, entropy, sizeof entropy);
+    options->keys.entropy = at->entropy;
     const struct saved *saved = sim_disk_newest(&at->sim_disk);
     if (saved)
         sim_disk_restore(saved, &at->sim_learner);

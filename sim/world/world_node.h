@@ -26,6 +26,7 @@ struct world_node {
     struct arena arena;             /* of the node */
     struct identity identity;       /* who it is */
     struct node_options options;    /* of its next start */
+    uint8_t entropy[SEED_BYTES];    /* the same: for its keys */
     struct sim_learner sim_learner; /* stays after the process has ended, until it starts again */
     struct sim_disk sim_disk;       /* what it finds when it starts */
     uint32_t incarnation;           /* counts the starts */

@@ -30,6 +30,12 @@ void arena_init(struct arena *arena, size_t size_bytes)
     *arena = (struct arena){.start = reserve(size_bytes), .size_bytes = size_bytes};
 }
 
+void arena_init_in(struct arena *arena, void *memory, size_t size_bytes)
+{
+    CHECK(memory && (uintptr_t)memory % ALIGN == 0);
+    *arena = (struct arena){.start = memory, .size_bytes = size_bytes};
+}
+
 void arena_init_growing(struct arena *arena)
 {
     *arena = (struct arena){.grows = true};

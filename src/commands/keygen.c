@@ -3,12 +3,14 @@
 #include <stdio.h>
 
 #include "crypto/identity.h"
+#include "crypto/locked_memory.h"
 #include "crypto/secret.h"
 
 static void fresh_secret(uint8_t *out, size_t bytes)
 {
     struct entropy entropy;
     secret_start();
+    locked_memory_refuse_dumps();
     entropy_from_system(&entropy);
     entropy_bytes(&entropy, out, bytes);
     secret_wipe(&entropy, sizeof entropy);

@@ -8,6 +8,7 @@
 #include "config/initial_weights.h"
 #include "config/shared_settings.h"
 #include "crypto/secret.h"
+#include "node/swarm_keys.h"
 #include "state/model_folder.h"
 #include "wire/block.h"
 #include "wire/bytes.h"
@@ -339,8 +340,9 @@ static enum error make_learner(struct setup *setup, const struct config *config,
                                               .mean = train->mean,
                                               .scale = train->scale};
     /* Nodes with their own slices differ by slice, nodes with all the data by identity. */
-    const uint64_t data_node =
-        config->data.shard.count > 1 ? config->data.shard.index : bytes_get(setup->identity.id, 8);
+    const uint64_t data_node = config->data.shard.count > 1
+                                   ? config->data.shard.index
+                                   : bytes_get(setup->keys->identity.id, 8);
     const struct learner_options options =
         setup_learner_options(config, &made, data_node, test->count);
     setup->learner = learner_new(&setup->arena, setup->backend, setup->model,
@@ -351,11 +353,21 @@ static enum error make_learner(struct setup *setup, const struct config *config,
     return OK;
 }
 
-enum error setup_keys(struct setup *setup, const struct config *config, struct problem *problem)
+size_t setup_keys_bytes(const struct config *config)
+{
+    return sizeof(struct own_keys) + 64 + NODE_SWARM_KEYS_MAX + 64 +
+           node_keys_bytes(config->limits.peers);
+}
+
+/* Keys always come from the system; node.seed only decides whom to dial and when. */
+enum error setup_keys(struct setup *setup, const struct config *config, struct arena *keys,
+                      struct problem *problem)
 {
     memset(setup, 0, sizeof *setup);
-    const enum error error = identity_load(&setup->identity, config->node.identity, problem);
-    return error == OK ? swarm_key_load(setup->swarm_key, config->node.swarm_key, problem) : error;
+    struct own_keys *own = setup->keys = arena_take(keys, 1, sizeof *own);
+    entropy_from_system(&own->entropy);
+    const enum error error = identity_load(&own->identity, config->node.identity, problem);
+    return error == OK ? swarm_key_load(own->swarm_key, config->node.swarm_key, problem) : error;
 }
 
 enum error setup_make(struct setup *setup, const struct config *config, struct problem *problem)
@@ -456,16 +468,12 @@ struct node_options setup_node_options(const struct setup *setup, const struct c
 {
     CHECK(setup->learner);
     struct node_options options = setup_plain_options(config, learner_parameters(setup->learner));
-    options.identity = &setup->identity;
+    options.identity = &setup->keys->identity;
+    options.swarm_key = setup->keys->swarm_key;
+    options.keys.entropy = setup->keys->entropy.seed;
     options.model = setup->description;
     options.settings = setup->settings;
     options.digest = learner_digest(setup->learner);
-    memcpy(options.swarm_key, setup->swarm_key, KEY_BYTES);
-    /* Keys always come from the system; the seed only decides whom to dial and when. */
-    struct entropy entropy;
-    entropy_from_system(&entropy);
-    entropy_bytes(&entropy, options.entropy, SEED_BYTES);
-    secret_wipe(&entropy, sizeof entropy);
     return options;
 }
 
@@ -478,6 +486,4 @@ void setup_free(struct setup *setup)
     if (setup->backend)
         setup->backend->close(setup->backend);
     arena_release(&setup->arena);
-    secret_wipe(&setup->identity, sizeof setup->identity);
-    secret_wipe(setup->swarm_key, sizeof setup->swarm_key);
 }

@@ -14,10 +14,16 @@
 
 #define SETUP_DESCRIPTION_BYTES (MODEL_LINE_MAX + 128)
 
+/* The keys that a node begins with. */
+struct own_keys {
+    struct identity identity;     /* of the node */
+    uint8_t swarm_key[KEY_BYTES]; /* of the swarm, as configured */
+    struct entropy entropy;       /* for all keys that it makes */
+};
+
 struct setup {
     struct arena arena;                        /* of model and learner */
-    struct identity identity;                  /* of the node */
-    uint8_t swarm_key[KEY_BYTES];              /* of the swarm */
+    struct own_keys *keys;                     /* in locked memory */
     struct backend *backend;                   /* what computes */
     char device[DEVICE_TEXT_MAX];              /* name of what computes */
     struct model *model;                       /* the layers */
@@ -27,10 +33,11 @@ struct setup {
     char settings[SETTINGS_MAX + 1];           /* those that all nodes must share */
 };
 
-/* setup_keys reads the keys into an otherwise empty setup, since nothing is begun without them.
- * setup_make then loads and builds everything but the sockets. The problem says what is wrong and
- * what to do. */
-enum error setup_keys(struct setup *setup, const struct config *config,
+/* setup_keys reads the keys into an otherwise empty setup, since nothing is begun without them;
+ * they lie in memory of `keys`, sizeof(struct own_keys), whose owner wipes them. setup_make then
+ * loads and builds everything but the sockets. The problem says what is wrong and what to do. */
+size_t setup_keys_bytes(const struct config *config); /* all that is secret of such a node */
+enum error setup_keys(struct setup *setup, const struct config *config, struct arena *keys,
                       struct problem *problem) MUST_USE;
 enum error setup_make(struct setup *setup, const struct config *config,
                       struct problem *problem) MUST_USE;

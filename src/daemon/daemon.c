@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "config/setup.h"
+#include "crypto/locked_memory.h"
 #include "daemon/event_log.h"
 #include "daemon/known_proofs.h"
 #include "daemon/learner_thread.h"
@@ -32,7 +33,8 @@
 
 struct daemon {
     const struct config *config;
-    struct sandbox *sandbox; /* what it has given up */
+    struct sandbox *sandbox;   /* what it has given up */
+    struct locked_memory keys; /* where they lie */
     struct setup setup;
     struct node_options node_options;
     struct arena arena; /* of the node and of the learner thread */
@@ -309,7 +311,7 @@ static enum error resume(struct daemon *daemon, struct problem *problem)
 {
     const char *folder = daemon->config->node.state_dir;
     struct node_options *options = &daemon->node_options;
-    checkpoint_owner_describe(&daemon->setup.identity, daemon->config->node.swarm,
+    checkpoint_owner_describe(&daemon->setup.keys->identity, daemon->config->node.swarm,
                               daemon->setup.description, daemon->saves);
     struct saver_options saver_options = setup_saver_options(
         daemon->config, options->parameters, learner_moments(daemon->setup.learner));
@@ -352,11 +354,13 @@ static void start(struct daemon *daemon)
     CHECK(daemon->saving.history);
     startup_notes_say(&daemon->report, now_ns, config, &daemon->setup, &daemon->node_options);
     startup_notes_sandbox(&daemon->report, now_ns, config, daemon->sandbox);
+    startup_notes_keys(&daemon->report, now_ns, &daemon->keys);
     startup_notes_resumed(&daemon->report, now_ns, config, saver_generation(daemon->saving.saver),
                           daemon->refused > 0, daemon->node);
     startup_notes_swarm_key(&daemon->report, now_ns, config, &daemon->setup, daemon->node);
-    secret_wipe(daemon->setup.swarm_key, KEY_BYTES); /* the node has it, and may give it up */
-    secret_wipe(daemon->node_options.swarm_key, KEY_BYTES);
+    /* The node has them, and may give them up. */
+    secret_wipe(daemon->setup.keys->swarm_key, KEY_BYTES);
+    secret_wipe(&daemon->setup.keys->entropy, sizeof daemon->setup.keys->entropy);
     daemon->learner =
         learner_thread_new(&daemon->arena, daemon->setup.learner, &learner_thread_options);
     daemon->saving.learner = daemon->learner;
@@ -365,27 +369,15 @@ static void start(struct daemon *daemon)
     daemon->evaluate_ns = next_evaluation(daemon, now_ns);
 }
 
-/* A hook of failed CHECKs: no key is left for a core dump. */
-static void wipe_keys(void *context)
-{
-    struct daemon *daemon = context;
-    secret_wipe(&daemon->setup.identity, sizeof daemon->setup.identity);
-    secret_wipe(daemon->setup.swarm_key, sizeof daemon->setup.swarm_key);
-    secret_wipe(&daemon->node_options, sizeof daemon->node_options);
-    secret_wipe(&daemon->orders.swarm_keys, sizeof daemon->orders.swarm_keys);
-    if (daemon->arena.start) /* the sessions with all neighbours */
-        secret_wipe(daemon->arena.start, daemon->arena.used_bytes);
-}
-
 /* All that can fail before the node runs. */
 static enum error prepare(struct daemon *daemon, struct problem *problem)
 {
     const struct config *config = daemon->config;
     enum error error = event_log_open(&daemon->report, config->node.log, config->node.verbose,
                                       transport_now_ns(), problem);
-    check_on_failure(wipe_keys, daemon); /* before the notes: the latest hook runs first */
+    locked_memory_init(&daemon->keys, setup_keys_bytes(config));
     if (error == OK)
-        error = setup_keys(&daemon->setup, config, problem);
+        error = setup_keys(&daemon->setup, config, &daemon->keys.arena, problem);
     if (error == OK)
         error = state_dir_make(config->node.state_dir, problem);
     if (error == OK)
@@ -399,6 +391,7 @@ static enum error prepare(struct daemon *daemon, struct problem *problem)
     struct node_options *options = &daemon->node_options;
     if (error == OK)
         *options = setup_node_options(&daemon->setup, config);
+    options->keys.memory = &daemon->keys.arena;
     if (error == OK)
         error = operator_orders_load(&daemon->orders, config->node.state_dir, options, problem);
     if (error == OK)
@@ -436,7 +429,6 @@ static int run(struct daemon *daemon)
 
 static void clean_up(struct daemon *daemon)
 {
-    check_forget(wipe_keys, daemon);
     saver_free(daemon->saving.saver);
     transport_free(daemon->transport);
     free(daemon->saving.history);
@@ -448,7 +440,7 @@ static void clean_up(struct daemon *daemon)
     sd_notify_close(&daemon->sd_notify);
     setup_free(&daemon->setup);
     arena_release(&daemon->arena);
-    secret_wipe(daemon, sizeof *daemon);
+    locked_memory_free(&daemon->keys);
     free(daemon);
 }
 

@@ -6,8 +6,9 @@
 enum error known_swarm_keys_load(struct known_swarm_keys *keys, const char *folder,
                                  struct node_options *options, struct problem *problem)
 {
-    CHECK(options->has_operator);
+    CHECK(options->has_operator && options->keys.memory);
     keys->folder = folder;
+    keys->known = arena_take(options->keys.memory, NODE_SWARM_KEYS_MAX, 1);
     options->wall_ms = incarnation_wall_ms();
     options->kept.swarm_keys.at = keys->known;
     return swarm_key_files_load(folder, keys->known, &options->kept.swarm_keys.bytes, problem);
@@ -20,7 +21,7 @@ void known_swarm_keys_keep(struct known_swarm_keys *keys, const struct node *nod
     if (!keys->folder || node_swarm_keys_changes(node) == keys->saved)
         return;
     keys->saved = node_swarm_keys_changes(node);
-    secret_wipe(keys->known, sizeof keys->known);
+    secret_wipe(keys->known, NODE_SWARM_KEYS_MAX);
     const size_t bytes = node_swarm_keys(node, keys->known);
     if (bytes > 0 &&
         swarm_key_files_save(disk_real(), keys->folder, keys->known, bytes, &problem) != OK)

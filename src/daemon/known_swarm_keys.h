@@ -12,9 +12,9 @@
 #include "node/swarm_keys.h"
 
 struct known_swarm_keys {
-    const char *folder;                 /* the state folder; the caller's; NULL: not loaded */
-    uint8_t known[NODE_SWARM_KEYS_MAX]; /* as they are on the disk */
-    uint32_t saved;                     /* changes that the disk has, or could not be given */
+    const char *folder; /* the state folder; the caller's; NULL: not loaded */
+    uint8_t *known;     /* [NODE_SWARM_KEYS_MAX] as they are on the disk; of options.keys.memory */
+    uint32_t saved;     /* changes that the disk has, or could not be given */
 };
 
 /* Load those of the folder, and show them to the node that is to be made. folder must stay. */

@@ -34,7 +34,6 @@ void operator_orders_free(struct operator_orders *orders)
     free(orders->known);
     free(orders->handed);
     orders->known = orders->handed = NULL;
-    secret_wipe(&orders->swarm_keys, sizeof orders->swarm_keys);
 }
 
 void operator_orders_keep(struct operator_orders *orders, const struct node *node,

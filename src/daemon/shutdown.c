@@ -100,7 +100,7 @@ int shutdown_run(const struct shutdown *closing)
                                             model_input(closing->setup->model).length == 0);
     (void)getrusage(RUSAGE_SELF, &usage);
     final.rss_bytes_max = (uint64_t)usage.ru_maxrss * 1024;
-    id_hex(final.id, closing->setup->identity.id);
+    id_hex(final.id, closing->setup->keys->identity.id);
     const uint64_t now_ns = transport_now_ns();
     node_stats(closing->node, now_ns, &final.stats);
     event_log_final(closing->report, now_ns, &final);

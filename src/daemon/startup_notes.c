@@ -15,7 +15,7 @@ static void say_who(struct event_log *report, uint64_t now_ns, const struct conf
     struct note note = {.at_ns = now_ns, .kind = NOTE_STARTED, .level = LEVEL_INFO};
     struct address at = config->node.listen;
     at.port = options->listen_port;
-    identity_text(id, setup->identity.id);
+    identity_text(id, setup->keys->identity.id);
     (void)snprintf(note.text, sizeof note.text,
                    "hearsay " HEARSAY_VERSION " node %s in swarm \"%s\": %.160s (%" PRIu64
                    " parameters), %s",
@@ -49,6 +49,15 @@ void startup_notes_sandbox(struct event_log *report, uint64_t now_ns, const stru
                   is_whole || !config->node.sandbox ? LEVEL_INFO : LEVEL_WARNING, text);
 }
 
+void startup_notes_keys(struct event_log *report, uint64_t now_ns, const struct locked_memory *keys)
+{
+    char text[LOCKED_MEMORY_TEXT_BYTES + 32];
+    if (keys->refusal == 0)
+        return;
+    locked_memory_text(keys, text);
+    event_log_say(report, now_ns, NOTE_SANDBOX, LEVEL_WARNING, text);
+}
+
 void startup_notes_resumed(struct event_log *report, uint64_t now_ns, const struct config *config,
                            uint64_t generation, bool is_older, const struct node *node)
 {
@@ -74,7 +83,7 @@ void startup_notes_swarm_key(struct event_log *report, uint64_t now_ns, const st
     uint8_t configured[HASH_BYTES];
     struct note note = {.at_ns = now_ns, .kind = NOTE_REKEY, .level = LEVEL_INFO};
     node_swarm_key(node, &key);
-    swarm_key_hash(configured, setup->swarm_key);
+    swarm_key_hash(configured, setup->keys->swarm_key);
     if (key.missing > 0)
         (void)snprintf(note.text, sizeof note.text,
                        "the operator has ordered a new swarm key (order %u), which is not here "

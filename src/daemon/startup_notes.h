@@ -4,6 +4,7 @@
 
 #include "config/config.h"
 #include "config/setup.h"
+#include "crypto/locked_memory.h"
 #include "daemon/event_log.h"
 #include "daemon/sandbox.h"
 
@@ -15,6 +16,9 @@ void startup_notes_sandbox(struct event_log *report, uint64_t now_ns, const stru
 
 /* The checkpoint that it goes on from, and what that holds; generation 0: there is none, and no
  * note. is_older: newer ones could not be used. */
+/* That keys may be swapped out, if they may. */
+void startup_notes_keys(struct event_log *report, uint64_t now_ns,
+                        const struct locked_memory *keys);
 void startup_notes_resumed(struct event_log *report, uint64_t now_ns, const struct config *config,
                            uint64_t generation, bool is_older, const struct node *node);
 

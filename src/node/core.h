@@ -25,10 +25,11 @@
 #define DEGREE    8  /* neighbours that a node looks for in a larger swarm */
 
 struct node {
-    struct node_options options;    /* as given at birth; never changed, but the key is wiped */
+    struct node_options options;    /* as given at birth; never changed */
     uint64_t born_ns;               /* when this node was made */
     uint64_t now_ns;                /* the moment of the event that is being handled */
-    struct entropy entropy;         /* for keys */
+    struct arena *keys;             /* of it rooms take what holds keys; at birth only */
+    struct entropy *entropy;        /* for keys */
     uint64_t seed;                  /* of all choices */
     struct rng rng;                 /* for choices: whom to ask, when to retry */
     uint8_t context[CONTEXT_BYTES]; /* binds rumors and records to this swarm and model */

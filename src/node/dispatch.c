@@ -339,6 +339,13 @@ static void on_bye(struct node *node, const struct peer *peer, const struct mess
     connection_close(node, peer, bye->reason, why);
 }
 
+/* The key stays where keys lie, and nowhere else. */
+static void on_swarm_key(struct node *node, const struct peer *peer, const struct message *message)
+{
+    rekey_on_message(node, peer, message->number, &message->bulk);
+    connection_wipe_taken(node, peer);
+}
+
 /* What holds for all: who may be in the swarm, by which key, and by which settings. */
 static void on_rule(struct node *node, const struct peer *peer, const struct message *message)
 {
@@ -348,7 +355,7 @@ static void on_rule(struct node *node, const struct peer *peer, const struct mes
     else if (message->kind == LISTED)
         admit_on_listed(node, peer, message->hash);
     else if (message->kind == SWARM_KEY)
-        rekey_on_message(node, peer, message->number, &message->bulk);
+        on_swarm_key(node, peer, message);
     else
         settings_on_message(node, peer, &message->text);
 }

@@ -31,13 +31,19 @@
 
 size_t node_arena_bytes(const struct node_options *options)
 {
-    return sizeof(struct node) + 4096 + lifecycle_arena_bytes() + connections_arena_bytes(options) +
-           membership_arena_bytes(options) + rate_arena_bytes(options) +
-           broadcast_arena_bytes(options) + discovery_arena_bytes(options) +
-           transfer_arena_bytes(options) + join_arena_bytes() + leave_arena_bytes() +
-           orders_arena_bytes(options) + admitted_arena_bytes() + proofs_arena_bytes() +
-           rekey_arena_bytes() + expulsion_arena_bytes() + suspension_arena_bytes() +
-           timers_arena_bytes() + NOTES_WAITING * sizeof(struct note) + FRAME_MAX + 4 * 64;
+    return sizeof(struct node) + 4096 + sizeof(struct entropy) + lifecycle_arena_bytes() +
+           connections_arena_bytes(options) + membership_arena_bytes(options) +
+           rate_arena_bytes(options) + broadcast_arena_bytes(options) +
+           discovery_arena_bytes(options) + transfer_arena_bytes(options) + join_arena_bytes() +
+           leave_arena_bytes() + orders_arena_bytes(options) + admitted_arena_bytes() +
+           proofs_arena_bytes() + rekey_arena_bytes() + expulsion_arena_bytes() +
+           suspension_arena_bytes() + timers_arena_bytes() + NOTES_WAITING * sizeof(struct note) +
+           FRAME_MAX + 4 * 64;
+}
+
+size_t node_keys_bytes(uint32_t peers_max)
+{
+    return sizeof(struct entropy) + connections_keys_bytes(peers_max) + rekey_arena_bytes() + 64;
 }
 
 static void init_shared(struct node *node, struct arena *arena, const struct node_options *options,
@@ -45,10 +51,12 @@ static void init_shared(struct node *node, struct arena *arena, const struct nod
 {
     node->options = *options;
     node->now_ns = node->born_ns = now_ns;
-    entropy_from_seed(&node->entropy, options->entropy);
+    node->keys = options->keys.memory ? options->keys.memory : arena;
+    node->entropy = arena_take(node->keys, 1, sizeof *node->entropy);
+    entropy_from_seed(node->entropy, options->keys.entropy);
     node->seed = options->seed;
     if (node->seed == 0)
-        entropy_bytes(&node->entropy, &node->seed, sizeof node->seed);
+        entropy_bytes(node->entropy, &node->seed, sizeof node->seed);
     node->rng = rng_new(node->seed, bytes_get(options->identity->id, 8));
     node->scratch = arena_take(arena, FRAME_MAX, 1);
     notes_init(&node->notes, arena, NOTES_WAITING, options->limits.notes_per_s);
@@ -56,7 +64,8 @@ static void init_shared(struct node *node, struct arena *arena, const struct nod
 
 struct node *node_new(struct arena *arena, const struct node_options *options, uint64_t now_ns)
 {
-    CHECK(options->identity && options->parameters > 0);
+    CHECK(options->identity && options->swarm_key && options->keys.entropy);
+    CHECK(options->parameters > 0);
     CHECK(options->seeds_count <= NODE_SEEDS_MAX);
     struct node *node = arena_take(arena, 1, sizeof *node);
     init_shared(node, arena, options, now_ns);
@@ -65,7 +74,7 @@ struct node *node_new(struct arena *arena, const struct node_options *options, u
     node->orders = orders_new(arena, node);
     node->proofs = proofs_new(arena, node);
     node->admitted = admitted_new(arena);
-    node->rekey = rekey_new(arena, node);
+    node->rekey = rekey_new(node);
     node->membership = membership_new(arena, node);
     node->rate = rate_new(arena, node);
     node->broadcast = broadcast_new(arena, node);
@@ -88,6 +97,7 @@ void node_free(struct node *node)
 {
     connections_free(node);
     rekey_free(node);
+    secret_wipe(node->entropy, sizeof *node->entropy);
     secret_wipe(node, sizeof *node);
 }
 

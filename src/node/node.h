@@ -33,17 +33,16 @@
 #define NODE_PATIENCE_MAX_NS 10000000000ull /* no neighbour may be silent for longer */
 #define NODE_READ_MAX        65536          /* entries of one READ */
 #define NODE_PEERS_MAX       128
-#define NODE_SERVE_AUTO      UINT64_MAX
+#define NODE_SERVE_AUTO      UINT64_MAX     /* as transfer/serve.c finds */
 #define NODE_JOIN_WAIT_NS    10000000000ull /* for an answer, before a node goes on alone */
 #define NODE_LOST_WAIT_NS    60000000000ull /* the same, once somebody has answered */
 
 struct node_limits {
-    uint32_t peers_max;             /* conversations at once */
-    uint32_t members_max;           /* members remembered */
-    uint32_t incarnations_max;      /* origins: what each has published stays in the sum for ever */
-    uint32_t listed_max;            /* of them, beside a block; 0: as many as may matter. For tests:
-                                       so few that others are left out */
-    uint32_t half_open_max;         /* callers that have not proved the swarm key */
+    uint32_t peers_max;        /* conversations at once */
+    uint32_t members_max;      /* members remembered */
+    uint32_t incarnations_max; /* origins: what each has published stays in the sum for ever */
+    uint32_t listed_max;       /* of them, beside a block; 0: as many as may matter. For tests */
+    uint32_t half_open_max;    /* callers that have not proved the swarm key */
     uint32_t half_open_per_net_max; /* the same, from one network (address_network) */
     bool low_ports;                 /* members are called at ports below 1024, too */
     uint64_t handshake_ns;          /* time to prove it */
@@ -64,9 +63,15 @@ struct node_kept {
     struct kept swarm_keys; /* that those orders have brought (swarm_keys.h) */
 };
 
+struct node_keys {
+    struct arena *memory;   /* node_keys_bytes, which outlive the node; NULL: that of all else */
+    const uint8_t *entropy; /* [SEED_BYTES] all keys that it makes follow from it; read at birth */
+};
+
 struct node_options {
     const struct identity *identity; /* its keys and id; the owner's */
-    uint8_t swarm_key[KEY_BYTES];    /* lets a node enter; the owner's */
+    const uint8_t *swarm_key;        /* [KEY_BYTES] lets a node enter; read at birth */
+    struct node_keys keys;           /* what it makes keys of, and where all lie */
     const char *swarm_id;            /* the name of the swarm */
     const char *model;               /* its description: equal texts, equal models */
     const char *settings;            /* what all must share (connection/settings.h), or NULL */
@@ -74,15 +79,13 @@ struct node_options {
     uint64_t digest;                 /* of the base at birth */
     uint32_t block_entries; /* the same everywhere: BLOCK_ENTRIES, or less in a small world */
     uint64_t incarnation;   /* higher than any earlier one of this node */
-    const uint8_t *history; /* the rumors behind that base, as node_on_saved said; read at
-                               birth */
+    const uint8_t *history; /* the rumors behind that base (node_on_saved); read at birth */
     size_t history_bytes;   /* 0: the base is the initial one, b0 */
     bool has_operator;      /* somebody may put members out of the swarm: */
     uint8_t operator_id[ID_BYTES]; /* whoever has the secret half of this key */
     struct node_kept kept;         /* what is known already of such orders, and the like */
-    uint64_t wall_ms;            /* what the wall clock shows at birth, since 1970; 0: not known */
-    uint8_t entropy[SEED_BYTES]; /* for keys */
-    uint64_t seed;               /* for choices; 0: drawn from entropy */
+    uint64_t wall_ms; /* what the wall clock shows at birth, since 1970; 0: not known */
+    uint64_t seed;    /* for choices; 0: drawn from entropy */
 
     uint16_t listen_port;                 /* 0: it only dials */
     struct address advertise;             /* what others are to dial; host "": what they see */
@@ -104,8 +107,7 @@ struct node_options {
     double partition_s;     /* sides that both learned alone for longer merge (partition.c) */
     bool weigh_throughput;  /* shares by samples per second; no: equal ones */
     size_t log_bytes;       /* of the rumor log */
-    uint64_t serve_bytes_per_s; /* of blocks to others, while training; 0: no bound;
-                                   NODE_SERVE_AUTO: as transfer/serve.c finds */
+    uint64_t serve_bytes_per_s; /* of blocks to others, while training; 0: no bound; or AUTO */
     uint64_t save_ns;           /* between two checkpoints; 0: none */
     uint64_t grace_ns;          /* leaving takes no longer */
     struct node_limits limits;  /* what it keeps and waits for at most */
@@ -153,8 +155,8 @@ struct action {
 };
 
 struct node;
-
 size_t node_arena_bytes(const struct node_options *options);
+size_t node_keys_bytes(uint32_t peers_max);
 /* Is there room for all the origins of its history? */
 bool node_can_restore(const struct node_options *options);
 struct node *node_new(struct arena *arena, const struct node_options *options, uint64_t now_ns);

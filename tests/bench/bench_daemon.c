@@ -268,7 +268,7 @@ static void call(struct teller *teller, uint16_t port)
         die("cannot connect");
     (void)setsockopt(teller->socket, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
     arena_init(&teller->arena, peer_arena_bytes(QUEUE_BYTES));
-    peer_init(&teller->peer, &teller->arena, QUEUE_BYTES);
+    peer_init(&teller->peer, &teller->arena, &teller->arena, QUEUE_BYTES);
     peer_start(&teller->peer, 1, true, &address, now_ns());
     link_init(&teller->link, now_ns());
     peer_on_connected(&teller->peer, &teller->credentials, 0, now_ns());

@@ -47,7 +47,7 @@ void fuzz_begin(void)
         const uint8_t seed[SEED_BYTES] = {(uint8_t)(1 + i)};
         identity_from_seed(&sides[i].identity, seed);
         arena_init(&sides[i].arena, peer_arena_bytes(QUEUE_BYTES));
-        peer_init(&sides[i].peer, &sides[i].arena, QUEUE_BYTES);
+        peer_init(&sides[i].peer, &sides[i].arena, &sides[i].arena, QUEUE_BYTES);
     }
 }
 

@@ -61,9 +61,10 @@ static struct address address_of(uint32_t i)
 
 static struct node_options options_of(bool node_calls)
 {
+    static const uint8_t entropy[SEED_BYTES] = {3};
     struct node_options options = {
         .identity = &identities[SCENE_MEMBERS],
-        .swarm_key = {0x5A, 1},
+        .swarm_key = swarm_key,
         .swarm_id = "scene",
         .model = "600 numbers",
         .settings = "train.rate=0.02\ndata.shard!1/2\n",
@@ -72,7 +73,7 @@ static struct node_options options_of(bool node_calls)
         .incarnation = 1000,
         .has_operator = true,
         .wall_ms = 1000,
-        .entropy = {3},
+        .keys.entropy = entropy,
         .seed = 4,
         .listen_port = 7000,
         .trains = true,
@@ -115,7 +116,7 @@ static void member_init(struct scene *scene, struct arena *arena, uint32_t i)
     entropy_from_seed(&member->entropy, entropy);
     credentials_init(&member->credentials, member->identity, swarm_key, &ours, &member->entropy);
     introduction_context(scene->context, &ours);
-    peer_init(&member->peer, arena, MEMBER_QUEUE_BYTES);
+    peer_init(&member->peer, arena, arena, MEMBER_QUEUE_BYTES);
 }
 
 static struct member *member_by_conn(struct scene *scene, uint64_t conn)
@@ -241,7 +242,7 @@ bool scene_shout(struct scene *scene, struct member *member, const uint8_t *byte
     static uint8_t out[MESSAGE_MAX + RECORD_OVERHEAD];
     if (member->conn == 0 || !peer_can_say(&member->peer) || count == 0 || count > MESSAGE_MAX)
         return false;
-    session_seal(&member->peer.session, bytes, count, out);
+    session_seal(&member->peer.keys->session, bytes, count, out);
     scene_send_raw(scene, member, out, count + RECORD_OVERHEAD);
     return true;
 }

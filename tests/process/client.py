@@ -87,15 +87,15 @@ class Cipher:
     """ChaCha20-Poly1305 whose nonce counts: during the handshake, and one way of a session."""
 
     def __init__(self, key):
-        self._key, self._nonces = key, (struct.pack("<4xQ", n) for n in itertools.count())
+        self.key, self._nonces = key, (struct.pack("<4xQ", n) for n in itertools.count())
 
     def seal(self, plaintext, associated=b""):
         return sodium.crypto_aead_chacha20poly1305_ietf_encrypt(
-            plaintext, associated, next(self._nonces), self._key)
+            plaintext, associated, next(self._nonces), self.key)
 
     def open(self, ciphertext, associated=b""):
         return sodium.crypto_aead_chacha20poly1305_ietf_decrypt(
-            ciphertext, associated, next(self._nonces), self._key)
+            ciphertext, associated, next(self._nonces), self.key)
 
 
 class Noise:
@@ -174,6 +174,10 @@ class Neighbour:
         noise.mix_key_and_hash(mine.psk)
         self._send(message_3 + noise.seal(mine.certificate))
         self._sealing, self._opening = noise.split()
+
+    @property
+    def session_keys(self):
+        return self._sealing.key, self._opening.key
 
     def _send(self, content):
         with contextlib.suppress(ConnectionError):  # its last words are still to be read

@@ -15,6 +15,7 @@ also() { says "$dir/said.out" "$1" || fail "does not say \"$1\""; }
 tell 'all is well'
 expect 0 'all is well' "${doctor[@]}"
 also "^ok    identity: $dir/me.key: node [0-9a-f]{8}"
+also '^ok    keys: [0-9]+ KiB for keys are locked in memory'
 also '^ok    data: 600 training samples \(slice 1/1\), 200 test samples, 1x28x28, 10 classes$'
 also '^ok    model: 12730 parameters: 1x28x28, layout 2: dense 16, relu, dense 10'
 also '^ok    disk: .* free for .*, which may need 713 kB$'

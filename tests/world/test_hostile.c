@@ -1,5 +1,5 @@
-/* A node and a member that means harm (puppet.h): it has the swarm key and breaks the rules. Only that
- * conversation ends, and no base moves. Strangers without the key: test_door.c. */
+/* A node and a member that means harm (puppet.h): it has the swarm key and breaks the rules. Only
+ * that conversation ends, and no base moves. Strangers without the key: test_door.c. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -360,7 +360,7 @@ static void greedy_wants_are_bounded_by_the_queue(void **state)
     static uint8_t out[2000 * (64 + RECORD_OVERHEAD)];
     size_t out_bytes = 0;
     for (int i = 0; i < 2000; i++, out_bytes += count + RECORD_OVERHEAD)
-        session_seal(&puppet.peer.session, bytes, count, out + out_bytes);
+        session_seal(&puppet.peer.keys->session, bytes, count, out + out_bytes);
     puppet_send(&puppet, out, out_bytes); /* all there before anything of the answer is sent */
     run(SECOND_NS);
     /* None has less than 128 bytes. */

@@ -48,7 +48,7 @@ static void when_the_time_is_over_conversations_stay_and_only_the_new_key_lets_i
     assert_true(last_note_has(2, NOTE_REKEY, "an old swarm key no longer lets in anybody"));
     assert_int_equal(neighbours(0), 3);
     const uint32_t late = add(&options);
-    memcpy(options.swarm_key, SECOND, KEY_BYTES);
+    options.swarm_key = SECOND;
     const uint32_t newcomer = add(&options);
     world_introduce(&world, late, 0);
     world_introduce(&world, newcomer, 0);
@@ -107,7 +107,7 @@ static void who_comes_too_late_gets_in_with_the_new_file(void **state)
     assert_int_equal(neighbours(3), 0);
     assert_true(has_key(3, FIRST));
     world_kill(&world, 3, false);
-    memcpy(world.nodes[3].options.swarm_key, SECOND, KEY_BYTES);
+    world.nodes[3].options.swarm_key = SECOND;
     world_start(&world, 3);
     run(5 * SECOND_NS);
     assert_int_equal(neighbours(3), 3);
@@ -126,7 +126,7 @@ static void a_file_newer_than_all_known_orders_is_used_first(void **state)
     world_kill(&world, 3, false);
     rekey(0, SECOND, THIRD, 2000);
     run(5 * SECOND_NS);
-    memcpy(world.nodes[3].options.swarm_key, THIRD, KEY_BYTES);
+    world.nodes[3].options.swarm_key = THIRD;
     world_start(&world, 3);
     assert_true(has_key(3, THIRD));
     assert_int_equal(key_of(3).order, 0); /* as far as it knows */

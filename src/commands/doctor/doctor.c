@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "commands/config_options.h"
+#include "crypto/locked_memory.h"
 #include "crypto/secret.h"
 
 enum { EXIT_OK = 0, EXIT_FAILED = 1, EXIT_USAGE = 2 };
@@ -56,6 +57,7 @@ int doctor_run(int argc, char **argv)
     struct doctor *doctor = calloc(1, sizeof *doctor);
     CHECK(doctor);
     secret_start();
+    locked_memory_refuse_dumps();
     doctor->out = stdout;
     const int code = examine(doctor, &options);
     conclude(doctor);

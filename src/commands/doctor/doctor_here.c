@@ -12,6 +12,7 @@
 
 #include "base/amount.h"
 #include "commands/doctor/doctor.h"
+#include "crypto/locked_memory.h"
 #include "daemon/sandbox.h"
 #include "daemon/status_server.h"
 #include "socket/transport.h"
@@ -40,6 +41,17 @@ static void look_at_keys(struct doctor *doctor)
         doctor_say(doctor, VERDICT_FAIL, "identity", "%s", problem.text);
     }
     doctor_look_at_swarm_key(doctor);
+}
+
+/* May they be kept from being swapped out? Tried by doing it, as a node does. */
+static void look_at_locked_memory(struct doctor *doctor)
+{
+    char text[LOCKED_MEMORY_TEXT_BYTES];
+    struct locked_memory memory = {.refusal = 0};
+    locked_memory_init(&memory, setup_keys_bytes(&doctor->config));
+    locked_memory_text(&memory, text);
+    doctor_say(doctor, memory.refusal == 0 ? VERDICT_OK : VERDICT_WARN, "keys", "%s", text);
+    locked_memory_free(&memory);
 }
 
 /* The log, which the node adds to. */
@@ -357,6 +369,7 @@ static void look_at_sandbox(struct doctor *doctor)
 void doctor_look_here(struct doctor *doctor)
 {
     look_at_keys(doctor);
+    look_at_locked_memory(doctor);
     look_at_log(doctor);
     look_at_folder(doctor);
     look_at_data(doctor);

@@ -179,7 +179,7 @@ static void start_visits(struct round *round, struct arena *arena)
 {
     for (uint32_t i = 0; i < round->count; i++) {
         struct visit *visit = &round->visits[i];
-        peer_init(&visit->peer, arena, QUEUE_BYTES);
+        peer_init(&visit->peer, arena, arena, QUEUE_BYTES);
         visit->is_over = visit->is_self || visit->numbers == 0;
         if (!visit->is_over)
             begin(round, visit);

@@ -7,6 +7,7 @@
 #include <time.h>
 
 #include "commands/status/status.h"
+#include "crypto/locked_memory.h"
 #include "state/order_files.h"
 
 #define WAIT_MS 5000      /* for a page of the node */
@@ -152,6 +153,7 @@ enum error order_giver_begin(struct order_giver *giver, const char *dir, const c
 {
     *giver = (struct order_giver){.dir = dir};
     secret_start();
+    locked_memory_refuse_dumps();
     enum error error = status_ask(dir, WAIT_MS, &giver->page, problem);
     if (error != OK)
         return error;

@@ -14,20 +14,25 @@
 _Static_assert(NODE_PEERS_MAX <= SLOTS_MAX, "a set of slots holds all peers");
 
 struct connections {
-    struct peer *peers;             /* [peers_max] one a slot */
-    struct slots open;              /* slots of peers that are neighbours */
-    struct slots ready;             /* slots of peers that may have something to send or end */
-    struct credentials credentials; /* what a handshake needs of this node */
-    struct message_reader *reader;  /* decodes messages */
-    uint32_t generation;            /* conversations so far; the upper half of a conn */
+    struct peer *peers;              /* [peers_max] one a slot */
+    struct slots open;               /* slots of peers that are neighbours */
+    struct slots ready;              /* slots of peers that may have something to send or end */
+    struct credentials *credentials; /* what a handshake needs of this node; among the keys */
+    struct message_reader *reader;   /* decodes messages */
+    uint32_t generation;             /* conversations so far; the upper half of a conn */
     struct connection_said said[MESSAGE_KINDS]; /* messages and bytes of each kind */
 };
 
 size_t connections_arena_bytes(const struct node_options *options)
 {
-    return sizeof(struct connections) + 128 +
+    return sizeof(struct connections) + 128 + sizeof(struct credentials) + 64 +
            options->limits.peers_max *
                (sizeof(struct peer) + peer_arena_bytes(options->limits.send_queue_bytes) + 64);
+}
+
+size_t connections_keys_bytes(uint32_t peers_max)
+{
+    return sizeof(struct credentials) + 64 + peers_max * peer_keys_bytes();
 }
 
 struct connections *connections_new(struct arena *arena, struct node *node)
@@ -37,13 +42,14 @@ struct connections *connections_new(struct arena *arena, struct node *node)
     struct connections *connections = arena_take(arena, 1, sizeof *connections);
     struct introduction ours;
     introduction_make(&ours, options->swarm_id, options->model, options->parameters);
-    credentials_init(&connections->credentials, options->identity, options->swarm_key, &ours,
-                     &node->entropy);
+    connections->credentials = arena_take(node->keys, 1, sizeof *connections->credentials);
+    credentials_init(connections->credentials, options->identity, options->swarm_key, &ours,
+                     node->entropy);
     introduction_context(node->context, &ours);
     connections->reader = message_reader_new();
     connections->peers = arena_take(arena, options->limits.peers_max, sizeof *connections->peers);
     for (uint32_t i = 0; i < options->limits.peers_max; i++)
-        peer_init(&connections->peers[i], arena, options->limits.send_queue_bytes);
+        peer_init(&connections->peers[i], arena, node->keys, options->limits.send_queue_bytes);
     return connections;
 }
 
@@ -52,12 +58,12 @@ void connections_free(struct node *node)
     message_reader_free(node->connections->reader);
     for (uint32_t i = 0; i < node->options.limits.peers_max; i++)
         peer_end(&node->connections->peers[i]);
-    secret_wipe(node->connections, sizeof *node->connections);
+    secret_wipe(node->connections->credentials, sizeof *node->connections->credentials);
 }
 
 void connection_set_keys(struct node *node, const struct swarm_key *keys, uint32_t count)
 {
-    credentials_set_keys(&node->connections->credentials, keys, count);
+    credentials_set_keys(node->connections->credentials, keys, count);
 }
 
 /* Finding. */
@@ -171,7 +177,7 @@ const struct peer *connection_dial(struct node *node, const struct address *addr
 
 void connection_on_dialled(struct node *node, const struct peer *peer, uint32_t tries)
 {
-    const struct credentials *credentials = &node->connections->credentials;
+    const struct credentials *credentials = node->connections->credentials;
     if (peer->state != PEER_DIALLING)
         return;
     peer_on_connected(own(node, peer), credentials, tries % credentials->keys_count, node->now_ns);
@@ -183,10 +189,15 @@ enum peer_event connection_take(struct node *node, const struct peer *peer, cons
 {
     struct peer *ours = own(node, peer);
     const enum peer_event event =
-        peer_take(ours, &node->connections->credentials, node->now_ns, bytes, count, problem);
+        peer_take(ours, node->connections->credentials, node->now_ns, bytes, count, problem);
     if (event == PEER_MET)
         ours->renew_ns = node->now_ns + RENEW_NS + rng_below(&node->rng, 60) * SECOND_NS;
     return event;
+}
+
+void connection_wipe_taken(struct node *node, const struct peer *peer)
+{
+    peer_wipe_taken(own(node, peer));
 }
 
 enum error connection_decode(struct node *node, const uint8_t *bytes, size_t count,
@@ -355,7 +366,7 @@ bool connection_check(struct node *node, const struct peer *peer, uint64_t patie
         return true;
     if (now_ns - peer->heard_ns > patience_ns)
         return false;
-    if (session_worn_out(&peer->session) || now_ns > peer->renew_ns)
+    if (session_worn_out(&peer->keys->session) || now_ns > peer->renew_ns)
         connection_hang_up(node, peer, BYE_RENEW, "new keys");
     else if (is_ping_due(node, peer))
         connection_ping(node, peer);

@@ -16,7 +16,8 @@
 
 struct connections *connections_new(struct arena *arena, struct node *node);
 size_t connections_arena_bytes(const struct node_options *options);
-void connections_free(struct node *node); /* ends all, wipes their keys */
+size_t connections_keys_bytes(uint32_t peers_max); /* of node->keys */
+void connections_free(struct node *node);          /* ends all, wipes their keys */
 
 /* The swarm keys by which conversations begin from now on (credentials_set_keys). */
 void connection_set_keys(struct node *node, const struct swarm_key *keys, uint32_t count);
@@ -50,6 +51,8 @@ void connection_on_dialled(struct node *node, const struct peer *peer, uint32_t 
 /* peer_take (peer.h): what comes next out of these bytes. */
 enum peer_event connection_take(struct node *node, const struct peer *peer, const uint8_t **bytes,
                                 size_t *count, struct problem *problem);
+/* What was taken last was secret: no byte of it stays. */
+void connection_wipe_taken(struct node *node, const struct peer *peer);
 /* A message that was taken; MALFORMED: it is none. Its bytes are the peer's until the next take. */
 enum error connection_decode(struct node *node, const uint8_t *bytes, size_t count,
                              struct message *message) MUST_USE;

@@ -22,12 +22,14 @@ static const unsigned MOVES[PEER_STATES] = {
 
 size_t peer_arena_bytes(size_t queue_max)
 {
-    return FRAME_MAX + LENGTH_BYTES + SENDING_BYTES + 2 * queue_max + URGENT_BYTES + 9 * 64;
+    return FRAME_MAX + LENGTH_BYTES + SENDING_BYTES + 2 * queue_max + URGENT_BYTES +
+           peer_keys_bytes() + 9 * 64;
 }
 
-void peer_init(struct peer *peer, struct arena *arena, size_t queue_max)
+void peer_init(struct peer *peer, struct arena *arena, struct arena *keys, size_t queue_max)
 {
     *peer = (struct peer){
+        .keys = arena_take(keys, 1, sizeof *peer->keys),
         .in = arena_take(arena, FRAME_MAX + LENGTH_BYTES, 1),
         .out = arena_take(arena, SENDING_BYTES, 1),
         .queue = {.at = arena_take(arena, queue_max, 1), .max = queue_max},
@@ -77,7 +79,7 @@ static void begin_handshake(struct peer *peer, const struct credentials *credent
 {
     uint8_t ephemeral[DH_BYTES];
     entropy_bytes(credentials->entropy, ephemeral, sizeof ephemeral);
-    handshake_init(&peer->handshake, peer->dialled, credentials->prologue,
+    handshake_init(&peer->keys->handshake, peer->dialled, credentials->prologue,
                    sizeof credentials->prologue, key->psk, credentials->identity->noise_secret,
                    ephemeral);
     peer->key_order = key->order;
@@ -92,7 +94,7 @@ void peer_on_connected(struct peer *peer, const struct credentials *credentials,
     uint8_t *content = frame_content(peer);
     uint8_t *message = content + GATE_BYTES;
     size_t bytes;
-    CHECK(handshake_create(&peer->handshake, NULL, 0, message, &bytes) == OK);
+    CHECK(handshake_create(&peer->keys->handshake, NULL, 0, message, &bytes) == OK);
     gate_create(&credentials->keys[key].gate, content, message, bytes);
     send_frame(peer, GATE_BYTES + bytes);
     peer->heard_ns = peer->framed_ns = now_ns;
@@ -129,10 +131,10 @@ static enum error on_greeting(struct peer *peer, const struct credentials *crede
     begin_handshake(peer, credentials, key);
     uint8_t payload[HANDSHAKE_PAYLOAD_MAX];
     size_t payload_bytes, out_bytes;
-    if (handshake_consume(&peer->handshake, frame + GATE_BYTES, HANDSHAKE_1_BYTES, payload,
+    if (handshake_consume(&peer->keys->handshake, frame + GATE_BYTES, HANDSHAKE_1_BYTES, payload,
                           &payload_bytes) != OK ||
-        handshake_create(&peer->handshake, credentials->identity->certificate, CERTIFICATE_BYTES,
-                         frame_content(peer), &out_bytes) != OK)
+        handshake_create(&peer->keys->handshake, credentials->identity->certificate,
+                         CERTIFICATE_BYTES, frame_content(peer), &out_bytes) != OK)
         return problem_set(problem, FORGED, "its first handshake message is not valid");
     send_frame(peer, out_bytes);
     return OK;
@@ -142,14 +144,14 @@ static enum error learn_identity(struct peer *peer, const uint8_t *payload, size
 {
     if (bytes != CERTIFICATE_BYTES)
         return MALFORMED;
-    return identity_check(peer->id, payload, peer->handshake.their_public);
+    return identity_check(peer->id, payload, peer->keys->handshake.their_public);
 }
 
 static void begin_session(struct peer *peer)
 {
     uint8_t send_key[KEY_BYTES], receive_key[KEY_BYTES];
-    handshake_split(&peer->handshake, send_key, receive_key);
-    session_init(&peer->session, send_key, receive_key);
+    handshake_split(&peer->keys->handshake, send_key, receive_key);
+    session_init(&peer->keys->session, send_key, receive_key);
     secret_wipe(send_key, sizeof send_key);
     secret_wipe(receive_key, sizeof receive_key);
 }
@@ -159,8 +161,8 @@ static bool is_refusal(const struct peer *peer, const struct credentials *creden
                        const uint8_t *frame, size_t bytes, struct introduction *theirs)
 {
     for (uint32_t i = 0; i < credentials->keys_count && bytes == REFUSAL_BYTES; i++)
-        if (refusal_consume(&credentials->keys[i].gate, frame, peer->handshake.ephemeral_public,
-                            theirs) == OK)
+        if (refusal_consume(&credentials->keys[i].gate, frame,
+                            peer->keys->handshake.ephemeral_public, theirs) == OK)
             return true;
     return false;
 }
@@ -177,10 +179,10 @@ static enum error on_answer(struct peer *peer, const struct credentials *credent
     }
     uint8_t payload[HANDSHAKE_PAYLOAD_MAX];
     size_t payload_bytes, out_bytes;
-    if (handshake_consume(&peer->handshake, frame, bytes, payload, &payload_bytes) != OK ||
+    if (handshake_consume(&peer->keys->handshake, frame, bytes, payload, &payload_bytes) != OK ||
         learn_identity(peer, payload, payload_bytes) != OK ||
-        handshake_create(&peer->handshake, credentials->identity->certificate, CERTIFICATE_BYTES,
-                         frame_content(peer), &out_bytes) != OK)
+        handshake_create(&peer->keys->handshake, credentials->identity->certificate,
+                         CERTIFICATE_BYTES, frame_content(peer), &out_bytes) != OK)
         return problem_set(problem, FORGED,
                            "its answer to the handshake is not valid: no hearsay node, or "
                            "something on the way changes bytes");
@@ -195,7 +197,7 @@ static enum error on_proof(struct peer *peer, const uint8_t *frame, size_t bytes
 {
     uint8_t payload[HANDSHAKE_PAYLOAD_MAX];
     size_t payload_bytes;
-    if (handshake_consume(&peer->handshake, frame, bytes, payload, &payload_bytes) != OK ||
+    if (handshake_consume(&peer->keys->handshake, frame, bytes, payload, &payload_bytes) != OK ||
         learn_identity(peer, payload, payload_bytes) != OK)
         return problem_set(problem, FORGED, "its last handshake message is not valid");
     begin_session(peer);
@@ -237,7 +239,7 @@ static enum peer_event on_frame(struct peer *peer, const struct credentials *cre
     if (peer->state < PEER_MEETING)
         return on_greeting_frame(peer, credentials, now_ns, frame, content_bytes, problem);
     size_t message_bytes;
-    if (session_open(&peer->session, frame, content_bytes, &message_bytes) != OK) {
+    if (session_open(&peer->keys->session, frame, content_bytes, &message_bytes) != OK) {
         (void)problem_set(problem, FORGED,
                           "a record does not authenticate: bytes were changed on the way");
         return PEER_REFUSED;
@@ -302,6 +304,12 @@ const uint8_t *peer_message(const struct peer *peer, size_t *bytes)
     return peer->in + LENGTH_BYTES;
 }
 
+void peer_wipe_taken(struct peer *peer)
+{
+    CHECK(peer->in_used <= peer->in_bytes);
+    secret_wipe(peer->in, peer->in_used);
+}
+
 bool peer_can_say(const struct peer *peer)
 {
     return peer->state == PEER_MEETING || peer->state == PEER_OPEN;
@@ -318,7 +326,7 @@ bool peer_say(struct peer *peer, const struct message *message)
     CHECK(peer_can_say(peer));
     CHECK((message->text.at || !message->text.count) && (message->bulk.at || !message->bulk.count));
     const size_t most = message->text.count + message->bulk.count + MESSAGE_ADDS;
-    const bool introduced = peer->session.sent_records > 0; /* HELLO comes before all */
+    const bool introduced = peer->keys->session.sent_records > 0; /* HELLO comes before all */
     struct queue *queue = message->kind == BLOCK                   ? &peer->blocks
                           : introduced && is_urgent(message->kind) ? &peer->urgent
                                                                    : &peer->queue;
@@ -356,9 +364,11 @@ static void seal_queued(struct peer *peer, size_t most, bool is_open)
         const uint8_t *message = queue_first(queue, &bytes);
         if (!message || peer->out_bytes + bytes + RECORD_OVERHEAD > SENDING_BYTES)
             break;
-        session_seal(&peer->session, message, bytes, peer->out + peer->out_bytes);
+        session_seal(&peer->keys->session, message, bytes, peer->out + peer->out_bytes);
         peer->out_bytes += bytes + RECORD_OVERHEAD;
         peer->blocks_sealed += queue == &peer->blocks ? bytes + RECORD_OVERHEAD : 0;
+        if (message_is_secret(message, bytes))
+            queue_wipe_first(queue);
         queue_drop_first(queue);
     }
 }
@@ -402,9 +412,10 @@ bool peer_is_flushed(const struct peer *peer)
 
 void peer_end(struct peer *peer)
 {
-    handshake_wipe(&peer->handshake);
-    session_wipe(&peer->session);
+    handshake_wipe(&peer->keys->handshake);
+    session_wipe(&peer->keys->session);
     struct peer empty = {
+        .keys = peer->keys,
         .in = peer->in,
         .out = peer->out,
         .queue = {.at = peer->queue.at, .max = peer->queue.max},

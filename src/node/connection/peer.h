@@ -20,10 +20,9 @@
 #define HEARSAY_NODE_CONNECTION_PEER_H
 
 #include "base/arena.h"
-#include "crypto/handshake.h"
 #include "crypto/identity.h"
-#include "crypto/session.h"
 #include "node/connection/credentials.h"
+#include "node/connection/peer_keys.h"
 #include "node/connection/queue.h"
 #include "socket/address.h"
 #include "wire/message.h"
@@ -59,44 +58,43 @@ enum retry {
     "it closed without an answer: another swarm key (copy the newest), or no hearsay node"
 
 struct peer {
-    enum peer_state state;      /* where the conversation is, as drawn above */
-    uint64_t conn;              /* its number: generation << 32 | slot */
-    bool dialled;               /* we called */
-    struct address address;     /* dialled, or where it came from */
-    uint8_t id[ID_BYTES];       /* who it is; from MEETING on */
-    uint64_t incarnation;       /* which incarnation of it; from OPEN on */
-    uint32_t key_order;         /* both have the swarm key of this order; from MEETING on */
-    uint64_t born_ns;           /* when the conversation began */
-    uint64_t since_ns;          /* when this state began */
-    uint64_t heard_ns;          /* when bytes came last, of a frame that is not too slow */
-    uint64_t framed_ns;         /* when the last byte of a whole frame came */
-    uint64_t pinged_ns;         /* when it was last sent a PING */
-    uint64_t answered_ns;       /* when the last PING was sent that it has answered */
-    uint64_t rtt_ns;            /* round trip, as measured last; 0: not yet */
-    uint64_t renew_ns;          /* when this session is worn out by age */
-    bool sending;               /* a SEND is with the transport */
-    bool hangup_asked;          /* HANGUP was given out */
-    enum retry retry;           /* when to dial again */
-    bool was_open;              /* it was a neighbour before it began to close */
-    bool quiet;                 /* its end is not worth a note */
-    bool differs;               /* it ends since swarm, model or protocol are not the same */
-    char why[96];               /* why it is closing, for the note */
-    struct handshake handshake; /* the Noise state; wiped when the session stands */
-    struct session session;     /* keys and counters; from MEETING on */
-    uint8_t *in;                /* [FRAME_MAX + 2] the frame being received */
-    size_t in_bytes;            /* of it, what has come */
-    size_t in_used;             /* of it, the frame handled last */
-    uint8_t *out;               /* [SENDING_BYTES] sealed, to be handed over */
-    size_t out_bytes;           /* how much that is */
-    size_t sending_bytes;       /* of it, what is with the transport now */
-    struct queue queue;         /* messages that wait, in their order */
-    struct queue urgent;        /* small messages that go first */
-    struct queue blocks;        /* blocks: they go when nothing else waits */
-    uint64_t blocks_sealed;     /* bytes of blocks that have left that queue, as sealed */
+    enum peer_state state;  /* where the conversation is, as drawn above */
+    uint64_t conn;          /* its number: generation << 32 | slot */
+    bool dialled;           /* we called */
+    struct address address; /* dialled, or where it came from */
+    uint8_t id[ID_BYTES];   /* who it is; from MEETING on */
+    uint64_t incarnation;   /* which incarnation of it; from OPEN on */
+    uint32_t key_order;     /* both have the swarm key of this order; from MEETING on */
+    uint64_t born_ns;       /* when the conversation began */
+    uint64_t since_ns;      /* when this state began */
+    uint64_t heard_ns;      /* when bytes came last, of a frame that is not too slow */
+    uint64_t framed_ns;     /* when the last byte of a whole frame came */
+    uint64_t pinged_ns;     /* when it was last sent a PING */
+    uint64_t answered_ns;   /* when the last PING was sent that it has answered */
+    uint64_t rtt_ns;        /* round trip, as measured last; 0: not yet */
+    uint64_t renew_ns;      /* when this session is worn out by age */
+    bool sending;           /* a SEND is with the transport */
+    bool hangup_asked;      /* HANGUP was given out */
+    enum retry retry;       /* when to dial again */
+    bool was_open;          /* it was a neighbour before it began to close */
+    bool quiet;             /* its end is not worth a note */
+    bool differs;           /* it ends since swarm, model or protocol are not the same */
+    char why[96];           /* why it is closing, for the note */
+    struct peer_keys *keys; /* its own, in memory for keys */
+    uint8_t *in;            /* [FRAME_MAX + 2] the frame being received */
+    size_t in_bytes;        /* of it, what has come */
+    size_t in_used;         /* of it, the frame handled last */
+    uint8_t *out;           /* [SENDING_BYTES] sealed, to be handed over */
+    size_t out_bytes;       /* how much that is */
+    size_t sending_bytes;   /* of it, what is with the transport now */
+    struct queue queue;     /* messages that wait, in their order */
+    struct queue urgent;    /* small messages that go first */
+    struct queue blocks;    /* blocks: they go when nothing else waits */
+    uint64_t blocks_sealed; /* bytes of blocks that have left that queue, as sealed */
 };
 
-/* Buffers for one peer. */
-void peer_init(struct peer *peer, struct arena *arena, size_t queue_max);
+/* Buffers for one peer; `keys`, for what is secret, may be the same arena, and has room then. */
+void peer_init(struct peer *peer, struct arena *arena, struct arena *keys, size_t queue_max);
 size_t peer_arena_bytes(size_t queue_max);
 
 /* A new conversation in this slot. */
@@ -118,6 +116,9 @@ enum peer_event {
 enum peer_event peer_take(struct peer *peer, const struct credentials *credentials, uint64_t now_ns,
                           const uint8_t **data, size_t *bytes, struct problem *problem);
 const uint8_t *peer_message(const struct peer *peer, size_t *bytes);
+
+/* The message is not needed any more, and was secret. */
+void peer_wipe_taken(struct peer *peer);
 
 /* Queue a message; false when the queue has no room for it. */
 bool peer_say(struct peer *peer, const struct message *message);

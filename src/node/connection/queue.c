@@ -14,6 +14,7 @@ uint8_t *queue_room(struct queue *queue, size_t bytes)
         return NULL;
     if (bytes > queue->max - queue->to) {
         memmove(queue->at, queue->at + queue->from, queue_bytes(queue));
+        memset(queue->at + queue->to - queue->from, 0, queue->from); /* of what may be secret */
         queue->to -= queue->from;
         queue->from = 0;
     }
@@ -35,6 +36,13 @@ const uint8_t *queue_first(const struct queue *queue, size_t *bytes)
     *bytes = (size_t)at[0] << 8 | at[1];
     CHECK(LENGTH_BYTES + *bytes <= queue_bytes(queue));
     return at + LENGTH_BYTES;
+}
+
+void queue_wipe_first(struct queue *queue)
+{
+    size_t bytes;
+    CHECK(queue_first(queue, &bytes));
+    secret_wipe(queue->at + queue->from + LENGTH_BYTES, bytes);
 }
 
 void queue_drop_first(struct queue *queue)

@@ -25,6 +25,7 @@ void queue_add(struct queue *queue, size_t bytes);
 
 /* The first message, if there is one. */
 const uint8_t *queue_first(const struct queue *queue, size_t *bytes);
+void queue_wipe_first(struct queue *queue); /* before it is dropped: it was secret */
 void queue_drop_first(struct queue *queue);
 
 #endif

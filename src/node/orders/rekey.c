@@ -127,10 +127,10 @@ static bool is_missing(const struct node *node)
 
 /* What the owner has: its own, which is newer than all orders that say nothing of it, and those
  * that orders brought. */
-struct rekey *rekey_new(struct arena *arena, struct node *node)
+struct rekey *rekey_new(struct node *node)
 {
-    struct node_options *options = &node->options;
-    struct rekey *rekey = arena_take(arena, 1, sizeof *rekey);
+    const struct node_options *options = &node->options;
+    struct rekey *rekey = arena_take(node->keys, 1, sizeof *rekey);
     struct swarm_key key = {.order = orders_count(node)};
     CHECK(options->kept.swarm_keys.bytes % KEY_BYTES == 0);
     node->rekey = rekey;
@@ -147,7 +147,6 @@ struct rekey *rekey_new(struct arena *arena, struct node *node)
         memcpy(key.key, options->kept.swarm_keys.at + at, KEY_BYTES);
     }
     secret_wipe(&key, sizeof key);
-    secret_wipe(options->swarm_key, KEY_BYTES);
     connection_set_keys(node, rekey->keys, rekey->count);
     review(node);
     return rekey;

@@ -24,7 +24,7 @@
 #include "node/swarm_keys.h"
 
 /* After orders and connections. */
-struct rekey *rekey_new(struct arena *arena, struct node *node);
+struct rekey *rekey_new(struct node *node);
 size_t rekey_arena_bytes(void);
 void rekey_free(struct node *node); /* wipes the keys */
 

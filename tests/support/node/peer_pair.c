@@ -21,7 +21,7 @@ void side_init(struct side *side, uint8_t seed, const struct introduced *as)
     ours.protocol = as->protocol;
     credentials_init(&side->credentials, &side->identity, key, &ours, &side->entropy);
     arena_init(&side->arena, peer_arena_bytes(QUEUE_MAX) + 1024);
-    peer_init(&side->peer, &side->arena, QUEUE_MAX);
+    peer_init(&side->peer, &side->arena, &side->arena, QUEUE_MAX);
 }
 
 void begin_as(const struct introduced *one, const struct introduced *other)

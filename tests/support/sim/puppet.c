@@ -113,7 +113,7 @@ void puppet_init(struct puppet *puppet, uint32_t node, uint8_t seed)
     secret_blake2b(puppet->context, CONTEXT_BYTES, puppet->credentials.prologue, INTRODUCTION_BYTES,
                    NULL, 0);
     arena_init(&puppet->arena, peer_arena_bytes(PUPPET_QUEUE_BYTES));
-    peer_init(&puppet->peer, &puppet->arena, PUPPET_QUEUE_BYTES);
+    peer_init(&puppet->peer, &puppet->arena, &puppet->arena, PUPPET_QUEUE_BYTES);
 }
 
 void puppet_meet(struct puppet *puppet)
@@ -147,7 +147,7 @@ void puppet_say_bulk(struct puppet *puppet, enum message_kind kind, const uint8_
 void puppet_shout(struct puppet *puppet, const uint8_t *bytes, size_t count)
 {
     static uint8_t out[MESSAGE_MAX + RECORD_OVERHEAD];
-    session_seal(&puppet->peer.session, bytes, count, out);
+    session_seal(&puppet->peer.keys->session, bytes, count, out);
     puppet_send(puppet, out, count + RECORD_OVERHEAD);
     run(3 * NEARBY_NS);
 }

@@ -71,8 +71,9 @@ int close_all(void **state)
 
 struct node_options usual_options(void)
 {
+    static const uint8_t swarm_key[KEY_BYTES] = {0x5A, 1, 2, 3};
     return (struct node_options){
-        .swarm_key = {0x5A, 1, 2, 3},
+        .swarm_key = swarm_key,
         .swarm_id = "world",
         .model = "600 numbers",
         .listen_port = WORLD_PORT,

@@ -27,13 +27,15 @@ static struct reach reach;
 
 static int start(void **state)
 {
-    const uint8_t seed[SEED_BYTES] = {7};
+    const uint8_t seed[SEED_BYTES] = {7}, swarm_key[KEY_BYTES] = {8};
     (void)state;
     secret_start();
     identity_from_seed(&identity, seed);
     config_defaults(&config);
     options = setup_plain_options(&config, 215370);
     options.identity = &identity;
+    options.swarm_key = swarm_key;
+    options.keys.entropy = seed;
     options.model = "dense 10";
     options.digest = 0x1234;
     options.incarnation = 1795249231131;

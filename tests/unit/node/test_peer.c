@@ -255,7 +255,7 @@ static void a_slot_is_as_new_when_its_conversation_has_ended(void **state)
     say_some(&dialer, 2);
     peer_end(&dialer.peer);
     assert_int_equal(dialer.peer.state, PEER_FREE);
-    assert_memory_equal(dialer.peer.session.send_key, none.send_key, KEY_BYTES);
+    assert_memory_equal(dialer.peer.keys->session.send_key, none.send_key, KEY_BYTES);
     assert_int_equal(peer_queued_bytes(&dialer.peer), 0);
     dialer.met = acceptor.met = false;
     dialer.heard = acceptor.heard = 0;

@@ -1,0 +1,19 @@
+/* What is secret of a conversation: it lies in memory for keys (crypto/locked_memory.h). */
+#ifndef HEARSAY_NODE_CONNECTION_PEER_KEYS_H
+#define HEARSAY_NODE_CONNECTION_PEER_KEYS_H
+
+#include "crypto/handshake.h"
+#include "crypto/session.h"
+
+struct peer_keys {
+    struct handshake handshake; /* the Noise state; wiped when the session stands */
+    struct session session;     /* keys and counters; from MEETING on */
+};
+
+/* Of an arena, for one conversation. */
+static inline size_t peer_keys_bytes(void)
+{
+    return sizeof(struct peer_keys) + 64;
+}
+
+#endif

@@ -1,0 +1,102 @@
+"""A guest (client.py) that looks into the processes of nodes for their keys, as whoever is given a
+core dump of one could: § are sections of net/README.md.
+
+A key may lie in memory that core dumps leave out (the flag dd of proc(5), smaps), and nowhere else.
+What lies on a stack for as long as it is computed with is no finding, so what is found in a dump is looked at
+again, and counts if it is there each time. Exit codes: 0 no key in a dump, and each where it should
+be; 1 a key in a dump, or nowhere; 2 wrong usage; 3 turned away; 77 this user may not look.
+"""
+import argparse
+import re
+import sys
+
+from client import Guest, blake2b, read_key, run
+
+LOOKS = 3
+MAPPING = re.compile(r"([0-9a-f]+)-([0-9a-f]+) (r?)\S* \S+ \S+ \S+ *(.*)\n")
+
+
+def mappings_of(pid):
+    """(start, end, what it is, is it left out of dumps) of all that can be read."""
+    with open(f"/proc/{pid}/smaps", encoding="ascii", errors="replace") as file:
+        for line in file:
+            if match := MAPPING.fullmatch(line):
+                start, end, is_readable, name = match.groups()
+            elif line.startswith("VmFlags:") and is_readable and name != "[vvar]":
+                yield int(start, 16), int(end, 16), name, "dd" in line.split()
+
+
+def places_of(pid, keys):
+    """{key: {(address, where, is it left out of dumps)}}"""
+    found = {name: set() for name in keys}
+    with open(f"/proc/{pid}/mem", "rb", buffering=0) as memory:
+        for start, end, name, is_left_out in mappings_of(pid):
+            try:
+                memory.seek(start)
+                data = memory.read(end - start)
+            except OSError:  # [vsyscall], or it has gone
+                continue
+            for key, value in keys.items():
+                at = data.find(value)
+                while at >= 0:
+                    found[key].add((start + at, name or "memory", is_left_out))
+                    at = data.find(value, at + 1)
+    return found
+
+
+def keys_of(guest, given):
+    """By name, all that the node should keep to itself; and what it need not have at all."""
+    keys, other = {}, {}
+    for path in given.node_swarm_key:
+        swarm_key = read_key(path, "hearsay-swarm-key-1")
+        keys |= {f"{path}: swarm key": swarm_key,
+                 f"{path}: gate key (§4)": blake2b(256, b"hearsay gate", swarm_key),
+                 f"{path}: psk (§6)": blake2b(256, b"hearsay psk", swarm_key)}
+        other[f"{path}: as text"] = swarm_key.hex().encode()
+    seed = read_key(given.node_identity, "hearsay-identity-1")
+    keys |= {"identity": seed, "Noise key (§3)": blake2b(256, b"hearsay noise key", seed),
+             "signing key (§3)": blake2b(256, b"hearsay signing key", seed)}
+    other["identity as text"] = seed.hex().encode()
+    for neighbour in guest.neighbours:
+        keys |= zip(("session key, to it", "session key, from it"), neighbour.session_keys)
+    return keys, other
+
+
+def look(guest, given):
+    guest.until(lambda: all(n.has_base is not None for n in guest.neighbours))  # sessions stand
+    keys, other = keys_of(guest, given)
+    found, looks = places_of(given.pid, keys | other), 1
+    while looks < LOOKS and any(not place[-1] for places in found.values() for place in places):
+        again, looks = places_of(given.pid, keys | other), looks + 1
+        found = {name: places & again[name] for name, places in found.items()}
+    is_good = True
+    for name, stay in found.items():
+        kept = sum(is_left_out for *_, is_left_out in stay)
+        dumped = [f"{at:x} in {where}" for at, where, is_left_out in stay if not is_left_out]
+        print(f"{name}: {kept} left out of dumps, {len(dumped)} in dumps {' '.join(dumped)}")
+        is_good &= not dumped and (kept > 0 or name in other)
+    guest.leave()
+    if not is_good:
+        sys.exit(1)
+
+
+def main():
+    parser = argparse.ArgumentParser(description="Look into a node for its keys.")
+    parser.add_argument("neighbours", nargs=1, metavar="HOST:PORT")
+    for option in ("--identity", "--swarm-key", "--model", "--parameters", "--node-identity"):
+        parser.add_argument(option, required=True)
+    parser.add_argument("--node-swarm-key", action="append", required=True)
+    parser.add_argument("--swarm", default="hearsay")
+    parser.add_argument("--pid", required=True)
+    given = parser.parse_args()
+    try:
+        with open(f"/proc/{given.pid}/mem", "rb"):
+            pass
+    except PermissionError:
+        print("this user may not look into processes")
+        sys.exit(77)
+    run(given, Guest, lambda guest: look(guest, given))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,208 @@
+/* Memory for keys: what it is, and what becomes of it when something fails. */
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "base/error.h"
+#include "crypto/locked_memory.h"
+#include "crypto/secret.h"
+
+#define BYTES 10000
+
+static struct locked_memory memory;
+
+static int start(void **state)
+{
+    (void)state;
+    secret_start();
+    return 0;
+}
+
+static int take(void **state)
+{
+    (void)state;
+    locked_memory_init(&memory, BYTES);
+    return 0;
+}
+
+static int give_back(void **state)
+{
+    (void)state;
+    locked_memory_free(&memory);
+    return 0;
+}
+
+/* Does the kernel say this flag of the mapping that has this address (proc(5), smaps)? */
+static bool has_flag(const void *address, const char *flag)
+{
+    FILE *file = fopen("/proc/self/smaps", "r");
+    char line[512];
+    bool is_here = false, has = false;
+    assert_non_null(file);
+    while (fgets(line, sizeof line, file)) {
+        unsigned long from, to;
+        if (sscanf(line, "%lx-%lx ", &from, &to) == 2)
+            is_here = (uintptr_t)address >= from && (uintptr_t)address < to;
+        else if (is_here && strncmp(line, "VmFlags:", 8) == 0)
+            has = strstr(line, flag) != NULL;
+    }
+    (void)fclose(file);
+    return has;
+}
+
+static void it_is_zero_and_as_large_as_was_asked(void **state)
+{
+    (void)state;
+    const uint8_t *all = arena_take(&memory.arena, BYTES, 1);
+    for (size_t i = 0; i < BYTES; i++)
+        assert_int_equal(all[i], 0);
+    assert_int_equal((uintptr_t)all % 64, 0);
+}
+
+static void core_dumps_leave_it_out(void **state)
+{
+    (void)state;
+    int own = 0;
+    assert_true(has_flag(memory.arena.start, " dd"));
+    assert_true(has_flag(memory.arena.start + BYTES - 1, " dd"));
+    assert_false(has_flag(&own, " dd"));
+}
+
+static void it_is_locked_or_says_why_not(void **state)
+{
+    (void)state;
+    char text[LOCKED_MEMORY_TEXT_BYTES];
+    locked_memory_text(&memory, text);
+    assert_true(has_flag(memory.arena.start, " lo") == (memory.refusal == 0));
+    assert_non_null(strstr(text, memory.refusal == 0 ? "10 KiB for keys are locked" : "ulimit -l"));
+}
+
+static void what_refused_is_said_with_what_to_do(void **state)
+{
+    (void)state;
+    char text[LOCKED_MEMORY_TEXT_BYTES];
+    const struct locked_memory refused = {.arena.size_bytes = 65537, .refusal = ENOMEM};
+    locked_memory_text(&refused, text);
+    assert_string_equal(text, "keys may be swapped out: 65 KiB cannot be locked in memory: Cannot "
+                              "allocate memory; allow it (ulimit -l, or LimitMEMLOCK= of a unit)");
+}
+
+/* How a child ends that does this: waitpid(2). */
+static int end_of(void (*what)(void))
+{
+    int end;
+    const pid_t child = fork();
+    assert_true(child >= 0);
+    if (child == 0) {
+        assert_non_null(freopen("/dev/null", "w", stderr));
+        what();
+        _exit(0);
+    }
+    assert_int_equal(waitpid(child, &end, 0), child);
+    return end;
+}
+
+static void read_behind_it(void)
+{
+    volatile const uint8_t *all = memory.arena.start;
+    (void)all[memory.arena.size_bytes];
+}
+
+static void read_its_end(void)
+{
+    volatile const uint8_t *all = memory.arena.start;
+    (void)all[memory.arena.size_bytes - 1];
+}
+
+static void whoever_reads_on_behind_it_ends(void **state)
+{
+    (void)state;
+    assert_int_equal(end_of(read_its_end), 0);
+    assert_int_not_equal(end_of(read_behind_it), 0);
+}
+
+static uint8_t *shown; /* what a child has found, where its parent sees it */
+
+/* Runs after the hook of the memory, which was registered later. */
+static void show(void *context)
+{
+    const struct locked_memory *own = context;
+    memcpy(shown, own->arena.start, BYTES);
+}
+
+static void fail_with_a_key(void)
+{
+    static struct locked_memory own;
+    check_on_failure(show, &own);
+    locked_memory_init(&own, BYTES);
+    memset(own.arena.start, 0x5A, BYTES);
+    memset(shown, 0xFF, BYTES);
+    CHECK(shown == NULL);
+}
+
+static void a_failed_check_wipes_it(void **state)
+{
+    (void)state;
+    static const uint8_t nothing[BYTES];
+    shown = mmap(NULL, BYTES, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    assert_ptr_not_equal(shown, MAP_FAILED);
+    assert_int_not_equal(end_of(fail_with_a_key), 0);
+    assert_memory_equal(shown, nothing, BYTES);
+    assert_int_equal(munmap(shown, BYTES), 0);
+}
+
+static void refuse_dumps(void)
+{
+    locked_memory_refuse_dumps();
+    _exit(prctl(PR_GET_DUMPABLE, 0, 0, 0, 0) + 10);
+}
+
+static void a_process_can_refuse_to_be_dumped(void **state)
+{
+    (void)state;
+    const int end = end_of(refuse_dumps);
+#ifndef __SANITIZE_ADDRESS__ /* whose leak check would fail */
+    assert_int_equal(WEXITSTATUS(end), 10);
+#else
+    assert_int_equal(WEXITSTATUS(end), 11);
+#endif
+}
+
+static void it_can_be_taken_again(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 2 * CHECK_HOOKS_MAX; i++) {
+        locked_memory_free(&memory);
+        locked_memory_free(&memory);
+        locked_memory_init(&memory, BYTES);
+    }
+    assert_int_equal(*memory.arena.start, 0);
+}
+
+#define TEST(name) cmocka_unit_test_setup_teardown(name, take, give_back)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TEST(it_is_zero_and_as_large_as_was_asked),
+        TEST(core_dumps_leave_it_out),
+        TEST(it_is_locked_or_says_why_not),
+        cmocka_unit_test(what_refused_is_said_with_what_to_do),
+        TEST(whoever_reads_on_behind_it_ends),
+        cmocka_unit_test(a_failed_check_wipes_it),
+        cmocka_unit_test(a_process_can_refuse_to_be_dumped),
+        TEST(it_can_be_taken_again),
+    };
+    return cmocka_run_group_tests(tests, start, NULL);
+}
