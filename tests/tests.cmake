@@ -39,6 +39,8 @@ add_unit_tests(world support_sim)
 
 add_executable(meddle tests/process/meddle.c)
 add_executable(delay tests/process/delay.c)
+add_library(faults MODULE tests/process/faults.c) # preloaded into a program that is to suffer
+target_compile_options(faults PRIVATE -fno-builtin)
 foreach(SCRIPT swarm from_model rewind text data bad_input sim status doctor gpu deploy resume torture)
   add_test(NAME ${SCRIPT} COMMAND bash ${CMAKE_SOURCE_DIR}/tests/process/test_${SCRIPT}.sh
                                   $<TARGET_FILE:hearsay> $<TARGET_FILE:meddle>)
@@ -71,6 +73,11 @@ set_tests_properties(client begin_again expel expel_since two_rumors false_base_
 add_test(NAME keys COMMAND bash ${CMAKE_SOURCE_DIR}/tests/process/test_keys.sh
                            $<TARGET_FILE:hearsay>)
 set_tests_properties(keys PROPERTIES ENVIRONMENT "CUDA_VISIBLE_DEVICES=" SKIP_RETURN_CODE 77)
+foreach(SCRIPT disk clock)
+  add_test(NAME bad_${SCRIPT} COMMAND bash ${CMAKE_SOURCE_DIR}/tests/process/test_${SCRIPT}.sh
+                                      $<TARGET_FILE:hearsay> $<TARGET_FILE:faults>)
+  set_tests_properties(bad_${SCRIPT} PROPERTIES ENVIRONMENT "CUDA_VISIBLE_DEVICES=" SKIP_RETURN_CODE 77)
+endforeach()
 # Skipped where there is no PyTorch.
 add_executable(learn_steps tests/process/learn_steps.c)
 target_link_libraries(learn_steps PRIVATE model m)

@@ -100,6 +100,12 @@ static void say_losing(struct event_log *report, int error)
     report->is_losing = true;
 }
 
+static void say_written_again(struct event_log *report)
+{
+    (void)fputs("hearsay: the log can be written again; lines of it are missing\n", stderr);
+    report->is_losing = false;
+}
+
 static void line_end(struct event_log *report, json_t *line)
 {
     CHECK(report->log && line);
@@ -107,6 +113,9 @@ static void line_end(struct event_log *report, json_t *line)
     (void)fputc('\n', report->log);
     if (fflush(report->log) != 0 || ferror(report->log))
         say_losing(report, errno);
+    else if (report->is_losing)
+        say_written_again(report);
+    clearerr(report->log);
     json_decref(line);
 }
 

@@ -35,10 +35,13 @@ void known_proofs_keep(struct known_proofs *proofs, const struct node *node,
                        struct event_log *report, uint64_t now_ns)
 {
     struct problem problem;
-    if (node_proofs_changes(node) == proofs->saved)
+    const uint32_t changes = node_proofs_changes(node);
+    if (changes == proofs->saved || !unsaved_may_try(&proofs->unsaved, now_ns))
         return;
-    proofs->saved = node_proofs_changes(node);
     const size_t bytes = node_proofs(node, proofs->known);
-    if (order_files_save_proofs(disk_real(), proofs->folder, proofs->known, bytes, &problem) != OK)
-        event_log_say(report, now_ns, NOTE_EXPELLED, LEVEL_ERROR, problem.text);
+    const enum error error =
+        order_files_save_proofs(disk_real(), proofs->folder, proofs->known, bytes, &problem);
+    if (unsaved_on_tried(&proofs->unsaved, error, &problem, NOTE_EXPELLED, PROOFS_FILE, report,
+                         now_ns))
+        proofs->saved = changes;
 }

@@ -6,12 +6,13 @@
 #ifndef HEARSAY_DAEMON_KNOWN_PROOFS_H
 #define HEARSAY_DAEMON_KNOWN_PROOFS_H
 
-#include "daemon/event_log.h"
+#include "daemon/unsaved.h"
 
 struct known_proofs {
-    const char *folder; /* the state folder; the caller's */
-    uint8_t *known;     /* [NODE_PROOFS_MAX] as they are on the disk; NULL: not loaded */
-    uint32_t saved;     /* changes (node_proofs_changes) that the disk has, or could not be given */
+    const char *folder;     /* the state folder; the caller's */
+    uint8_t *known;         /* [NODE_PROOFS_MAX] as they are on the disk; NULL: not loaded */
+    uint32_t saved;         /* changes (node_proofs_changes) that the disk has */
+    struct unsaved unsaved; /* those that it could not be given yet */
 };
 
 /* Load those of the folder, and show them to the node that is to be made; MALFORMED, MISMATCH: they

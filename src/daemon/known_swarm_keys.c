@@ -18,14 +18,17 @@ void known_swarm_keys_keep(struct known_swarm_keys *keys, const struct node *nod
                            struct event_log *report, uint64_t now_ns)
 {
     struct problem problem;
-    if (!keys->folder || node_swarm_keys_changes(node) == keys->saved)
+    const uint32_t changes = node_swarm_keys_changes(node);
+    if (!keys->folder || changes == keys->saved || !unsaved_may_try(&keys->unsaved, now_ns))
         return;
-    keys->saved = node_swarm_keys_changes(node);
     secret_wipe(keys->known, NODE_SWARM_KEYS_MAX);
     const size_t bytes = node_swarm_keys(node, keys->known);
-    if (bytes > 0 &&
-        swarm_key_files_save(disk_real(), keys->folder, keys->known, bytes, &problem) != OK)
-        event_log_say(report, now_ns, NOTE_REKEY, LEVEL_ERROR, problem.text);
+    const enum error error =
+        bytes == 0 ? OK
+                   : swarm_key_files_save(disk_real(), keys->folder, keys->known, bytes, &problem);
+    if (unsaved_on_tried(&keys->unsaved, error, &problem, NOTE_REKEY, SWARM_KEY_FILE, report,
+                         now_ns))
+        keys->saved = changes;
 }
 
 /* What was handed over, if its order has come. */

@@ -8,13 +8,14 @@
 #ifndef HEARSAY_DAEMON_KNOWN_SWARM_KEYS_H
 #define HEARSAY_DAEMON_KNOWN_SWARM_KEYS_H
 
-#include "daemon/event_log.h"
+#include "daemon/unsaved.h"
 #include "node/swarm_keys.h"
 
 struct known_swarm_keys {
     const char *folder; /* the state folder; the caller's; NULL: not loaded */
     uint8_t *known;     /* [NODE_SWARM_KEYS_MAX] as they are on the disk; of options.keys.memory */
-    uint32_t saved;     /* changes that the disk has, or could not be given */
+    uint32_t saved;     /* changes that the disk has */
+    struct unsaved unsaved; /* those that it could not be given yet */
 };
 
 /* Load those of the folder, and show them to the node that is to be made. folder must stay. */

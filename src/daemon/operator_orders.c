@@ -41,15 +41,18 @@ void operator_orders_keep(struct operator_orders *orders, const struct node *nod
 {
     struct problem problem;
     known_swarm_keys_keep(&orders->swarm_keys, node, report, now_ns);
-    if (!orders->known || node_orders_count(node) == orders->saved)
+    const uint32_t count = node_orders_count(node);
+    if (!orders->known || count == orders->saved || !unsaved_may_try(&orders->unsaved, now_ns))
         return;
     const size_t before = orders->bytes;
-    orders->saved = node_orders_count(node);
     orders->bytes = node_orders(node, orders->known);
-    if (orders->bytes == before)
-        return; /* those that were loaded */
-    if (order_files_save(disk_real(), orders->folder, orders->known, orders->bytes, &problem) != OK)
-        event_log_say(report, now_ns, NOTE_EXPELLED, LEVEL_ERROR, problem.text);
+    const bool is_on_disk = orders->bytes == before && !orders->unsaved.has_failed; /* as loaded */
+    const enum error error = is_on_disk ? OK
+                                        : order_files_save(disk_real(), orders->folder,
+                                                           orders->known, orders->bytes, &problem);
+    if (unsaved_on_tried(&orders->unsaved, error, &problem, NOTE_EXPELLED, ORDERS_FILE, report,
+                         now_ns))
+        orders->saved = count;
 }
 
 void operator_orders_look(struct operator_orders *orders, struct node *node,

@@ -10,13 +10,15 @@
 
 #include "daemon/event_log.h"
 #include "daemon/known_swarm_keys.h"
+#include "daemon/unsaved.h"
 
 struct operator_orders {
     const char *folder; /* the state folder; the caller's */
     uint8_t *known;     /* [NODE_ORDERS_MAX] as they are on the disk; NULL: there is no operator */
     uint8_t *handed;    /* [ORDERS_HANDED_MAX] scratch, for those that are handed over */
     size_t bytes;       /* of those known */
-    uint32_t saved;     /* how many orders the disk has, or could not be given */
+    uint32_t saved;     /* how many orders the disk has */
+    struct unsaved unsaved;             /* those that it could not be given yet */
     struct known_swarm_keys swarm_keys; /* that they have brought */
 };
 

@@ -1,0 +1,25 @@
+/* What a disk could not be given is tried again a while later, until it has it: said at the first
+ * failure, and at its end.
+ * Held by tests/process/test_disk.sh.
+ */
+#ifndef HEARSAY_DAEMON_UNSAVED_H
+#define HEARSAY_DAEMON_UNSAVED_H
+
+#include "daemon/event_log.h"
+
+struct unsaved {
+    bool has_failed;   /* the last attempt did */
+    uint64_t again_ns; /* no other one before */
+};
+
+static inline bool unsaved_may_try(const struct unsaved *unsaved, uint64_t now_ns)
+{
+    return now_ns >= unsaved->again_ns;
+}
+
+/* It was tried, with this outcome; what: the name of the file. True: the disk has it. */
+bool unsaved_on_tried(struct unsaved *unsaved, enum error error, const struct problem *problem,
+                      enum note_kind kind, const char *what, struct event_log *report,
+                      uint64_t now_ns);
+
+#endif

@@ -1,0 +1,52 @@
+#!/usr/bin/env bash
+# The wall clock of a node jumps, forward and back, by an hour and by a year: it trains on, nobody
+# loses it, and no incarnation is used again: test_clock.sh HEARSAY FAULTS
+set -euo pipefail
+# shellcheck source=tests/process/faults_story.sh
+source "$(dirname "${BASH_SOURCE[0]}")/faults_story.sh"
+
+readonly hour=3600 year=31536000
+nodes=(--set node.save_s=0.5 --set exchange.interval_s=1 --set node.verbose=yes)
+together() { shows one '"members_live":2,' && shows two '"members_live":2,'; }
+
+tell 'two nodes'
+start_faulty one "${nodes[@]}" --set data.shard=1/2
+start two "${nodes[@]}" --set data.shard=2/2 --set "node.peers=$(address_of one)"
+wait_for 30 'both to know each other' together
+
+for jump in "$hour" 0 "-$hour" "$year" "-$year" 0; do
+    tell "the clock is wrong by $jump s"
+    suffers "$jump" 0
+    again one 'a checkpoint is on disk'
+    trains one
+    heard=$(rumors two)
+    wait_for 30 'two to hear more of it' has_heard two "$heard"
+    together || fail 'one is lost'
+    ! notes two '"note":"neighbour_lost"' || fail 'two has lost it'
+done
+
+# $1: how wrong the clock is at the next start.
+come_again() {
+    local before
+    before=$(incarnation one)
+    suffers "$1" 0
+    start_faulty one "${nodes[@]}" --set data.shard=1/2 --set "node.peers=$(address_of two)"
+    wait_for 30 'both to know each other again' together
+    (($(page one && sed -n 's/.*"address":"[^"]*","incarnation":\([0-9]*\).*/\1/p' "$dir/page.out") >= before)) ||
+        fail "an incarnation is used again: $before is the least that is free"
+}
+for jump in "-$year" "$year" 0; do
+    tell "a start with a clock that is wrong by $jump s"
+    leave one
+    wait_for 30 'two to be alone' shows two '"members_live":1,'
+    rm "$dir/one.log"
+    come_again "$jump"
+done
+
+(($(incarnation one) > (EPOCHSECONDS + year / 2) * 1000)) || fail 'the clock was never wrong'
+
+tell 'they end with one model'
+leave_together one two
+! grep -h '"level":"error"' "$dir/one.log" "$dir/two.log" || fail 'a node shows an error'
+
+printf '%3d s  done\n' "$SECONDS"

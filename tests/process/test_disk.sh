@@ -1,0 +1,145 @@
+#!/usr/bin/env bash
+# A node whose disk is full, broken, or read-only from some moment on trains on and says so, and saves
+# again once the disk is good: test_disk.sh HEARSAY FAULTS
+# The real disks are small ones in memory, which only root may mount; elsewhere that part is skipped.
+set -euo pipefail
+if [[ -z ${HEARSAY_MOUNTS:-} ]]; then
+    can=no
+    if ((EUID == 0)) && unshare --mount --propagation private mount -t tmpfs none /mnt 2>/dev/null; then
+        can=yes
+    fi
+    [[ $can == no ]] || exec env HEARSAY_MOUNTS=yes unshare --mount --propagation private bash "$0" "$@"
+    export HEARSAY_MOUNTS=no
+fi
+# shellcheck source=tests/process/faults_story.sh
+source "$(dirname "${BASH_SOURCE[0]}")/faults_story.sh"
+
+put_disks_away() {
+    local code=$? mounted
+    for mounted in "$dir/small" "$dir/one" "$dir/one"; do
+        umount --lazy "$mounted" 2>/dev/null || true
+    done
+    (exit "$code")
+    cleanup
+}
+trap put_disks_away EXIT
+
+"$hearsay" operatorkey "$dir/operator.key" >"$dir/said.out"
+operator=$(sed -n 's/^node.operator = //p' "$dir/said.out")
+nodes=(--set "node.operator=$operator" --set node.save_s=0.5 --set exchange.interval_s=1 --set node.verbose=yes)
+by=(--key "$dir/operator.key" --state "$dir/two")
+
+# What is on the disk of a node is a checkpoint that a start takes.
+is_whole() {
+    rm -rf -- "$dir/copy"
+    mkdir "$dir/copy"
+    until cp -- "$dir/$1"/checkpoint-*[0-9] "$dir/copy" 2>/dev/null; do # an older one has just gone
+        continue
+    done
+    expect 0 "^ok +checkpoint: $dir/copy/.*: the node goes on from it" "$hearsay" doctor "${small[@]}" \
+        "${nodes[@]:0:2}" --set "node.identity=$dir/$1.key" --set "node.swarm_key=$dir/swarm.key" \
+        --set "node.state_dir=$dir/copy"
+}
+
+# A swarm of two, the first of which suffers.
+begin() {
+    start one "${nodes[@]}" --set data.shard=1/2
+    wait_for 20 'one to save' notes one 'a checkpoint is on disk'
+    start two "${nodes[@]}" --set data.shard=2/2 --set "node.peers=$(address_of one)"
+    wait_for 20 'both to know each other' shows one '"members_live":2,'
+}
+
+# The disk of one is bad, in this way, until "mend" is called.
+suffer() {
+    local how=$1 order
+    again one "checkpoint.*$how|cannot be (written|made).*$how"
+    trains one
+    is_whole one
+    expect 0 '^order [0-9]+: the swarm gets a new key' "$hearsay" rekey "${by[@]}" --anyone --both 24
+    order=$(sed -n 's/^order \([0-9]*\):.*/\1/p' "$dir/said.out")
+    wait_for 20 'one to have the key' shows one "\"order\":$order,\"missing\":0"
+    wait_for 20 'one to say that it cannot keep it' says "$dir/one.err" "swarm\.key(\.older)?: cannot.*$how"
+    [[ ! -e $dir/one/swarm.key ]] || ! cmp -s "$dir/one/swarm.key" "$dir/two/swarm.key" ||
+        fail 'the key is there'
+}
+recover() {
+    again one 'a checkpoint is on disk'
+    wait_for 30 'one to have kept the key' cmp -s "$dir/one/swarm.key" "$dir/two/swarm.key"
+    wait_for 30 'and to say so' says "$dir/one.err" 'swarm.key is on disk now'
+    wait_for 30 'one to have kept the orders' cmp -s "$dir/one/orders" "$dir/two/orders"
+    is_whole one
+    trains one
+}
+
+tell 'a disk whose writes fail'
+start_faulty one "${nodes[@]}" --set data.shard=1/2
+wait_for 20 'one to save' notes one 'a checkpoint is on disk'
+start two "${nodes[@]}" --set data.shard=2/2 --set "node.peers=$(address_of one)"
+wait_for 20 'both to know each other' shows one '"members_live":2,'
+suffers 0 5 # EIO
+suffer 'Input/output error'
+suffers 0 0
+recover
+first=$(incarnation one)
+leave_together one two
+
+tell 'a node does not start with a disk that cannot keep its incarnation'
+cp "$dir/one/incarnation" "$dir/incarnation.before"
+suffers 0 5
+start_faulty one "${nodes[@]}"
+reap one 1
+says "$dir/one.err" 'incarnation.*Input/output error' || fail 'it does not say why'
+cmp -s "$dir/one/incarnation" "$dir/incarnation.before" || fail 'it has changed the incarnation'
+((first > 0)) || fail 'no incarnation'
+
+if [[ $HEARSAY_MOUNTS != yes ]]; then
+    echo '     skipped: only root may mount a small disk'
+    printf '%3d s  done\n' "$SECONDS"
+    exit
+fi
+
+tell 'a disk that is full'
+rm -rf -- "${dir:?}/one" "${dir:?}/two" "$dir"/*.log
+mkdir "$dir/one"
+mount -t tmpfs -o size=2m none "$dir/one"
+begin
+fill() { dd if=/dev/zero of="$dir/one/filler" bs=4096 2>/dev/null || true; }
+fill
+suffer 'No space left'
+rm "$dir/one/filler"
+recover
+kill -KILL "${pid[one]}"
+wait "${pid[one]}" 2>/dev/null || true
+unset 'pid[one]'
+before=$(incarnation one)
+fill
+start one "${nodes[@]}"
+reap one 1
+says "$dir/one.err" 'incarnation.*No space left' || fail 'it does not say why it cannot start'
+[[ $(incarnation one) == "$before" ]] || fail 'it has changed the incarnation'
+rm "$dir/one/filler" "$dir/one.log"
+
+tell 'a disk that becomes read-only'
+start one "${nodes[@]}" --set data.shard=1/2 --set "node.peers=$(address_of two)"
+wait_for 20 'one to be back' shows one '"members_live":2,'
+(($(incarnation one) > before)) || fail 'an incarnation is used again'
+again one 'a checkpoint is on disk'
+mount --bind "$dir/one" "$dir/one" # it is reached by this mount from now on
+mount -o remount,bind,ro "$dir/one"
+suffer 'Read-only file system'
+mount -o remount,bind,rw "$dir/one"
+recover
+leave_together one two
+
+tell 'a log on a disk that is full for a while'
+mkdir -p "$dir/small"
+mount -t tmpfs -o size=64k none "$dir/small"
+dd if=/dev/zero of="$dir/small/filler" bs=4096 2>/dev/null || true
+start three --log "$dir/small/log"
+wait_for 20 'three to say so' says "$dir/three.err" 'the log cannot be written: No space left.*goes on'
+rm "$dir/small/filler"
+wait_for 20 'three to go on with it' says "$dir/three.err" 'the log can be written again'
+wait_for 20 'a line' says "$dir/small/log" '"samples'
+leave three
+
+printf '%3d s  done\n' "$SECONDS"
