@@ -7,6 +7,7 @@
 
 #include "base/digest.h"
 #include "base/rng.h"
+#include "node/swarm_keys.h"
 
 #define MEMBER_QUEUE_BYTES (1u << 17)
 #define ACTIONS_MAX        100000 /* at one moment: a node that asks for more never ends */
@@ -188,7 +189,16 @@ static void member_on_message(struct scene *scene, struct member *member)
     CHECK(scene->now_ns >= SCENE_BEGIN_NS);
 }
 
-static void member_take(struct scene *scene, struct member *member, const uint8_t *bytes,
+/* A node that was given a newer swarm key calls by it, and members have the first alone. */
+static bool shows_another_key(const struct scene *scene, const struct member *member)
+{
+    struct node_swarm_key key;
+    node_swarm_key(scene->node, &key);
+    return member->peer.state == PEER_GREETED && (key.order > 0 || key.older > 0);
+}
+
+/* False: it refuses the node, and hangs up. */
+static bool member_take(struct scene *scene, struct member *member, const uint8_t *bytes,
                         size_t count)
 {
     struct problem problem;
@@ -196,18 +206,21 @@ static void member_take(struct scene *scene, struct member *member, const uint8_
     link_on_received(&member->link, scene->now_ns, count);
     while ((event = peer_take(&member->peer, &member->credentials, scene->now_ns, &bytes, &count,
                               &problem)) != PEER_NOTHING) {
-        CHECK(event != PEER_REFUSED);
+        CHECK(event != PEER_REFUSED || shows_another_key(scene, member));
+        if (event == PEER_REFUSED)
+            return false;
         if (event == PEER_SAID)
             member_on_message(scene, member);
     }
     struct link *link = &member->link;
     if (member->is_silent || member->peer.state != PEER_MEETING ||
         !link_owes_ack(link, scene->now_ns))
-        return;
+        return true;
     const struct message ack = {
         .kind = ACK, .received = link->received, .clock = scene->now_ns / 1000};
     if (peer_say(&member->peer, &ack))
         link_acked(link, scene->now_ns);
+    return true;
 }
 
 /* What this member has to send reaches the node. */
@@ -372,9 +385,12 @@ static void on_send(struct scene *scene, const struct action *action)
 {
     struct member *member = member_by_conn(scene, action->conn);
     CHECK(action->bytes && action->count > 0);
-    if (member)
-        member_take(scene, member, action->bytes, action->count);
+    const bool refuses = member && !member_take(scene, member, action->bytes, action->count);
     node_on_sent(scene->node, scene->now_ns, action->conn);
+    if (refuses) {
+        end(member);
+        node_on_closed(scene->node, scene->now_ns, action->conn, "");
+    }
 }
 
 static void on_hang_up(struct scene *scene, const struct action *action)
