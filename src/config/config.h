@@ -76,7 +76,7 @@ struct config_train {
     enum precision precision;      /* of matrix products on a GPU */
     uint32_t threads;              /* of matrix products on the CPU */
     uint32_t batch;                /* samples a step; CONFIG_AUTO: by step_ms and batch_bytes */
-    double step_ms;                /* target time of a step */
+    double step_ms, steps_per_s;   /* target time of a step; steps at most, 0: no limit */
     uint64_t batch_bytes;          /* memory for the samples of a step, at most */
     uint32_t micro_batches;        /* parts of a step, one after the other */
     bool recompute;                /* what residuals have inside, on the way back */

@@ -117,6 +117,8 @@ static const struct config_key keys[] = {
     {"train", "batch_bytes", CONFIG_SIZE, AT(train.batch_bytes), .initial = "128M", .min = 0x1p20,
      .max = 0x1p36, .unit = "bytes",
      .help = "batch = auto: memory for the samples of one step, at most."},
+    {"train", "steps_per_s", CONFIG_REAL, AT(train.steps_per_s), .initial = "0", .max = 1e6,
+     .unit = "steps/s", .help = "Make no more of them; 0: as many as the machine can."},
     {"train", "micro_batches", CONFIG_U32, AT(train.micro_batches), .initial = "1", .min = 1,
      .max = 4096, .unit = "parts",
      .help = "A step is learned in so many parts, each in the memory of its samples alone."},

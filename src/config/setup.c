@@ -172,6 +172,12 @@ struct batch_size setup_batch_size(const struct config *config, const struct mod
     return batch_size;
 }
 
+uint64_t setup_step_ns_min(const struct config *config)
+{
+    const double most = config->train.steps_per_s;
+    return most > 0 ? (uint64_t)(1e9 / most) : 0;
+}
+
 static uint32_t smaller(uint32_t a, uint32_t b)
 {
     return a < b ? a : b;

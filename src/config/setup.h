@@ -91,6 +91,9 @@ struct learner_options setup_learner_options(const struct config *config,
 /* How the batch follows the speed of the machine, if the configuration says so. */
 struct batch_size setup_batch_size(const struct config *config, const struct model *model);
 
+/* From the begin of a step to that of the next, at least. */
+uint64_t setup_step_ns_min(const struct config *config);
+
 /* Entries of one publication at most, of so many parameters; >= 1. */
 uint32_t setup_density_max(const struct config *config, size_t parameters);
 

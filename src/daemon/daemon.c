@@ -342,6 +342,7 @@ static void start(struct daemon *daemon)
     const struct learner_thread_options learner_thread_options = {
         .batch_size = setup_batch_size(config, daemon->setup.model),
         .samples_max = config->train.samples_max,
+        .step_ns_min = setup_step_ns_min(config),
         .apply_window = daemon->node_options.limits.apply_window,
         .snapshot = saver_queue(daemon->saving.saver),
         .wake = wake,

@@ -1,5 +1,6 @@
 #include "daemon/learner_thread.h"
 
+#include <errno.h>
 #include <pthread.h>
 #include <time.h>
 
@@ -35,6 +36,7 @@ struct learner_thread {
     struct learner_thread_event progress; /* STEPPED, not yet said */
     uint32_t relapses;                    /* of the learner, that were said */
     uint64_t said_ns;                     /* when that was said last */
+    uint64_t due_ns;                      /* the next step begins no sooner */
     struct learner_thread_used used;
 };
 
@@ -169,6 +171,7 @@ static uint32_t sized_step(struct learner_thread *thread)
 static void do_step(struct learner_thread *thread)
 {
     const uint64_t from_ns = thread_ns();
+    thread->due_ns = now_ns() + thread->options.step_ns_min;
     const uint32_t samples = sized_step(thread);
     thread->used.steps_ns += thread_ns() - from_ns;
     thread->progress.steps++;
@@ -181,11 +184,23 @@ static void do_step(struct learner_thread *thread)
         say_progress(thread);
 }
 
+static bool is_step_due(const struct learner_thread *thread)
+{
+    return thread->is_training && now_ns() >= thread->due_ns;
+}
+
+/* Until there is a request, or a step is due. */
 static void sleep_until_woken(struct learner_thread *thread)
 {
+    const struct timespec due = {.tv_sec = (time_t)(thread->due_ns / 1000000000u),
+                                 .tv_nsec = (long)(thread->due_ns % 1000000000u)};
     CHECK(pthread_mutex_lock(&thread->mutex) == 0);
-    while (!ring_peek(&thread->requests))
-        CHECK(pthread_cond_wait(&thread->woken, &thread->mutex) == 0);
+    while (!ring_peek(&thread->requests) && !is_step_due(thread)) {
+        const int error = thread->is_training
+                              ? pthread_cond_timedwait(&thread->woken, &thread->mutex, &due)
+                              : pthread_cond_wait(&thread->woken, &thread->mutex);
+        CHECK(error == 0 || error == ETIMEDOUT);
+    }
     CHECK(pthread_mutex_unlock(&thread->mutex) == 0);
 }
 
@@ -196,7 +211,7 @@ static void *run(void *argument)
         const struct request *request = ring_peek(&thread->requests);
         if (request)
             do_request(thread, request);
-        else if (thread->is_training)
+        else if (is_step_due(thread))
             do_step(thread);
         else
             sleep_until_woken(thread);
@@ -205,6 +220,16 @@ static void *run(void *argument)
 }
 
 /* The loop's thread. */
+
+/* A condition that is waited for by the clock that steps are timed with. */
+static void condition_init(pthread_cond_t *condition)
+{
+    pthread_condattr_t attributes;
+    CHECK(pthread_condattr_init(&attributes) == 0);
+    CHECK(pthread_condattr_setclock(&attributes, CLOCK_MONOTONIC) == 0);
+    CHECK(pthread_cond_init(condition, &attributes) == 0);
+    CHECK(pthread_condattr_destroy(&attributes) == 0);
+}
 
 /* Twice what may be under way (a record must fit one half), and room for the small ones. */
 static uint64_t request_ring_bytes(const struct learner_thread_options *options)
@@ -235,7 +260,7 @@ struct learner_thread *learner_thread_new(struct arena *arena, struct learner *l
     ring_init(&thread->events, arena, EVENT_RING_BYTES);
     CHECK(pthread_mutex_init(&thread->orders, NULL) == 0);
     CHECK(pthread_mutex_init(&thread->mutex, NULL) == 0);
-    CHECK(pthread_cond_init(&thread->woken, NULL) == 0);
+    condition_init(&thread->woken);
     CHECK(pthread_create(&thread->pthread, NULL, run, thread) == 0);
     return thread;
 }

@@ -6,7 +6,7 @@
  * The learner's thread makes steps for as long as it may train, and between two steps does what it
  * was ordered, in order. Nothing here ever waits for the network: a step waits for at most the
  * orders that are already there. The node bounds what is under way (node.h, apply_window), so the
- * rings never overflow.
+ * rings never overflow. With step_ns_min it sleeps until its next step is due, and orders wake it.
  *
  * A step leaves the base alone. So a READ that comes during one, or while the learner sleeps, is
  * performed at once on the loop's thread: a large model's base is served as fast as a link takes
@@ -28,6 +28,7 @@
 struct learner_thread_options {
     struct batch_size batch_size;    /* how many samples a step has */
     uint64_t samples_max;            /* train no more than so many samples; 0: no end */
+    uint64_t step_ns_min;            /* from the begin of a step to the next, at least */
     uint32_t apply_window;           /* entries under way at most, see node.h */
     struct snapshot_queue *snapshot; /* where SAVE puts its parts; or NULL: there will be none */
     void (*wake)(void *waker);       /* called on the learner's thread when there are events */

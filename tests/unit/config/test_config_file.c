@@ -71,6 +71,7 @@ static const char *const others[] = {
     "train.batch=auto",
     "train.step_ms=0.5e3",
     "train.batch_bytes=1G",
+    "train.steps_per_s=2.5",
     "train.optimizer=adam",
     "train.rate=0.30000000000000004",
     "train.momentum=0.123456789012345678",

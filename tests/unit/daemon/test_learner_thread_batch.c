@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <time.h>
 
 #include <cmocka.h>
 
@@ -134,6 +135,63 @@ static void the_time_of_steps_and_of_the_exchange_is_counted_apart(void **state)
     assert_true(used.exchange_ns > 0);
 }
 
+enum { HOUR_S = 3600, SLOW_STEP_MS = 20, SLOW_STEPS = 5 };
+
+static struct learner_thread *slow_thread(uint64_t step_ns_min)
+{
+    const struct learner_thread_options options = {.samples_max = SLOW_STEPS * 32,
+                                                   .step_ns_min = step_ns_min,
+                                                   .apply_window = 10,
+                                                   .wake = nobody_is_woken};
+    struct learner_thread *worker = learner_thread_new(&arena, learner, &options);
+    learner_thread_order(worker, &(struct action){.kind = ACTION_TRAIN});
+    return worker;
+}
+
+static struct learner_thread_event wait_for_event(struct learner_thread *worker)
+{
+    struct learner_thread_event event;
+    while (!learner_thread_next(worker, &event))
+        (void)sched_yield();
+    return event;
+}
+
+static int64_t now_ms(void)
+{
+    struct timespec now;
+    assert_int_equal(clock_gettime(CLOCK_MONOTONIC, &now), 0);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+static void no_more_steps_are_made_in_a_second_than_was_asked_for(void **state)
+{
+    (void)state;
+    const int64_t from_ms = now_ms();
+    struct learner_thread *worker = slow_thread(SLOW_STEP_MS * UINT64_C(1000000));
+    for (uint32_t steps = 0; steps < SLOW_STEPS;)
+        steps += wait_for_event(worker).steps;
+    learner_thread_stop(worker);
+    assert_true(now_ms() - from_ms >= (SLOW_STEPS - 1) * SLOW_STEP_MS);
+    assert_int_equal(learner_samples(learner), SLOW_STEPS * 32);
+}
+
+/* The next step is an hour away. */
+static void orders_are_performed_while_a_step_is_waited_for(void **state)
+{
+    (void)state;
+    struct learner_thread *worker = slow_thread(HOUR_S * UINT64_C(1000000000));
+    assert_int_equal(wait_for_event(worker).kind, LEARNER_THREAD_STEPPED);
+    for (int i = 0; i < 3; i++) {
+        learner_thread_order(
+            worker, &(struct action){.kind = ACTION_PUBLISH, .terms = {.share = 1, .gain = 1}});
+        const struct learner_thread_event event = wait_for_event(worker);
+        assert_int_equal(event.kind, LEARNER_THREAD_ANSWERED);
+        assert_int_equal(event.answer.to, ACTION_PUBLISH);
+    }
+    learner_thread_stop(worker);
+    assert_int_equal(learner_samples(learner), 32);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
@@ -143,6 +201,8 @@ int main(void)
         TEST(without_a_time_a_step_keeps_its_size),
         TEST(training_begins_where_the_swarm_is),
         TEST(the_time_of_steps_and_of_the_exchange_is_counted_apart),
+        TEST(no_more_steps_are_made_in_a_second_than_was_asked_for),
+        TEST(orders_are_performed_while_a_step_is_waited_for),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
