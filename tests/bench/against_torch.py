@@ -2,16 +2,16 @@
 """What people use today instead of hearsay, on PyTorch and Gloo; tests/bench/against_torch.sh runs it.
 
   train    one process of a rival: the first leaves in FOLDER a line for each round of exchange and,
-           every so many steps, the model
+           every so many steps, after an exchange, the model
   probe    round trip and speed of TCP between the machines of the test network
 
-The images are read and the model is built from hearsay's own line of layers, so that rivals start
+The data are read and the model is built from hearsay's own line of layers, so that rivals start
 from the weights that hearsay starts from. The clock begins when all processes have met. With --test
-it does not count: then all compute the accuracy together whenever a model would be left.
+it does not count: then all compute the mark (against_torch_tasks.py) together whenever a model
+would be left.
 """
 import argparse
 import datetime
-import gzip
 import json
 import os
 import socket
@@ -22,123 +22,15 @@ import time
 import numpy as np
 import torch
 import torch.distributed
-from torch.distributed.algorithms.ddp_comm_hooks import default_hooks
-from torch.distributed.algorithms.ddp_comm_hooks import powerSGD_hook as power
-from torch.nn.parallel import DistributedDataParallel
-from torch.nn.utils import parameters_to_vector, vector_to_parameters
+from torch.nn.utils import parameters_to_vector
 
-BATCH, MOMENTUM, TARGETS = 32, 0.9, (0.85, 0.88)
-OUTER_RATE, OUTER_MOMENTUM = 0.7, 0.9
+from against_torch_rivals import RIVALS
+from against_torch_tasks import TASKS
+
 WARM_ROUNDS = 3  # the first are not like the others: buckets are made, PowerSGD sends all
 PATIENCE_S = 20  # with a run that cannot end in time
-ONE_BUCKET_MB, SILENCE_S = 1000, 300
-LOST_STEPS, LOST_ACCURACY = 300, 0.2  # who is not better by then has diverged
-
-
-def read_idx(path):
-    with gzip.open(path) as file:
-        head = file.read(4)
-        sizes = [int.from_bytes(file.read(4), "big") for _ in range(head[3])]
-        return np.frombuffer(file.read(), np.uint8).reshape(sizes)
-
-
-def read_images(folder, part, mean=None, deviation=None):
-    """Normalised by mean and deviation of all pixels of the training set, as hearsay does it."""
-    pixels = read_idx(f"{folder}/{part}-images-idx3-ubyte.gz").astype(np.float32)
-    labels = read_idx(f"{folder}/{part}-labels-idx1-ubyte.gz").astype(np.int64)
-    if mean is None:
-        mean, deviation = pixels.mean(dtype=np.float64), pixels.std(dtype=np.float64)
-    return ((pixels - mean) / deviation).astype(np.float32)[:, None], labels, mean, deviation
-
-
-def build(line):
-    """The model of a line such as: conv 16 5x5 pad 2, relu, maxpool 2, dense 10."""
-    channels, size, is_flat, made = 1, 28, False, []
-    for layer in (text.split() for text in line.split(",")):
-        if layer[0] == "conv":
-            side = int(layer[2].split("x")[0])
-            pad = int(layer[4]) if len(layer) > 4 else 0
-            made.append(torch.nn.Conv2d(channels, int(layer[1]), side, padding=pad))
-            channels, size = int(layer[1]), size + 2 * pad - side + 1
-        elif layer[0] == "maxpool":
-            made.append(torch.nn.MaxPool2d(int(layer[1])))
-            size //= int(layer[1])
-        elif layer[0] == "dense":
-            if not is_flat:
-                made.append(torch.nn.Flatten())
-                channels, is_flat = channels * size * size, True
-            made.append(torch.nn.Linear(channels, int(layer[1])))
-            channels = int(layer[1])
-        else:
-            made.append({"relu": torch.nn.ReLU, "tanh": torch.nn.Tanh,
-                         "sigmoid": torch.nn.Sigmoid}[layer[0]]())
-    return torch.nn.Sequential(*made)
-
-
-class Samples:
-    """One quarter of the training set, in a new order each time round."""
-
-    def __init__(self, folder, rank, world):
-        images, labels, self.mean, self.deviation = read_images(folder, "train")
-        mine = np.random.RandomState(1).permutation(len(labels))[rank::world]
-        self.images, self.labels = images[mine], labels[mine]
-        self.random = np.random.RandomState(100 + rank)
-        self.order, self.at = [], 0
-
-    def batch(self):
-        if self.at + BATCH > len(self.order):
-            self.order, self.at = self.random.permutation(len(self.labels)), 0
-        pick = self.order[self.at:self.at + BATCH]
-        self.at += BATCH
-        return self.images[pick], self.labels[pick]
-
-
-class Dense:
-    """Every step everybody's gradient: DistributedDataParallel, with one of its hooks or none."""
-    every = 1
-
-    def __init__(self, net, kind):
-        if kind == "powersgd":
-            # With more than two Gloo processes all must be one bucket: the sums of several are
-            # not begun in the same order everywhere, and then everybody waits for ever.
-            torch.distributed._DEFAULT_FIRST_BUCKET_BYTES = ONE_BUCKET_MB << 20
-            self.net = DistributedDataParallel(net, bucket_cap_mb=ONE_BUCKET_MB)
-        else:
-            self.net = DistributedDataParallel(net)
-        if kind == "fp16":
-            self.net.register_comm_hook(None, default_hooks.fp16_compress_hook)
-        elif kind == "powersgd":
-            state = power.PowerSGDState(None, matrix_approximation_rank=2, start_powerSGD_iter=2)
-            self.net.register_comm_hook(state, power.powerSGD_hook)
-
-    def exchange(self):
-        pass
-
-
-class Local:
-    """Many steps alone, then the average; with DiLoCo's outer step: Nesterov on the difference."""
-
-    def __init__(self, net, kind, steps, world):
-        self.net, self.kind, self.every, self.world = net, kind, steps, world
-        self.shared = parameters_to_vector(net.parameters()).detach().clone()
-        self.speed = torch.zeros_like(self.shared)
-
-    def exchange(self):
-        if self.kind == "alone":
-            return
-        vector = parameters_to_vector(self.net.parameters()).detach()
-        if self.kind == "local":
-            vector = self.mean(vector)
-        else:
-            down = self.mean(self.shared - vector)
-            self.speed.mul_(OUTER_MOMENTUM).add_(down)
-            self.shared -= OUTER_RATE * (down + OUTER_MOMENTUM * self.speed)
-            vector = self.shared.clone()
-        vector_to_parameters(vector, self.net.parameters())
-
-    def mean(self, vector):
-        torch.distributed.all_reduce(vector)
-        return vector / self.world
+SILENCE_S = 300
+LOST_STEPS, LOST_MARK = 300, {"images": 0.2, "language": -3.5}  # not better by then: it diverged
 
 
 class Diary:
@@ -153,14 +45,14 @@ class Diary:
         self.file.write(json.dumps(line) + "\n")
         self.file.flush()
 
-    def round(self, steps, model, accuracy):
+    def round(self, steps, model, mark):
         line = {"t": time.time() - self.start, "steps": steps}
         self.times.append(line["t"])
         if model is not None:
             line["file"] = f"model-{steps}.npy"
             np.save(f"{self.folder}/{line['file']}", model)
-        if accuracy is not None:
-            line["accuracy"] = accuracy
+        if mark is not None:
+            line["mark"] = mark
         self.write(line)
 
     def is_hopeless(self, rounds, seconds):
@@ -172,27 +64,18 @@ class Diary:
         return times[-1] + pace * rounds > seconds
 
 
-def count_right(net, images, labels):
-    right = 0
-    with torch.no_grad():
-        for at in range(0, len(labels), 500):
-            guess = net(torch.from_numpy(images[at:at + 500])).argmax(1).numpy()
-            right += int((guess == labels[at:at + 500]).sum())
-    return right
+class Pace:
+    """A machine that computes no more than so many steps a second: hold() returns when it would
+    have computed the step. What is exchanged meanwhile costs it no time, what comes later does."""
 
+    def __init__(self, steps_per_s):
+        self.step_s, self.begin = 1 / steps_per_s if steps_per_s else 0, 0
 
-class Test:
-    """The test set, each process its part of it."""
+    def step(self):
+        self.begin = time.monotonic()
 
-    def __init__(self, asked, samples):
-        images, labels, _, _ = read_images(asked.data, "t10k", samples.mean, samples.deviation)
-        self.count = len(labels)
-        self.images, self.labels = images[asked.rank::asked.world], labels[asked.rank::asked.world]
-
-    def accuracy(self, net):
-        right = torch.tensor([count_right(net, self.images, self.labels)])
-        torch.distributed.all_reduce(right)
-        return int(right) / self.count
+    def hold(self):
+        time.sleep(max(0, self.begin + self.step_s - time.monotonic()))
 
 
 class Process:
@@ -201,43 +84,53 @@ class Process:
     def __init__(self, asked):
         torch.set_num_threads(1)
         torch.manual_seed(1)
-        self.asked, self.net = asked, build(asked.layers)
-        if asked.first:
-            vector_to_parameters(torch.from_numpy(np.load(asked.first)), self.net.parameters())
-        self.samples = Samples(asked.data, asked.rank, asked.world)
-        self.test = Test(asked, self.samples) if asked.test else None
+        self.asked, self.task = asked, TASKS[asked.task](asked)
+        net = self.task.build()
+        self.task.keep(asked.rank, asked.world)
+        self.pace = Pace(asked.steps_per_s)
+        self.optimizer, self.schedule = self.task.optimizer(net, asked.rate, asked.warmup)
+        self.optimizer.register_step_post_hook(lambda *_: self.pace.hold())
         torch.distributed.init_process_group("gloo", init_method=f"tcp://{asked.address}",
                                              rank=asked.rank, world_size=asked.world,
                                              timeout=datetime.timedelta(seconds=SILENCE_S))
-        if asked.rival in ("ddp", "fp16", "powersgd"):
-            self.way = Dense(self.net, asked.rival)
-        else:
-            self.way = Local(self.net, asked.rival, asked.every, asked.world)
-        self.sgd = torch.optim.SGD(self.net.parameters(), lr=asked.rate, momentum=MOMENTUM)
+        self.rival = RIVALS[asked.rival](net, asked, self.optimizer)
+        self.net, self.left = net, 0
 
     def step(self, number):
-        images, labels = self.samples.batch()
-        self.sgd.zero_grad()
-        guess = self.way.net(torch.from_numpy(images))
-        torch.nn.functional.cross_entropy(guess, torch.from_numpy(labels)).backward()
-        self.sgd.step()
-        if number % self.way.every == 0:
-            self.way.exchange()
+        self.pace.step()
+        inputs, labels = self.task.samples()
+        self.optimizer.zero_grad()
+        self.task.loss(self.rival.net, inputs, labels).backward()
+        self.optimizer.step()
+        if self.schedule:
+            self.schedule.step()
+        if number % self.rival.every == 0:
+            self.rival.exchange()
+
+    def mark(self):
+        """Of the model, each process a part of the test."""
+        total, count = self.task.marks(self.net, self.asked.rank, self.asked.world)
+        both = torch.tensor([total, count], dtype=torch.float64)
+        torch.distributed.all_reduce(both)
+        return float(both[0] / both[1])
 
     def leave(self, diary, number):
         """After a step; true if that was the last."""
-        asked, is_due = self.asked, number % self.asked.every == 0
-        accuracy = self.test.accuracy(self.net) if self.test and is_due else None
-        if diary and (is_due or number % self.way.every == 0):
-            has_model = is_due and not self.test
+        asked, is_round = self.asked, number % self.rival.every == 0
+        is_due = is_round and number - self.left >= asked.every
+        self.left = number if is_due else self.left
+        mark = self.mark() if asked.test and is_due else None
+        if diary and is_round:
+            has_model = is_due and not asked.test
             model = parameters_to_vector(self.net.parameters()).detach() if has_model else None
-            diary.round(number, model, accuracy)
-            rounds = (asked.steps - number) / self.way.every
+            diary.round(number, model, mark)
+            rounds = (asked.steps - number) / self.rival.every
             if diary.is_hopeless(rounds, asked.seconds):
                 return True
-        if accuracy is None:
+        if mark is None:
             return False
-        return accuracy >= TARGETS[-1] or number >= LOST_STEPS and accuracy < LOST_ACCURACY
+        is_lost = number >= LOST_STEPS and mark < LOST_MARK[asked.task]
+        return is_lost or asked.target is not None and mark >= asked.target
 
 
 def train(asked):
@@ -301,13 +194,17 @@ def main():
     commands = parser.add_subparsers(required=True)
     one = commands.add_parser("train")
     one.set_defaults(run=train)
-    for name in ("rival", "layers", "data", "folder", "address"):
+    for name in ("task", "rival", "layers", "data", "folder", "address"):
         one.add_argument("--" + name, required=True)
-    for name in ("rank", "world", "steps", "every"):
+    for name in ("rank", "world", "steps", "every", "local-steps"):
         one.add_argument("--" + name, type=int, required=True)
     one.add_argument("--rate", type=float, required=True)
+    one.add_argument("--warmup", type=int, default=1, help="steps in which the rate rises")
+    one.add_argument("--own", default="127.0.0.1", help="this machine's address")
     one.add_argument("--first", help="the weights to start from, instead of PyTorch's own")
     one.add_argument("--seconds", type=float, help="end early if the steps will take longer")
+    one.add_argument("--steps-per-s", type=float, default=0, help="at most; 0: no limit")
+    one.add_argument("--target", type=float, help="with --test: a mark that ends it")
     one.add_argument("--test", action="store_true")
     one = commands.add_parser("probe")
     one.set_defaults(run=probe)

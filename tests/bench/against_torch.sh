@@ -1,12 +1,10 @@
 #!/usr/bin/env bash
 # hearsay against what people use today, over slow links: against_torch.sh [options]
 #
-#   node1 ─ tbf ─┐                            ┌─ tbf ─► node1
-#   ...          ├─► a switch: tests/process/delay.c ─┤        ...      tbf: the rate, up and down
-#   node4 ─ tbf ─┘                            └─ tbf ─► node4   delay: one way
-#
-# Four processes of one thread in four network namespaces train one model on Fashion-MNIST, each
-# on its own quarter, 32 samples a step, SGD with momentum 0.9, from the same first weights.
+# Four processes of one thread in four network namespaces (shaped_network.sh) train one model, each
+# on its own quarter of the data, from the same first weights: an image net on Fashion-MNIST, 32
+# samples a step, SGD with momentum 0.9; or a GPT on the bytes of a dictionary, 8 windows of 64 a
+# step, AdamW, a warm-up of 50 steps, then a constant rate.
 #
 #   hearsay    four daemons with the defaults
 #   ddp        PyTorch DistributedDataParallel over Gloo: every step everybody's gradient
@@ -14,57 +12,77 @@
 #   powersgd   the same with its powerSGD_hook, rank 2, after two dense steps, in one bucket
 #   local      local SGD: 50 steps alone, then the average of all weights by all-reduce
 #   diloco     50 steps alone, then an outer Nesterov step (0.7, 0.9) with the mean difference
+#   torchft    the same by torchft's DiLoCo, with its manager and lighthouse
+#   streaming  torchft's Streaming DiLoCo: a quarter of the model at a time, on its way for as long as
+#              may be while all go on
+#   sparseloco 50 steps alone, then the mean of messages of one entry of 32, of two bits each
 #
-# Told for each: when 85 % and 88 % of the 10,000 test images were first classified right, the bytes
-# that all had sent by then and the samples they had learned, and samples per second. Accuracies are
-# computed afterwards, by one program for all, from models that the first process left: hearsay in
-# checkpoints every 5 s, the others every 50 steps. The clock begins when all have met, hearsay's
-# when the first of its daemons has started.
+# diloco/20 has 20 steps instead of 50.
+#
+# Told for each: when 85 % and 88 % of the 10,000 test images were first classified right, or the
+# held-out text was foretold as well as by ddp after half of --steps and after all; the bytes that
+# all had sent by then and the samples they had learned, and samples per second. All models are
+# judged afterwards, by one program for all: those that the first process left, hearsay every 5 s,
+# the others every 50 steps. The clock begins when all have met, hearsay's when the first of its
+# daemons has started.
 #
 # Each rival has the best of the rates, found on an unlimited network, where it also shows how many
-# steps it needs; what it learns in a step does not depend on the network. Then it runs on the
-# limited one. If that cannot end in --seconds, some rounds are timed and the product is told as
-# "extrapolated". hearsay has the best of the same rates at the first point. "At equal speed" is the
-# time less what the processes would have saved by computing as fast as hearsay's.
+# steps it needs; what it learns in a step does not depend on the network (but for streaming, which
+# keeps to numbers of steps, too). Then it runs on the limited one. If that cannot end in --seconds,
+# some rounds are timed and the product is told as "extrapolated". hearsay has the best of the same
+# rates at the first point. "At equal speed" is the time less what the processes would have saved by
+# computing as fast as hearsay's. With --steps-per-s all are held to one speed, so that it does not
+# matter how fast each computes, or how busy the machine is; look at the steps that they made.
 set -euo pipefail
 shopt -s inherit_errexit
 
 readonly usage='options:
   --points "M/D ..."     Mbit/s up and down / milliseconds one way
                          (default: 2 5 10 20 100 by 5 40 100)
-  --models "NAME ..."    lenet (215,370 parameters), cnn (1,663,370) (default: both)
+  --models "NAME ..."    lenet (215,370 parameters), cnn (1,663,370) (default: both); gpt (366,432)
   --contestants "NAME ..."
-                         hearsay ddp fp16 powersgd local diloco (default: all)
+                         hearsay ddp fp16 powersgd local diloco (default: these) torchft streaming
+                         sparseloco
   --rates "R ..."        learning rates to choose from (default: 0.01 0.02 0.05 0.1)
   --seconds S            at most so long for each run (default 300)
-  --steps N              at most so many steps to look for 88 % (default 3000)
-  --every N              steps between two averages, and two models left (default 50)
+  --steps N              at most so many steps to look for 88 % (default 3000); of ddp, whose loss
+                         with gpt is to be reached (others: twice as many)
+  --every N              steps between two averages, and at least between two models left (default 50)
+  --steps-per-s X        nobody makes more; 0 is no limit (default)
   --own-weights          rivals start from the weights that PyTorch draws
   --set SECTION.KEY=V    one more setting of the daemons; may be repeated
   --hearsay FILE         the program (default build/hearsay; delay is looked for beside it)
   --out DIR              results; what is there is not run again (default ./against_torch)
+  --python FILE          with torch, and torchft for its contestants (default: python3 that has it)
   --quick                one point, 10/40, lenet, 60 s, one rate: to see that all of it works
   --check                only measure the network at the points: round trip, speed, losses
   --help                 print this
 
-One JSON line for each run in DIR/results.jsonl, a table, and DIR/accuracy.svg: accuracy over time
-at the first point; the logs of the daemons in DIR/logs. Exit codes: 0 done, 1 a run failed, 2 wrong usage or something is missing.'
+One JSON line for each run in DIR/results.jsonl, a table, and DIR/marks.svg: how good models were over
+time at the first point; the logs of the daemons in DIR/logs. Exit codes: 0 done, 1 a run failed, 2 wrong usage or something is missing.'
 
 here=$(CDPATH='' cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd -P)
 readonly here
+# shellcheck source=tests/bench/shaped_network.sh
+. "$here/shaped_network.sh"
 readonly nodes=4 queue_ms=200 save_s=5
-readonly data=/usr/share/datasets/fashion-mnist
+readonly images=/usr/share/datasets/fashion-mnist text=/usr/share/dictd/gcide.dict.dz
+readonly held_out_bytes=300000 warmup=50 learners=' ddp fp16 powersgd local diloco torchft streaming sparseloco '
 readonly dir=/run/against # on a file system that only this script sees
 readonly -A layers=(
     [lenet]='conv 16 5x5 pad 2, relu, maxpool 2, conv 32 5x5 pad 2, relu, maxpool 2, '\
 'dense 128, relu, dense 10'
     [cnn]='conv 32 5x5 pad 2, relu, maxpool 2, conv 64 5x5 pad 2, relu, maxpool 2, '\
 'dense 512, relu, dense 10'
+    [gpt]='embed 256 96, position 64, 3 * (residual(norm, attention 4), '\
+'residual(norm, dense 384, gelu, dense 96)), norm, logits tied'
 )
+readonly -A task=([lenet]=images [cnn]=images [gpt]=language)
+readonly -A data=([images]=$images [language]=$dir/text) # where the task's data are
 export OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1
 
 points='' models='lenet cnn' contestants='hearsay ddp fp16 powersgd local diloco'
-rates='0.01 0.02 0.05 0.1' seconds=300 steps=3000 every=50 out=against_torch check='' own_weights=''
+rates='0.01 0.02 0.05 0.1' seconds=300 steps=3000 every=50 out=against_torch check='' own_weights='' steps_per_s=0 python=''
 hearsay=$here/../../build/hearsay
 sets=() pids=()
 
@@ -88,6 +106,8 @@ parse() {
         --seconds) seconds=${2?} && shift ;;
         --steps) steps=${2?} && shift ;;
         --every) every=${2?} && shift ;;
+        --steps-per-s) steps_per_s=${2?} && shift ;;
+        --python) python=${2?} && shift ;;
         --set) sets+=(--set "${2?}") && shift ;;
         --hearsay) hearsay=${2?} && shift ;;
         --out) out=${2?} && shift ;;
@@ -111,20 +131,25 @@ validate() {
         [[ ${layers[$word]:-} ]] || fail "no model $word; there are ${!layers[*]}"
     done
     for word in $contestants; do
-        [[ " hearsay ddp fp16 powersgd local diloco " == *" $word "* ]] ||
+        [[ "$learners hearsay " == *" ${word%/*} "* && $word =~ ^[a-z0-9]+(/[1-9][0-9]*)?$ ]] ||
             fail "no contestant $word; see --help"
     done
     for word in "$seconds" "$steps" "$every"; do
         [[ $word =~ ^[1-9][0-9]*$ ]] || fail "$word is no number; see --help"
     done
+    [[ $steps_per_s =~ ^[0-9]+(\.[0-9]+)?$ ]] || fail "$steps_per_s is no number; see --help"
+    [[ ! $own_weights || " $models " != *' gpt '* ]] || fail 'gpt has no --own-weights'
 }
 
 # Debian's own python3, where another that comes first has no torch.
 find_python() {
-    for python in python3 /usr/bin/python3; do
+    local candidates=(python3 /usr/bin/python3)
+    [[ ! $python ]] || candidates=("$python")
+    for python in "${candidates[@]}"; do
         ! "$python" -c 'import numpy, torch.distributed' 2>/dev/null || return 0
     done
-    fail 'python3 has no torch; install python3-torch python3-numpy'
+    fail "${candidates[*]}: no torch; install python3-torch python3-numpy, or into a venv, named with" \
+        '--python, torch and numpy by pip'
 }
 
 needs() {
@@ -137,76 +162,11 @@ needs() {
     delay=${hearsay%/*}/delay
     [[ -x $hearsay ]] || fail "there is no program $hearsay; ./run build makes it"
     [[ -x $delay ]] || fail "there is no program $delay; ./run build makes it"
-    [[ -e $data/train-images-idx3-ubyte.gz ]] || fail "no $data; install dataset-fashion-mnist"
+    [[ -e $images/train-images-idx3-ubyte.gz ]] || fail "no $images; install dataset-fashion-mnist"
+    [[ -e $text || " $models " != *' gpt '* ]] || fail "no $text; install dict-gcide"
     find_python
-}
-
-# Begin again as the first process of a world of our own: when it ends, everything in it does.
-enter() {
-    local own=(--net --mount --pid --fork --kill-child --mount-proc)
-    ((EUID == 0)) || own+=(--map-root-user)
-    unshare "${own[@]}" true || fail 'may not make namespaces; try as root'
-    mkdir -p -- "$out"
-    AGAINST_TORCH=inside unshare "${own[@]}" "$BASH" "${BASH_SOURCE[0]}" "$@" &
-    world=$!
-    trap 'kill -KILL "$world"; exit 130' HUP INT TERM
-    wait "$world"
-    exit
-}
-
-# node1 .. node4, each with a port of the switch; the last byte of its address says which.
-make_network() {
-    local i
-    ip link set lo up
-    ip netns add hub
-    for ((i = 1; i <= nodes; i++)); do
-        ip netns add "node$i"
-        ip -n hub link add "port$i" type veth peer name eth0 netns "node$i"
-        ip -n "node$i" link set eth0 address "02:00:00:00:00:0$i"
-        ip -n "node$i" addr add "10.0.0.$i/24" dev eth0
-        ip netns exec "node$i" sysctl -q -w net.ipv4.tcp_no_metrics_save=1 \
-            net.ipv6.conf.all.disable_ipv6=1
-        ip netns exec hub sysctl -q -w "net.ipv6.conf.port$i.disable_ipv6=1"
-        ip -n "node$i" link set lo up
-        ip -n "node$i" link set eth0 up
-        ip -n "node$i" route replace 10.0.0.0/24 dev eth0 src "10.0.0.$i" congctl cubic
-        ip -n hub link set "port$i" up
-    done
-}
-
-# In namespace $1 what leaves through $2: at $3 Mbit/s. TCP's super-frames take 2 ms at most.
-limit() {
-    local segments=$((1 + $3 * 250 / 1500))
-    ip -n "$1" link set "$2" gso_max_segs "$segments"
-    tc -n "$1" qdisc replace dev "$2" root tbf rate "$3mbit" burst $((1600 * (segments + 4))) \
-        latency "${queue_ms}ms"
-}
-
-set_point() { # Mbit/s
-    local i
-    for ((i = 1; i <= nodes; i++)); do
-        limit "node$i" eth0 "$1"
-        limit hub "port$i" "$1"
-    done
-}
-
-begin_links() { # milliseconds, folder
-    local ports
-    ports=$(printf 'port%d ' $(seq $nodes))
-    read -r load _ </proc/loadavg
-    # shellcheck disable=SC2086 # a list of words
-    ip netns exec hub "$delay" "$1" $ports >"$2/delay.json" &
-    relay=$!
-    while sleep 0.5; do
-        printf '{"at":%s,"ports":%s}\n' "$EPOCHREALTIME" \
-            "$(ip -n hub -s -j link show type veth | tr -d '\n')"
-    done >"$2/links.jsonl" &
-    watcher=$!
-}
-
-end_links() {
-    kill -TERM "$relay" "$watcher"
-    wait "$relay" "$watcher" || true
+    [[ ! $contestants =~ torchft|streaming ]] || "$python" -c 'import torchft' 2>/dev/null ||
+        fail "$python has no torchft; install it into a venv by pip, or leave out torchft and streaming"
 }
 
 # The processes of this run that are still there: they are given no time to say goodbye.
@@ -221,7 +181,8 @@ judge() { # folder, contestant, model, Mbit/s, milliseconds, rate, options
     local folder=$1
     "$python" "$here/against_torch_score.py" score --folder "$folder" --contestant "$2" \
         --model "$3" --point "$4/$5" --mbit "$4" --rate "$6" --layers "${layers[$3]}" \
-        --data "$data" --world "$nodes" --threads "$(nproc)" --load "$load" "${@:7}" |
+        --task "${task[$3]}" --data "${data[${task[$3]}]}" --first "$out/first-$3.safetensors" \
+        --targets "$(targets "$3")" --world "$nodes" --threads "$(nproc)" --load "$load" "${@:7}" |
         jq -c --slurpfile delay "$folder/delay.json" '. + {delay: $delay[0]}'
     rm -rf -- "$folder"
 }
@@ -229,20 +190,43 @@ judge() { # folder, contestant, model, Mbit/s, milliseconds, rate, options
 # What hearsay starts from, as the others read it.
 first_weights() {
     local model=$1 folder=$dir/first
-    [[ ! -e $out/first-$model.npy ]] || return 0
+    [[ ! -e $out/first-$model.safetensors ]] || return 0
     rm -rf -- "$folder" && mkdir "$folder"
     start_daemon 1 "$model" "$folder" 127.0.0.1 0.02 --set train.enabled=no
     wait_for "$folder/node1.log" '"started"'
     kill -TERM "${pids[@]}"
     wait "${pids[@]}" || fail "$(tail -n 3 "$folder/node1.out")"
     pids=()
-    "$python" "$here/against_torch_score.py" first --file "$folder/node1/base.safetensors" \
-        --to "$out/first-$model.npy"
+    cp -- "$folder/node1/base.safetensors" "$out/first-$model.safetensors"
+}
+
+# The text, and apart from it its end.
+split_text() {
+    mkdir -p "${data[language]}"
+    zcat -- "$text" >"$dir/all"
+    head -c "-$held_out_bytes" "$dir/all" >"${data[language]}/train"
+    tail -c "$held_out_bytes" "$dir/all" >"${data[language]}/valid"
+    rm -- "$dir/all"
+}
+
+# What a daemon is told of what it learns: lines of SECTION.KEY=VALUE.
+task_settings() { # model
+    local folder=${data[${task[$1]}]}
+    if [[ ${task[$1]} == images ]]; then
+        printf '%s\n' "data.dir=$folder" train.momentum=0.9
+        return
+    fi
+    printf '%s\n' data.source=text "data.text=$folder/train" "data.valid=$folder/valid" \
+        data.context=64 train.optimizer=adam train.batch=8 train.momentum=0.9 train.beta2=0.95 \
+        train.weight_decay=0.1 train.clip=1 "train.warmup_samples=$((warmup * nodes * 8))"
 }
 
 start_daemon() { # number, model, folder, its address, rate, options
-    local i=$1 model=$2 folder=$3 address=$4 rate=$5 peers='' save=0
+    local i=$1 model=$2 folder=$3 address=$4 rate=$5 peers='' save=0 own=() setting
     shift 5
+    for setting in $(task_settings "$model"); do
+        own+=(--set "$setting")
+    done
     ((i == 1)) && save=$save_s || peers=10.0.0.1:7770
     [[ -e $folder/swarm.key ]] || "$hearsay" swarmkey "$folder/swarm.key" >/dev/null
     "$hearsay" keygen "$folder/node$i.key" >/dev/null
@@ -250,9 +234,8 @@ start_daemon() { # number, model, folder, its address, rate, options
         --set "node.listen=$address:7770" --set "node.peers=$peers" \
         --set "node.identity=$folder/node$i.key" --set "node.swarm_key=$folder/swarm.key" \
         --set "node.state_dir=$folder/node$i" --set "node.save_s=$save" \
-        --set "model.layers=${layers[$model]}" --set "data.dir=$data" \
-        --set "data.shard=$i/$nodes" --set "train.rate=$rate" --set train.momentum=0.9 \
-        "${sets[@]}" "$@" \
+        --set "model.layers=${layers[$model]}" "${own[@]}" --set "data.shard=$i/$nodes" \
+        --set "train.rate=$rate" --set "train.steps_per_s=$steps_per_s" "${sets[@]}" "$@" \
         >"$folder/node$i.out" 2>&1 </dev/null &
     pids+=("$!")
 }
@@ -266,15 +249,14 @@ wait_for() { # a file, until something like $2 is in it
     done
 }
 
-# Each checkpoint is kept under a second name before the daemon removes it.
+# Each model that the first daemon saves is kept under a second name before the next replaces it.
 keep_models() { # folder, seconds
-    local until=$((SECONDS + $2)) file
+    local until=$((SECONDS + $2)) saved=$1/node1/base.safetensors count=0
     mkdir "$1/models"
     while ((SECONDS < until)); do
-        for file in "$1"/node1/checkpoint-*; do
-            [[ ! $file =~ checkpoint-[0-9]+$ || -e $1/models/${file##*/} ]] ||
-                ln -- "$file" "$1/models/" || true
-        done
+        if [[ -e $saved && ! $saved -ef $1/models/$count ]]; then
+            ln -- "$saved" "$1/models/$((++count))"
+        fi
         sleep 0.5
     done
 }
@@ -299,15 +281,18 @@ run_hearsay() { # model, Mbit/s, milliseconds, rate ─► a line of results
         --settings "${sets[*]}"
 }
 
-start_rival() { # number, rival, model, folder, address of the first, interface, rate, options
-    local i=$1 rival=$2 model=$3 folder=$4 address=$5 interface=$6 rate=$7 first=()
-    shift 7
-    [[ $own_weights ]] || first=(--first "$out/first-$model.npy")
+start_rival() { # number, rival, model, folder, address of the first, its own, interface, rate, options
+    local i=$1 rival=${2%/*} model=$3 folder=$4 address=$5 host=$6 interface=$7 rate=$8 first=()
+    local local_steps=$every
+    [[ $2 != */* ]] || local_steps=${2#*/}
+    shift 8
+    [[ $own_weights ]] || first=(--first "$out/first-$model.safetensors")
     GLOO_SOCKET_IFNAME=$interface ${within[@]+"${within[@]}"} "$python" \
-        "$here/against_torch.py" train --rival "$rival" --layers "${layers[$model]}" \
-        --data "$data" --folder "$folder" ${first[@]+"${first[@]}"} \
-        --address "$address:7771" --rank $((i - 1)) --world "$nodes" --rate "$rate" \
-        --every "$every" "$@" >"$folder/rank$i.out" 2>&1 </dev/null &
+        "$here/against_torch.py" train --task "${task[$model]}" --rival "$rival" \
+        --layers "${layers[$model]}" --data "${data[${task[$model]}]}" --folder "$folder" \
+        ${first[@]+"${first[@]}"} --address "$address:7771" --own "$host" --rank $((i - 1)) \
+        --world "$nodes" --rate "$rate" --warmup "$warmup" --every "$every" \
+        --local-steps "$local_steps" "$@" >"$folder/rank$i.out" 2>&1 </dev/null &
     pids+=("$!")
 }
 
@@ -321,61 +306,78 @@ wait_for_rivals() {
     end_all
 }
 
-# On a network without limits: the accuracy after so many steps.
+# On a network without limits: the mark after so many steps.
 learn_steps() { # model, rival, rate
-    local model=$1 rival=$2 rate=$3 folder=$dir/learn i
-    local file=$out/steps-$model-$rival-$rate-$every.jsonl
+    local model=$1 rival=$2 rate=$3 folder=$dir/learn i count=$steps target=()
+    local file=$out/steps-$model-${rival/\//-}-$rate-$every.jsonl
     [[ ! -e $file ]] || return 0
+    printf '  %s, rate %s, on a free network\n' "$rival" "$rate" >&2
+    [[ $model != gpt || $rival == ddp ]] || count=$((2 * steps))
+    [[ $model/$rival == gpt/ddp ]] || target=(--target "$(targets "$model" | jq last)")
     rm -rf -- "$folder" && mkdir "$folder"
     for ((i = 1; i <= nodes; i++)); do
-        start_rival "$i" "$rival" "$model" "$folder" 127.0.0.1 lo "$rate" --steps "$steps" --test
+        start_rival "$i" "$rival" "$model" "$folder" 127.0.0.1 127.0.0.1 lo "$rate" \
+            --steps "$count" --test "${target[@]}"
     done
     wait_for_rivals "$folder"
     mv -- "$folder/rounds.jsonl" "$file"
 }
 
-# The best rate, and the steps to each target with it: {"rate", "0.85", "0.88", "best"}. In fp16
-# a rival learns in a step what it learns without.
+# The marks that are to be reached, a list: with gpt what ddp comes to with its best rate.
+targets() { # model
+    local rate
+    [[ $1 == gpt ]] || { echo '[0.85, 0.88]' && return; }
+    for rate in $rates; do
+        learn_steps gpt ddp "$rate"
+        jq -s -c --argjson steps "$steps" 'map(select(.mark)) |
+[(map(select(.steps <= $steps / 2)) | max_by(.mark).mark), max_by(.mark).mark]' \
+            "$out/steps-gpt-ddp-$rate-$every.jsonl"
+    done | jq -s -c 'max_by(last)'
+}
+
+# The best rate, and the steps to each target with it: {"rate", "to", "best"}. In fp16 a rival learns
+# in a step what it learns without, and with torchft what diloco does.
 best_steps() { # model, rival
-    local model=$1 rival=$2 rate
+    local model=$1 rival=${2/torchft/diloco} rate
     [[ $rival != fp16 ]] || rival=ddp
     for rate in $rates; do
         learn_steps "$model" "$rival" "$rate"
     done
     for rate in $rates; do
-        jq -s -c --argjson rate "$rate" 'map(select(.accuracy)) as $all |
-def to($x): [$all[] | select(.accuracy >= $x) | .steps] | first;
-{rate: $rate, "0.85": to(0.85), "0.88": to(0.88), best: ($all | map(.accuracy) | max)}' \
-            "$out/steps-$model-$rival-$rate-$every.jsonl"
-    done | jq -s -c 'sort_by(.["0.88"] // 1e9, .["0.85"] // 1e9, -(.best // 0)) | first'
+        jq -s -c --argjson rate "$rate" --argjson targets "$(targets "$model")" '
+map(select(.mark)) as $all |
+def to($x): [$all[] | select(.mark >= $x) | .steps] | first;
+{rate: $rate, to: ($targets | map(to(.))), best: ($all | map(.mark) | max)}' \
+            "$out/steps-$model-${rival/\//-}-$rate-$every.jsonl"
+    done | jq -s -c 'sort_by(.to[1] // 1e9, .to[0] // 1e9, -(.best // -1e9)) | first'
 }
 
 run_rival() { # model, Mbit/s, milliseconds, rival ─► a line of results
     local model=$1 mbit=$2 ms=$3 rival=$4 folder=$dir/run i best rate need
     best=$(best_steps "$model" "$rival")
     rate=$(jq .rate <<<"$best")
-    need=$(jq --argjson most "$steps" '.["0.88"] // $most' <<<"$best")
+    need=$(jq --argjson most "$steps" '.to[1] // $most' <<<"$best")
     rm -rf -- "$folder" && mkdir "$folder"
     begin_links "$ms" "$folder"
     for ((i = 1; i <= nodes; i++)); do
         within=(ip netns exec "node$i")
-        start_rival "$i" "$rival" "$model" "$folder" 10.0.0.1 eth0 "$rate" \
-            --steps $((need + 2 * every)) --seconds "$seconds"
+        start_rival "$i" "$rival" "$model" "$folder" 10.0.0.1 "10.0.0.$i" eth0 "$rate" \
+            --steps $((need + 2 * every)) --seconds "$seconds" --steps-per-s "$steps_per_s"
     done
     within=()
     wait_for_rivals "$folder"
     end_links
     judge "$folder" "$rival" "$model" "$mbit" "$ms" "$rate" \
-        --steps-to "$(jq -c 'del(.rate, .best)' <<<"$best")"
+        --steps-to "$(jq -c .to <<<"$best")"
 }
 
 # Samples per second of each when nobody exchanges anything: {"hearsay", "torch"}.
 measure_speed() {
     local model=$1 folder=$dir/speed i
-    [[ ! -e $out/speed-$model.json ]] || return 0
+    [[ ! -e $out/speed-$model.json && $steps_per_s == 0 ]] || return 0
     rm -rf -- "$folder" && mkdir "$folder"
     for ((i = 1; i <= nodes; i++)); do
-        start_rival "$i" alone "$model" "$folder" 127.0.0.1 lo 0.02 --steps 200
+        start_rival "$i" alone "$model" "$folder" 127.0.0.1 127.0.0.1 lo 0.02 --steps 200
     done
     wait_for_rivals "$folder"
     for ((i = 1; i <= nodes; i++)); do
@@ -412,12 +414,12 @@ best_rate() {
         once "$out/rates/$model-${point/\//-}-$rate.json" \
             run_hearsay "$model" "${point%/*}" "${point#*/}" "$rate"
     done
-    jq -s 'sort_by(.reached["0.88"].s // 1e9, .reached["0.85"].s // 1e9, -(.best // 0)) |
-first.rate' "$out/rates/$model-${point/\//-}"-*.json
+    jq -s 'sort_by(.reached[1].s // 1e9, .reached[0].s // 1e9, -(.best // -1e9)) | first.rate' "$out/rates/$model-${point/\//-}"-*.json
 }
 
 run_point() { # model, point, contestant
-    local model=$1 mbit=${2%/*} ms=${2#*/} rival=$3 file=$out/runs/$1-${2/\//-}-$3.json rate
+    local model=$1 mbit=${2%/*} ms=${2#*/} rival=$3 rate
+    local file=$out/runs/$1-${2/\//-}-${3/\//-}.json
     [[ ! -s $file ]] || return 0
     printf '%s, %s Mbit/s, %s ms: %s\n' "$model" "$mbit" "$ms" "$rival" >&2
     set_point "$mbit"
@@ -444,7 +446,7 @@ run_all() {
         for point in $points; do
             for rival in $contestants; do
                 run_point "$model" "$point" "$rival"
-                cat -- "$out/runs/$model-${point/\//-}-$rival.json" >>"$dir/results.jsonl"
+                cat -- "$out/runs/$model-${point/\//-}-${rival/\//-}.json" >>"$dir/results.jsonl"
             done
         done
     done
@@ -480,11 +482,12 @@ check_point() { # Mbit/s, milliseconds
 parse "$@"
 validate
 needs
-[[ ${AGAINST_TORCH:-} == inside ]] || enter "$@"
 mkdir -p -- "$out"
+[[ ${SHAPED_NETWORK:-} == inside ]] || enter "$@"
 out=$(realpath -- "$out")
 mount -t tmpfs none /run
 mkdir "$dir"
+[[ " $models " != *' gpt '* ]] || split_text
 within=()
 make_network
 if [[ $check ]]; then

@@ -1,9 +1,8 @@
 #!/usr/bin/env python3
 """How good everybody was, for tests/bench/against_torch.sh: one program judges hearsay and its rivals.
 
-  first    the weights that hearsay's nodes start from, out of a .safetensors file
-  score    one JSON line about a run: accuracy, bytes and samples over time, from the models and
-           the counters in its folder
+  score    one JSON line about a run: marks (against_torch_tasks.py), bytes and samples over time, from
+           the models and the counters in its folder
   table    all such lines as a table, and as a plot of the first point
 """
 import argparse
@@ -17,9 +16,9 @@ import numpy as np
 import torch
 from torch.nn.utils import vector_to_parameters
 
-from against_torch import BATCH, TARGETS, WARM_ROUNDS, build, count_right, read_images
+from against_torch import WARM_ROUNDS
+from against_torch_tasks import TASKS, read_vector
 
-CHUNK_BYTES, QUANTUM = 65536, 2.0 ** -24
 MBIT_BYTES = 125000
 
 
@@ -40,12 +39,12 @@ class Rival:
         self.rounds = [line for line in lines if "steps" in line]
         self.last = self.rounds[-1]
         self.seconds = self.last["t"]
-        self.per_step = BATCH * asked.world
+        self.per_step = TASKS[asked.task].batch * asked.world
 
     def models(self):
         for line in self.rounds:
             if "file" in line:
-                yield line["t"], np.load(f"{self.asked.folder}/{line['file']}")
+                yield line["t"], torch.from_numpy(np.load(f"{self.asked.folder}/{line['file']}"))
 
     def samples(self, t):
         times = [0] + [line["t"] for line in self.rounds]
@@ -62,10 +61,10 @@ class Rival:
 
     def reach(self, reached, bytes_sent):
         """Where the run ended before: its pace times the steps of the run on a free network."""
-        for target, steps in json.loads(self.asked.steps_to or "{}").items():
-            if target not in reached and steps is not None:
+        for i, steps in enumerate(json.loads(self.asked.steps_to or "[]")):
+            if reached[i] is None and steps is not None:
                 more = steps - self.last["steps"]
-                reached[target] = {
+                reached[i] = {
                     "s": round(self.seconds + self.seconds_per_step() * more, 1),
                     "samples": steps * self.per_step,
                     "bytes": round(bytes_sent * steps / self.last["steps"]),
@@ -78,21 +77,8 @@ def wall(line):
     return calendar.timegm(time.strptime(whole, "%Y-%m-%dT%H:%M:%S")) + float("0." + part)
 
 
-def read_checkpoint(path):
-    """The base in a checkpoint (src/state/checkpoint.h), as float32."""
-    with open(path, "rb") as file:
-        raw = file.read()
-    stream = b"".join(raw[at:at + CHUNK_BYTES][:-4] for at in range(0, len(raw), CHUNK_BYTES))
-    format, count, text, own = (int.from_bytes(stream[a:b], "little")
-                                for a, b in ((8, 12), (40, 48), (84, 88), (88, 92)))
-    if format != 2:
-        sys.exit(f"{path}: a checkpoint of format {format}; this reads format 2")
-    base = np.frombuffer(stream, "<i4", count, 112 + text + own)
-    return base.astype(np.float32) * np.float32(QUANTUM)
-
-
 class Hearsay:
-    """A run of daemons: their logs, and the checkpoints of the first."""
+    """A run of daemons: their logs, and the models that the first saved."""
 
     def __init__(self, asked):
         self.asked = asked
@@ -110,7 +96,7 @@ class Hearsay:
         folder = f"{self.asked.folder}/models"
         files = [f"{folder}/{name}" for name in os.listdir(folder)]
         for when, file in sorted((os.stat(file).st_mtime, file) for file in files):
-            yield when - self.start, read_checkpoint(file)
+            yield when - self.start, read_vector(file)
 
     def samples(self, t):
         return sum(np.interp(self.start + t, times, counts) for times, counts in self.learned)
@@ -152,27 +138,26 @@ class Links:
 class Judge:
     def __init__(self, asked):
         torch.set_num_threads(asked.threads)
-        self.net = build(asked.layers)
-        _, _, mean, deviation = read_images(asked.data, "train")
-        self.images, self.labels, _, _ = read_images(asked.data, "t10k", mean, deviation)
+        self.task = TASKS[asked.task](asked)
+        self.net = self.task.build()
 
-    def accuracy(self, vector):
-        vector_to_parameters(torch.from_numpy(vector), self.net.parameters())
-        return count_right(self.net, self.images, self.labels) / len(self.labels)
+    def mark(self, vector):
+        vector_to_parameters(vector, self.net.parameters())
+        total, count = self.task.marks(self.net)
+        return round(total / count, 5)
 
 
-def follow(run, links, judge):
+def follow(run, links, judge, targets):
     """The models in their order until the last target is reached: rows of seconds, samples, bytes
-    and accuracy; and the row at which each target was reached."""
-    rows, reached = [], {}
+    and mark; and the row at which each target was reached."""
+    rows, reached = [], [None for _ in targets]
     for t, vector in run.models():
-        row = [round(t, 2), round(run.samples(t)), round(links.carried(t)), judge.accuracy(vector)]
+        row = [round(t, 2), round(run.samples(t)), round(links.carried(t)), judge.mark(vector)]
         rows.append(row)
-        for target in TARGETS:
-            if row[3] >= target and str(target) not in reached:
-                reached[str(target)] = {"s": row[0], "samples": row[1], "bytes": row[2],
-                                        "how": "measured"}
-        if len(reached) == len(TARGETS):
+        for i, target in enumerate(targets):
+            if row[3] >= target and reached[i] is None:
+                reached[i] = {"s": row[0], "samples": row[1], "bytes": row[2], "how": "measured"}
+        if all(reached):
             break
     return rows, reached
 
@@ -180,23 +165,17 @@ def follow(run, links, judge):
 def score(asked):
     run = Hearsay(asked) if asked.contestant == "hearsay" else Rival(asked)
     links = Links(asked, run.start)
-    rows, reached = follow(run, links, Judge(asked))
+    targets = json.loads(asked.targets)
+    rows, reached = follow(run, links, Judge(asked), targets)
     run.reach(reached, links.carried(run.seconds))
     said = {"contestant": asked.contestant, "model": asked.model, "point": asked.point,
             "rate": asked.rate, "settings": asked.settings, "seconds": round(run.seconds, 1),
             "samples_per_s": round(run.samples(run.seconds) / run.seconds, 1),
             "use": links.use(run.seconds), "load_before": asked.load}
     said |= run.about()
-    said |= {"best": max((row[3] for row in rows), default=None), "reached": reached, "rows": rows}
+    said |= {"targets": targets, "best": max((row[3] for row in rows), default=None),
+             "reached": reached, "rows": rows}
     print(json.dumps(said))
-
-
-def first(asked):
-    with open(asked.file, "rb") as file:
-        head = json.loads(file.read(int.from_bytes(file.read(8), "little")))
-        body = file.read()
-    spans = sorted(head[name]["data_offsets"] for name in head if name != "__metadata__")
-    np.save(asked.to, np.concatenate([np.frombuffer(body[a:b], "<f4") for a, b in spans]))
 
 
 def told_time(found, shift=0):
@@ -205,51 +184,65 @@ def told_time(found, shift=0):
     return f"{max(found['s'] - shift, 0):,.0f} s" + ("*" if found["how"] == "extrapolated" else "")
 
 
+def told_mark(mark):
+    """An accuracy, or of minus a loss the loss."""
+    return "-" if mark is None else f"{100 * mark:.1f} %" if mark > 0 else f"{-mark:.3f}"
+
+
 def table_row(said, speed):
-    late = said["reached"].get("0.88")
+    soon, late = said["reached"]
     shift = 0
-    if late and said["contestant"] != "hearsay":
+    if late and said["contestant"] != "hearsay" and speed:
         shift = late["samples"] * (1 / speed["torch"] - 1 / speed["hearsay"])
-    return (said["contestant"], said["rate"], told_time(said["reached"].get("0.85")),
-            told_time(late), told_time(late, shift),
-            f"{late['bytes'] / 1e6:,.1f} MB" if late else "-",
+    return (said["contestant"], said["rate"], told_time(soon), told_time(late),
+            told_time(late, shift), f"{late['bytes'] / 1e6:,.1f} MB" if late else "-",
             f"{late['samples']:,}" if late else "-", f"{said['samples_per_s']:,.0f}",
-            f"{100 * said['use']['up']:.0f} %",
-            f"{100 * said['best']:.1f} %" if said["best"] else "-")
+            f"{100 * said['use']['up']:.1f} %", told_mark(said["best"]))
 
 
-HEAD = ("", "rate", "to 85 %", "to 88 %", "equal speed", "sent", "samples", "per s", "link", "best")
+HEAD = ("", "rate", "soon", "late", "equal speed", "sent", "samples", "per s", "link", "best")
+
+
+def read_speed(folder, model):
+    """Of all four alone; None where all were held to one."""
+    path = f"{folder}/speed-{model}.json"
+    if not os.path.exists(path):
+        return None
+    with open(path, encoding="ascii") as file:
+        return json.load(file)
 
 
 def print_table(runs, folder):
     for model, point in dict.fromkeys((run["model"], run["point"]) for run in runs):
-        with open(f"{folder}/speed-{model}.json", encoding="ascii") as file:
-            speed = json.load(file)
+        here = [run for run in runs if (run["model"], run["point"]) == (model, point)]
+        speed = read_speed(folder, model)
         mbit, ms = point.split("/")
-        print(f"\n{model}, {mbit} Mbit/s, {ms} ms one way; samples/s of all four alone: "
-              f"hearsay {speed['hearsay']:,.0f}, PyTorch {speed['torch']:,.0f}")
-        rows = [HEAD] + [table_row(run, speed) for run in runs
-                         if (run["model"], run["point"]) == (model, point)]
-        for row in rows:
-            print(f"{row[0]:9}" + "".join(f"{cell!s:>12}" for cell in row[1:]))
-    print("\nsent, samples: until 88 %. link: use of the uplinks. *: extrapolated from the time of"
-          "\na step here and the steps on a free network. equal speed: to 88 %, had all computed as"
-          "\nfast as hearsay. best: of what was measured, up to the first that reached 88 %.")
+        alone = (f"samples/s of all four alone: hearsay {speed['hearsay']:,.0f}, PyTorch "
+                 f"{speed['torch']:,.0f}" if speed else "all held to one speed")
+        print(f"\n{model}, {mbit} Mbit/s, {ms} ms one way; {alone}; PyTorch {torch.__version__}; "
+              f"soon: {told_mark(here[0]['targets'][0])}, late: {told_mark(here[0]['targets'][1])}")
+        for row in [HEAD] + [table_row(run, speed) for run in here]:
+            print(f"{row[0]:14}" + "".join(f"{cell!s:>12}" for cell in row[1:]))
+    print("\nsent, samples: until late, of all. link: use of the uplinks. *: extrapolated from the time of"
+          "\na step here and the steps on a free network. equal speed: to late, had all computed as"
+          "\nfast as hearsay. best: of what was measured, up to the first that reached late.")
 
 
 def plot(runs, folder, point):
-    """accuracy.svg: over time, everybody at one point, each model with panels of its own."""
+    """marks.svg: over time, everybody at one point, each model with panels of its own."""
     models = list(dict.fromkeys(run["model"] for run in runs))
-    text = [f"set terminal svg size 900,{420 * len(models)}", f"set output '{folder}/accuracy.svg'",
+    text = [f"set terminal svg size 900,{420 * len(models)}", f"set output '{folder}/marks.svg'",
             f"set multiplot layout {len(models)},1", "set xlabel 'seconds'",
-            "set ylabel 'test accuracy'", "set yrange [0.7:0.92]",
             "set key bottom right", "set grid"]
     for model in models:
         shown = [run for run in runs if run["model"] == model and run["point"] == point
                  and run["rows"]]
         if not shown:
             continue
-        text.append(f"set title '{model}, {point} (Mbit/s / ms one way)'")
+        is_loss = shown[0]["targets"][0] < 0
+        text += [f"set title '{model}, {point} (Mbit/s / ms one way)'",
+                 f"set ylabel '{'minus the loss in nats' if is_loss else 'test accuracy'}'",
+                 "set yrange [-2.8:*]" if is_loss else "set yrange [0.7:0.92]"]
         curves = [f"'-' using 1:2 with linespoints title '{run['contestant']}'" for run in shown]
         text.append("plot " + ", ".join(curves))
         for run in shown:
@@ -267,16 +260,13 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
     commands = parser.add_subparsers(required=True)
-    one = commands.add_parser("first")
-    one.set_defaults(run=first)
-    one.add_argument("--file", required=True)
-    one.add_argument("--to", required=True)
     one = commands.add_parser("score")
     one.set_defaults(run=score)
-    for name in ("contestant", "model", "layers", "data", "folder", "point"):
+    for name in ("task", "contestant", "model", "layers", "data", "first", "folder", "point",
+                 "targets"):
         one.add_argument("--" + name, required=True)
     one.add_argument("--settings", default="")
-    one.add_argument("--steps-to", help="JSON object: steps to each target on a free network")
+    one.add_argument("--steps-to", help="JSON list: steps to each target on a free network")
     for name in ("mbit", "rate", "load"):
         one.add_argument("--" + name, type=float, required=True)
     for name in ("world", "threads"):
