@@ -335,8 +335,8 @@ targets() { # model
     done | jq -s -c 'max_by(last)'
 }
 
-# The best rate, and the steps to each target with it: {"rate", "to", "best"}. In fp16 a rival learns
-# in a step what it learns without, and with torchft what diloco does.
+# The best rate, and the steps to each target with it: {"rate", "to", "best", "tried"}. In fp16 a rival
+# learns in a step what it learns without, and with torchft what diloco does.
 best_steps() { # model, rival
     local model=$1 rival=${2/torchft/diloco} rate
     [[ $rival != fp16 ]] || rival=ddp
@@ -347,7 +347,7 @@ best_steps() { # model, rival
         jq -s -c --argjson rate "$rate" --argjson targets "$(targets "$model")" '
 map(select(.mark)) as $all |
 def to($x): [$all[] | select(.mark >= $x) | .steps] | first;
-{rate: $rate, to: ($targets | map(to(.))), best: ($all | map(.mark) | max)}' \
+{rate: $rate, to: ($targets | map(to(.))), best: ($all | map(.mark) | max), tried: ($all | last.steps)}' \
             "$out/steps-$model-${rival/\//-}-$rate-$every.jsonl"
     done | jq -s -c 'sort_by(.to[1] // 1e9, .to[0] // 1e9, -(.best // -1e9)) | first'
 }
@@ -356,7 +356,7 @@ run_rival() { # model, Mbit/s, milliseconds, rival ─► a line of results
     local model=$1 mbit=$2 ms=$3 rival=$4 folder=$dir/run i best rate need
     best=$(best_steps "$model" "$rival")
     rate=$(jq .rate <<<"$best")
-    need=$(jq --argjson most "$steps" '.to[1] // $most' <<<"$best")
+    need=$(jq '.to[1] // .tried' <<<"$best")
     rm -rf -- "$folder" && mkdir "$folder"
     begin_links "$ms" "$folder"
     for ((i = 1; i <= nodes; i++)); do
