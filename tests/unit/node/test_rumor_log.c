@@ -282,6 +282,22 @@ static void what_came_since_a_moment_is_there_and_lasts(void **state)
     assert_in_range(rumor_log_lasting_since_ns(&rumors), now_ns - 51, now_ns - 49);
 }
 
+/* All that is left lasts, and yet not all that came is left. */
+static void what_was_pushed_out_did_not_come_since(void **state)
+{
+    (void)state;
+    for (uint32_t seq = 0; seq < 49; seq++)
+        assert_true(append(1, seq, true, 1000));
+    assert_true(append(1, 49, true, 999));
+    assert_true(append(1, 50, true, 1500));
+    const uint64_t last_ns = now_ns;
+    hand_all();
+    assert_true(append(1, 51, true, RING / 2)); /* no room behind the others: in their place */
+    assert_false(has(1, 50, 1500));
+    assert_true(rumor_log_is_lasting(&rumors, 1, 51));
+    assert_int_equal(rumor_log_lasting_since_ns(&rumors), last_ns);
+}
+
 /* What must hold after every step of a long random story: of what was taken, the newest that fit
  * are there, byte for byte, and nothing waiting is lost. */
 static void a_long_random_story_keeps_its_account(void **state)
@@ -353,6 +369,7 @@ int main(void)
         TEST(entries_are_there_from_the_oldest_to_the_newest),
         TEST(a_cleared_log_has_forgotten_everything_and_takes_as_much_again),
         TEST(what_came_since_a_moment_is_there_and_lasts),
+        TEST(what_was_pushed_out_did_not_come_since),
         TEST(a_long_random_story_keeps_its_account),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
