@@ -36,7 +36,8 @@ comes_to() { local now && now=$(known) && [[ -n $now ]] && ((now >= $1)); }
 
 tell 'three publishes before and after a moment'
 wait_for 120 'three to publish' comes_to 8
-before=$(known) moment=$(date -u '+%Y-%m-%d %H:%M:%S')
+moment=$(date -u '+%Y-%m-%d %H:%M:%S')
+before=$(known) # and more had not come by then
 wait_for 120 'three to publish more' comes_to $((before + 8))
 
 tell 'what is no moment, or too long ago, is refused'
