@@ -40,9 +40,14 @@ add_harness(config config fuzz_file)
 file(GLOB scenario_SEEDS CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/configs/sim-*.conf)
 add_harness(scenario sim fuzz_file)
 
-add_library(fuzz_scene STATIC tests/fuzz/scene.c tests/fuzz/play.c tests/fuzz/claims.c)
+add_library(fuzz_scene STATIC tests/fuzz/scene.c tests/fuzz/scene_keep.c tests/fuzz/play.c tests/fuzz/claims.c)
 target_link_libraries(fuzz_scene PUBLIC support_base executor)
 add_harness(member fuzz_scene)
+target_sources(fuzz_member PRIVATE tests/fuzz/memo.c)
+target_link_libraries(fuzz_member PRIVATE PkgConfig::SODIUM)
+foreach(CALL sign_detached sign_verify_detached scalarmult scalarmult_base)
+  target_link_options(fuzz_member PRIVATE -Wl,--wrap=crypto_${CALL})
+endforeach()
 
 # The seeds, made anew: what lies in the corpora is what our encoders write today.
 add_executable(fuzz_seeds tests/fuzz/seeds.c tests/fuzz/seeds_wire.c tests/fuzz/seeds_files.c

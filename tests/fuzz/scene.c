@@ -2,8 +2,6 @@
 
 #include <stdio.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 #include "base/digest.h"
 #include "base/rng.h"
@@ -17,13 +15,6 @@ static struct identity identities[SCENE_MEMBERS + 1]; /* the last is the node's 
 static struct operator_key operator_key;
 static struct message_reader *reader;
 static const uint8_t swarm_key[KEY_BYTES] = {0x5A, 1};
-
-/* The arenas that are kept: what is in them comes back with the pages of a file in memory. */
-static struct kept_scene {
-    const struct scene *scene;
-    unsigned char *start;
-    size_t bytes;
-} kept[2];
 
 static struct arena arenas[2];
 
@@ -483,6 +474,7 @@ struct scene *scene_new(bool node_calls)
     if (__lsan_register_root_region)
         __lsan_register_root_region(arena->start, arena->size_bytes);
     struct scene *scene = arena_take(arena, 1, sizeof *scene);
+    scene->arena = arena;
     scene->options = options;
     scene->now_ns = SCENE_BEGIN_NS;
     scene->orders = arena_take(arena, SCENE_ORDERS_BYTES, 1);
@@ -493,23 +485,4 @@ struct scene *scene_new(bool node_calls)
     for (uint32_t i = 0; i < SCENE_MEMBERS; i++)
         scene_call(scene, &scene->members[i]);
     return scene;
-}
-
-void scene_keep(struct scene *scene)
-{
-    const size_t i = kept[0].scene ? 1 : 0;
-    const int fd = memfd_create("scene", MFD_CLOEXEC);
-    CHECK(!kept[i].scene && fd >= 0);
-    const struct arena *arena = arenas[0].start == (unsigned char *)scene ? &arenas[0] : &arenas[1];
-    CHECK(write(fd, arena->start, arena->used_bytes) == (ssize_t)arena->used_bytes);
-    CHECK(mmap(arena->start, arena->used_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_FIXED, fd,
-               0) == arena->start);
-    CHECK(close(fd) == 0);
-    kept[i] = (struct kept_scene){scene, arena->start, arena->used_bytes};
-}
-
-void scene_undo(struct scene *scene)
-{
-    const struct kept_scene *of = kept[0].scene == scene ? &kept[0] : &kept[1];
-    CHECK(of->scene == scene && madvise(of->start, of->bytes, MADV_DONTNEED) == 0);
 }

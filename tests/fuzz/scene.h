@@ -38,6 +38,7 @@ struct member {
 };
 
 struct scene {
+    const struct arena *arena; /* in which all of it lies, first of all */
     struct node *node;
     struct node_options options;
     struct member members[SCENE_MEMBERS];

@@ -71,13 +71,16 @@ int fdatasync(int file)
     return fails(file) ? -1 : next(file);
 }
 
-int clock_gettime(clockid_t clock, struct timespec *now)
+/* The library's name is no word of ours. */
+int wall_time(clockid_t which, struct timespec *now) __asm__("clock_gettime");
+
+int wall_time(clockid_t which, struct timespec *now)
 {
     static int (*next)(clockid_t, struct timespec *);
     if (!next)
         *(void **)&next = next_of("clock_gettime");
-    const int result = next(clock, now);
-    if (clock == CLOCK_REALTIME || clock == CLOCK_REALTIME_COARSE)
+    const int result = next(which, now);
+    if (which == CLOCK_REALTIME || which == CLOCK_REALTIME_COARSE)
         now->tv_sec += said("clock ");
     return result;
 }
@@ -86,7 +89,7 @@ int gettimeofday(struct timeval *restrict now, void *restrict zone)
 {
     struct timespec at;
     (void)zone;
-    (void)clock_gettime(CLOCK_REALTIME, &at);
+    (void)wall_time(CLOCK_REALTIME, &at);
     now->tv_sec = at.tv_sec;
     now->tv_usec = at.tv_nsec / 1000;
     return 0;
@@ -95,7 +98,7 @@ int gettimeofday(struct timeval *restrict now, void *restrict zone)
 time_t time(time_t *out)
 {
     struct timespec at;
-    (void)clock_gettime(CLOCK_REALTIME, &at);
+    (void)wall_time(CLOCK_REALTIME, &at);
     if (out)
         *out = at.tv_sec;
     return at.tv_sec;
