@@ -78,6 +78,8 @@ foreach(SCRIPT disk clock)
                                       $<TARGET_FILE:hearsay> $<TARGET_FILE:faults>)
   set_tests_properties(bad_${SCRIPT} PROPERTIES ENVIRONMENT "CUDA_VISIBLE_DEVICES=" SKIP_RETURN_CODE 77)
 endforeach()
+# Their nodes are asked while others learn: an answer may take its five seconds.
+set_tests_properties(bad_disk expel_since PROPERTIES RUN_SERIAL ON)
 # Skipped where there is no PyTorch.
 add_executable(learn_steps tests/process/learn_steps.c)
 target_link_libraries(learn_steps PRIVATE model m)
