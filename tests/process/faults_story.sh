@@ -5,6 +5,7 @@ faults=$2
 set -- "$1"
 # shellcheck source=tests/process/story.sh
 source "$(dirname "${BASH_SOURCE[0]}")/story.sh"
+skip_if_sanitized 'a library that is loaded before it'
 
 # From now on the wall clock of a faulty node is wrong by $1 seconds, and its disk fails with errno $2.
 suffers() { printf 'clock %-12s\ndisk %-4s\n' "$1" "$2" 1<>"$dir/script"; }

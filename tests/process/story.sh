@@ -156,3 +156,11 @@ leave_together() {
             fail "$name and $1 end with different models"
     done
 }
+
+# AddressSanitizer locks no memory and is to be the first library: $1 tells what does not go with it.
+skip_if_sanitized() {
+    if grep -q __asan_init "$hearsay"; then
+        echo "skipped: AddressSanitizer does not go with $1"
+        exit 77
+    fi
+}

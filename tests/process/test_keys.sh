@@ -4,6 +4,8 @@ set -euo pipefail
 # shellcheck source=tests/process/client_story.sh
 source "$(dirname "${BASH_SOURCE[0]}")/client_story.sh"
 
+skip_if_sanitized 'memory that is locked'
+
 layers='dense 16, relu, dense 10' parameters=12730
 "$hearsay" operatorkey "$dir/operator.key" >"$dir/said.out"
 operator=$(sed -n 's/^node.operator = //p' "$dir/said.out")
