@@ -246,12 +246,12 @@ static void fail_members_differ(struct play *play)
     }
 }
 
-/* All members known and all strangers forgotten, within the same time. */
+/* All members known and all strangers forgotten. */
 static void wait_for_members(struct play *play, uint64_t from_ns)
 {
     struct world *world = &play->world;
     while (!has_failed(play) && !world_is_known(world)) {
-        if (world_now_ns(world) - from_ns >= STORM_HEAL_NS)
+        if (world_now_ns(world) - from_ns >= STORM_FORGET_NS)
             fail_members_differ(play);
         run_until(play, world_now_ns(world) + LOOK_NS);
     }

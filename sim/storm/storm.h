@@ -4,8 +4,8 @@
  *
  * Each kind of fault (fault.h) is present with probability one half. A storm fails if an invariant
  * breaks (check.h), or if the nodes do not reach one version within STORM_HEAL_NS after faults and
- * training have ended. A seed plays the same storm every time, bit for bit; any text is a seed.
- * Held by tests/unit/sim/test_storm.c.
+ * training have ended, or do not count the same members within STORM_FORGET_NS. A seed plays the
+ * same storm every time, bit for bit; any text is a seed. Held by tests/unit/sim/test_storm.c.
  */
 #ifndef HEARSAY_SIM_STORM_STORM_H
 #define HEARSAY_SIM_STORM_STORM_H
@@ -16,6 +16,9 @@
 #include "faults/fault.h"
 
 #define STORM_HEAL_NS (120 * SECOND_NS)
+/* A hostile member that has said its last may have promised the longest silence that is believed,
+ * 4 * (15 + members) seconds (members.c); a node that hears of it late counts anew. */
+#define STORM_FORGET_NS (600 * SECOND_NS)
 
 struct storm {
     uint64_t seed;
