@@ -40,7 +40,6 @@ add_unit_tests(world support_sim)
 add_executable(meddle tests/process/meddle.c)
 add_executable(delay tests/process/delay.c)
 add_library(faults MODULE tests/process/faults.c) # preloaded into a program that is to suffer
-target_compile_options(faults PRIVATE -fno-builtin)
 foreach(SCRIPT swarm from_model rewind text data bad_input sim status doctor gpu deploy resume torture)
   add_test(NAME ${SCRIPT} COMMAND bash ${CMAKE_SOURCE_DIR}/tests/process/test_${SCRIPT}.sh
                                   $<TARGET_FILE:hearsay> $<TARGET_FILE:meddle>)

@@ -4,14 +4,12 @@
  *              clock N   the wall clock is wrong by N seconds
  *              disk N    what is written to files from descriptor 3 on, or synced, fails with
  *                        errno N; 0: it does not
- *   FAULTS_ALLOCATION=N  the Nth allocation of the program, and no other, fails
  *
  * stdio does not call write(2) by its name, so logs are spared.
  */
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -104,55 +102,10 @@ time_t time(time_t *out)
     return at.tv_sec;
 }
 
-/* Allocation. glibc has its own under other names, and calls those inside. */
-
-void *__libc_malloc(size_t bytes);
-void *__libc_calloc(size_t count, size_t bytes);
-void *__libc_realloc(void *old, size_t bytes);
-void *__libc_memalign(size_t align, size_t bytes);
-
-static long allocation_that_fails; /* 0: none */
-static atomic_long allocations;
-
-static bool is_refused(void)
-{
-    const bool refused =
-        allocation_that_fails > 0 && atomic_fetch_add(&allocations, 1) + 1 == allocation_that_fails;
-    if (refused)
-        errno = ENOMEM;
-    return refused;
-}
-
-void *malloc(size_t bytes)
-{
-    return is_refused() ? NULL : __libc_malloc(bytes);
-}
-
-void *calloc(size_t count, size_t bytes)
-{
-    return is_refused() ? NULL : __libc_calloc(count, bytes);
-}
-
-void *realloc(void *old, size_t bytes)
-{
-    return is_refused() ? NULL : __libc_realloc(old, bytes);
-}
-
-int posix_memalign(void **out, size_t align, size_t bytes)
-{
-    *out = is_refused() ? NULL : __libc_memalign(align, bytes);
-    return *out ? 0 : ENOMEM;
-}
-
-void *aligned_alloc(size_t align, size_t bytes)
-{
-    return is_refused() ? NULL : __libc_memalign(align, bytes);
-}
-
 /* Before main, and so before the program shuts itself off from other files. */
 __attribute__((constructor)) static void read_script(void)
 {
-    const char *path = getenv("FAULTS"), *count = getenv("FAULTS_ALLOCATION");
+    const char *path = getenv("FAULTS");
     const int file = path ? open(path, O_RDONLY | O_CLOEXEC) : -1;
     if (file >= 0) {
         void *at = mmap(NULL, BYTES, PROT_READ, MAP_SHARED, file, 0);
@@ -161,5 +114,4 @@ __attribute__((constructor)) static void read_script(void)
         script = at;
         (void)close(file);
     }
-    allocation_that_fails = count ? strtol(count, NULL, 10) : 0;
 }
