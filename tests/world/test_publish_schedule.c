@@ -262,10 +262,11 @@ static void what_is_left_counts_in_the_weights_as_it_will_in_the_base(void **sta
 }
 
 /* What one of four counts whose publications have no more than so many entries. */
-static struct node_stats stats_with(uint32_t entries_max, double held)
+static struct node_stats stats_with(uint32_t entries_max, double held, uint64_t interval_ns)
 {
     struct node_options options = free_options();
     options.held = held;
+    options.interval_ns = interval_ns;
     world_free(&world); /* of the time before, or of the setup */
     begin_world(1);
     density_max = entries_max;
@@ -277,12 +278,23 @@ static struct node_stats stats_with(uint32_t entries_max, double held)
 static void what_is_rarely_published_counts_for_more(void **state)
 {
     (void)state;
-    const struct node_stats rich = stats_with(PARAMETERS, -1), plain = stats_with(6, 0);
-    const struct node_stats thin = stats_with(6, -1);
+    const struct node_stats rich = stats_with(PARAMETERS, -1, 0), plain = stats_with(6, 0, 0);
+    const struct node_stats thin = stats_with(6, -1, 0);
     assert_true(thin.gain > 1.5 * plain.gain);
     assert_true(thin.gain > 1.5 * rich.gain);
     assert_true(thin.gain * thin.share <= 1.01);
     assert_true(plain.beta > 0 && fabs(thin.gain * thin.beta - plain.gain * plain.beta) < 1e-6);
+}
+
+/* A publication every other step: eight of them before others have answered one. */
+static void what_is_published_before_others_answer_counts_no_more(void **state)
+{
+    (void)state;
+    const uint64_t interval_ns = 40 * MILLI_NS;
+    const struct node_stats plain = stats_with(6, 0, interval_ns);
+    const struct node_stats thin = stats_with(6, -1, interval_ns);
+    assert_true(thin.held > 0.7);
+    assert_true(fabs(thin.gain - plain.gain) < 0.01 * plain.gain);
 }
 
 static void one_that_is_alone_holds_nothing_back(void **state)
@@ -327,6 +339,8 @@ int main(void)
                                         world_begins, world_ends),
         cmocka_unit_test_setup_teardown(one_that_is_alone_holds_nothing_back, world_begins,
                                         world_ends),
+        cmocka_unit_test_setup_teardown(what_is_published_before_others_answer_counts_no_more,
+                                        world_begins, world_ends),
         cmocka_unit_test_setup_teardown(what_is_rarely_published_counts_for_more, world_begins,
                                         world_ends),
         cmocka_unit_test_setup_teardown(who_leaves_tells_at_once, world_begins, world_ends),
