@@ -35,7 +35,7 @@
 static bool is_full(const struct node *node, const struct peer *peer, bool is_lost)
 {
     CHECK(peer->state == PEER_MEETING);
-    const uint32_t most = node->options.limits.peers_max / 4 * 3, live = membership_live(node);
+    const uint32_t most = connection_neighbours_most(node), live = membership_live(node);
     const uint32_t reachable = membership_reachable(node) ? membership_reachable(node) : 1;
     const uint64_t enough = is_lost ? most : 2ull * DEGREE * live / reachable;
     return !peer->dialled && live > MESH_MAX &&

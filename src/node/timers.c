@@ -104,6 +104,7 @@ static void check_all(struct node *node)
     rolling_snapshot_consider(node);
     fetch_consider(node);
     dialer_shuffle(node);
+    dialer_make_room(node);
     if (fetch_take_announcement(node))
         anti_entropy_show_all(node);
     join_consider(node);

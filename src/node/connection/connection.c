@@ -138,6 +138,11 @@ const struct peer *connection_random(struct node *node)
     return peer;
 }
 
+uint32_t connection_neighbours_most(const struct node *node)
+{
+    return node->options.limits.peers_max / 4 * 3;
+}
+
 /* Beginning. */
 
 bool connection_has_room(const struct node *node)

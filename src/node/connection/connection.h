@@ -38,6 +38,9 @@ const struct peer *connection_by_id(const struct node *node, const uint8_t id[st
  *     for (uint32_t i = 0; (peer = connection_neighbour(node, &i)); i++)     i is its slot */
 const struct peer *connection_neighbour(const struct node *node, uint32_t *slot);
 uint32_t connection_neighbours(const struct node *node);
+/* So many at most in a large swarm: a quarter of all places is left for those who come, since who
+ * finds none is not even told whom else to call. */
+uint32_t connection_neighbours_most(const struct node *node);
 const struct peer *connection_random(struct node *node); /* a neighbour; NULL: there is none */
 
 /* Somebody connected from this address: a new conversation; 0: all slots are taken. */

@@ -251,6 +251,18 @@ bool dialer_next(struct node *node, struct action *action)
     return true;
 }
 
+/* One of the `count` neighbours that we called, or that called us; NULL: there is none. */
+static const struct peer *draw(struct node *node, bool dialled, uint32_t *count)
+{
+    const struct peer *peer, *chosen = NULL;
+    *count = 0;
+    for (uint32_t i = 0; (peer = connection_neighbour(node, &i)); i++)
+        if (peer->dialled == dialled && rng_below(&node->rng, ++*count) == 0)
+            chosen = peer;
+    CHECK((chosen != NULL) == (*count > 0));
+    return chosen;
+}
+
 void dialer_shuffle(struct node *node)
 {
     if (node->now_ns < node->discovery->dialer.shuffle_ns)
@@ -260,14 +272,21 @@ void dialer_shuffle(struct node *node)
     if (is_first || is_mesh(node) || leaving_stage(node) != STAGE_RUNNING ||
         !joining_has_joined(node) || membership_reachable(node) <= connection_neighbours(node) + 1)
         return;
-    const struct peer *peer, *chosen = NULL;
-    uint32_t called = 0;
-    for (uint32_t i = 0; (peer = connection_neighbour(node, &i)); i++)
-        if (peer->dialled && rng_below(&node->rng, ++called) == 0)
-            chosen = peer;
-    CHECK((chosen != NULL) == (called > 0));
+    uint32_t called;
+    const struct peer *chosen = draw(node, true, &called);
     if (called >= DEGREE / 2)
         connection_hang_up(node, chosen, BYE_FULL, "other neighbours are to be tried");
+}
+
+void dialer_make_room(struct node *node)
+{
+    uint32_t callers;
+    if (is_mesh(node) || connection_neighbours(node) <= connection_neighbours_most(node))
+        return;
+    const struct peer *chosen = draw(node, false, &callers);
+    if (chosen)
+        connection_hang_up(node, chosen, BYE_FULL,
+                           "others need its place, to be told whom to call");
 }
 
 void dialer_on_met(struct node *node, const struct peer *peer)

@@ -56,6 +56,8 @@ void dialer_add(struct node *node, const struct address *address, const uint8_t 
 bool dialer_next(struct node *node, struct action *action); /* DIAL */
 /* Now and then: leave one neighbour of those we called, if there are others to call. */
 void dialer_shuffle(struct node *node);
+/* A large swarm, and too many neighbours, since all came at once: leave one that called us. */
+void dialer_make_room(struct node *node);
 void dialer_on_met(struct node *node, const struct peer *peer);  /* its id is known */
 void dialer_on_open(struct node *node, const struct peer *peer); /* it is a neighbour */
 void dialer_on_self(struct node *node, const struct peer *peer); /* it is this node itself */
