@@ -57,7 +57,8 @@ static void gossip(struct node *node)
     node->timers->gossip_ns = node->now_ns + round_ns(node);
     leave_on_gossip(node);
     publish_schedule_measure(node);
-    budget_review(node, broadcast_eager(node), broadcast_together(node));
+    budget_review(node, broadcast_eager(node), broadcast_together(node),
+                  broadcast_lag_ns(node, node->now_ns));
     publish_schedule_renew(node);
     member_gossip_review(node);
     membership_doubt(node);

@@ -4,6 +4,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include <math.h>
+
 #include <cmocka.h>
 
 #define PARAMETERS 20000
@@ -146,28 +148,64 @@ static void one_that_hears_slowly_holds_nobody_back(void **state)
     assert_true((double)with_it.rumors < 1.2 * (double)alone.rumors);
 }
 
-/* Far more is told at first than lines of 30 kB/s carry, and nobody knows at once that all lag. */
-static void where_all_lines_are_too_thin_few_give_up_their_bases(void **state)
+struct thin_lines {
+    double told;       /* bytes per second of all together, at most */
+    double lag_s;      /* in the mean, in the end */
+    uint32_t patching; /* that had given up their bases at once, at most */
+    uint32_t lonely;   /* without neighbours, in the end */
+};
+
+/* By those that have neighbours: who is alone has no line to spare. */
+static double told_in_a_second(uint32_t n)
+{
+    uint64_t before[NODES_MAX], bytes = 0;
+    for (uint32_t i = 0; i < n; i++)
+        before[i] = stats_of(i).rumor_bytes_published;
+    run(SECOND_NS);
+    for (uint32_t i = 0; i < n; i++)
+        if (stats_of(i).neighbours > 0)
+            bytes += stats_of(i).rumor_bytes_published - before[i];
+    return (double)bytes;
+}
+
+/* n nodes that begin at once, and may receive so many bytes per second each, for a minute. */
+static struct thin_lines play_thin_lines(uint32_t n, uint64_t down)
+{
+    struct thin_lines found = {0};
+    const struct node_options options = eager_options();
+    start_eager(n, &options);
+    for (uint32_t i = 0; i < n; i++)
+        limit_down(i, down);
+    while (world_now_ns(&world) < 60 * SECOND_NS) {
+        found.told = fmax(found.told, told_in_a_second(n));
+        uint32_t patching = 0;
+        for (uint32_t i = 0; i < n; i++)
+            patching += is_rolling(i);
+        found.patching = patching > found.patching ? patching : found.patching;
+    }
+    for (uint32_t i = 0; i < n; i++) {
+        found.lonely += stats_of(i).neighbours == 0;
+        found.lag_s += (double)stats_of(i).lag_ns * 1e-9 / n;
+    }
+    print_message("together at most %.0f B/s; after a minute they lag by %.1f s in the mean; %u at "
+                  "most gave up their bases; %u are alone\n",
+                  found.told, found.lag_s, found.patching, found.lonely);
+    return found;
+}
+
+/* All begin at once, and nobody knows what the others' lines carry, nor at once that all lag: four
+ * times as much was told before the budget began with what all may tell together. */
+static void where_all_lines_are_too_thin_little_more_is_told(void **state)
 {
     (void)state;
-    const struct node_options options = eager_options();
-    uint32_t most = 0;
-    start_eager(24, &options);
-    for (uint32_t i = 0; i < 24; i++)
-        limit_down(i, 30000);
-    double lag_s = 0;
-    for (int s = 0; s < 60; s++) {
-        run(SECOND_NS);
-        uint32_t patching = 0;
-        for (uint32_t i = 0; i < 24; i++)
-            patching += is_rolling(i);
-        most = patching > most ? patching : most;
+    for (uint64_t seed = 1; seed <= 3; seed++) {
+        world_free(&world);
+        begin_world(seed);
+        const struct thin_lines found = play_thin_lines(24, 30000);
+        assert_true(found.told < 3 * 30000);
+        assert_true(found.patching <= 6);
+        assert_true(found.lonely == 0);
     }
-    for (uint32_t i = 0; i < 24; i++)
-        lag_s += (double)stats_of(i).lag_ns * 1e-9 / 24;
-    print_message("after a minute they lag by %.0f s in the mean; %u at most gave up theirs\n",
-                  lag_s, most);
-    assert_true(most <= 6);
 }
 
 struct shared_lines {
@@ -226,7 +264,7 @@ static void where_rumors_wait_less_is_told(void **state)
         lag_s += mean.lag_s / 8;
     }
     print_message("%.2f s in the mean\n", lag_s);
-    assert_true(lag_s < 4); /* else 5 */
+    assert_true(lag_s < 2); /* else 5 */
 }
 
 /* It goes to everybody from everywhere: the trees are found by it. */
@@ -297,7 +335,7 @@ int main(void)
         STORY(what_is_received_of_all_is_kept_below_a_cap),
         STORY(what_is_sent_to_one_is_kept_below_a_cap),
         STORY(one_that_hears_slowly_holds_nobody_back),
-        STORY(where_all_lines_are_too_thin_few_give_up_their_bases),
+        STORY(where_all_lines_are_too_thin_little_more_is_told),
         STORY(lines_that_neighbours_share_are_not_filled),
         STORY(where_rumors_wait_less_is_told),
         STORY(the_first_that_is_told_is_small),

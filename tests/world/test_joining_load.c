@@ -96,12 +96,24 @@ struct both {
     struct load without, with; /* joiners */
 };
 
-static struct both play_both(const struct node_options *options, uint64_t uplink, uint32_t count)
+static void add_load(struct load *sum, const struct load *load)
 {
-    struct both both = {.without = play(options, uplink, 0)};
-    world_free(&world);
-    begin_world(1);
-    both.with = play(options, uplink, count);
+    sum->published += load->published;
+    sum->served += load->served;
+    sum->sent += load->sent;
+}
+
+/* In so many worlds, all together. */
+static struct both play_both(const struct node_options *options, uint64_t uplink, uint32_t count,
+                             uint64_t worlds)
+{
+    struct both both = {0};
+    for (uint64_t i = 0; i < 2 * worlds; i++) {
+        world_free(&world);
+        begin_world(1 + i / 2);
+        const struct load load = play(options, uplink, i % 2 ? count : 0);
+        add_load(i % 2 ? &both.with : &both.without, &load);
+    }
     print_message("published %.0f B/s, with %u joiners %.0f; served %.0f; sent %.0f and %.0f\n",
                   both.without.published, count, both.with.published, both.with.served,
                   both.without.sent, both.with.sent);
@@ -112,9 +124,9 @@ static void where_rumors_fill_the_lines_publishing_goes_on(void **state)
 {
     (void)state;
     const struct node_options options = eager_options();
-    const struct both both = play_both(&options, 60000, 1);
+    const struct both both = play_both(&options, 60000, 1, 4);
     assert_true(both.with.published > 0.9 * both.without.published);
-    assert_true(both.with.served > 1000);
+    assert_true(both.with.served > 4 * 1000); /* by chance it is little in one world or another */
 }
 
 static void below_a_cap_rumors_go_first(void **state)
@@ -122,7 +134,7 @@ static void below_a_cap_rumors_go_first(void **state)
     (void)state;
     struct node_options options = eager_options();
     options.uplink_max = 60000;
-    const struct both both = play_both(&options, 0, 1);
+    const struct both both = play_both(&options, 0, 1, 1);
     assert_true(both.with.published > 0.9 * both.without.published);
     assert_true(both.with.served > 25000);
     assert_true(both.with.sent < 1.02 * NODES * 60000);
@@ -133,7 +145,7 @@ static void of_a_line_with_room_a_joiner_gets_nearly_all(void **state)
     (void)state;
     struct node_options options = eager_options();
     options.bytes_per_s = 2000;
-    const struct both both = play_both(&options, 300000, 1);
+    const struct both both = play_both(&options, 300000, 1, 1);
     assert_true(both.with.published > 0.99 * both.without.published);
     assert_true(both.with.served > 0.9 * 300000);
 }
@@ -144,7 +156,7 @@ static void below_caps_with_room_joiners_get_nearly_all(void **state)
     struct node_options options = eager_options();
     options.bytes_per_s = 2000;
     options.uplink_max = 300000;
-    const struct both both = play_both(&options, 0, 2);
+    const struct both both = play_both(&options, 0, 2, 1);
     assert_true(both.with.published > 0.99 * both.without.published);
     assert_true(both.with.served > 0.9 * 2 * 300000);
     assert_true(both.with.sent < 1.02 * NODES * 300000);

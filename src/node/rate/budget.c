@@ -5,7 +5,8 @@
  *                    blocks, which go when nothing else waits
  *   rate_estimate  = the least room of the links in good standing. What has not been tried may be
  *                    too much: beyond the part of it that all members may publish at once, the
- *                    estimate doubles each second at most, and only if what might be published was
+ *                    estimate doubles each second at most, if what might be published was, and
+ *                    if we miss nothing for long. It begins with a part of BUDGET_ALL
  *   backoff        falls by three tenths a second while rumors wait for a third of our neighbours,
  *                  or most members lag, for longer than a publication was saved up for; rises by
  *                  a tenth a second while not
@@ -27,6 +28,7 @@
 #define STANDING      0.25      /* of the middle link's room */
 #define CROWDED       (1.0 / 3) /* of the links: rumors wait for so many */
 #define LAG_S         2.0       /* a member that says more lags, unless publications take longer */
+#define LAG_GROWING   0.5       /* of that: no time to publish more than before */
 #define LEARNING_MAX  64        /* members looked at */
 #define MOST          0.5       /* of the members that train */
 #define BACKOFF_LEAST 0.02
@@ -139,10 +141,16 @@ static double link_budget(struct node *node, double span_s, const struct slots *
     return cap > 0 ? fmin(standing.room, left) : standing.room;
 }
 
+/* Who misses something for longer lags. */
+static double lag_most_s(const struct node *node)
+{
+    return fmax(LAG_S, publish_span_s(node));
+}
+
 double budget_lagging(const struct node *node, bool with_us)
 {
     const struct members *members = membership_members(node);
-    const double most_ms = 1000 * fmax(LAG_S, publish_span_s(node));
+    const double most_ms = 1000 * lag_most_s(node);
     uint32_t lagging = 0, learning = 0; /* of a large swarm, some are enough to know */
     for (uint32_t i = with_us ? 0 : 1; i < members->count && learning < LEARNING_MAX; i++) {
         const struct member *member = &members->members[i];
@@ -173,26 +181,37 @@ static double equal_part(const struct node *node, double room)
     return is_known && live > 1 ? SEEN * room / (live - 1) : 0;
 }
 
-/* By which factor the estimate may grow, since it was tried. */
-static double let_grow(struct budget *budget, uint64_t now_ns)
+double budget_first(const struct node_options *options, uint32_t live)
 {
-    CHECK(now_ns >= budget->grew_ns);
-    if (!budget->is_tried)
+    CHECK(live > 0);
+    return fmax(fmin(BUDGET_LEAST, BUDGET_ALL / live), BUDGET_FIRST * (double)options->parameters);
+}
+
+/* By which factor the estimate may grow, since it was tried. What we miss ourselves is the first
+ * sign that all together publish more than lines carry. */
+static double let_grow(const struct node *node, uint64_t lag_ns)
+{
+    struct budget *budget = &node->rate->budget;
+    CHECK(node->now_ns >= budget->grew_ns);
+    if (!budget->is_tried || (double)lag_ns * 1e-9 > LAG_GROWING * lag_most_s(node))
         return 1;
-    const double span_s = (double)(now_ns - budget->grew_ns) * 1e-9;
-    budget->grew_ns = now_ns;
+    const double span_s = (double)(node->now_ns - budget->grew_ns) * 1e-9;
+    budget->grew_ns = node->now_ns;
+    budget->has_grown = true;
     budget->is_tried = false;
     return pow(GROWTH, fmin(span_s, 1));
 }
 
-void budget_review(struct node *node, struct slots eager, struct slots together)
+void budget_review(struct node *node, struct slots eager, struct slots together, uint64_t lag_ns)
 {
     struct budget *budget = &node->rate->budget;
     const double span_s = (double)(node->now_ns - budget->reviewed_ns) * 1e-9;
     if (span_s <= 0)
         return;
     budget->reviewed_ns = node->now_ns;
-    const double tried = let_grow(budget, node->now_ns) * budget->rate_estimate;
+    const double begun = budget->has_grown ? budget->rate_estimate
+                                           : budget_first(&node->options, membership_live(node));
+    const double tried = let_grow(node, lag_ns) * begun;
     bool is_crowded = false;
     const double room = link_budget(node, span_s, &eager, &together, &is_crowded);
     const double found = fmin(room, fmax(tried, equal_part(node, room)));

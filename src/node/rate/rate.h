@@ -52,8 +52,8 @@ bool pacer_is_busy(const struct node *node, const struct peer *peer);
 /* Budget. */
 
 /* Once a second. eager: slots of neighbours that our own rumors are pushed to; together: of those
- * that rumors pass to at all. */
-void budget_review(struct node *node, struct slots eager, struct slots together);
+ * that rumors pass to at all; lag_ns: for how long some rumor has been missing here. */
+void budget_review(struct node *node, struct slots eager, struct slots together, uint64_t lag_ns);
 /* So many bytes of a rumor of our own were queued for this neighbour. */
 void budget_on_own(struct node *node, const struct peer *peer, size_t bytes);
 /* What part of the members that train lags; 0 when none trains. */
