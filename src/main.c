@@ -14,6 +14,7 @@
 #include "commands/export_command.h"
 #include "commands/generate.h"
 #include "commands/keygen.h"
+#include "commands/library_memory.h"
 #include "commands/model_command.h"
 #include "commands/node_command.h"
 #include "commands/operator/admit.h"
@@ -217,6 +218,7 @@ static void begin_with_fitting_blas(int argc, char **argv)
 int main(int argc, char **argv)
 {
     begin_with_fitting_blas(argc, argv);
+    library_memory_set();
     int code = run(argc, argv);
     if (fflush(stdout) == 0)
         return code;

@@ -18,14 +18,14 @@ struct arena {
     bool grows;           /* by another piece, when this one is full */
 };
 
-/* Reserve size_bytes of address space. Aborts when the system has none. */
+/* Reserve size_bytes of address space. Ends the program when the system has none (memory.h). */
 void arena_init(struct arena *arena, size_t size_bytes);
 
 /* Hand out size_bytes of zeroed memory that is the caller's, aligned to 64 bytes: it is never
  * released by the arena. */
 void arena_init_in(struct arena *arena, void *memory, size_t size_bytes);
 
-/* Reserve what is asked for when it is asked for. Aborts when the system has none. */
+/* Reserve what is asked for when it is asked for. Ends the program when the system has none. */
 void arena_init_growing(struct arena *arena);
 
 /* Zeroed memory for count items, aligned to 64 bytes, the arena's. Aborts beyond its size, unless

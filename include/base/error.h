@@ -3,6 +3,7 @@
  *   our mistake          CHECK(cond): always on; prints where and what, runs the hooks, aborts
  *   the world's fault    enum error: outputs are written only on OK
  *   a person must act    struct problem: one sentence saying what is wrong and what to do
+ *   nothing can be done  fatal(sentence): the system lacks what no program can do without
  *
  * Held by tests/unit/base/test_error.c.
  */
@@ -33,6 +34,10 @@ struct problem {
 /* Write the sentence (printf format) and return error: `return problem_set(…);` */
 enum error problem_set(struct problem *problem, enum error error, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
+
+/* Print "hearsay: SENTENCE" (printf format) on standard error and end with exit code 1, at once and
+ * from any thread: it takes no memory and no lock, and what stdio holds back stays unwritten. */
+_Noreturn void fatal(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* Print file, line, condition and a backtrace to standard error, run the hooks, abort. The first
  * thread that comes here does so; another one waits for the end, and a hook that fails ends it. */

@@ -6,12 +6,12 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/memory.h"
+
 static void add(struct file_list *list, const char *path)
 {
-    list->path = realloc(list->path, (list->count + 1) * sizeof *list->path);
-    CHECK(list->path);
-    list->path[list->count] = strdup(path);
-    CHECK(list->path[list->count++]);
+    list->path = memory_more(list->path, list->count + 1, sizeof *list->path);
+    list->path[list->count++] = memory_text(path);
 }
 
 static int by_bytes(const void *one, const void *other)

@@ -8,6 +8,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/memory.h"
 #include "data/npy_header.h"
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "the files' order is the machine's");
@@ -76,8 +77,7 @@ static enum error read_header(const struct npy_file *file, struct npy_header *he
         return problem_set(problem, MALFORMED,
                            "%.300s: announces a header of %zu bytes, and %zu can be read; " REMEDY,
                            file->path, length, HEADER_MAX);
-    char *text = malloc(length + 1);
-    CHECK(text);
+    char *text = memory_new(length + 1, 1);
     const ssize_t got = pread(file->fd, text, length, (off_t)begins);
     if (got < 0)
         error = fail_to_read(file, problem);

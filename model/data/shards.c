@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "base/rng.h"
 #include "data/batch.h"
 #include "data/sequences.h"
@@ -249,8 +250,7 @@ enum error shards_cut(struct shards *shards, const struct dataset *whole,
     if (error != OK)
         return error;
     struct shards made = {.count = whole->count, .nodes = options->nodes};
-    made.sizes = calloc(made.nodes, sizeof *made.sizes);
-    CHECK(made.sizes);
+    made.sizes = memory_new(made.nodes, sizeof *made.sizes);
     error = whole->tokens ? cut_sequences(&made, whole, options, problem)
                           : cut_samples(&made, whole, options, problem);
     if (error == OK)

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "layers/layer_words.h"
 #include "layers/model_private.h"
 
@@ -134,9 +135,8 @@ static int logits_max(const struct model *model)
 /* A model that has read its line and has no memory of the backend yet. */
 enum error model_read(struct model *model, const char *line, struct problem *problem)
 {
-    model->layers = calloc(LAYERS_MAX, sizeof *model->layers);
-    model->tensor = calloc((size_t)LAYERS_MAX * LAYER_TENSORS_MAX, sizeof *model->tensor);
-    CHECK(model->layers && model->tensor);
+    model->layers = memory_new(LAYERS_MAX, sizeof *model->layers);
+    model->tensor = memory_new((size_t)LAYERS_MAX * LAYER_TENSORS_MAX, sizeof *model->tensor);
     const enum error error = read(model, line, problem);
     if (error != OK)
         model_let_go(model);

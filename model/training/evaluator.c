@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/error.h"
+#include "base/memory.h"
 #include "data/device_dataset.h"
 
 struct evaluator {
@@ -18,8 +19,7 @@ struct evaluator {
 
 static uint32_t *count_up(struct backend *backend, uint32_t count, uint32_t stride)
 {
-    uint32_t *host = malloc(count * sizeof *host);
-    CHECK(host);
+    uint32_t *host = memory_new(count, sizeof *host);
     for (uint32_t i = 0; i < count; i++)
         host[i] = i * stride;
     uint32_t *each = backend->take(backend, count * sizeof *each);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/memory.h"
 #include "base/rng.h"
 #include "data/device_dataset.h"
 #include "training/optimizer_step.h"
@@ -49,8 +50,7 @@ struct learner {
 static void draw_start(struct learner *learner)
 {
     const size_t parameters = model_parameters(learner->model);
-    float *part = malloc(START_PART * sizeof *part);
-    CHECK(part);
+    float *part = memory_new(START_PART, sizeof *part);
     for (size_t first = 0; first < parameters; first += START_PART) {
         const size_t left = parameters - first, count = left < START_PART ? left : START_PART;
         model_init_part(learner->model, learner->options.model_seed, first, count, part);

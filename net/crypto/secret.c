@@ -4,6 +4,8 @@
 #include <sodium.h>
 #include <string.h>
 
+#include "base/error.h"
+#include "base/memory.h"
 #include "wire/bytes.h"
 
 _Static_assert(KEY_BYTES == crypto_aead_chacha20poly1305_ietf_KEYBYTES, "key");
@@ -42,7 +44,9 @@ void *secret_memory_new(size_t bytes, int *refusal)
 {
     CHECK(bytes > 0 && bytes % 64 == 0);
     void *memory = sodium_malloc(bytes);
-    CHECK(memory && (uintptr_t)memory % 64 == 0);
+    if (!memory)
+        memory_missing(bytes);
+    CHECK((uintptr_t)memory % 64 == 0);
     memset(memory, 0, bytes);
     *refusal = sodium_mlock(memory, bytes) == 0 ? 0 : errno;
     return memory;

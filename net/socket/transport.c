@@ -6,6 +6,8 @@
 #include <string.h>
 #include <uv.h>
 
+#include "base/memory.h"
+
 #define READ_BYTES (64 * 1024)
 #define BACKLOG    128
 #define SIGNALS    3 /* SIGINT, SIGTERM, SIGHUP */
@@ -74,12 +76,11 @@ static void on_signal(uv_signal_t *handle, int number)
 
 struct transport *transport_new(const struct transport_owner *owner)
 {
-    struct transport *transport = calloc(1, sizeof *transport);
-    CHECK(transport);
+    struct transport *transport = memory_new(1, sizeof *transport);
     transport->owner = *owner;
-    transport->buffer = malloc(READ_BYTES);
-    CHECK(transport->buffer);
-    CHECK(uv_loop_init(&transport->loop) == 0);
+    transport->buffer = memory_new(READ_BYTES, 1);
+    if (uv_loop_init(&transport->loop) != 0)
+        fatal("no event loop can begin; give this process more memory or files (ulimit -n)");
     CHECK(uv_timer_init(&transport->loop, &transport->timer) == 0);
     CHECK(uv_async_init(&transport->loop, &transport->wake, on_wake) == 0);
     transport->timer.data = transport;
@@ -103,8 +104,7 @@ void transport_take_hangups(struct transport *transport)
 
 static struct link *link_new(struct transport *transport)
 {
-    struct link *link = calloc(1, sizeof *link);
-    CHECK(link);
+    struct link *link = memory_new(1, sizeof *link);
     link->transport = transport;
     link->tcp.data = link;
     link->lookup.data = link;

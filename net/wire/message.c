@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
+
 #define ZONE_BYTES 8192
 
 enum field_type { NUMBER, TEXT, BULK };
@@ -119,8 +121,9 @@ struct message_reader {
 
 struct message_reader *message_reader_new(void)
 {
-    struct message_reader *reader = malloc(sizeof *reader);
-    CHECK(reader && msgpack_zone_init(&reader->zone, ZONE_BYTES));
+    struct message_reader *reader = memory_new(1, sizeof *reader);
+    if (!msgpack_zone_init(&reader->zone, ZONE_BYTES))
+        memory_missing(ZONE_BYTES);
     return reader;
 }
 

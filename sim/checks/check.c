@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/memory.h"
 #include "node/broadcast/version.h"
 #include "world/u64_set.h"
 #include "world/world.h"
@@ -95,8 +96,7 @@ void check_published(struct world *world, uint32_t i, uint32_t first_seq,
     if (check->published_count == check->published_max) {
         check->published_max = check->published_max ? 2 * check->published_max : 256;
         check->published =
-            realloc(check->published, check->published_max * sizeof *check->published);
-        CHECK(check->published);
+            memory_more(check->published, check->published_max, sizeof *check->published);
     }
     struct published *published = &check->published[check->published_count++];
     *published = (struct published){.node = i,
@@ -104,9 +104,8 @@ void check_published(struct world *world, uint32_t i, uint32_t first_seq,
                                     .first_seq = first_seq,
                                     .next_seq = next_seq,
                                     .update = *update};
-    published->update.index = malloc(update->count * sizeof *update->index);
-    published->update.level = malloc(update->count);
-    CHECK(published->update.index && published->update.level);
+    published->update.index = memory_new(update->count, sizeof *update->index);
+    published->update.level = memory_new(update->count, 1);
     memcpy(published->update.index, update->index, update->count * sizeof *update->index);
     memcpy(published->update.level, update->level, update->count);
     for (uint32_t seq = first_seq; seq < next_seq; seq++)
@@ -346,8 +345,7 @@ static bool is_sum(const struct world *world, uint32_t i)
 {
     const struct sim_learner *sim_learner = &world->nodes[i].sim_learner;
     const size_t bytes = sim_learner_parameters(sim_learner) * sizeof(int32_t);
-    int32_t *sum = malloc(bytes), *units = malloc(bytes);
-    CHECK(sum && units);
+    int32_t *sum = memory_new(bytes, 1), *units = memory_new(bytes, 1);
     memcpy(sum, world->check.initial, bytes);
     sim_learner_read_units(sim_learner, units);
     const bool is_sum = !sum_of_rumors(world, i, sum) || memcmp(sum, units, bytes) == 0;
@@ -363,8 +361,7 @@ static bool is_restored(const struct sim_learner *sim_learner, const struct save
     const size_t parameters = sim_learner_parameters(sim_learner),
                  bytes = parameters * sizeof(float);
     struct learner_state state;
-    void *memory = malloc(learner_state_bytes(parameters, sim_learner_moments(sim_learner)));
-    CHECK(memory);
+    void *memory = memory_new(learner_state_bytes(parameters, sim_learner_moments(sim_learner)), 1);
     learner_state_init(&state, memory, parameters, sim_learner_moments(sim_learner));
     sim_learner_save(sim_learner, &state);
     const bool same =
@@ -384,8 +381,8 @@ void check_started(struct world *world, uint32_t i)
     if (!check->enabled)
         return;
     if (!check->initial) {
-        check->initial = malloc(sim_learner_parameters(&at->sim_learner) * sizeof *check->initial);
-        CHECK(check->initial);
+        check->initial =
+            memory_new(sim_learner_parameters(&at->sim_learner), sizeof *check->initial);
         sim_learner_read_units(&at->sim_learner, check->initial);
     }
     if (saved && !is_restored(&at->sim_learner, saved))
@@ -405,9 +402,8 @@ void check_end(struct world *world)
             continue;
         bytes = sim_learner_parameters(&at->sim_learner) * sizeof *units;
         if (!first) {
-            first = malloc(bytes);
-            units = malloc(bytes);
-            CHECK(first && units);
+            first = memory_new(bytes, 1);
+            units = memory_new(bytes, 1);
             sim_learner_read_units(&at->sim_learner, first);
             if (!is_sum(world, i))
                 check_fail(check, "1: the base of node %u is not b0 and the sum of its rumors", i);

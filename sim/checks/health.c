@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/memory.h"
 
 /* How long after a fault a removal is still explained by it: until the last record from before is
  * too old (four periods), or the timeout of a neighbour is over. */
@@ -21,8 +22,7 @@ void health_init(struct health *health, const struct world *world,
                  const struct fault_injector *injector, uint32_t nodes)
 {
     *health = (struct health){.world = world, .injector = injector, .nodes = nodes};
-    health->warnings = calloc(nodes, sizeof *health->warnings);
-    CHECK(health->warnings);
+    health->warnings = memory_new(nodes, sizeof *health->warnings);
     for (uint32_t i = 0; i < nodes; i++) {
         char text[ID_TEXT_BYTES];
         identity_text(text, world->nodes[i].identity.id);
@@ -80,11 +80,10 @@ static void reach(const uint8_t *is_neighbour, uint32_t nodes, uint32_t i, bool 
 uint32_t health_components(const struct health *health)
 {
     const uint32_t nodes = health->nodes;
-    uint8_t *is_neighbour = calloc(nodes, nodes);
-    bool *reached = calloc(nodes, sizeof *reached);
-    uint32_t *todo = calloc(nodes, sizeof *todo);
+    uint8_t *is_neighbour = memory_new(nodes, nodes);
+    bool *reached = memory_new(nodes, sizeof *reached);
+    uint32_t *todo = memory_new(nodes, sizeof *todo);
     uint32_t components = 0;
-    CHECK(is_neighbour && reached && todo);
     for (uint32_t i = 0; i < nodes; i++)
         mark_neighbours(health, i, is_neighbour + (size_t)i * nodes);
     for (uint32_t i = 0; i < nodes; i++) {

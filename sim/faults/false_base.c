@@ -4,12 +4,12 @@
 #include <string.h>
 
 #include "base/digest.h"
+#include "base/memory.h"
 #include "node/broadcast/version.h"
 
 static bool take_history(struct false_base *base, const struct world_node *at)
 {
-    uint8_t *history = malloc(node_history_max(&at->options));
-    CHECK(history);
+    uint8_t *history = memory_new(node_history_max(&at->options), 1);
     const size_t bytes = node_history(at->node, history);
     const bool fits = bytes > 0 && bytes <= sizeof base->history;
     base->origins = fits ? (uint32_t)(bytes / HISTORY_ENTRY_BYTES) : 0;
@@ -67,8 +67,7 @@ bool false_base_take(struct false_base *base, const struct world *world, uint32_
     base->block_entries = at->options.block_entries;
     base->digest = node_digest(at->node);
     if (!base->units)
-        base->units = calloc(base->parameters, sizeof *base->units);
-    CHECK(base->units);
+        base->units = memory_new(base->parameters, sizeof *base->units);
     sim_learner_read_units(&at->sim_learner, base->units);
     make_version(base, node_context(at->node));
     lie_about(base, lie);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/memory.h"
 #include "faults/hostile.h"
 
 #define EVENT_TAG 0x54726F75ull /* upper half of an event's subject; the lower is the injection */
@@ -385,13 +386,11 @@ static void end(struct fault_injector *injector, struct injection *injection)
 struct fault_injector *fault_injector_new(struct world *world, const struct fault *faults,
                                           uint32_t count, uint64_t seed)
 {
-    struct fault_injector *injector = calloc(1, sizeof *injector);
-    CHECK(injector);
+    struct fault_injector *injector = memory_new(1, sizeof *injector);
     injector->world = world;
-    injector->injections = calloc(count + 1, sizeof *injector->injections);
-    injector->holder = calloc(world->nodes_max, sizeof *injector->holder);
-    injector->intruders = calloc(world->outsiders_max + 1, sizeof *injector->intruders);
-    CHECK(injector->injections && injector->holder && injector->intruders);
+    injector->injections = memory_new(count + 1, sizeof *injector->injections);
+    injector->holder = memory_new(world->nodes_max, sizeof *injector->holder);
+    injector->intruders = memory_new(world->outsiders_max + 1, sizeof *injector->intruders);
     injector->count = count;
     for (uint32_t k = 0; k < count; k++) {
         struct injection *injection = &injector->injections[k];

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "faults/hostile_private.h"
 
 #define QUEUE_BYTES         (1u << 18)
@@ -263,8 +264,7 @@ static void init_credentials(struct hostile *hostile)
 struct hostile *hostile_enter(struct world *world, enum hostile_kind kind, uint32_t victim,
                               uint64_t seed)
 {
-    struct hostile *hostile = calloc(1, sizeof *hostile);
-    CHECK(hostile);
+    struct hostile *hostile = memory_new(1, sizeof *hostile);
     const struct outsider outsider = {.self = hostile,
                                       .on_connected = on_connected,
                                       .on_bytes = on_bytes,

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/memory.h"
 #include "network/wire_private.h"
 
 #define SEGMENT_MAX   16384
@@ -33,8 +34,7 @@ static void ring_grow(struct half_connection *half, size_t bytes)
         size *= 2;
     if (size == half->ring_bytes)
         return;
-    uint8_t *ring = malloc(size);
-    CHECK(ring);
+    uint8_t *ring = memory_new(size, 1);
     for (size_t i = 0; i < half->held;) {
         const size_t at = (half->first + i) & (half->ring_bytes - 1);
         size_t run = half->ring_bytes - at;

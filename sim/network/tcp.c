@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "base/error.h"
+#include "base/memory.h"
 #include "network/wire_private.h"
 
 size_t tcp_crossing(const struct wire *wire, const struct connection *connection, int to)
@@ -37,8 +38,7 @@ uint32_t tcp_new(struct wire *wire)
         if (wire->connections_count == wire->connections_max) {
             wire->connections_max = wire->connections_max ? 2 * wire->connections_max : 64;
             wire->connections =
-                realloc(wire->connections, wire->connections_max * sizeof *wire->connections);
-            CHECK(wire->connections);
+                memory_more(wire->connections, wire->connections_max, sizeof *wire->connections);
         }
         at = wire->connections_count++;
         wire->connections[at] = (struct connection){0};

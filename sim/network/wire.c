@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/memory.h"
 #include "network/wire_private.h"
 
 #define SYN_AGAIN_NS SECOND_NS /* retransmission timeout of a SYN that a cut has dropped */
@@ -17,15 +18,14 @@ void wire_init(struct wire *wire, struct event_queue *event_queue, const struct 
         .owner = *owner,
         .rng = rng_new(seed, 0x57495245),
         .kind_base = kind_base,
-        .parties = calloc(parties, sizeof *wire->parties),
+        .parties = memory_new(parties, sizeof *wire->parties),
         .parties_count = parties,
         .paths = paths,
         .regions = regions,
-        .region_pipes = calloc((size_t)regions * regions, sizeof *wire->region_pipes),
-        .crossings = calloc((size_t)regions * regions, sizeof *wire->crossings),
-        .cuts = calloc((size_t)parties * parties, 1),
+        .region_pipes = memory_new((size_t)regions * regions, sizeof *wire->region_pipes),
+        .crossings = memory_new((size_t)regions * regions, sizeof *wire->crossings),
+        .cuts = memory_new((size_t)parties * parties, 1),
     };
-    CHECK(wire->parties && wire->region_pipes && wire->crossings && wire->cuts);
     for (uint32_t a = 0; a < regions; a++)
         for (uint32_t b = 0; b < regions; b++)
             wire->region_pipes[a * regions + b].rate = &paths[a][b].rate;

@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/memory.h"
 #include "config/config.h"
 #include "report/gnuplot.h"
 #include "report/report_private.h"
@@ -131,7 +132,8 @@ static char *read_file(const char *path, size_t *bytes)
     if (!in)
         return NULL;
     FILE *copy = open_memstream(&text, bytes);
-    CHECK(copy);
+    if (!copy)
+        memory_missing(BUFSIZ);
     char piece[4096];
     for (size_t got; (got = fread(piece, 1, sizeof piece, in)) > 0;)
         (void)fwrite(piece, 1, got, copy);

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "config/config_key.h"
 #include "config/config_value.h"
 #include "node/notes.h"
@@ -34,8 +35,7 @@ static void put_seconds(json_t *object, const char *key, uint64_t ns)
 static void put_text(json_t *object, const char *key, const char *value)
 {
     const size_t bytes = strlen(value) + 1;
-    char *clean = malloc(bytes);
-    CHECK(clean);
+    char *clean = memory_new(bytes, 1);
     escape_clean(clean, bytes, value);
     put(object, key, json_string(clean));
     free(clean);
@@ -160,7 +160,8 @@ static void put_setting(json_t *section, const struct config *config, const stru
     char *text = NULL;
     size_t bytes;
     FILE *out = open_memstream(&text, &bytes);
-    CHECK(out);
+    if (!out)
+        memory_missing(BUFSIZ);
     config_value_print(config, key, out);
     CHECK(fclose(out) == 0);
     put_text(section, key->name, text);

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "config/config.h"
 #include "report/escape.h"
 #include "report/report_private.h"
@@ -134,7 +135,8 @@ static void write_settings(FILE *out, const struct outcome *outcome)
                 "<details><summary>All settings of a node</summary>\n<pre>",
                 out);
     FILE *settings = open_memstream(&text, &bytes);
-    CHECK(settings);
+    if (!settings)
+        memory_missing(BUFSIZ);
     config_print(&outcome->scenario->config, settings);
     CHECK(fclose(settings) == 0);
     escape_html(out, text);

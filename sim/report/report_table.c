@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/amount.h"
+#include "base/memory.h"
 #include "node/notes.h"
 #include "report/report_private.h"
 
@@ -197,8 +198,7 @@ enum column { SAMPLES, SHARE, PUBLISHED, RECEIVED, COPIES, UP, DOWN, LAG, ACCURA
 /* The 90th percentile of its lag over time. */
 static double usual_lag(const struct outcome *outcome, uint32_t i)
 {
-    double *lags = malloc((outcome->moments_count + 1) * sizeof *lags);
-    CHECK(lags);
+    double *lags = memory_new(outcome->moments_count + 1, sizeof *lags);
     for (uint32_t at = 0; at < outcome->moments_count; at++)
         lags[at] = report_figure(outcome, at, i, FIGURE_LAG);
     const double lag = report_quantile(lags, outcome->moments_count, 0.9);
@@ -253,9 +253,8 @@ static void add_columns(struct table *table, const double figures[static COLUMNS
 static void quantile_columns(const struct outcome *outcome, const struct group *group, double q,
                              double out[static COLUMNS])
 {
-    double(*figures)[COLUMNS] = malloc(group->count * sizeof *figures);
-    double *values = malloc(group->count * sizeof *values);
-    CHECK(figures && values);
+    double(*figures)[COLUMNS] = memory_new(group->count, sizeof *figures);
+    double *values = memory_new(group->count, sizeof *values);
     for (uint32_t i = 0; i < group->count; i++)
         fill_columns(outcome, group->first + i, figures[i]);
     for (int column = 0; column < COLUMNS; column++) {
@@ -355,8 +354,7 @@ static void fill_links(struct table *table, const struct outcome *outcome)
         2);
     if (count == 0)
         return;
-    struct link_total *sorted = malloc(count * sizeof *sorted);
-    CHECK(sorted);
+    struct link_total *sorted = memory_new(count, sizeof *sorted);
     memcpy(sorted, outcome->links, count * sizeof *sorted);
     qsort(sorted, count, sizeof *sorted, compare_links);
     for (uint32_t i = 0; i < shown; i++)

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/memory.h"
 #include "report/escape.h"
 
 #define GAP_WIDTH       2
@@ -25,8 +26,7 @@ static char *new_cell(struct table *table)
 {
     if (table->cells_count == table->cells_max) {
         table->cells_max = table->cells_max ? 2 * table->cells_max : 64;
-        table->cells = realloc(table->cells, table->cells_max * sizeof *table->cells);
-        CHECK(table->cells);
+        table->cells = memory_more(table->cells, table->cells_max, sizeof *table->cells);
     }
     return table->cells[table->cells_count++];
 }

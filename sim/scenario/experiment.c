@@ -4,6 +4,7 @@
 #include <string.h>
 #include <sys/resource.h>
 
+#include "base/memory.h"
 #include "base/rng.h"
 #include "world/event_queue.h"
 
@@ -27,8 +28,7 @@ static enum error cut(struct experiment *experiment, struct problem *problem)
 
 static struct config *node_config(const struct experiment *experiment, uint32_t i)
 {
-    struct config *config = malloc(sizeof *config);
-    CHECK(config);
+    struct config *config = memory_new(1, sizeof *config);
     scenario_node_config(experiment->scenario, i, config);
     return config;
 }

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/amount.h"
+#include "base/memory.h"
 #include "scenario/outcome_private.h"
 
 #define MOMENTS_FIRST 256
@@ -22,8 +23,7 @@ void outcome_init(struct outcome *outcome, const struct scenario *scenario)
         .control_bytes_per_s = NAN,
         .origins = NAN,
     };
-    outcome->nodes = calloc(scenario->nodes_count, sizeof *outcome->nodes);
-    CHECK(outcome->nodes);
+    outcome->nodes = memory_new(scenario->nodes_count, sizeof *outcome->nodes);
     for (uint32_t i = 0; i < scenario->nodes_count; i++) {
         struct node_total *node = &outcome->nodes[i];
         node->share = node->up_use = node->down_use = node->accuracy = NAN;
@@ -36,13 +36,12 @@ static void grow(struct outcome *outcome)
 {
     const uint32_t nodes = outcome->scenario->nodes_count;
     outcome->moments_max = outcome->moments_max ? 2 * outcome->moments_max : MOMENTS_FIRST;
-    outcome->moments = realloc(outcome->moments, outcome->moments_max * sizeof *outcome->moments);
-    CHECK(outcome->moments);
+    outcome->moments =
+        memory_more(outcome->moments, outcome->moments_max, sizeof *outcome->moments);
     if (nodes > OUTCOME_CURVES_MAX)
         return;
-    outcome->node_moments = realloc(outcome->node_moments, (size_t)outcome->moments_max * nodes *
-                                                               sizeof *outcome->node_moments);
-    CHECK(outcome->node_moments);
+    outcome->node_moments = memory_more(outcome->node_moments, (size_t)outcome->moments_max * nodes,
+                                        sizeof *outcome->node_moments);
 }
 
 struct moment *outcome_add(struct outcome *outcome, double at_s)
@@ -128,8 +127,7 @@ static void add_link_use(const struct link_total *link, struct link_use *uses, u
 struct link_use *outcome_uses(const struct outcome *outcome, uint32_t *count)
 {
     const uint32_t nodes = outcome->scenario->nodes_count;
-    struct link_use *uses = calloc(2 * (size_t)nodes + outcome->links_count + 1, sizeof *uses);
-    CHECK(uses);
+    struct link_use *uses = memory_new(2 * (size_t)nodes + outcome->links_count + 1, sizeof *uses);
     *count = 0;
     for (uint32_t i = 0; i < nodes; i++) {
         add_node_use(outcome, i, true, uses, count);

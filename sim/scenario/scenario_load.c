@@ -1,3 +1,4 @@
+#include "base/memory.h"
 #include "scenario/scenario.h"
 
 #include <stdio.h>
@@ -253,9 +254,7 @@ static enum error complete(struct loader *loader, struct problem *problem)
 enum error scenario_load(struct scenario *scenario, const char *path, const char *const *sets,
                          int sets_count, struct problem *problem)
 {
-    struct loader *loader = calloc(1, sizeof *loader);
-    if (!loader)
-        return problem_set(problem, FAILED, "%.200s: no memory to read it", path);
+    struct loader *loader = memory_new(1, sizeof *loader);
     struct config_reader reader = {on_section, on_key, loader};
     loader->path = path;
     config_defaults(&loader->load.config);

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/amount.h"
+#include "base/memory.h"
 #include "crypto/secret.h"
 #include "report/report.h"
 #include "scenario/interrupt.h"
@@ -298,8 +299,7 @@ static int run_scenario(struct sim_options *options)
 {
     char folder[128], command[2048];
     struct problem problem;
-    struct scenario *scenario = calloc(1, sizeof *scenario);
-    CHECK(scenario);
+    struct scenario *scenario = memory_new(1, sizeof *scenario);
     bool made = false;
     int code = EXIT_USAGE;
     interrupt_watch();

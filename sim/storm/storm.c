@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "faults/fault_injector.h"
 #include "storm/storm_learner.h"
 #include "storm/storm_plan.h"
@@ -132,8 +133,7 @@ static void build(struct play *play)
 
 static struct play *play_new(uint64_t seed, FILE *trace, struct storm *storm)
 {
-    struct play *play = calloc(1, sizeof *play);
-    CHECK(play);
+    struct play *play = memory_new(1, sizeof *play);
     struct storm_plan *plan = &play->plan;
     storm_draw(plan, seed);
     play->storm = storm;
@@ -300,8 +300,7 @@ static void check_bases(struct play *play, uint32_t together)
     if (play->plan.nodes > STORM_MESH_MAX)
         return;
     const size_t bytes = play->plan.parameters * sizeof(int32_t);
-    int32_t *first = malloc(bytes), *units = malloc(bytes);
-    CHECK(first && units);
+    int32_t *first = memory_new(bytes, 1), *units = memory_new(bytes, 1);
     char why[WHY_BYTES];
     uint32_t first_i = WIRE_NOBODY;
     for (uint32_t i = 0; i < play->plan.nodes; i++) {

@@ -8,6 +8,7 @@
 
 #include "base/arena.h"
 #include "base/error.h"
+#include "base/memory.h"
 #include "storm/storm_jobs.h"
 
 #define LIVE_COLUMNS  78
@@ -43,8 +44,7 @@ static double elapsed_s(const struct tally *tally)
 static void append(double **values, uint64_t count, double value)
 {
     if ((count & (count - 1)) == 0) { /* room for twice as many at each power of two */
-        *values = realloc(*values, (count ? 2 * count : 1) * sizeof **values);
-        CHECK(*values);
+        *values = memory_more(*values, count ? 2 * count : 1, sizeof **values);
     }
     (*values)[count] = value;
 }

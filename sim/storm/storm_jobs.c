@@ -10,6 +10,7 @@
 #include <unistd.h>
 
 #include "base/error.h"
+#include "base/memory.h"
 
 #define TICK_MS       100
 #define SEED_MAX_S    600 /* a seed that takes longer has hung */
@@ -225,10 +226,9 @@ bool storm_jobs_run(const struct storm_jobs *jobs)
     if (seeds < count)
         count = (uint32_t)seeds + 1;
     struct worker_pool pool = {.jobs = jobs,
-                               .workers = calloc(count, sizeof *pool.workers),
+                               .workers = memory_new(count, sizeof *pool.workers),
                                .count = count,
                                .next = jobs->from};
-    CHECK(pool.workers);
     sigset_t before;
     block(&before);
     for (uint32_t i = 0; i < count; i++)

@@ -4,6 +4,7 @@
 
 #include "backend/backend.h"
 #include "base/error.h"
+#include "base/memory.h"
 
 #define LEARNER_BYTES (4u << 20)
 #define GPT_LINE      "embed 16 8, position 8, residual(norm, attention 2), norm, logits tied"
@@ -52,8 +53,7 @@ static void draw_text(uint8_t text[static TEXT], uint64_t seed)
 
 struct storm_learners *storm_learners_new(const struct storm_plan *plan)
 {
-    struct storm_learners *learners = calloc(1, sizeof *learners);
-    CHECK(learners);
+    struct storm_learners *learners = memory_new(1, sizeof *learners);
     learners->backend = backend_cpu(1);
     arena_init(&learners->arena, 4096);
     if (plan->learns_text) {

@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
+
 struct common {
     const struct compressor *compressor;
     void *messages;       /* the compressor's own */
@@ -38,8 +40,7 @@ static void *begin(const struct experiment *experiment, const void *settings, ui
     const struct rounds_settings *configured = &experiment->scenario->rounds;
     const struct common_settings *method = settings;
     const size_t parameters = experiment_parameters(experiment);
-    struct common *common = malloc(sizeof *common);
-    CHECK(common);
+    struct common *common = memory_new(1, sizeof *common);
     *common = (struct common){
         .compressor = method->compressor,
         .rate = rounds_or_published(configured->outer_rate, method->outer_rate),
@@ -50,13 +51,12 @@ static void *begin(const struct experiment *experiment, const void *settings, ui
         .overlap = method->overlap_steps,
         .count = count,
         .parameters = parameters,
-        .weights = calloc(parameters, sizeof *common->weights),
-        .momentum = calloc(parameters, sizeof *common->momentum),
-        .mean = calloc(parameters, sizeof *common->mean),
-        .own = calloc(parameters, sizeof *common->own),
+        .weights = memory_new(parameters, sizeof *common->weights),
+        .momentum = memory_new(parameters, sizeof *common->momentum),
+        .mean = memory_new(parameters, sizeof *common->mean),
+        .own = memory_new(parameters, sizeof *common->own),
     };
     CHECK(common->fragments > 0 && common->overlap <= common->local_steps / common->fragments);
-    CHECK(common->weights && common->momentum && common->mean && common->own);
     memcpy(common->weights, start, parameters * sizeof *start);
     if (common->compressor->begin)
         common->messages = common->compressor->begin(experiment, count);

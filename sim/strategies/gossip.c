@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "checks/health.h"
 #include "faults/fault_injector.h"
 #include "strategies/strategy.h"
@@ -48,10 +49,10 @@ static void add_node(struct gossip *gossip, uint32_t i)
 {
     const struct scenario *scenario = gossip->experiment->scenario;
     const struct group *group = scenario_group(scenario, i);
-    struct config *config = malloc(sizeof *config);
-    CHECK(config);
+    struct config *config = memory_new(1, sizeof *config);
     scenario_node_config(scenario, i, config);
-    struct node_options options = setup_plain_options(config, experiment_parameters(gossip->experiment));
+    struct node_options options =
+        setup_plain_options(config, experiment_parameters(gossip->experiment));
     options.swarm_id = scenario->config.node.swarm; /* outlives the copy in config */
     options.model = scenario->made_up ? "made up" : gossip->experiment->made.description;
     options.trains = group->samples_per_s > 0;
@@ -128,8 +129,7 @@ static void build(struct gossip *gossip)
     };
     world_init(&gossip->world, &options);
     gossip->world.trace_file = experiment->trace;
-    gossip->lifetimes = calloc(scenario->nodes_count, sizeof *gossip->lifetimes);
-    CHECK(gossip->lifetimes);
+    gossip->lifetimes = memory_new(scenario->nodes_count, sizeof *gossip->lifetimes);
     for (uint32_t i = 0; i < scenario->nodes_count; i++) {
         add_node(gossip, i);
         lifetime_init(&gossip->lifetimes[i]);
@@ -367,8 +367,7 @@ static void total_links(struct gossip *gossip)
     const struct wire *wire = &gossip->world.wire;
     const uint32_t regions = scenario->regions_count;
     struct outcome *outcome = gossip->outcome;
-    outcome->links = calloc((size_t)regions * regions, sizeof *outcome->links);
-    CHECK(outcome->links);
+    outcome->links = memory_new((size_t)regions * regions, sizeof *outcome->links);
     for (uint32_t k = 0; k < regions * regions; k++) {
         const struct crossing *crossing = &wire->crossings[k];
         const struct pipe *pipe = &wire->region_pipes[k];
@@ -460,8 +459,7 @@ static void settle(struct gossip *gossip)
 
 const float *gossip_play(struct experiment *experiment, struct outcome *outcome)
 {
-    struct gossip *gossip = calloc(1, sizeof *gossip);
-    CHECK(gossip);
+    struct gossip *gossip = memory_new(1, sizeof *gossip);
     gossip->experiment = experiment;
     gossip->outcome = outcome;
     build(gossip);

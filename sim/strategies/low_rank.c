@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/memory.h"
 
 #define LEAST_PART 1e-5 /* of a column's length: what is left then is rounding */
 
@@ -20,10 +21,9 @@ void low_rank_init(struct low_rank *factors, size_t rows, size_t columns, uint32
     *factors = (struct low_rank){.rows = rows,
                                  .columns = columns,
                                  .rank = rank,
-                                 .left = calloc(rows * rank, sizeof *factors->left),
-                                 .right = calloc(columns * rank, sizeof *factors->right),
+                                 .left = memory_new(rows * rank, sizeof *factors->left),
+                                 .right = memory_new(columns * rank, sizeof *factors->right),
                                  .rng = rng_new(seed, 0)};
-    CHECK(factors->left && factors->right);
     for (size_t c = 0; c < columns * rank; c++)
         factors->right[c] = drawn(&factors->rng);
 }

@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
+
 struct pairs {
     const struct pairs_settings *settings;
     struct pairs_move move; /* of the node whose turn it is */
@@ -24,8 +26,7 @@ static void *begin(const struct experiment *experiment, const void *settings, ui
     const struct scenario *scenario = experiment->scenario;
     const struct pairs_settings *method = settings;
     const size_t parameters = experiment_parameters(experiment);
-    struct pairs *pairs = malloc(sizeof *pairs);
-    CHECK(pairs);
+    struct pairs *pairs = memory_new(1, sizeof *pairs);
     *pairs = (struct pairs){
         .settings = method,
         .move.rate = rounds_or_published(scenario->rounds.outer_rate, method->outer_rate),
@@ -34,13 +35,13 @@ static void *begin(const struct experiment *experiment, const void *settings, ui
         .rng = rng_new(scenario->seed, 0),
         .local_steps = scenario->rounds.local_steps,
         .count = count,
-        .to = calloc(count, sizeof *pairs->to),
-        .weights = calloc(count * parameters, sizeof *pairs->weights),
-        .progress = calloc(count * parameters, sizeof *pairs->progress),
-        .kept = calloc(count * parameters, sizeof *pairs->kept),
-        .mean_weights = calloc(parameters, sizeof *pairs->mean_weights),
-        .mean_progress = calloc(parameters, sizeof *pairs->mean_progress),
-        .shown = calloc(parameters, sizeof *pairs->shown),
+        .to = memory_new(count, sizeof *pairs->to),
+        .weights = memory_new(count * parameters, sizeof *pairs->weights),
+        .progress = memory_new(count * parameters, sizeof *pairs->progress),
+        .kept = memory_new(count * parameters, sizeof *pairs->kept),
+        .mean_weights = memory_new(parameters, sizeof *pairs->mean_weights),
+        .mean_progress = memory_new(parameters, sizeof *pairs->mean_progress),
+        .shown = memory_new(parameters, sizeof *pairs->shown),
     };
     CHECK(pairs->to && pairs->weights && pairs->progress && pairs->kept && pairs->mean_weights &&
           pairs->mean_progress && pairs->shown);
@@ -66,8 +67,7 @@ static void end(void *self)
 uint32_t pairs_draw(struct rng *rng, uint32_t count, uint32_t *to)
 {
     CHECK(count > 0);
-    uint32_t *order = malloc(count * sizeof *order);
-    CHECK(order);
+    uint32_t *order = memory_new(count, sizeof *order);
     for (uint32_t i = 0; i < count; i++) {
         const uint32_t at = rng_below(rng, i + 1);
         order[i] = order[at];

@@ -16,6 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "strategies/low_rank.h"
 #include "strategies/rounds.h"
 #include "strategies/strategy.h"
@@ -50,8 +51,7 @@ static void add_matrices(struct powersgd *powersgd, const struct experiment *exp
 {
     const struct model *model = experiment->made.model;
     const size_t rank = powersgd->rank;
-    powersgd->matrices = calloc((size_t)model_tensors(model), sizeof *powersgd->matrices);
-    CHECK(powersgd->matrices);
+    powersgd->matrices = memory_new((size_t)model_tensors(model), sizeof *powersgd->matrices);
     size_t end = 0;
     for (int i = 0; i < model_tensors(model); i++) {
         const struct tensor tensor = model_tensor(model, i);
@@ -71,18 +71,17 @@ static void *begin(const struct experiment *experiment, const void *settings, ui
                    const float *start)
 {
     const size_t parameters = experiment_parameters(experiment);
-    struct powersgd *powersgd = malloc(sizeof *powersgd);
-    CHECK(powersgd && !settings);
+    struct powersgd *powersgd = memory_new(1, sizeof *powersgd);
+    CHECK(!settings);
     *powersgd = (struct powersgd){
         .rank = experiment->scenario->rounds.rank,
         .count = count,
         .parameters = parameters,
-        .kept = calloc(count * parameters, sizeof *powersgd->kept),
-        .mean = calloc(parameters, sizeof *powersgd->mean),
-        .own = calloc(parameters, sizeof *powersgd->own),
-        .shown = calloc(parameters, sizeof *powersgd->shown),
+        .kept = memory_new(count * parameters, sizeof *powersgd->kept),
+        .mean = memory_new(parameters, sizeof *powersgd->mean),
+        .own = memory_new(parameters, sizeof *powersgd->own),
+        .shown = memory_new(parameters, sizeof *powersgd->shown),
     };
-    CHECK(powersgd->kept && powersgd->mean && powersgd->own && powersgd->shown);
     memcpy(powersgd->shown, start, parameters * sizeof *start);
     add_matrices(powersgd, experiment);
     return powersgd;

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "world/event_queue.h"
 
 struct rounds {
@@ -67,11 +68,10 @@ static void begin(struct rounds *rounds, const struct rounds_method *method, con
     *rounds = (struct rounds){
         .method = method,
         .experiment = experiment,
-        .learners = calloc(nodes, sizeof *rounds->learners),
-        .nodes = calloc(nodes, sizeof *rounds->nodes),
-        .arenas = calloc(nodes, sizeof *rounds->arenas),
+        .learners = memory_new(nodes, sizeof *rounds->learners),
+        .nodes = memory_new(nodes, sizeof *rounds->nodes),
+        .arenas = memory_new(nodes, sizeof *rounds->arenas),
     };
-    CHECK(rounds->learners && rounds->nodes && rounds->arenas);
     for (uint32_t i = 0; i < nodes; i++)
         if (experiment->shards.sizes[i] > 0)
             add_learner(rounds, i);

@@ -3,6 +3,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/memory.h"
 #include "strategies/strategy.h"
 #include "world/event_queue.h"
 
@@ -67,8 +68,7 @@ static void evaluate(struct experiment *experiment, struct outcome *outcome, str
 const float *single_play(struct experiment *experiment, struct outcome *outcome)
 {
     const struct scenario *scenario = experiment->scenario;
-    struct single *all = calloc(scenario->nodes_count, sizeof *all);
-    CHECK(all);
+    struct single *all = memory_new(scenario->nodes_count, sizeof *all);
     for (uint32_t i = 0; i < scenario->nodes_count; i++)
         make(experiment, i, &all[i]);
     uint64_t now_ns = SECOND_NS;

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
+
 #define BUCKETS      4
 #define BUCKET_SIGMA 1.5
 
@@ -118,13 +120,11 @@ static void *begin(const struct experiment *experiment, uint32_t count)
 {
     const struct scenario *scenario = experiment->scenario;
     const size_t parameters = experiment_parameters(experiment);
-    struct sparse *sparse = calloc(1, sizeof *sparse);
-    CHECK(sparse);
+    struct sparse *sparse = memory_new(1, sizeof *sparse);
     *sparse = (struct sparse){.parameters = parameters,
                               .part = scenario->rounds.top_part,
                               .decay = (float)scenario->rounds.error_decay,
-                              .errors = calloc(count * parameters, sizeof *sparse->errors)};
-    CHECK(sparse->errors);
+                              .errors = memory_new(count * parameters, sizeof *sparse->errors)};
     return sparse;
 }
 

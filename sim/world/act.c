@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/memory.h"
 #include "wire/move.h"
 #include "world/poisoner.h"
 #include "world/world_private.h"
@@ -25,8 +26,7 @@ struct waiting_order {
 
 static struct waiting_order *waiting_order_new(const struct action *order, uint32_t bases)
 {
-    struct waiting_order *waiting = malloc(sizeof *waiting + order_bytes(order));
-    CHECK(waiting);
+    struct waiting_order *waiting = memory_new(sizeof *waiting + order_bytes(order), 1);
     waiting->next = NULL;
     waiting->bases = bases;
     (void)order_copy(waiting->order, order);
@@ -53,8 +53,7 @@ static void end_save(struct world *world, uint32_t i, bool is_whole)
 {
     struct world_node *at = &world->nodes[i];
     const uint64_t now_ns = world_now_ns(world);
-    uint8_t *history = malloc(node_history_max(&at->options));
-    CHECK(history);
+    uint8_t *history = memory_new(node_history_max(&at->options), 1);
     const size_t bytes = node_on_saved(at->node, now_ns, history);
     if (is_whole && bytes > 0) {
         sim_disk_end(&at->sim_disk, &at->sim_learner, history, bytes,
@@ -130,8 +129,7 @@ static struct answer perform_poisoned(struct world_node *at, const struct execut
 static void perform(struct world *world, uint32_t i, const struct action *order, uint32_t bases)
 {
     struct world_node *at = &world->nodes[i];
-    int32_t *units = order->kind == ACTION_READ ? malloc(order->entries * sizeof *units) : NULL;
-    CHECK(units || order->kind != ACTION_READ);
+    int32_t *units = order->kind == ACTION_READ ? memory_new(order->entries, sizeof *units) : NULL;
     struct executor executor = sim_learner_executor(&at->sim_learner, units);
     executor.snapshot = at->sim_disk.queue;
     look_before(world, i, order, bases);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/error.h"
+#include "base/memory.h"
 
 #define CHILDREN 4 /* of each heap entry: a flatter heap, whose siblings share cache lines */
 
@@ -28,8 +29,7 @@ void event_queue_put(struct event_queue *queue, uint64_t at_ns, uint32_t kind, u
 {
     if (queue->count == queue->max) {
         queue->max = queue->max ? 2 * queue->max : 256;
-        queue->heap = realloc(queue->heap, queue->max * sizeof *queue->heap);
-        CHECK(queue->heap);
+        queue->heap = memory_more(queue->heap, queue->max, sizeof *queue->heap);
     }
     const struct event event = {.at_ns = at_ns < queue->now_ns ? queue->now_ns : at_ns,
                                 .order = queue->order++,

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/memory.h"
 #include "base/rng.h"
 
 #define ORIGINS_MAX 256 /* heard between two publications; more count as these */
@@ -29,8 +30,7 @@ struct poisoner {
 
 static float *vector(size_t parameters)
 {
-    float *made = calloc(parameters, sizeof *made);
-    CHECK(made);
+    float *made = memory_new(parameters, sizeof *made);
     return made;
 }
 
@@ -52,8 +52,7 @@ static void draw(float *out, size_t count, struct rng *rng)
 struct poisoner *poisoner_new(enum poison kind, double value, uint64_t seed, uint64_t common)
 {
     CHECK(poison_is_published(kind) && value >= 0);
-    struct poisoner *poisoner = calloc(1, sizeof *poisoner);
-    CHECK(poisoner);
+    struct poisoner *poisoner = memory_new(1, sizeof *poisoner);
     *poisoner = (struct poisoner){
         .kind = kind, .value = value, .rng = rng_new(seed, 0), .common = rng_new(common, 1)};
     return poisoner;
@@ -66,8 +65,7 @@ static void begin(struct poisoner *poisoner, size_t parameters)
         return;
     poisoner->parameters = parameters;
     poisoner->weights = vector(parameters);
-    poisoner->units = calloc(parameters, sizeof *poisoner->units);
-    CHECK(poisoner->units);
+    poisoner->units = memory_new(parameters, sizeof *poisoner->units);
     poisoner->learned = vector(parameters);
     poisoner->rest = vector(parameters);
     poisoner->direction = vector(parameters);

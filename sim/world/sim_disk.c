@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/memory.h"
 #include "node/put_out.h"
 
 /* A record that lies on the disk, with all that it points to behind it. */
@@ -51,7 +52,7 @@ static struct sim_record *copy_of_part(const struct snapshot_record *record)
     const struct learner_state *part = &record->part;
     const size_t bytes = part->parameters * sizeof(float);
     struct sim_record *copy =
-        malloc(sizeof *copy + learner_state_bytes(part->parameters, part->moments));
+        memory_new(sizeof *copy + learner_state_bytes(part->parameters, part->moments), 1);
     CHECK(copy);
     copy->record = *record;
     struct learner_state *to = &copy->record.part;
@@ -69,8 +70,7 @@ static struct sim_record *copy_of_update(const struct snapshot_record *record)
 {
     const struct update *update = &record->update;
     const size_t index_bytes = update->count * sizeof *update->index;
-    struct sim_record *copy = malloc(sizeof *copy + index_bytes + update->count);
-    CHECK(copy);
+    struct sim_record *copy = memory_new(sizeof *copy + index_bytes + update->count, 1);
     copy->record = *record;
     struct update *to = &copy->record.update;
     to->index = (uint32_t *)(copy + 1);
@@ -117,8 +117,7 @@ void sim_disk_end(struct sim_disk *disk, const struct sim_learner *sim_learner, 
     const uint32_t moments = sim_learner_moments(sim_learner);
     struct saved *draft = &disk->draft;
     CHECK(disk->queue && draft->records && sim_disk_written(disk) == parameters);
-    draft->memory = malloc(learner_state_bytes(parameters, moments));
-    CHECK(draft->memory);
+    draft->memory = memory_new(learner_state_bytes(parameters, moments), 1);
     learner_state_init(&draft->state, draft->memory, parameters, moments);
     sim_learner_save(sim_learner, &draft->state);
     draft->history = history;
@@ -140,8 +139,7 @@ void sim_disk_keep_orders(struct sim_disk *disk, const struct node *node)
 {
     if (node_orders_count(node) == disk->orders_count)
         return;
-    disk->orders = realloc(disk->orders, NODE_ORDERS_MAX);
-    CHECK(disk->orders);
+    disk->orders = memory_more(disk->orders, NODE_ORDERS_MAX, 1);
     disk->orders_count = node_orders_count(node);
     disk->orders_bytes = node_orders(node, disk->orders);
 }
@@ -152,8 +150,7 @@ void sim_disk_keep_proofs(struct sim_disk *disk, const struct node *node)
     if (node_proofs_changes(node) == 0)
         return;
     if (!disk->proofs)
-        disk->proofs = malloc(NODE_PROOFS_MAX);
-    CHECK(disk->proofs);
+        disk->proofs = memory_new(NODE_PROOFS_MAX, 1);
     disk->proofs_bytes = node_proofs(node, disk->proofs);
 }
 

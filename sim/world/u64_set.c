@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/memory.h"
 #include "base/rng.h"
 
 uint64_t u64_set_of(const void *bytes, size_t count)
@@ -33,9 +34,8 @@ static void grow(struct u64_set *set)
 {
     struct u64_set old = *set;
     set->size = old.size ? 2 * old.size : 1024;
-    set->key = calloc(set->size, sizeof *set->key);
-    set->value = calloc(set->size, sizeof *set->value);
-    CHECK(set->key && set->value);
+    set->key = memory_new(set->size, sizeof *set->key);
+    set->value = memory_new(set->size, sizeof *set->value);
     for (size_t i = 0; i < old.size; i++) {
         if (!old.key[i])
             continue;

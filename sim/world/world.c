@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "base/memory.h"
 #include "node/admission.h"
 #include "node/put_out.h"
 #include "world/poisoner.h"
@@ -97,14 +98,13 @@ static void on_closed(void *self, uint32_t party, uint64_t conn, const char *why
 void world_init(struct world *world, const struct world_options *options)
 {
     *world = (struct world){
-        .nodes = calloc(options->nodes_max, sizeof *world->nodes),
+        .nodes = memory_new(options->nodes_max, sizeof *world->nodes),
         .nodes_max = options->nodes_max,
-        .outsiders = calloc(options->outsiders_max + 1, sizeof *world->outsiders),
+        .outsiders = memory_new(options->outsiders_max + 1, sizeof *world->outsiders),
         .outsiders_max = options->outsiders_max,
         .maker = options->maker,
         .seed = options->seed,
     };
-    CHECK(world->nodes && world->outsiders);
     event_queue_init(&world->event_queue, WORLD_BEGIN_NS);
     const struct wire_owner owner = {.self = world,
                                      .on_accept = on_accept,

@@ -5,6 +5,7 @@
 #include <sys/mman.h>
 
 #include "base/error.h"
+#include "base/memory.h"
 
 #define ALIGN       ((size_t)64)
 #define PIECE_BYTES ((size_t)16 << 20) /* of an arena that grows, at least */
@@ -21,7 +22,8 @@ static unsigned char *reserve(size_t size_bytes)
 {
     void *start = mmap(NULL, size_bytes, PROT_READ | PROT_WRITE,
                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    CHECK(start != MAP_FAILED);
+    if (start == MAP_FAILED)
+        memory_missing(size_bytes);
     return start;
 }
 

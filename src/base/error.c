@@ -73,6 +73,19 @@ static void print(const char *text)
         return; /* nobody can be told */
 }
 
+_Noreturn void fatal(const char *format, ...)
+{
+    struct problem problem;
+    va_list arguments;
+    va_start(arguments, format);
+    (void)vsnprintf(problem.text, sizeof problem.text, format, arguments);
+    va_end(arguments);
+    print("hearsay: ");
+    print(problem.text);
+    print("\n");
+    _exit(EXIT_FAILURE);
+}
+
 static void print_failure(const char *file, int line, const char *condition)
 {
     void *frames[FRAMES_MAX];

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
+
 static enum error check(const char *path, const png_image *image, struct shape shape,
                         struct problem *problem)
 {
@@ -56,8 +58,7 @@ enum error png_image_read(const char *path, struct shape shape, uint8_t *pixels,
         return error;
     }
     image.format = PNG_FORMAT_RGB;
-    uint8_t *rgb = malloc(PNG_IMAGE_SIZE(image));
-    CHECK(rgb);
+    uint8_t *rgb = memory_new(PNG_IMAGE_SIZE(image), 1);
     if (png_image_finish_read(&image, &black, rgb, 0, NULL))
         spread(rgb, shape, pixels);
     else

@@ -10,14 +10,15 @@
 
 #include "backend/backend.h"
 #include "base/arena.h"
+#include "base/memory.h"
 #include "commands/png_image.h"
 #include "commands/saved_model.h"
 #include "config/setup.h"
 #include "data/arrays.h"
 #include "layers/model.h"
 
-#define INPUTS_MAX  1024
-#define TOP_MAX     100
+#define INPUTS_MAX 1024
+#define TOP_MAX    100
 
 static const char usage[] =
     "hearsay predict [options] FILE...: what a saved model says of samples\n"
@@ -211,8 +212,7 @@ static void say_classes(const struct bench *bench, const char *path, uint64_t sa
                         const float *logits)
 {
     const size_t classes = (size_t)bench->about.classes;
-    double *probabilities = malloc(classes * sizeof *probabilities), probability;
-    CHECK(probabilities);
+    double *probabilities = memory_new(classes, sizeof *probabilities), probability;
     json_t *names = json_array(), *shares = json_array();
     softmax(logits, classes, probabilities);
     if (!bench->options->json)

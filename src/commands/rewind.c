@@ -12,6 +12,7 @@
 
 #include "base/amount.h"
 #include "base/arena.h"
+#include "base/memory.h"
 #include "commands/config_options.h"
 #include "commands/operator/order_giver.h"
 #include "commands/saved_model.h"
@@ -121,8 +122,8 @@ static enum error read_base(struct bases *bases, const char *path, uint64_t save
                             struct problem *problem)
 {
     struct base *base = &bases->base[bases->count];
-    char *version = malloc(SAFETENSORS_VERSION_MAX);
-    CHECK(version && bases->count < BASES_MAX);
+    char *version = memory_new(SAFETENSORS_VERSION_MAX, 1);
+    CHECK(bases->count < BASES_MAX);
     *base = (struct base){.saved_s = saved_s};
     (void)snprintf(base->path, sizeof base->path, "%s", path);
     enum error error = safetensors_read_about(path, &base->about, problem);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/digest.h"
+#include "base/memory.h"
 #include "state/model_folder.h"
 #include "state/safetensors.h"
 
@@ -45,8 +46,7 @@ enum error initial_weights_load(const char *path, const struct model *model, flo
                                 uint64_t *digest, struct problem *problem)
 {
     const size_t count = model_parameters(model);
-    float *weights = malloc(count * sizeof *weights);
-    CHECK(weights);
+    float *weights = memory_new(count, sizeof *weights);
     enum error error = load(path, model, weights, problem);
     if (error == OK)
         error = check_weights(path, weights, count, problem);

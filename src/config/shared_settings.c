@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "base/memory.h"
 #include "config/config_key.h"
 #include "config/config_value.h"
 
@@ -18,7 +19,8 @@ static bool matters(const struct config *config, const struct config_key *key)
 void shared_settings_text(const struct config *config, char out[static SETTINGS_MAX + 1])
 {
     FILE *text = fmemopen(out, SETTINGS_MAX + 1, "w");
-    CHECK(text);
+    if (!text)
+        memory_missing(SETTINGS_MAX);
     for (size_t i = 0; i < config_key_count(); i++) {
         const struct config_key *key = config_key_at(i);
         if (!matters(config, key))

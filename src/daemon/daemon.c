@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "config/setup.h"
 #include "crypto/locked_memory.h"
 #include "daemon/event_log.h"
@@ -351,8 +352,7 @@ static void start(struct daemon *daemon)
                                    learner_thread_arena_bytes(&learner_thread_options));
     daemon->node = node_new(&daemon->arena, &daemon->node_options, now_ns);
     members_file_begin(&daemon->members, daemon->node, daemon->transport, now_ns);
-    daemon->saving.history = malloc(node_history_max(&daemon->node_options));
-    CHECK(daemon->saving.history);
+    daemon->saving.history = memory_new(node_history_max(&daemon->node_options), 1);
     startup_notes_say(&daemon->report, now_ns, config, &daemon->setup, &daemon->node_options);
     startup_notes_sandbox(&daemon->report, now_ns, config, daemon->sandbox);
     startup_notes_keys(&daemon->report, now_ns, &daemon->keys);
@@ -448,9 +448,8 @@ static void clean_up(struct daemon *daemon)
 /* One life, from the disk to the disk. */
 static int live(const struct config *config, struct sandbox *sandbox, bool stays_alone, bool *again)
 {
-    struct daemon *daemon = calloc(1, sizeof *daemon);
+    struct daemon *daemon = memory_new(1, sizeof *daemon);
     struct problem problem;
-    CHECK(daemon);
     daemon->config = config;
     daemon->sandbox = sandbox;
     daemon->stays_alone = stays_alone;

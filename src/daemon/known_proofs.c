@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "base/memory.h"
 #include "state/order_files.h"
 
 enum error known_proofs_load(struct known_proofs *proofs, const char *folder,
@@ -9,8 +10,7 @@ enum error known_proofs_load(struct known_proofs *proofs, const char *folder,
 {
     struct problem why;
     proofs->folder = folder;
-    proofs->known = malloc(NODE_PROOFS_MAX);
-    CHECK(proofs->known);
+    proofs->known = memory_new(NODE_PROOFS_MAX, 1);
     enum error error = order_files_load_proofs(disk_real(), folder, proofs->known,
                                                &options->kept.proofs.bytes, problem);
     if (error != OK)

@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/ring.h"
+#include "base/thread.h"
 
 #define EVENT_RING_BYTES (256 * 1024)
 #define OTHER_EVENTS     512      /* that must still fit when progress is said */
@@ -261,7 +262,7 @@ struct learner_thread *learner_thread_new(struct arena *arena, struct learner *l
     CHECK(pthread_mutex_init(&thread->orders, NULL) == 0);
     CHECK(pthread_mutex_init(&thread->mutex, NULL) == 0);
     condition_init(&thread->woken);
-    CHECK(pthread_create(&thread->pthread, NULL, run, thread) == 0);
+    thread_begin(&thread->pthread, run, thread);
     return thread;
 }
 

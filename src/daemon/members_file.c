@@ -2,11 +2,12 @@
 
 #include <stdlib.h>
 
+#include "base/memory.h"
+
 /* The list as the file has it now; NULL and a sentence: it cannot be used. */
 static struct member_list *read_list(const char *path, enum error *error, struct problem *problem)
 {
-    struct member_list *list = calloc(1, sizeof *list);
-    CHECK(list);
+    struct member_list *list = memory_new(1, sizeof *list);
     *error = member_list_load(list, disk_real(), path, problem);
     if (*error == OK)
         return list;

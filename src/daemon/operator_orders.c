@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "base/memory.h"
 #include "state/order_files.h"
 
 enum error operator_orders_load(struct operator_orders *orders, const char *folder,
@@ -11,9 +12,8 @@ enum error operator_orders_load(struct operator_orders *orders, const char *fold
     if (!options->has_operator)
         return OK;
     orders->folder = folder;
-    orders->known = malloc(NODE_ORDERS_MAX);
-    orders->handed = malloc(ORDERS_HANDED_MAX);
-    CHECK(orders->known && orders->handed);
+    orders->known = memory_new(NODE_ORDERS_MAX, 1);
+    orders->handed = memory_new(ORDERS_HANDED_MAX, 1);
     enum error error =
         order_files_load(disk_real(), folder, orders->known, &orders->bytes, problem);
     if (error != OK)

@@ -18,6 +18,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "base/memory.h"
 #include "config/config_key.h"
 
 /* The kernel's interface, by number: headers are older than kernels. */
@@ -118,9 +119,11 @@ static bool allow_files(int rules, const struct ruleset *forbids, const char *na
 {
     glob_t found = {0};
     bool is_done = true;
-    if (glob(names, GLOB_NOSORT, NULL, &found) == 0)
-        for (size_t i = 0; i < found.gl_pathc; i++)
-            is_done = is_done && allow(rules, forbids, found.gl_pathv[i], READS);
+    const int code = glob(names, GLOB_NOSORT, NULL, &found);
+    if (code == GLOB_NOSPACE)
+        memory_missing(sizeof found);
+    for (size_t i = 0; code == 0 && i < found.gl_pathc; i++)
+        is_done = is_done && allow(rules, forbids, found.gl_pathv[i], READS);
     globfree(&found);
     return is_done;
 }

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <sys/resource.h>
 
+#include "base/memory.h"
 #include "node/admission.h"
 #include "node/broadcast/history.h"
 #include "socket/transport.h"
@@ -53,8 +54,7 @@ static enum error save_all(const struct shutdown *closing, struct problem *probl
 /* What the base is the sum of, as text; the caller frees it. */
 static char *version_of(const struct shutdown *closing)
 {
-    char *text = malloc(SAFETENSORS_VERSION_MAX);
-    CHECK(text);
+    char *text = memory_new(SAFETENSORS_VERSION_MAX, 1);
     const size_t bytes = node_history(closing->node, closing->history);
     base_version_text(closing->history, bytes, text, SAFETENSORS_VERSION_MAX);
     return text;

@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "base/memory.h"
 #include "daemon/json_fields.h"
 #include "daemon/status_server.h"
 #include "node/put_out.h"
@@ -196,8 +197,7 @@ static json_t *members_json(const struct node *node, const struct member_list *n
                             uint64_t now_ns)
 {
     json_t *list = json_array();
-    struct node_contribution *contributions = calloc(node_members(node), sizeof *contributions);
-    CHECK(contributions);
+    struct node_contribution *contributions = memory_new(node_members(node), sizeof *contributions);
     node_contributions(node, contributions);
     for (uint32_t i = 0; i < node_members(node); i++) {
         struct node_member member;

@@ -7,6 +7,7 @@
 #include <strings.h>
 
 #include "base/error.h"
+#include "base/memory.h"
 #include "node/broadcast/history.h"
 
 #define ENTRY_TEXT_BYTES (ID_TEXT_BYTES + 40) /* with two numbers, their marks and a blank */
@@ -33,8 +34,7 @@ static int by_age(const void *a, const void *b)
 static struct history_entry *origins_new(const uint8_t *history, size_t count,
                                          int (*order)(const void *, const void *))
 {
-    struct history_entry *origins = malloc((count + 1) * sizeof *origins);
-    CHECK(origins);
+    struct history_entry *origins = memory_new(count + 1, sizeof *origins);
     for (size_t i = 0; i < count; i++)
         origins[i] = history_entry_at(history + i * HISTORY_ENTRY_BYTES);
     qsort(origins, count, sizeof *origins, order);

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/digest.h"
+#include "base/memory.h"
 #include "state/checkpoint_file.h"
 #include "state/checkpoint_owner.h"
 
@@ -257,10 +258,9 @@ static enum error take_all(struct source *source, struct checkpoint *checkpoint)
         return error;
     const size_t entries = source->header.part_parameters;
     const uint32_t moments = checkpoint->state.moments;
-    source->memory = malloc(learner_state_bytes(entries, moments));
-    source->index = malloc(SNAPSHOT_ENTRIES_MAX * sizeof *source->index);
-    source->level = malloc(SNAPSHOT_ENTRIES_MAX * sizeof *source->level);
-    CHECK(source->memory && source->index && source->level);
+    source->memory = memory_new(learner_state_bytes(entries, moments), 1);
+    source->index = memory_new(SNAPSHOT_ENTRIES_MAX, sizeof *source->index);
+    source->level = memory_new(SNAPSHOT_ENTRIES_MAX, sizeof *source->level);
     learner_state_init(&source->record.part, source->memory, entries, moments);
     error = take_records(source, checkpoint);
     free(source->memory);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "state/base_version.h"
 
 void export_path(char path[static BASE_PATH_BYTES], const char *folder)
@@ -26,8 +27,7 @@ enum error export_save(const struct export *file, int32_t *units, uint64_t diges
 {
     struct safetensors_about about = file->about;
     const float *numbers = to_numbers(units, model_parameters(file->model));
-    char *version = malloc(SAFETENSORS_VERSION_MAX);
-    CHECK(version);
+    char *version = memory_new(SAFETENSORS_VERSION_MAX, 1);
     base_version_text(history, history_bytes, version, SAFETENSORS_VERSION_MAX);
     about.digest = digest;
     about.samples = base_version_samples(history, history_bytes);

@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
+
 static bool is_blank(char c)
 {
     return c == ' ' || c == '\t' || c == '\r';
@@ -120,10 +122,9 @@ static enum error read_all(const struct disk *disk, const char *path, char *out,
 enum error member_list_load(struct member_list *list, const struct disk *disk, const char *path,
                             struct problem *problem)
 {
-    char *text = malloc(MEMBER_LIST_MAX + 1);
+    char *text = memory_new(MEMBER_LIST_MAX + 1, 1);
     struct problem why;
     size_t bytes = 0;
-    CHECK(text);
     enum error error = read_all(disk, path, text, &bytes, problem);
     if (error == OK) {
         error = member_list_parse(list, text, bytes, &why);

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/digest.h"
+#include "base/memory.h"
 #include "state/atomic_file.h"
 #include "state/safetensors_file.h"
 #include "state/safetensors_metadata.h"
@@ -37,8 +38,7 @@ static char *header_new(const struct tensor_names *names, json_t *metadata, size
     const uint64_t length = (text_bytes + 7) & ~(uint64_t)7;
     CHECK(text_bytes > 0 && length <= SAFETENSORS_HEADER_MAX);
     *header_bytes = SAFETENSORS_LENGTH_BYTES + length;
-    char *header = malloc(*header_bytes);
-    CHECK(header);
+    char *header = memory_new(*header_bytes, 1);
     memset(header, ' ', *header_bytes);
     memcpy(header, &length, SAFETENSORS_LENGTH_BYTES);
     CHECK(json_dumpb(json, header + SAFETENSORS_LENGTH_BYTES, text_bytes, JSON_COMPACT) ==
@@ -201,8 +201,7 @@ enum error safetensors_load(const char *path, const struct model *model, float *
     if (error != OK)
         return error;
     struct tensor_names names;
-    float *floats = malloc(bytes); /* not host_weights: what is wrong may come last */
-    CHECK(floats);
+    float *floats = memory_new(bytes, 1); /* not host_weights: what is wrong may come last */
     choose_names(&file, model, &names);
     error = read_tensors(&file, &names, floats, problem);
     if (error == OK)

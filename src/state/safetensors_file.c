@@ -10,6 +10,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/memory.h"
+
 #define LISTED    3  /* tensors of a list */
 #define NAME_MAX_ 24 /* characters of a name in a list */
 #define RANK_MAX  4  /* sides of a shape in a list */
@@ -58,8 +60,7 @@ static enum error read_header(struct safetensors_file *file, struct problem *pro
         return problem_set(problem, MALFORMED,
                            "%s: is not a safetensors file, or is cut short; " SAFETENSORS_REMEDY,
                            path);
-    char *text = malloc(length + 1);
-    CHECK(text);
+    char *text = memory_new(length + 1, 1);
     error = read_at(file, text, length, SAFETENSORS_LENGTH_BYTES, problem);
     if (error == OK)
         file->header = json_loadb(text, length, JSON_REJECT_DUPLICATES, NULL);

@@ -5,6 +5,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
+
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ && sizeof(float) == 4,
                "the file holds little-endian floats, and so must the memory");
 
@@ -136,8 +138,7 @@ enum error safetensors_tensor_read(const struct safetensors_file *file,
     const size_t bytes = extent.to - extent.from;
     if (type->read == from_f32 && !tensor->is_transposed)
         return safetensors_file_read(file, weights + tensor->offset, bytes, extent.from, problem);
-    char *raw = malloc(bytes);
-    CHECK(raw);
+    char *raw = memory_new(bytes, 1);
     error = safetensors_file_read(file, raw, bytes, extent.from, problem);
     for (size_t i = 0; error == OK && i < bytes / type->bytes; i++)
         weights[place_of(tensor, i)] = type->read(raw + i * type->bytes);
@@ -177,8 +178,7 @@ void safetensors_tensor_write(struct atomic_file *file, const struct named_tenso
         atomic_file_write(file, weights + tensor->offset, count * sizeof *weights);
         return;
     }
-    float *turned = malloc(count * sizeof *turned);
-    CHECK(turned);
+    float *turned = memory_new(count, sizeof *turned);
     for (size_t i = 0; i < count; i++)
         turned[i] = weights[place_of(tensor, i)];
     atomic_file_write(file, turned, count * sizeof *turned);

@@ -7,6 +7,8 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "base/memory.h"
+#include "base/thread.h"
 #include "state/incarnation.h"
 #include "state/older_bases.h"
 
@@ -59,8 +61,8 @@ static void move(void *waker)
 
 struct saver *saver_new(const struct saver_options *options)
 {
-    struct saver *saver = calloc(1, sizeof *saver);
-    CHECK(saver && options->wake);
+    struct saver *saver = memory_new(1, sizeof *saver);
+    CHECK(options->wake);
     saver->options = *options;
     arena_init(&saver->arena, queue_bytes(options));
     snapshot_queue_init(&saver->queue, &saver->arena, options->parameters, options->part_parameters,
@@ -68,8 +70,7 @@ struct saver *saver_new(const struct saver_options *options)
     saver->queue.wake = move;
     saver->queue.waker = saver;
     saver->checkpoint.model = options->model;
-    saver->checkpoint.own = malloc(CHECKPOINT_OWN_MAX);
-    CHECK(saver->checkpoint.own);
+    saver->checkpoint.own = memory_new(CHECKPOINT_OWN_MAX, 1);
     saver->checkpoint.state.parameters = options->parameters;
     saver->checkpoint.state.moments = options->moments;
     atomic_init(&saver->verdict, GOES_ON);
@@ -222,8 +223,7 @@ static void *run(void *argument)
     struct saver *saver = argument;
     give_way();
     saver->result = (struct saver_result){.error = OK};
-    saver->units = malloc(saver_base_bytes(&saver->options));
-    CHECK(saver->units);
+    saver->units = memory_new(saver_base_bytes(&saver->options), 1);
     checkpoint_begin(&saver->writer, saver->options.disk, saver->options.folder, &saver->checkpoint,
                      saver->options.part_parameters, &saver->series);
     write_records(saver);
@@ -247,7 +247,7 @@ void saver_begin(struct saver *saver)
     saver->taken = 0;
     saver->is_asked = false;
     saver->is_running = true;
-    CHECK(pthread_create(&saver->thread, NULL, run, saver) == 0);
+    thread_begin(&saver->thread, run, saver);
 }
 
 bool saver_next(struct saver *saver, size_t *first)

@@ -84,7 +84,7 @@ tell 'a kind of GPU that it was not compiled for'
 expect 1 '^FAIL  device: GPU 0 cannot be used: no kernel image' env CUDA_ON_CPU_KERNELS=0 "${doctor[@]}"
 
 tell 'a model too large for it'
-expect 1 'no memory for .* on GPU 0.*take a smaller model' env CUDA_ON_CPU_MIB=40 \
+expect 1 'out of memory: .* on GPU 0.*take a smaller model' env CUDA_ON_CPU_MIB=40 \
     "$hearsay" node "${small[@]}" --set "node.identity=$dir/me.key" \
     --set "node.swarm_key=$dir/swarm.key" --set "node.state_dir=$dir/large" "${with_gpu[@]}" \
     --set 'model.layers=dense 4000, relu, dense 10'

@@ -1,5 +1,4 @@
 #include <cblas.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -7,6 +6,7 @@
 #include "backend/cpu/cpu.h"
 #include "backend/cpu/cpu_team.h"
 #include "base/error.h"
+#include "base/memory.h"
 
 #define LARGE_BYTES ((size_t)2 << 20)
 #define CACHE_LINE  ((size_t)64)
@@ -24,13 +24,6 @@ struct taken {
     size_t bytes; /* how much that was, of the system; 0: malloc has given it */
 };
 
-static _Noreturn void no_memory(size_t bytes)
-{
-    (void)fprintf(stderr, "hearsay: no memory for %zu bytes: take a smaller model or batch\n",
-                  bytes);
-    abort();
-}
-
 static void *behind(void *start, size_t reserved, unsigned char *memory)
 {
     const struct taken taken = {.start = start, .bytes = reserved};
@@ -44,10 +37,10 @@ static void *take_large(size_t bytes)
 {
     const size_t reserved = bytes + 2 * LARGE_BYTES;
     if (reserved < bytes)
-        no_memory(bytes);
+        memory_missing(bytes);
     void *start = mmap(NULL, reserved, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (start == MAP_FAILED)
-        no_memory(bytes);
+        memory_missing(bytes);
     unsigned char *memory = (unsigned char *)start + CACHE_LINE;
     memory += -(uintptr_t)memory & (LARGE_BYTES - 1);
     (void)madvise(memory, (bytes + LARGE_BYTES - 1) & ~(LARGE_BYTES - 1), MADV_HUGEPAGE);
@@ -62,7 +55,7 @@ static void *cpu_take(struct backend *backend, size_t bytes)
     const size_t whole = (bytes + CACHE_LINE - 1) & ~(CACHE_LINE - 1);
     unsigned char *start = aligned_alloc(CACHE_LINE, CACHE_LINE + whole);
     if (start == NULL)
-        no_memory(bytes);
+        memory_missing(bytes);
     memset(start + CACHE_LINE, 0, whole);
     return behind(start, 0, start + CACHE_LINE);
 }
@@ -185,8 +178,7 @@ static const struct exchange_operations EXCHANGE = {
 struct backend *backend_cpu(int threads)
 {
     CHECK(threads >= 1);
-    struct cpu *cpu = calloc(1, sizeof *cpu);
-    CHECK(cpu != NULL);
+    struct cpu *cpu = memory_new(1, sizeof *cpu);
     openblas_set_num_threads(threads);
     cpu->team = team_new(threads);
     cpu->table = (struct backend){

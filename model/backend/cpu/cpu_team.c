@@ -6,6 +6,8 @@
 #include <stdlib.h>
 
 #include "base/error.h"
+#include "base/memory.h"
+#include "base/thread.h"
 
 struct member {
     struct team *team;
@@ -61,18 +63,16 @@ static void member_start(struct member *member)
 {
     sigset_t all, before;
     CHECK(sigfillset(&all) == 0 && pthread_sigmask(SIG_SETMASK, &all, &before) == 0);
-    CHECK(pthread_create(&member->pthread, NULL, member_main, member) == 0);
+    thread_begin(&member->pthread, member_main, member);
     CHECK(pthread_sigmask(SIG_SETMASK, &before, NULL) == 0);
 }
 
 struct team *team_new(int threads)
 {
     CHECK(threads >= 1);
-    struct team *team = calloc(1, sizeof *team);
-    CHECK(team);
+    struct team *team = memory_new(1, sizeof *team);
     team->threads = threads;
-    team->members = calloc((size_t)threads, sizeof *team->members);
-    CHECK(team->members);
+    team->members = memory_new((size_t)threads, sizeof *team->members);
     CHECK(pthread_mutex_init(&team->mutex, NULL) == 0);
     CHECK(pthread_cond_init(&team->begun, NULL) == 0);
     CHECK(pthread_cond_init(&team->done, NULL) == 0);

@@ -1,10 +1,10 @@
 /* Opening and closing a GPU, and its table. */
 #include <stdio.h>
 #include <stdlib.h>
-#include <unistd.h>
 
 #include "backend/cuda/cuda_kernels.h"
 #include "backend/cuda/cuda_operations.h"
+#include "base/memory.h"
 
 #define BLAS_ROOM_BYTES ((size_t)32 << 20) /* that cuBLAS recommends for the newest devices */
 
@@ -12,12 +12,9 @@
 _Noreturn void cuda_lost(const char *what, const char *why)
 {
     (void)fflush(stdout);
-    (void)fprintf(
-        stderr,
-        "hearsay: the GPU failed (%s: %s); this node ends. Started again, it goes on from "
-        "its last checkpoint; 'nvidia-smi' may know more\n",
-        what, why);
-    _exit(EXIT_FAILURE);
+    fatal("the GPU failed (%s: %s); this node ends. Started again, it goes on from its last "
+          "checkpoint; 'nvidia-smi' may know more",
+          what, why);
 }
 
 void cuda_check(cudaError_t error, const char *what)
@@ -192,8 +189,7 @@ static bool is_too_old_for_bf16(int device)
 enum error cuda_open(int i, enum precision precision, struct backend **backend,
                      struct problem *problem)
 {
-    struct cuda *cuda = calloc(1, sizeof *cuda);
-    CHECK(cuda);
+    struct cuda *cuda = memory_new(1, sizeof *cuda);
     cuda->table = cuda_table;
     cuda->device = i;
     cuda->compute = compute_type(precision);

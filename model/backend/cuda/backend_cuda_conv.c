@@ -5,6 +5,7 @@
 
 #include "backend/cuda/cuda_kernels.h"
 #include "backend/cuda/cuda_operations.h"
+#include "base/memory.h"
 
 struct convolutions {
     struct room columns;
@@ -27,8 +28,7 @@ struct product {
 static struct convolutions *rooms_of(struct cuda *cuda)
 {
     if (cuda->convolutions == NULL)
-        cuda->convolutions = calloc(1, sizeof *cuda->convolutions);
-    CHECK(cuda->convolutions);
+        cuda->convolutions = memory_new(1, sizeof *cuda->convolutions);
     return cuda->convolutions;
 }
 

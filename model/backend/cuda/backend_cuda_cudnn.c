@@ -16,6 +16,7 @@
 
 #include "backend/cuda/cuda_kernels.h"
 #include "backend/cuda/cuda_operations.h"
+#include "base/memory.h"
 
 #define ALIGNMENT      16
 #define ROOM_BYTES_MAX ((size_t)256 << 20) /* that a way of computing may need */
@@ -67,8 +68,7 @@ static struct convolutions *convolutions_of(struct cuda *cuda)
 {
     if (cuda->convolutions != NULL)
         return cuda->convolutions;
-    cuda->convolutions = calloc(1, sizeof *cuda->convolutions);
-    CHECK(cuda->convolutions);
+    cuda->convolutions = memory_new(1, sizeof *cuda->convolutions);
     check_that(cudnnCreate(&cuda->convolutions->dnn), "loading cuDNN");
     check_that(cudnnSetStream(cuda->convolutions->dnn, cuda->stream), "loading cuDNN");
     return cuda->convolutions;
@@ -138,8 +138,7 @@ static struct plan *add_plan(struct cuda *cuda, const struct conv *conv, int bat
     struct convolutions *all = cuda->convolutions;
     const size_t count = (size_t)all->count + 1;
     CHECK(!cuda->recording); /* what is recorded has been called before */
-    all->plans = realloc(all->plans, count * sizeof *all->plans);
-    CHECK(all->plans);
+    all->plans = memory_more(all->plans, count, sizeof *all->plans);
     struct plan *plan = &all->plans[all->count++];
     *plan = (struct plan){.conv = *conv, .batch = batch};
     const cudnnMathType_t math =

@@ -1,8 +1,5 @@
 /* Memory of the device, what goes there and comes back. */
-#include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "backend/cuda/cuda.h"
 
@@ -20,11 +17,9 @@ static void *take_raw(struct cuda *cuda, size_t bytes)
     if (error == cudaErrorMemoryAllocation) {
         size_t all;
         const size_t left = memory_left(&all);
-        (void)fprintf(stderr,
-                      "hearsay: no memory for %zu bytes on GPU %d, of whose %zu MiB %zu are free: "
-                      "take a smaller model or batch, or another device\n",
-                      bytes, cuda->device, all >> 20, left >> 20);
-        _exit(EXIT_FAILURE);
+        fatal("out of memory: no %zu bytes more on GPU %d, of whose %zu MiB %zu are free; take a "
+              "smaller model or batch, or another device",
+              bytes, cuda->device, all >> 20, left >> 20);
     }
     cuda_check(error, "taking memory");
     return memory;
@@ -43,14 +38,11 @@ static void *keep_far(struct cuda *cuda, const void *host_from, size_t bytes)
 {
     void *memory = NULL;
     const cudaError_t error = cudaMallocHost(&memory, bytes);
-    if (error == cudaErrorMemoryAllocation) {
-        (void)fprintf(
-            stderr,
-            "hearsay: no memory for %zu bytes of samples, neither on GPU %d nor, where it "
-            "could reach them, on its host: take a part of the data (data.shard)\n",
+    if (error == cudaErrorMemoryAllocation)
+        fatal(
+            "out of memory: no %zu bytes for samples, neither on GPU %d nor, where it could reach "
+            "them, on its host; take a part of the data (data.shard)",
             bytes, cuda->device);
-        _exit(EXIT_FAILURE);
-    }
     cuda_check(error, "taking memory of the host");
     return memcpy(memory, host_from, bytes);
 }

@@ -2,6 +2,7 @@
 #include <stdlib.h>
 
 #include "backend/cuda/cuda_operations.h"
+#include "base/memory.h"
 
 /* What was recorded of a sequence. */
 struct recording {
@@ -53,8 +54,7 @@ void cuda_sequence_end(struct backend *backend, struct sequence *sequence)
     struct cuda *cuda = cuda_on(backend);
     if (cuda->recording) {
         cudaGraph_t graph;
-        struct recording *recording = malloc(sizeof *recording);
-        CHECK(recording);
+        struct recording *recording = memory_new(1, sizeof *recording);
         recording->rooms = cuda->rooms;
         cuda_check(cudaStreamEndCapture(cuda->stream, &graph), "recording");
         cuda_check(cudaGraphInstantiate(&recording->graph, graph, 0), "recording");

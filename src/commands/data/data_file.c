@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "commands/data/data_reader.h"
 #include "commands/data/data_show.h"
 #include "commands/data/data_statistics.h"
@@ -199,8 +200,7 @@ static void show_numbers(FILE *out, const struct summary *summary, const struct 
                              .in_colour = in_colour};
     struct problem problem;
     const size_t count = summary->first_count * reader->size;
-    float *numbers = malloc((count + 1) * sizeof *numbers);
-    CHECK(numbers);
+    float *numbers = memory_new(count + 1, sizeof *numbers);
     for (size_t i = 0; i < count; i++)
         numbers[i] = (float)data_reader_number(reader, summary->first, i);
     show.samples = numbers;
@@ -252,8 +252,7 @@ enum error data_file_report(FILE *out, const char *path, int samples, bool in_co
         return error;
     print_header(out, &reader);
     if (has_counts(&reader)) {
-        summary.counts = calloc(DATASET_TOKENS_MAX, sizeof *summary.counts);
-        CHECK(summary.counts);
+        summary.counts = memory_new(DATASET_TOKENS_MAX, sizeof *summary.counts);
     }
     error = read_all(&summary, &reader, shown(&reader, samples), problem);
     if (error == OK) {

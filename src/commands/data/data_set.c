@@ -4,6 +4,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/memory.h"
 #include "commands/data/data_show.h"
 #include "commands/data/data_statistics.h"
 #include "config/setup.h"
@@ -49,9 +50,8 @@ static void look_at(struct report *report)
 {
     const struct dataset *train = &report->train;
     const size_t size = shape_size(train->shape);
-    report->train_counts = calloc((size_t)train->classes, sizeof *report->train_counts);
-    report->test_counts = calloc((size_t)train->classes, sizeof *report->test_counts);
-    CHECK(report->train_counts && report->test_counts);
+    report->train_counts = memory_new((size_t)train->classes, sizeof *report->train_counts);
+    report->test_counts = memory_new((size_t)train->classes, sizeof *report->test_counts);
     count_all(train, report->train_counts);
     count_all(&report->test, report->test_counts);
     for (size_t i = 0; !train->tokens && i < train->count * size; i++)
@@ -207,8 +207,7 @@ static void show_samples(const struct report *report, int samples, bool in_colou
                              .in_colour = in_colour};
     if ((uint32_t)samples > train->count)
         show.count = (int)train->count;
-    float *numbers = malloc(((size_t)show.count * size + 1) * sizeof *numbers);
-    CHECK(numbers);
+    float *numbers = memory_new((size_t)show.count * size + 1, sizeof *numbers);
     for (size_t i = 0; i < (size_t)show.count * size; i++)
         numbers[i] = number_at(train, i);
     for (int i = 0; i < show.count; i++)

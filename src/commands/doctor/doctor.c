@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "base/memory.h"
 #include "commands/config_options.h"
 #include "crypto/locked_memory.h"
 #include "crypto/secret.h"
@@ -54,8 +55,7 @@ int doctor_run(int argc, char **argv)
         (void)fputs(usage, stdout);
         return EXIT_OK;
     }
-    struct doctor *doctor = calloc(1, sizeof *doctor);
-    CHECK(doctor);
+    struct doctor *doctor = memory_new(1, sizeof *doctor);
     secret_start();
     locked_memory_refuse_dumps();
     doctor->out = stdout;

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "base/amount.h"
+#include "base/memory.h"
 #include "commands/doctor/doctor.h"
 #include "crypto/locked_memory.h"
 #include "daemon/sandbox.h"
@@ -193,8 +194,7 @@ static void look_at_checkpoints(struct doctor *doctor, struct checkpoint *checkp
 static void look_at_state(struct doctor *doctor)
 {
     char model[CHECKPOINT_OWNER_MAX];
-    struct checkpoint checkpoint = {.model = model, .own = malloc(CHECKPOINT_OWN_MAX)};
-    CHECK(checkpoint.own);
+    struct checkpoint checkpoint = {.model = model, .own = memory_new(CHECKPOINT_OWN_MAX, 1)};
     checkpoint.state.parameters = doctor->parameters;
     checkpoint_owner_describe(&doctor->identity, doctor->config.node.swarm, doctor->model, model);
     look_at_checkpoints(doctor, &checkpoint);

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/amount.h"
+#include "base/memory.h"
 #include "commands/doctor/doctor.h"
 #include "state/incarnation.h"
 #include "state/order_files.h"
@@ -13,9 +14,8 @@ static struct order latest_order(const char *folder)
 {
     struct order latest = {0}, order;
     struct problem problem;
-    uint8_t *bytes = malloc(NODE_ORDERS_MAX);
+    uint8_t *bytes = memory_new(NODE_ORDERS_MAX, 1);
     size_t count = 0;
-    CHECK(bytes);
     if (order_files_load(disk_real(), folder, bytes, &count, &problem) != OK)
         count = 0;
     for (size_t at = 0, taken; order_parse(bytes + at, count - at, &order, &taken) == OK;

@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "base/amount.h"
+#include "base/memory.h"
 #include "commands/doctor/doctor.h"
 #include "commands/doctor/doctor_place.h"
 #include "commands/doctor/doctor_visit.h"
@@ -64,8 +65,7 @@ static void find_numbers(struct round *round)
 {
     const struct address_list *peers = &round->doctor->config.node.peers;
     const uint64_t until_ns = transport_now_ns() + NAME_WAIT_NS;
-    struct lookup *lookups = calloc(peers->count + 1, sizeof *lookups);
-    CHECK(lookups);
+    struct lookup *lookups = memory_new(peers->count + 1, sizeof *lookups);
     bool all_ended = true;
     start_lookups(lookups, peers);
     for (uint32_t i = 0; i < peers->count; i++) {
@@ -258,8 +258,7 @@ void doctor_look_at_peers(struct doctor *doctor)
     const struct address_list *peers = &doctor->config.node.peers;
     struct round round = {.doctor = doctor, .count = peers->count};
     round.can_greet = doctor->has_identity && doctor->has_swarm_key && doctor->has_model;
-    round.visits = calloc(peers->count + 1, sizeof *round.visits);
-    CHECK(round.visits);
+    round.visits = memory_new(peers->count + 1, sizeof *round.visits);
     for (uint32_t i = 0; i < peers->count; i++)
         round.visits[i].address = peers->item[i];
     if (round.can_greet) {
@@ -267,7 +266,7 @@ void doctor_look_at_peers(struct doctor *doctor)
         introduction_make(&ours, doctor->config.node.swarm, doctor->model, doctor->parameters);
         entropy_from_system(&round.entropy);
         credentials_init(&round.credentials, &doctor->identity, doctor->swarm_key, &ours,
-                              &round.entropy);
+                         &round.entropy);
     }
     if (peers->count > 0) {
         find_numbers(&round);

@@ -1,3 +1,4 @@
+#include "base/memory.h"
 #include "commands/status/top.h"
 
 #include <errno.h>
@@ -64,7 +65,8 @@ static struct part part_of(void (*print)(FILE *out, const json_t *page), const j
 {
     struct part part = {0};
     FILE *out = open_memstream(&part.text, &part.bytes);
-    CHECK(out);
+    if (!out)
+        memory_missing(BUFSIZ);
     print(out, page);
     CHECK(fclose(out) == 0);
     for (const char *at = part.text; (at = strchr(at, '\n')); at++)
@@ -199,7 +201,8 @@ static void show(const char *text)
     char *screen = NULL;
     size_t bytes = 0;
     FILE *out = open_memstream(&screen, &bytes);
-    CHECK(out);
+    if (!out)
+        memory_missing(BUFSIZ);
     (void)fputs(HOME, out);
     for (; *text; text++) {
         if (*text == '\n')
@@ -224,7 +227,8 @@ static void refresh(const char *dir)
     const int rows = size.ws_row > 0 ? size.ws_row : ROWS_USUAL;
     const int columns = size.ws_col >= COLUMNS_LEAST ? size.ws_col : STATUS_COLUMNS;
     FILE *out = open_memstream(&text, &bytes);
-    CHECK(out);
+    if (!out)
+        memory_missing(BUFSIZ);
     if (status_ask(dir, WAIT_MS, &page, &problem) == OK) {
         top_draw(out, page, rows, columns);
         json_decref(page);

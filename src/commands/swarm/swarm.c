@@ -16,6 +16,7 @@
 
 #include "backend/cuda/cuda_module.h"
 #include "base/error.h"
+#include "base/memory.h"
 #include "commands/swarm/swarm_folder.h"
 #include "commands/swarm/swarm_options.h"
 #include "commands/swarm/swarm_score.h"
@@ -111,8 +112,8 @@ static enum error start_node(struct swarm *swarm, int i, const char *seed_peer,
         error = folder_write_config(swarm->dir, i, &config, problem);
     if (error != OK)
         return error;
-    node->line = malloc(SWARM_LINE_MAX);
-    if (!node->line || pipe2(ends, O_CLOEXEC) != 0)
+    node->line = memory_new(SWARM_LINE_MAX, 1);
+    if (pipe2(ends, O_CLOEXEC) != 0)
         return problem_set(problem, FAILED, "cannot make a pipe: %s", strerror(errno));
     const pid_t pid = fork();
     if (pid == 0)
@@ -471,9 +472,8 @@ static int run(struct swarm *swarm)
 
 int swarm_run(int argc, char **argv)
 {
-    struct swarm *swarm = calloc(1, sizeof *swarm);
+    struct swarm *swarm = memory_new(1, sizeof *swarm);
     struct problem problem;
-    CHECK(swarm);
     int code = 2;
     if (swarm_options_parse(&swarm->options, argc, argv, &problem) != OK) {
         (void)fprintf(stderr, "hearsay: %s\n", problem.text);

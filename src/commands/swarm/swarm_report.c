@@ -6,6 +6,7 @@
 #include <string.h>
 #include <sys/wait.h>
 
+#include "base/memory.h"
 #include "commands/swarm/swarm_goal.h"
 #include "commands/swarm/swarm_score.h"
 
@@ -52,7 +53,7 @@ static void read_final(struct swarm_node *node, const json_t *line)
     text(node->id, sizeof node->id, line, "id");
     text(node->digest, sizeof node->digest, line, "digest");
     text(node->base_digest, sizeof node->base_digest, line, "base_digest");
-    node->version = version ? strdup(version) : NULL;
+    node->version = version ? memory_text(version) : NULL;
     node->accuracy = part_of(line);
     node->test_loss = real(line, "loss");
     node->seconds = real(line, "seconds");
@@ -97,9 +98,9 @@ static int compare_words(const void *a, const void *b)
 static char *sorted_words(const char *words)
 {
     const size_t bytes = strlen(words) + 1;
-    char *copy = strdup(words);
-    char **word = calloc(bytes / 2 + 1, sizeof *word);
-    char *out = calloc(bytes + 1, 1);
+    char *copy = memory_text(words);
+    char **word = memory_new(bytes / 2 + 1, sizeof *word);
+    char *out = memory_new(bytes + 1, 1);
     size_t count = 0;
     char *rest = NULL;
     for (char *at = strtok_r(copy, " ", &rest); at; at = strtok_r(NULL, " ", &rest))

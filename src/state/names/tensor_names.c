@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "state/names/name_family.h"
 
 #define PARTS_MAX 3 /* of one of our tensors */
@@ -12,8 +13,8 @@ static void begin(struct tensor_names *names, const struct name_style *style,
                   const struct model *model)
 {
     const size_t most = (size_t)model_tensors(model) * PARTS_MAX;
-    *names = (struct tensor_names){.style = style, .tensor = calloc(most, sizeof *names->tensor)};
-    CHECK(names->tensor);
+    *names =
+        (struct tensor_names){.style = style, .tensor = memory_new(most, sizeof *names->tensor)};
 }
 
 void tensor_names_free(struct tensor_names *names)
