@@ -40,6 +40,7 @@ add_unit_tests(world support_sim)
 add_executable(meddle tests/process/meddle.c)
 add_executable(delay tests/process/delay.c)
 add_library(faults MODULE tests/process/faults.c) # preloaded into a program that is to suffer
+target_compile_options(faults PRIVATE -fno-builtin) # its malloc is no malloc to the compiler
 foreach(SCRIPT swarm from_model rewind text data bad_input sim status doctor gpu deploy resume torture)
   add_test(NAME ${SCRIPT} COMMAND bash ${CMAKE_SOURCE_DIR}/tests/process/test_${SCRIPT}.sh
                                   $<TARGET_FILE:hearsay> $<TARGET_FILE:meddle>)
@@ -72,7 +73,7 @@ set_tests_properties(client begin_again expel expel_since two_rumors false_base_
 add_test(NAME keys COMMAND bash ${CMAKE_SOURCE_DIR}/tests/process/test_keys.sh
                            $<TARGET_FILE:hearsay>)
 set_tests_properties(keys PROPERTIES ENVIRONMENT "CUDA_VISIBLE_DEVICES=" SKIP_RETURN_CODE 77)
-foreach(SCRIPT disk clock)
+foreach(SCRIPT disk clock memory)
   add_test(NAME bad_${SCRIPT} COMMAND bash ${CMAKE_SOURCE_DIR}/tests/process/test_${SCRIPT}.sh
                                       $<TARGET_FILE:hearsay> $<TARGET_FILE:faults>)
   set_tests_properties(bad_${SCRIPT} PROPERTIES ENVIRONMENT "CUDA_VISIBLE_DEVICES=" SKIP_RETURN_CODE 77)

@@ -3,7 +3,7 @@
  * Without memory a node cannot be born, and no caller could do better than say so: "hearsay: out of
  * memory: ...; what to do", exit code 1 (fatal). Nothing is lost that is on disk. Bounds that a
  * user's files set are another matter: who reads these says which file is too large (a problem).
- * Held by tests/unit/base/test_memory.c.
+ * Held by tests/unit/base/test_memory.c and tests/process/test_memory.sh.
  */
 #ifndef HEARSAY_BASE_MEMORY_H
 #define HEARSAY_BASE_MEMORY_H

@@ -6,10 +6,18 @@
  *                        errno N; 0: it does not
  *
  * stdio does not call write(2) by its name, so logs are spared.
+ *
+ * FAULTS_ALLOCATION=N: the N-th time from main on that memory is asked for, by the program or by a
+ * library, or a thread, which needs some, the answer is that there is none, and "faults: ..." is
+ * said of it. Two are spared that do not outlive it: the C library's glob, which frees twice what
+ * it has no room for, and libseccomp, which uses what it was not given.
  */
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <glob.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -17,6 +25,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <sys/time.h>
 #include <time.h>
 #include <unistd.h>
@@ -102,9 +111,101 @@ time_t time(time_t *out)
     return at.tv_sec;
 }
 
+/* The C library's own, which need no dlsym: that may ask for memory. */
+void *__libc_malloc(size_t bytes);
+void *__libc_calloc(size_t count, size_t bytes);
+void *__libc_realloc(void *memory, size_t bytes);
+void *__libc_memalign(size_t alignment, size_t bytes);
+
+static atomic_long allocations_left; /* until one is refused; 0 and less: none is any more */
+
+static _Thread_local bool is_spared;
+
+static bool is_libseccomp(const void *caller)
+{
+    Dl_info about;
+    return dladdr(caller, &about) != 0 && strstr(about.dli_fname, "libseccomp") != NULL;
+}
+
+static bool is_refused(const void *caller)
+{
+    static const char said_of_it[] = "faults: this memory is refused\n";
+    if (is_spared || atomic_load(&allocations_left) <= 0 || is_libseccomp(caller) ||
+        atomic_fetch_sub(&allocations_left, 1) != 1)
+        return false;
+    (void)!syscall(SYS_write, STDERR_FILENO, said_of_it, sizeof said_of_it - 1);
+    errno = ENOMEM;
+    return true;
+}
+
+void *malloc(size_t bytes)
+{
+    return is_refused(__builtin_return_address(0)) ? NULL : __libc_malloc(bytes);
+}
+
+void *calloc(size_t count, size_t bytes)
+{
+    return is_refused(__builtin_return_address(0)) ? NULL : __libc_calloc(count, bytes);
+}
+
+void *realloc(void *memory, size_t bytes)
+{
+    return is_refused(__builtin_return_address(0)) ? NULL : __libc_realloc(memory, bytes);
+}
+
+void *aligned_alloc(size_t alignment, size_t bytes)
+{
+    return is_refused(__builtin_return_address(0)) ? NULL : __libc_memalign(alignment, bytes);
+}
+
+int posix_memalign(void **memory, size_t alignment, size_t bytes)
+{
+    if (is_refused(__builtin_return_address(0)))
+        return ENOMEM;
+    void *taken = __libc_memalign(alignment, bytes);
+    if (!taken)
+        return ENOMEM;
+    *memory = taken;
+    return 0;
+}
+
+int glob(const char *restrict pattern, int flags, int (*on_error)(const char *, int),
+         glob_t *restrict found)
+{
+    static int (*next)(const char *, int, int (*)(const char *, int), glob_t *);
+    if (!next)
+        *(void **)&next = next_of("glob");
+    is_spared = true;
+    const int code = next(pattern, flags, on_error, found);
+    is_spared = false;
+    return code;
+}
+
+/* Of memory alone: a file that is mapped is another matter. */
+void *mmap(void *at, size_t bytes, int protection, int flags, int file, off_t offset)
+{
+    static void *(*next)(void *, size_t, int, int, int, off_t);
+    if (!next)
+        *(void **)&next = next_of("mmap");
+    if ((flags & MAP_ANONYMOUS) && is_refused(__builtin_return_address(0)))
+        return MAP_FAILED;
+    return next(at, bytes, protection, flags, file, offset);
+}
+
+int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*run)(void *),
+                   void *argument)
+{
+    static int (*next)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
+    if (!next)
+        *(void **)&next = next_of("pthread_create");
+    return is_refused(__builtin_return_address(0)) ? EAGAIN
+                                                   : next(thread, attributes, run, argument);
+}
+
 /* Before main, and so before the program shuts itself off from other files. */
 __attribute__((constructor)) static void read_script(void)
 {
+    const char *allocation = getenv("FAULTS_ALLOCATION");
     const char *path = getenv("FAULTS");
     const int file = path ? open(path, O_RDONLY | O_CLOEXEC) : -1;
     if (file >= 0) {
@@ -114,4 +215,6 @@ __attribute__((constructor)) static void read_script(void)
         script = at;
         (void)close(file);
     }
+    if (allocation)
+        atomic_store(&allocations_left, strtol(allocation, NULL, 10));
 }
