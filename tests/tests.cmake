@@ -73,6 +73,8 @@ set_tests_properties(client begin_again expel expel_since two_rumors false_base_
 add_test(NAME keys COMMAND bash ${CMAKE_SOURCE_DIR}/tests/process/test_keys.sh
                            $<TARGET_FILE:hearsay>)
 set_tests_properties(keys PROPERTIES ENVIRONMENT "CUDA_VISIBLE_DEVICES=" SKIP_RETURN_CODE 77)
+add_test(NAME bad_log COMMAND bash ${CMAKE_SOURCE_DIR}/tests/process/test_log.sh $<TARGET_FILE:hearsay>)
+set_tests_properties(bad_log PROPERTIES ENVIRONMENT "CUDA_VISIBLE_DEVICES=" SKIP_RETURN_CODE 77)
 foreach(SCRIPT disk clock memory)
   add_test(NAME bad_${SCRIPT} COMMAND bash ${CMAKE_SOURCE_DIR}/tests/process/test_${SCRIPT}.sh
                                       $<TARGET_FILE:hearsay> $<TARGET_FILE:faults>)

@@ -5,9 +5,10 @@
  *    "peer":"3f2a9c01","address":"192.0.2.7:7770","text":"is a neighbour (we called)"}
  *
  * t is seconds since the start. "status" comes once a second, "evaluated" after each evaluation,
- * "final" once, at the end. When the log cannot be written (a full disk), that is said once on
- * standard error, and the node goes on. A failed CHECK prints the last notes, whatever their level.
- * Held by tests/process/test_bad_input.sh and tests/unit/daemon/test_event_log.c.
+ * "final" once, at the end. When the log cannot be written (a full disk, a terminal that is hung
+ * up), that is said once on standard error, and the node goes on. A failed CHECK prints the last
+ * notes, whatever their level. Held by tests/process/test_log.sh, test_disk.sh, test_bad_input.sh
+ * and tests/unit/daemon/test_event_log.c.
  */
 #ifndef HEARSAY_DAEMON_EVENT_LOG_H
 #define HEARSAY_DAEMON_EVENT_LOG_H
