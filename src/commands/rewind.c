@@ -152,7 +152,7 @@ static enum error find_bases(struct bases *bases, const char *folder, const char
     struct stat newest = {0};
     char path[BASE_PATH_BYTES];
     bases->count = 0;
-    const enum error error = older_bases_list(folder, &older, problem);
+    const enum error error = older_bases_list(disk_real(), folder, &older, problem);
     if (error != OK)
         return error;
     export_path(path, folder);

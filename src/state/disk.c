@@ -71,6 +71,12 @@ static int real_rename(void *self, const char *from, const char *to)
     return outcome(rename(from, to));
 }
 
+static int real_link(void *self, const char *from, const char *to)
+{
+    (void)self;
+    return outcome(link(from, to));
+}
+
 static int real_remove(void *self, const char *path)
 {
     (void)self;
@@ -114,6 +120,7 @@ const struct disk *disk_real(void)
         .sync = real_sync,
         .close = real_close,
         .rename = real_rename,
+        .link = real_link,
         .remove = real_remove,
         .sync_folder = real_sync_folder,
         .list = real_list,

@@ -1,8 +1,9 @@
 /* The file system as saving uses it: a table of operations.
  *
  *   checkpoint, incarnation, export ─► atomic file, checksummed stream ─► struct disk
+ *   older bases ──────────────────────────────────────────────────────────►
  *       struct disk: the real one (disk.c), or one that fails, tears and forgets
- *                    (tests/support/memory_disk.h)
+ *                    (tests/support/state/memory_disk.h)
  *
  * After a crash only this can be relied on: the bytes of a file as they were at its sync, and the
  * names of a folder as they were at its sync_folder. Changes since then may be there or not, in any
@@ -35,6 +36,8 @@ struct disk {
     int (*close)(void *self, int handle);
     /* Renames within a folder, over what had the name. */
     int (*rename)(void *self, const char *from, const char *to);
+    /* Gives what has one name another one, too, within a folder; -EEXIST if that is taken. */
+    int (*link)(void *self, const char *from, const char *to);
     int (*remove)(void *self, const char *path);
     /* Makes the names of the folder durable. */
     int (*sync_folder)(void *self, const char *folder);

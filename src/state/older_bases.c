@@ -4,9 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
-
-#include "state/disk.h"
 
 #define HOUR_S     3600
 #define NAME_FORM  "base-%Y%m%d-%H%M%S.safetensors"
@@ -50,9 +47,9 @@ static void look_at(void *context, const char *name)
         insert(bases, saved_s);
 }
 
-enum error older_bases_list(const char *folder, struct older_bases *bases, struct problem *problem)
+enum error older_bases_list(const struct disk *disk, const char *folder, struct older_bases *bases,
+                            struct problem *problem)
 {
-    const struct disk *disk = disk_real();
     bases->count = 0;
     const int error = disk->list(disk->self, folder, look_at, bases);
     return error == 0 ? OK
@@ -95,36 +92,40 @@ static bool is_time(const struct older_bases *bases, uint64_t now_s)
     return bases->count == 0 || now_s >= last_s + HOUR_S || last_s > now_s + HOUR_S;
 }
 
-static void remove_at(const char *folder, struct older_bases *bases, uint32_t i)
+static void remove_at(const struct disk *disk, const char *folder, struct older_bases *bases,
+                      uint32_t i)
 {
     char path[BASE_PATH_BYTES];
     older_bases_path(path, folder, bases->saved_s[i]);
-    (void)unlink(path); /* if it stays, the next save tries again */
+    (void)disk->remove(disk->self, path); /* if it stays, the next save tries again */
     bases->count--;
     memmove(&bases->saved_s[i], &bases->saved_s[i + 1],
             (bases->count - i) * sizeof *bases->saved_s);
 }
 
-enum error older_bases_keep(const char *folder, uint64_t now_s, uint32_t most,
-                            struct problem *problem)
+enum error older_bases_keep(const struct disk *disk, const char *folder, uint64_t now_s,
+                            uint32_t most, struct problem *problem)
 {
     char base[BASE_PATH_BYTES], path[BASE_PATH_BYTES];
     struct older_bases bases;
     CHECK(most <= OLDER_BASES_MAX);
     if (most == 0)
         return OK;
-    const enum error error = older_bases_list(folder, &bases, problem);
+    const enum error error = older_bases_list(disk, folder, &bases, problem);
     if (error != OK || !is_time(&bases, now_s))
         return error;
     export_path(base, folder);
     older_bases_path(path, folder, now_s);
-    if (link(base, path) != 0 && errno != EEXIST)
+    int failure = disk->link(disk->self, base, path);
+    if (failure == 0 || failure == -EEXIST)
+        failure = disk->sync_folder(disk->self, folder);
+    if (failure != 0)
         return problem_set(problem, FAILED,
                            "%.300s: this base cannot be kept, to begin again from: %s; set "
                            "node.older_bases = 0 if none is to be",
-                           path, strerror(errno));
+                           path, strerror(-failure));
     insert(&bases, now_s);
     while (bases.count > most)
-        remove_at(folder, &bases, older_bases_to_go(&bases, now_s));
+        remove_at(disk, folder, &bases, older_bases_to_go(&bases, now_s));
     return OK;
 }

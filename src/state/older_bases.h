@@ -13,6 +13,7 @@
 #define HEARSAY_STATE_OLDER_BASES_H
 
 #include "base/error.h"
+#include "state/disk.h"
 #include "state/export.h"
 
 #define OLDER_BASES_MAX 64
@@ -23,14 +24,15 @@ struct older_bases {
 };
 
 /* Those in the folder. FAILED: it cannot be read. Beyond the room there is, some are left out. */
-enum error older_bases_list(const char *folder, struct older_bases *bases,
+enum error older_bases_list(const struct disk *disk, const char *folder, struct older_bases *bases,
                             struct problem *problem) MUST_USE;
 void older_bases_path(char path[static BASE_PATH_BYTES], const char *folder, uint64_t saved_s);
 
 /* After base.safetensors was saved: keeps it, too, if it is time, and no more than so many; of none
- * nothing is done. FAILED: it cannot be kept, for example where a file has but one name. */
-enum error older_bases_keep(const char *folder, uint64_t now_s, uint32_t most,
-                            struct problem *problem) MUST_USE;
+ * nothing is done. Another one goes only once this one is there to stay. FAILED: it cannot be kept,
+ * for example where a file has but one name. */
+enum error older_bases_keep(const struct disk *disk, const char *folder, uint64_t now_s,
+                            uint32_t most, struct problem *problem) MUST_USE;
 
 /* Which of two or more goes. */
 uint32_t older_bases_to_go(const struct older_bases *bases, uint64_t now_s);

@@ -196,8 +196,9 @@ static void write_end(struct saver *saver)
         result->error = export_save(&saver->options.base, saver->units, checkpoint->digest,
                                     checkpoint->own, checkpoint->own_bytes, &result->problem);
     if (result->error == OK)
-        result->error = older_bases_keep(saver->options.folder, incarnation_wall_ms() / 1000,
-                                         saver->options.older_bases, &result->problem);
+        result->error = older_bases_keep(saver->options.disk, saver->options.folder,
+                                         incarnation_wall_ms() / 1000, saver->options.older_bases,
+                                         &result->problem);
 }
 
 static void abandon(struct saver *saver)

@@ -161,6 +161,19 @@ static int memory_rename(void *self, const char *from, const char *to)
     return 0;
 }
 
+static int memory_link(void *self, const char *from, const char *to)
+{
+    struct memory_disk *disk = self;
+    const int error = memory_begin(disk, LINK);
+    const int *file = memory_find(&disk->now, memory_base_name(from));
+    if (error != 0 || !file)
+        return error != 0 ? error : -ENOENT;
+    if (memory_find(&disk->now, memory_base_name(to)))
+        return -EEXIST;
+    memory_change(disk, "", memory_base_name(to), *file);
+    return 0;
+}
+
 static int memory_remove(void *self, const char *path)
 {
     struct memory_disk *disk = self;
@@ -214,6 +227,7 @@ void memory_disk_init(struct memory_disk *disk)
         .sync = memory_sync,
         .close = memory_close,
         .rename = memory_rename,
+        .link = memory_link,
         .remove = memory_remove,
         .sync_folder = memory_sync_folder,
         .list = memory_list,

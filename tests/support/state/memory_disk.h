@@ -28,7 +28,7 @@
 #define NEVER        (-1)
 #define OPERATION(c) (1u << (c))
 
-enum operation { CREATE, OPEN, READ, WRITE, SYNC, CLOSE, RENAME, REMOVE, SYNC_FOLDER, LIST };
+enum operation { CREATE, OPEN, READ, WRITE, SYNC, CLOSE, RENAME, LINK, REMOVE, SYNC_FOLDER, LIST };
 
 struct memory_file {
     size_t size;

@@ -96,6 +96,19 @@ static void names_change_and_go(void **state)
     assert_int_equal(disk->remove(disk->self, to), -ENOENT);
 }
 
+static void a_file_has_two_names_until_one_goes(void **state)
+{
+    (void)state;
+    char to[DISK_PATH_MAX];
+    put("a", "of both");
+    assert_int_equal(disk_path(to, folder, "b", ""), 0);
+    assert_int_equal(disk->link(disk->self, in_folder("a"), to), 0);
+    assert_int_equal(disk->link(disk->self, in_folder("a"), to), -EEXIST);
+    assert_int_equal(disk->remove(disk->self, in_folder("a")), 0);
+    assert_int_equal(disk->link(disk->self, in_folder("a"), to), -ENOENT);
+    must_hold("b", "of both");
+}
+
 static void what_fails_says_why(void **state)
 {
     (void)state;
@@ -222,6 +235,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(what_is_written_is_read),
         TEST(names_change_and_go),
+        TEST(a_file_has_two_names_until_one_goes),
         TEST(what_fails_says_why),
         TEST(a_folder_lists_its_names),
         TEST(an_atomic_file_replaces_what_had_its_name),

@@ -12,6 +12,7 @@
 #include <cmocka.h>
 
 #include "state/older_bases.h"
+#include "support/state/memory_disk.h"
 
 #define BEGIN_S 1795617005ull /* 2026-11-25 14:30:05 UTC */
 #define HOUR_S  3600ull
@@ -35,13 +36,13 @@ static void save_base(const char *text)
 static void list(void)
 {
     struct problem problem;
-    assert_int_equal(older_bases_list(folder, &bases, &problem), OK);
+    assert_int_equal(older_bases_list(disk_real(), folder, &bases, &problem), OK);
 }
 
 static void keep(uint64_t now_s, uint32_t most)
 {
     struct problem problem;
-    if (older_bases_keep(folder, now_s, most, &problem) != OK)
+    if (older_bases_keep(disk_real(), folder, now_s, most, &problem) != OK)
         fail_msg("%s", problem.text);
     list();
 }
@@ -170,9 +171,91 @@ static void what_cannot_be_kept_is_said(void **state)
 {
     (void)state;
     struct problem problem = {""};
-    assert_int_equal(older_bases_keep(folder, BEGIN_S, 4, &problem), FAILED); /* no base at all */
+    assert_int_equal(older_bases_keep(disk_real(), folder, BEGIN_S, 4, &problem),
+                     FAILED); /* no base at all */
     assert_non_null(strstr(problem.text, "cannot be kept"));
     assert_non_null(strstr(problem.text, "node.older_bases = 0"));
+}
+
+/* A folder with three older bases, and a newer one that has just been saved. */
+static void three_and_a_new_one(struct memory_disk *disk)
+{
+    char path[BASE_PATH_BYTES];
+    memory_disk_init(disk);
+    for (uint64_t i = 0; i < 3; i++) {
+        older_bases_path(path, FOLDER, BEGIN_S + i * HOUR_S);
+        (void)memory_disk_put(disk, path + sizeof FOLDER, &i, 1);
+    }
+    export_path(path, FOLDER);
+    (void)memory_disk_put(disk, path + sizeof FOLDER, "\3", 1);
+}
+
+static enum error keep_the_new_one(struct memory_disk *disk, struct problem *problem)
+{
+    return older_bases_keep(&disk->table, FOLDER, BEGIN_S + 3 * HOUR_S, 3, problem);
+}
+
+/* There are three or four, each as it was saved; the first and, if it was kept, the last are there.
+ */
+static void must_be_sound(struct memory_disk *disk, bool is_kept)
+{
+    char path[BASE_PATH_BYTES];
+    struct older_bases found;
+    struct problem problem;
+    memory_disk_heal(disk);
+    assert_int_equal(older_bases_list(&disk->table, FOLDER, &found, &problem), OK);
+    assert_in_range(found.count, 3, 4);
+    assert_true(found.saved_s[0] == BEGIN_S);
+    for (uint32_t i = 0; i < found.count; i++) {
+        older_bases_path(path, FOLDER, found.saved_s[i]);
+        const struct memory_file *file = memory_disk_file(disk, path + sizeof FOLDER);
+        assert_true(file && file->size == 1);
+        assert_true(file->bytes[0] == (found.saved_s[i] - BEGIN_S) / HOUR_S);
+    }
+    if (is_kept)
+        assert_true(found.saved_s[found.count - 1] == BEGIN_S + 3 * HOUR_S);
+}
+
+static void a_failing_disk_costs_no_older_base_and_is_named(void **state)
+{
+    (void)state;
+    static struct memory_disk disk;
+    unsigned failed = 0;
+    bool is_over = false;
+    for (int at = 0; !is_over; at++) {
+        struct problem problem = {""};
+        three_and_a_new_one(&disk);
+        disk.fail_at = at;
+        disk.fail_error = EROFS;
+        const bool is_kept = keep_the_new_one(&disk, &problem) == OK;
+        is_over = !disk.has_failed;
+        if (!is_over)
+            failed |= OPERATION(disk.failed_in);
+        assert_true(is_kept || strstr(problem.text, strerror(EROFS)));
+        must_be_sound(&disk, is_kept);
+    }
+    assert_int_equal(failed, OPERATION(LIST) | OPERATION(LINK) | OPERATION(SYNC_FOLDER) |
+                                 OPERATION(REMOVE));
+}
+
+static void a_crash_costs_no_older_base(void **state)
+{
+    (void)state;
+    static struct memory_disk before, after;
+    bool is_over = false;
+    for (int at = 0; !is_over; at++) {
+        struct problem problem;
+        three_and_a_new_one(&before);
+        before.cut_at = at;
+        const bool is_kept = keep_the_new_one(&before, &problem) == OK;
+        is_over = !before.has_failed;
+        for (unsigned names = 0; names < 1u << before.pending_count; names++) {
+            memory_disk_crash(&after, &before, 0, names);
+            must_be_sound(&after, is_kept);
+            assert_int_equal(keep_the_new_one(&after, &problem), OK); /* the next start's */
+            must_be_sound(&after, true);
+        }
+    }
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, start, stop)
@@ -187,6 +270,8 @@ int main(void)
         TEST(a_clock_that_was_ahead_is_not_waited_for),
         TEST(other_files_are_left_alone),
         TEST(what_cannot_be_kept_is_said),
+        cmocka_unit_test(a_failing_disk_costs_no_older_base_and_is_named),
+        cmocka_unit_test(a_crash_costs_no_older_base),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
