@@ -271,6 +271,34 @@ static void a_history_with_rumors_of_ours_to_come_is_refused(void **state)
     must_refuse_about_itself(0, 1);
 }
 
+/* Of 512 places one node may have an eighth: so many lives of it could have come by rumors. */
+static void a_history_of_very_many_lives_of_one_node_is_refused(void **state)
+{
+    (void)state;
+    start_talk_of_much_more();
+    const uint32_t origins = node_origins(world.nodes[0].node);
+    say_whole_history(history_of(65, 1));
+    assert_int_equal(node_origins(world.nodes[0].node), origins);
+    must_refuse();
+    say_whole_history(history_of(64, 1));
+    assert_true(is_catching_up(0));
+    assert_int_equal(node_origins(world.nodes[0].node), origins + 63);
+}
+
+/* A quarter of the places is for nodes that are known, as far as this one has joined. */
+static void a_history_of_very_many_unknown_nodes_is_refused(void **state)
+{
+    (void)state;
+    start_talk_of_much_more();
+    const uint32_t origins = node_origins(world.nodes[0].node);
+    say_whole_history(history_of_strangers(384 - origins + 1));
+    assert_int_equal(node_origins(world.nodes[0].node), origins);
+    must_refuse();
+    say_whole_history(history_of_strangers(384 - origins));
+    assert_true(is_catching_up(0));
+    assert_int_equal(node_origins(world.nodes[0].node), 384);
+}
+
 static void what_a_refused_history_said_takes_no_room(void **state)
 {
     (void)state;
@@ -322,6 +350,8 @@ int main(void)
         TALK(a_history_of_too_many_origins_is_refused),
         TALK(a_history_with_an_incarnation_of_ours_to_come_is_refused),
         TALK(a_history_with_rumors_of_ours_to_come_is_refused),
+        TALK(a_history_of_very_many_lives_of_one_node_is_refused),
+        TALK(a_history_of_very_many_unknown_nodes_is_refused),
         TALK(what_a_refused_history_said_takes_no_room),
         TALK(a_history_says_who_told_later),
     };

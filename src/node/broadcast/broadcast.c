@@ -190,6 +190,16 @@ static bool may_have_place(const struct versions *versions, uint32_t incarnation
     return free_places > 0 && (incarnations < FEW || incarnations < free_places / PART);
 }
 
+bool broadcast_believes(const struct node *node, const uint8_t id[static ID_BYTES])
+{
+    const struct versions *versions = &node->broadcast->versions;
+    const uint32_t incarnations = incarnations_of(versions, id);
+    if (incarnations == 0 && joining_has_joined(node))
+        return may_have_place(versions, incarnations);
+    return versions->count < versions->max &&
+           (incarnations < FEW || incarnations < versions->max / PART);
+}
+
 static void note_full(struct node *node, const struct peer *from, const uint8_t *id,
                       uint32_t incarnations, bool has_place)
 {

@@ -102,6 +102,10 @@ struct origin *broadcast_meet(struct node *node, const struct peer *from,
 /* As versions_add; and what the orders keep of it. */
 struct origin *broadcast_add(const struct node *node, struct versions *versions,
                              const uint8_t id[static ID_BYTES], uint64_t incarnation);
+/* May a history say another incarnation of this node? In what order it was met does not matter: of
+ * one node no more are believed than could ever have been met, and a node that has joined keeps
+ * places for those whom it knows. */
+bool broadcast_believes(const struct node *node, const uint8_t id[static ID_BYTES]);
 /* Is the origin a member's that has been expelled? What it learned counts for nothing. */
 static inline bool origin_is_expelled(const struct origin *origin)
 {

@@ -29,37 +29,36 @@ static bool is_ours_to_come(const struct node *node, const struct history_entry 
                                                   : entry->incarnation > own->incarnation;
 }
 
-/* Nothing is kept of a history that there is no room for, or that says more than there can be. */
-static bool has_room_for(const struct node *node, const uint8_t *history, uint32_t entries)
+/* Meets its origin, if it is new. False: there is no room for it, it says what cannot be, or it is
+ * listed twice. */
+static bool read_entry(struct node *node, const struct history_entry *entry, uint32_t *next)
 {
-    const struct versions *versions = &node->broadcast->versions;
-    uint32_t origins = versions->count;
-    for (uint32_t i = 0; i < entries; i++) {
-        const struct history_entry entry = entry_at(history, i);
-        origins += !find(node, &entry);
-        if (entry.next == 0 || entry.next > HISTORY_NEXT_MAX || is_ours_to_come(node, &entry))
-            return false;
-    }
-    return origins <= versions->max;
+    struct versions *versions = &node->broadcast->versions;
+    if (entry->next == 0 || entry->next > HISTORY_NEXT_MAX || is_ours_to_come(node, entry))
+        return false;
+    const struct origin *origin = find(node, entry);
+    if (!origin && broadcast_believes(node, entry->id))
+        origin = broadcast_add(node, versions, entry->id, entry->incarnation);
+    if (!origin || next[versions_place(versions, origin)] > 0)
+        return false;
+    next[versions_place(versions, origin)] = entry->next;
+    return true;
 }
 
+/* Nothing is kept of a history that is not believed. */
 bool replace_version_read(struct node *node, const uint8_t *history, uint32_t entries,
                           uint32_t *next)
 {
     struct versions *versions = &node->broadcast->versions;
-    if (!has_room_for(node, history, entries))
-        return false;
+    const uint32_t known = versions->count;
     CHECK(entries <= versions->max);
     memset(next, 0, versions->max * sizeof *next);
     for (uint32_t i = 0; i < entries; i++) {
         const struct history_entry entry = entry_at(history, i);
-        struct origin *origin = find(node, &entry);
-        if (!origin)
-            origin = broadcast_add(node, versions, entry.id, entry.incarnation);
-        CHECK(origin); /* there is room */
-        if (next[versions_place(versions, origin)] > 0)
-            return false; /* it is listed twice */
-        next[versions_place(versions, origin)] = entry.next;
+        if (!read_entry(node, &entry, next)) {
+            versions_forget_beyond(versions, known);
+            return false;
+        }
     }
     return true;
 }

@@ -7,7 +7,7 @@
 #include "node/core.h"
 
 /* How many rumors of each origin the history has, into next[incarnations_max]; origins that are new
- * are met. False: there is no room for them, or it says more than there can be. */
+ * are met. False: there is no room for them, or it says what cannot be; then none is. */
 bool replace_version_read(struct node *node, const uint8_t *history, uint32_t entries,
                           uint32_t *next);
 /* Has the history no more of expelled members than the orders keep? Another is not to be read. */

@@ -103,6 +103,27 @@ struct origin *versions_add(struct versions *versions, const uint8_t id[static I
     return origin;
 }
 
+/* The one that was added last is at the end of any run of slots that it is in, so no other is lost
+ * with its slot. */
+static void forget_last(struct versions *versions)
+{
+    struct origin *origin = &versions->origins[versions->count - 1];
+    CHECK(origin->next == 0 && origin->applied == 0);
+    versions_touch(versions, origin);
+    versions->newest = origin->older;
+    *(origin->older ? &versions->origins[origin->older - 1].newer : &versions->oldest) = 0;
+    *slot_of(versions, origin->tag) = 0;
+    *origin = (struct origin){0};
+    versions->count--;
+}
+
+void versions_forget_beyond(struct versions *versions, uint32_t count)
+{
+    CHECK(count <= versions->count);
+    while (versions->count > count)
+        forget_last(versions);
+}
+
 static uint64_t hash_of(const struct origin *origin)
 {
     return version_entry_hash(origin->tag, origin->next, origin->last.hash);

@@ -69,6 +69,9 @@ struct origin *versions_find(const struct versions *versions, uint64_t tag); /* 
 struct origin *versions_add(struct versions *versions, const uint8_t id[static ID_BYTES],
                             uint64_t incarnation);
 
+/* Forget origins until there are no more than count; of those nothing is known yet. */
+void versions_forget_beyond(struct versions *versions, uint32_t count);
+
 static inline uint32_t versions_place(const struct versions *versions, const struct origin *origin)
 {
     const ptrdiff_t place = origin - versions->origins;

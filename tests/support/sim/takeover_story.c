@@ -1,3 +1,4 @@
+#include "support/net/stream.h"
 #include "support/sim/takeover_story.h"
 
 void must_go_on_with_its_own_base(void)
@@ -55,6 +56,20 @@ size_t history_of(uint32_t incarnations, uint32_t next)
     size_t bytes = 0;
     for (uint32_t i = 0; i < incarnations; i++) {
         const struct signed_head head = puppet_head(&puppet, 1 + i, next - 1);
+        memcpy(history_bytes + bytes, head.bytes, HISTORY_ENTRY_BYTES);
+        bytes += HISTORY_ENTRY_BYTES;
+    }
+    return bytes;
+}
+
+size_t history_of_strangers(uint32_t nodes)
+{
+    size_t bytes = 0;
+    for (uint32_t i = 0; i < nodes; i++) {
+        const uint8_t seed[SEED_BYTES] = {0x73, (uint8_t)i, (uint8_t)(i >> 8)};
+        struct identity stranger;
+        identity_from_seed(&stranger, seed);
+        const struct signed_head head = stream_head(&stranger, 1, 0, 1, puppet.context);
         memcpy(history_bytes + bytes, head.bytes, HISTORY_ENTRY_BYTES);
         bytes += HISTORY_ENTRY_BYTES;
     }

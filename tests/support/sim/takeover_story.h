@@ -28,6 +28,8 @@ void start_talk_of_much_more(void);
 
 /* A history of n incarnations of the puppet with `next` rumors each. Returns its bytes. */
 size_t history_of(uint32_t incarnations, uint32_t next);
+/* Likewise of so many nodes that nobody has met, one rumor of each. */
+size_t history_of_strangers(uint32_t nodes);
 void say_history(uint64_t part, uint64_t parts, size_t bytes);
 void say_whole_history(size_t bytes); /* in as many parts as it takes */
 
