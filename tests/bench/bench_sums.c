@@ -17,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/memory.h"
 #include "training/learner.h"
 #include "wire/rumor.h"
 
@@ -49,13 +50,6 @@ static void must(enum error error, const struct problem *problem)
         (void)fprintf(stderr, "bench_sums: %s\n", problem->text);
         exit(1);
     }
-}
-
-static void *room(size_t count, size_t each)
-{
-    void *memory = calloc(count, each);
-    CHECK(memory);
-    return memory;
 }
 
 /* Bytes of the rumors that say this update. */
@@ -162,11 +156,11 @@ static double value_bytes(int64_t *values, uint32_t count)
 static void add_up(uint32_t from, uint32_t k, const struct identity *identity, struct ratios *to)
 {
     double entries = 0, bytes = 0;
-    struct update sum = {.index = room(parameters, sizeof *sum.index),
-                         .level = room(parameters, sizeof *sum.level),
+    struct update sum = {.index = memory_new(parameters, sizeof *sum.index),
+                         .level = memory_new(parameters, sizeof *sum.level),
                          .tau = 0.001f,
                          .amount = 1};
-    int64_t *values = room(parameters, sizeof *values);
+    int64_t *values = memory_new(parameters, sizeof *values);
     memset(sums, 0, parameters * sizeof *sums);
     for (uint32_t i = from; i < from + k; i++) {
         const struct update *update = &published[i];
@@ -207,10 +201,10 @@ int main(int count, char **words)
     arena_init(&arena, (size_t)4 << 30);
     backend = backend_cpu(1);
     load(words[1]);
-    sums = room(parameters, sizeof *sums);
+    sums = memory_new(parameters, sizeof *sums);
     for (uint32_t i = 0; i < NODES; i++)
-        published[i] = (struct update){.index = room(parameters, sizeof *published[i].index),
-                                       .level = room(parameters, sizeof *published[i].level)};
+        published[i] = (struct update){.index = memory_new(parameters, sizeof *published[i].index),
+                                       .level = memory_new(parameters, sizeof *published[i].level)};
     const uint32_t budget = (uint32_t)(1.3 * (double)parameters / one_in);
     double entries = 0;
     for (uint32_t round = 0; round < ROUNDS; round++) {
