@@ -205,6 +205,8 @@ static enum attack draw_attack(struct hostile *hostile)
     const uint32_t quarter = rng_below(&hostile->rng, 4); /* what moves a base matters most */
     if (quarter < 2)
         return (enum attack)(SENDS_EARLY_RUMORS + rng_below(&hostile->rng, RUMOR_ATTACKS));
+    if (quarter == 2 && rng_below(&hostile->rng, 2))
+        return SENDS_FALSE_BASES;
     if (quarter == 2)
         return (enum attack)(SENDS_FALSE_BASES +
                              rng_below(&hostile->rng, ATTACKS - SENDS_FALSE_BASES));

@@ -7,7 +7,8 @@
  *     session    no introduction, or another's; noise; random messages; rumors that are early,
  *                forged, or over the limits, some of these of members that nobody has met; records
  *                that are forged, untrue or of nobody; huge versions; wants for everything; floods;
- *                false acks; the history of another node with a base that is not its
+ *                false acks; the history of another node with a base that is not its; histories
+ *                that nobody signed, of the victim's future, of a flood of incarnations
  *   MUTE      is a member in good standing that claims more rumors than there are and answers no
  *             WANT.
  *

@@ -103,6 +103,10 @@ size_t hostile_rumor_early(struct hostile *hostile, uint8_t out[static RUMOR_MAX
 size_t hostile_rumor_over_limits(struct hostile *hostile, uint8_t out[static RUMOR_MAX]);
 size_t hostile_rumor_forged(struct hostile *hostile, uint8_t out[static RUMOR_MAX]);
 
+/* A rumor of this origin, well formed and signed by it; its size. */
+size_t hostile_rumor_of(struct hostile *hostile, const struct identity *origin,
+                        uint64_t incarnation, uint32_t seq, uint8_t out[static RUMOR_MAX]);
+
 /* hostile_base.c: the version of another node; the answer to TAKE and to FETCH. */
 void hostile_show_base(struct hostile *hostile);
 void hostile_give_base(struct hostile *hostile, const struct message *message);

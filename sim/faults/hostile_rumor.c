@@ -8,14 +8,14 @@
 
 #define ACCOMPLICES 8 /* members that nobody has met */
 
-static size_t rumor_of(struct hostile *hostile, const struct identity *origin, uint32_t seq,
-                       uint32_t index, const uint8_t context[static CONTEXT_BYTES],
+static size_t rumor_of(struct hostile *hostile, const struct identity *origin, uint64_t incarnation,
+                       uint32_t seq, uint32_t index, const uint8_t context[static CONTEXT_BYTES],
                        uint8_t out[static RUMOR_MAX])
 {
     int8_t level = (int8_t)(2 + rng_below(&hostile->rng, LEVEL_MAX - 1));
     const struct update update = {
         .tau = 0.5f, .amount = 1000, .count = 1, .index = &index, .level = &level};
-    struct rumor_head head = {.incarnation = 1, .seq = seq};
+    struct rumor_head head = {.incarnation = incarnation, .seq = seq};
     memcpy(head.origin, origin->id, ID_BYTES);
     head.prev[0] = seq > 0; /* some head or other */
     uint32_t taken;
@@ -24,10 +24,16 @@ static size_t rumor_of(struct hostile *hostile, const struct identity *origin, u
     return bytes;
 }
 
+size_t hostile_rumor_of(struct hostile *hostile, const struct identity *origin,
+                        uint64_t incarnation, uint32_t seq, uint8_t out[static RUMOR_MAX])
+{
+    return rumor_of(hostile, origin, incarnation, seq, 5, hostile->context, out);
+}
+
 static size_t own_rumor(struct hostile *hostile, uint32_t seq, uint32_t index,
                         const uint8_t context[static CONTEXT_BYTES], uint8_t out[static RUMOR_MAX])
 {
-    return rumor_of(hostile, &hostile->identity, seq, index, context, out);
+    return rumor_of(hostile, &hostile->identity, 1, seq, index, context, out);
 }
 
 /* The attacker's signature over a changed rumor. */
@@ -45,7 +51,7 @@ static size_t excessive(struct hostile *hostile, uint8_t out[static RUMOR_MAX])
     struct identity accomplice;
     uint8_t secret[SEED_BYTES] = {0x61, 0x63, (uint8_t)rng_below(rng, ACCOMPLICES)};
     identity_from_seed(&accomplice, secret);
-    const size_t bytes = rumor_of(hostile, &accomplice, 0, 5, hostile->context, out);
+    const size_t bytes = rumor_of(hostile, &accomplice, 1, 0, 5, hostile->context, out);
     if (rng_below(rng, 2) == 0)
         bytes_put(out + HEAD_AMOUNT_AT, AMOUNT_MAX + rng_below(rng, 2), 4);
     else

@@ -25,6 +25,8 @@ enum text {
     RUMOR_TOO_BIG,
     WRONG_RECORD,
     WRONG_ACK,
+    NOT_SIGNED,
+    NO_ROOM,
     TEXTS
 };
 
@@ -42,6 +44,8 @@ static const char *const texts[TEXTS] = {
     [RUMOR_TOO_BIG] = "sent a rumor that is not valid (too big)",
     [WRONG_RECORD] = "sent a member record that is not valid",
     [WRONG_ACK] = "acknowledged what was not sent",
+    [NOT_SIGNED] = "sent a history that is not valid",
+    [NO_ROOM] = "is of more incarnations than limits.incarnations",
 };
 static uint32_t said[TEXTS];
 
