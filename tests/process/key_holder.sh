@@ -1,20 +1,27 @@
 #!/usr/bin/env bash
 # A member of the swarm means ill (hostile.py) while two nodes learn: no node breaks, the note names
 # it, and the honest end with one model that is as good as without it:
-# key_holder.sh HEARSAY [ATTACK...]
-# By hand: on a busy machine accuracy scatters by two points and more.
+# key_holder.sh HEARSAY [--short] [ATTACK...]
+# What a node learns between two publications must not depend on how busy the machine is: nodes make no
+# more steps a second than a part of a slow processor can, and are compared after as many samples.
+# A swarm may lose a point. --short, for CI: a third of the samples, two attacks, and two points.
 set -euo pipefail
 attacks=("${@:2}")
 set -- "$1"
+samples=30000 lost_max=10
+if [[ ${attacks[0]:-} == --short ]]; then
+    samples=10000 lost_max=20
+    attacks=("${attacks[@]:1}")
+    ((${#attacks[@]})) || attacks=(next_life overwhelm)
+fi
 # shellcheck source=tests/process/client_story.sh
 source "$(dirname "${BASH_SOURCE[0]}")/client_story.sh"
 ((${#attacks[@]})) || attacks=(next_life begin_again equivocate claim overwhelm false_base invent besiege expel)
 
-# Undisturbed swarms come to 92.8 %, and to 0.3 points more or less.
-readonly samples=30000 test_samples=10000
+readonly samples lost_max test_samples=10000
 villain_layers='conv 16 5x5, relu, maxpool 4, dense 10' villain_parameters=6186
 nodes=(--set "model.layers=$villain_layers" --set exchange.interval_s=0.2 "${patient[@]}"
-    --set data.train_count=12000 --set train.batch=8 --set train.rate=0.008
+    --set data.train_count=12000 --set train.batch=8 --set train.rate=0.008 --set train.steps_per_s=100
     --set train.schedule=linear --set "train.period_samples=$((2 * samples))" --set train.decay=0.05)
 learner=("${nodes[@]}" --set "train.samples_max=$samples")
 idle=("${nodes[@]}" --set train.enabled=no)
@@ -111,13 +118,13 @@ attack_expel() {
     "$hearsay" operatorkey "$dir/operator.key" >"$dir/operator.out"
     beset nothing '^published' --set "$(sed -n 's/^\(node.operator\) = /\1=/p' "$dir/operator.out")"
     for name in one two three; do
-        wait_for 60 "$name to have its rumor" shows "$name" "\"id\":\"$villain[^}]*\"base_rumors\":1,"
+        wait_for 60 "$name to have its rumor" shows "$name" "\"id\":\"${villain}[^}]*\"base_rumors\":1,"
     done
     expect 0 "^order 1: $villain is put out" "$hearsay" expel --key "$dir/operator.key" \
         --state "$dir/one" "$villain" --reason harms
     turned_away '9: harms'
     for name in one two three; do
-        wait_for 60 "$name to obey" shows "$name" "\"id\":\"$villain[0-9a-f]*\",\"reason\":\"harms\""
+        wait_for 60 "$name to obey" shows "$name" "\"id\":\"${villain}[0-9a-f]*\",\"reason\":\"harms\""
     done
 }
 
@@ -155,7 +162,7 @@ play nothing
 undisturbed=$(((undisturbed + 10#$result) / 2))
 for attack in "${attacks[@]}"; do
     play "$attack"
-    ((10#$result >= undisturbed - 10)) || fail "$attack: $result, and undisturbed $undisturbed"
+    ((10#$result >= undisturbed - lost_max)) || fail "$attack: $result, and undisturbed $undisturbed"
 done
 
 printf '%3d s  done\n' "$SECONDS"
