@@ -223,6 +223,10 @@ struct exchange_operations {
     /* held -= part·tau·k, as far as it goes: 0 is not passed, and where held and k differ in sign
      * it stays. */
     void (*let_go)(struct backend *, const struct update *host_update, float part, float *held);
+    /* The cosine of the angle between an update and the residual, over the entries of the update:
+     * Σ k·r / sqrt(Σ k² · Σ r²); 0 where r is. It waits for what was asked for before. */
+    double (*agreement)(struct backend *, const struct update *host_update, const float *w,
+                        const int32_t *base);
     /* digest.h, over all entries. */
     uint64_t (*digest)(struct backend *, size_t count, const int32_t *base);
 };

@@ -227,6 +227,14 @@ void replica_apply(struct replica *replica, const struct update *update)
         replica->backend->exchange.let_go(replica->backend, update, (float)part, replica->held);
 }
 
+double replica_agreement(const struct replica *replica, const struct update *update)
+{
+    check_update(replica, update);
+    const double agreement = replica->backend->exchange.agreement(replica->backend, update,
+                                                                  replica->weights, replica->base);
+    return isfinite(agreement) ? fmax(fmin(agreement, 1), -1) : 0; /* a weight may be no number */
+}
+
 void replica_apply_own(struct replica *replica, const struct update *update)
 {
     check_update(replica, update);

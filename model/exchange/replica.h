@@ -84,6 +84,15 @@ void replica_release(struct replica *replica);
  * back of it and was said for this node (echo.h). */
 void replica_apply(struct replica *replica, const struct update *update);
 
+/* Does another node's update go where this one's own unpublished progress does? 1: it is along the
+ * residual, in the entries that it moves; -1: straight against it; 0: neither, or there is none.
+ *
+ * The residual is what the last steps made of their gradients, about -rate·Σ g. So -agreement is,
+ * to the first order and but for a positive factor, by how much the update raises the loss of the
+ * samples that were learned here since the last publication, and taking it out would lower it.
+ * Held by tests/unit/model/test_agreement.c. */
+double replica_agreement(const struct replica *replica, const struct update *update);
+
 /* Applies an update that this node itself published after the state it was restored from. The base
  * moves as always. The residual pays for it as far as it goes: what the restored state held is not
  * published twice, and what was learned and published after it stays in the base. */

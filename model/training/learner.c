@@ -358,6 +358,11 @@ void learner_apply(struct learner *learner, const struct update *update)
     replica_apply(&learner->replica, update);
 }
 
+double learner_agreement(const struct learner *learner, const struct update *update)
+{
+    return replica_agreement(&learner->replica, update);
+}
+
 void learner_apply_own(struct learner *learner, const struct update *update)
 {
     replica_apply_own(&learner->replica, update);

@@ -91,6 +91,7 @@ struct learner_relapses {
 const struct learner_relapses *learner_relapses(const struct learner *learner);
 
 void learner_apply(struct learner *learner, const struct update *update);
+double learner_agreement(const struct learner *learner, const struct update *update);
 void learner_apply_own(struct learner *learner, const struct update *update);
 
 /* Evaluates the base (not the weights) on the test samples of the options, or on all. */

@@ -209,6 +209,11 @@ void random_walk_apply(struct random_walk *random_walk, const struct update *upd
     }
 }
 
+double random_walk_agreement(const struct random_walk *random_walk, const struct update *update)
+{
+    return replica_agreement(&random_walk->replica, update);
+}
+
 /* Exact, but for bits that a double cannot hold. */
 static double residual_at(const struct random_walk *random_walk, uint32_t c, int32_t units)
 {

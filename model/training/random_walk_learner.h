@@ -41,6 +41,7 @@ void random_walk_leap(struct random_walk *random_walk, float by);
 const struct update *random_walk_publish(struct random_walk *random_walk,
                                          const struct publish_terms *terms);
 void random_walk_apply(struct random_walk *random_walk, const struct update *update);
+double random_walk_agreement(const struct random_walk *random_walk, const struct update *update);
 void random_walk_apply_own(struct random_walk *random_walk, const struct update *update);
 void random_walk_read_block(const struct random_walk *random_walk, size_t first, size_t count,
                             int32_t *host);

@@ -125,26 +125,29 @@ static void measure_exchange(double density)
         replicas[i] = arena_take(&arena, 1, sizeof *replicas[i]);
         replica_init(replicas[i], &arena, backend, P, init, P / 10);
     }
-    double publish_ns[ROUNDS], apply_ns[ROUNDS];
+    double publish_ns[ROUNDS], apply_ns[ROUNDS], compare_ns[ROUNDS]; /* and apply */
     uint32_t told = 0;
     const struct publish_terms terms = {
         .budget_bytes = (uint32_t)(density * P * 1.3), .share = 0.5, .gain = 1, .beta = 0.3};
-    for (int round = -1; round < ROUNDS; round++) {
-        for (uint32_t c = 0; c < P; c++) /* some training */
+    for (int round = -1; round < 2 * ROUNDS - 1; round++) { /* every other one compares */
+        for (uint32_t c = 0; c < P; c++)                    /* some training */
             replicas[0]->weights[c] += 0.1f * laplace(&rng);
         const double start = now_seconds();
         const struct update *update = replica_publish(replicas[0], &terms);
         const double between = now_seconds();
+        const bool compares = round % 2 == 0;
+        if (compares)
+            (void)replica_agreement(replicas[1], update);
         replica_apply(replicas[1], update);
         const double end = now_seconds();
         told = update->count;
         if (round < 0)
             continue; /* the first looks at everything */
-        publish_ns[round] = (between - start) * 1e9;
-        apply_ns[round] = (end - between) * 1e9 / told;
+        publish_ns[round / 2] = (between - start) * 1e9;
+        (compares ? compare_ns : apply_ns)[round / 2] = (end - between) * 1e9 / told;
     }
-    printf("%8.2f %%  %16.2f  %16.2f\n", 100.0 * told / P, median(publish_ns, ROUNDS) / P,
-           median(apply_ns, ROUNDS));
+    printf("%8.2f %%  %16.2f  %16.2f  %24.2f\n", 100.0 * told / P, median(publish_ns, ROUNDS) / P,
+           median(apply_ns, ROUNDS - 1), median(compare_ns, ROUNDS));
     for (int i = 0; i < 2; i++)
         replica_free(replicas[i]);
     free(init);
@@ -166,7 +169,8 @@ int main(void)
     free(state.base);
     free(state.base_at_last_publish);
     free(other);
-    printf("\n%10s  %17s  %16s\n", "published", "publish, ns/param", "apply, ns/entry");
+    printf("\n%10s  %17s  %16s  %24s\n", "published", "publish, ns/param", "apply, ns/entry",
+           "compare and apply, the same");
     measure_exchange(0.001);
     measure_exchange(0.01);
     measure_exchange(0.05);

@@ -172,6 +172,7 @@ static const struct exchange_operations EXCHANGE = {
     .rebase = cpu_rebase,
     .hold = cpu_hold,
     .let_go = cpu_let_go,
+    .agreement = cpu_agreement,
     .digest = cpu_digest,
 };
 

@@ -142,6 +142,8 @@ void cpu_hold(struct backend *backend, size_t count, float part, float *w, const
 void cpu_let_go(struct backend *backend, const struct update *host_update, float part, float *held);
 void cpu_rebase(struct backend *backend, size_t count, const int32_t *host_base, float *w,
                 int32_t *base);
+double cpu_agreement(struct backend *backend, const struct update *host_update, const float *w,
+                     const int32_t *base);
 uint64_t cpu_digest(struct backend *backend, size_t count, const int32_t *base);
 
 #endif

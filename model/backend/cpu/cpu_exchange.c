@@ -163,6 +163,25 @@ void cpu_let_go(struct backend *backend, const struct update *host_update, float
     }
 }
 
+double cpu_agreement(struct backend *backend, const struct update *host_update, const float *w,
+                     const int32_t *base)
+{
+    (void)backend;
+    double along = 0, ours = 0, theirs = 0;
+    for (uint32_t i = 0; i < host_update->count; i++) {
+        const uint32_t c = host_update->index[i];
+        if (i + AHEAD < host_update->count) {
+            __builtin_prefetch(&base[host_update->index[i + AHEAD]], 1);
+            __builtin_prefetch(&w[host_update->index[i + AHEAD]], 1);
+        }
+        const double r = (double)residual(w[c], base[c]), level = host_update->level[i];
+        along += level * r;
+        ours += r * r;
+        theirs += level * level;
+    }
+    return ours > 0 ? along / sqrt(ours * theirs) : 0;
+}
+
 uint64_t cpu_digest(struct backend *backend, size_t count, const int32_t *base)
 {
     (void)backend;

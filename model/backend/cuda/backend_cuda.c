@@ -121,6 +121,7 @@ static const struct backend cuda_table = {
     .exchange.rebase = cuda_rebase,
     .exchange.hold = cuda_hold,
     .exchange.let_go = cuda_let_go,
+    .exchange.agreement = cuda_agreement,
     .exchange.digest = cuda_digest,
 };
 

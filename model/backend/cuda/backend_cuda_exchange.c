@@ -1,4 +1,5 @@
 /* The exchange on a GPU: only updates cross to the host and back. */
+#include <math.h>
 #include <string.h>
 
 #include "backend/cuda/cuda_kernels.h"
@@ -121,16 +122,24 @@ void cuda_cut(struct backend *backend, uint32_t found, const uint32_t *candidate
     cuda_download(backend, host_update->level, room.cut.level, host_update->count);
 }
 
-/* The update with its entries on the device. */
-static struct update carried(struct backend *backend, const struct update *host_update)
+/* The update with its entries on the device, behind so many bytes of room, a multiple of 8. */
+static struct update carried_behind(struct backend *backend, const struct update *host_update,
+                                    size_t room)
 {
     const size_t index_bytes = host_update->count * sizeof *host_update->index;
     struct update update = *host_update;
-    update.index = exchange_room(cuda_on(backend), index_bytes + host_update->count);
+    CHECK(room % 8 == 0);
+    uint8_t *at = exchange_room(cuda_on(backend), room + index_bytes + host_update->count);
+    update.index = (uint32_t *)(void *)(at + room);
     update.level = (int8_t *)update.index + index_bytes;
     cuda_upload(backend, update.index, host_update->index, index_bytes);
     cuda_upload(backend, update.level, host_update->level, host_update->count);
     return update;
+}
+
+static struct update carried(struct backend *backend, const struct update *host_update)
+{
+    return carried_behind(backend, host_update, 0);
 }
 
 static void apply(struct backend *backend, const struct update *host_update, bool own, float *w,
@@ -175,6 +184,18 @@ void cuda_let_go(struct backend *backend, const struct update *host_update, floa
     const struct update update = carried(backend, host_update);
     cuda_check(kernel_let_go(cuda_on(backend)->stream, &update, part, held),
                "letting go of what is held back");
+}
+
+double cuda_agreement(struct backend *backend, const struct update *host_update, const float *w,
+                      const int32_t *base)
+{
+    double sums[3];
+    const struct update update = carried_behind(backend, host_update, sizeof sums);
+    double *on_device = (double *)(void *)((uint8_t *)update.index - sizeof sums);
+    cuda_check(kernel_agreement(cuda_on(backend)->stream, &update, w, base, on_device),
+               "comparing an update with the residual");
+    cuda_download(backend, sums, on_device, sizeof sums);
+    return sums[1] > 0 ? sums[0] / sqrt(sums[1] * sums[2]) : 0;
 }
 
 uint64_t cuda_digest(struct backend *backend, size_t count, const int32_t *base)

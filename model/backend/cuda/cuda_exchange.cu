@@ -270,6 +270,35 @@ cudaError_t kernel_let_go(cudaStream_t stream, const struct update *update, floa
     return launch_each(stream, update->count, let_go, *update, part * update->tau, held);
 }
 
+/* One block, so that the sums are always added in the same order. */
+static __global__ void agree(unsigned count, struct update update, const float *w,
+                             const int32_t *base, double *sums)
+{
+    __shared__ double shared[THREADS];
+    double along = 0, ours = 0, theirs = 0;
+    for (unsigned i = threadIdx.x; i < count; i += THREADS) {
+        const uint32_t c = update.index[i];
+        const double r = (double)residual(w[c], base[c]), level = update.level[i];
+        along += level * r;
+        ours += r * r;
+        theirs += level * level;
+    }
+    along = block_sum(along, shared);
+    ours = block_sum(ours, shared);
+    theirs = block_sum(theirs, shared);
+    if (threadIdx.x > 0)
+        return;
+    sums[0] = along;
+    sums[1] = ours;
+    sums[2] = theirs;
+}
+
+cudaError_t kernel_agreement(cudaStream_t stream, const struct update *update, const float *w,
+                             const int32_t *base, double *sums)
+{
+    return launch(stream, 1, agree, (unsigned)update->count, *update, w, base, sums);
+}
+
 static __global__ void add_digest(unsigned count, const int32_t *base, uint32_t *digest)
 {
     __shared__ uint32_t shared[THREADS];

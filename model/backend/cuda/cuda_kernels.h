@@ -129,6 +129,9 @@ cudaError_t kernel_let_go(cudaStream_t stream, const struct update *update, floa
                           float *held);
 cudaError_t kernel_rebase(cudaStream_t stream, size_t count, const int32_t *to, float *w,
                           int32_t *base);
+/* The same: sums[3] become Σ k·r, Σ r² and Σ k². */
+cudaError_t kernel_agreement(cudaStream_t stream, const struct update *update, const float *w,
+                             const int32_t *base, double *sums);
 /* Adds to digest[2], low and high lane. */
 cudaError_t kernel_digest(cudaStream_t stream, size_t count, const int32_t *base, uint32_t *digest);
 

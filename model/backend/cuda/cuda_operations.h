@@ -13,7 +13,6 @@ void cuda_sequence_end(struct backend *backend, struct sequence *sequence);
 void cuda_sequence_drop(struct backend *backend, struct sequence *sequence);
 
 /* backend_cuda_layers.c */
-
 /* What a product multiplies: float32 or bfloat16; both of a product are the same. */
 struct operand {
     const void *numbers;
@@ -22,11 +21,10 @@ struct operand {
 
 #define cuda_floats(from) ((struct operand){.numbers = (from), .type = CUDA_R_32F})
 
-/* c[m,n] = alpha·a·b + beta·c, row major; a[m,k] and b[k,n], or transposed in memory. */
+/* c[m,n] = alpha·a·b + beta·c, or a·b; row major; a[m,k], b[k,n], or transposed in memory. */
 void cuda_gemm_onto(struct cuda *cuda, cublasOperation_t turn_a, cublasOperation_t turn_b, int m,
                     int n, int k, float alpha, struct operand a, struct operand b, float beta,
                     float *c);
-/* The same with alpha 1 and beta 0. */
 void cuda_gemm(struct cuda *cuda, cublasOperation_t turn_a, cublasOperation_t turn_b, int m, int n,
                int k, struct operand a, struct operand b, float *c);
 void cuda_dense_forward(struct backend *backend, int batch, int in, int out, const float *x,
@@ -145,6 +143,8 @@ void cuda_hold(struct backend *backend, size_t count, float part, float *w, cons
 void cuda_let_go(struct backend *backend, const struct update *update, float part, float *held);
 void cuda_rebase(struct backend *backend, size_t count, const int32_t *host_base, float *w,
                  int32_t *base);
+double cuda_agreement(struct backend *backend, const struct update *host_update, const float *w,
+                      const int32_t *base);
 uint64_t cuda_digest(struct backend *backend, size_t count, const int32_t *base);
 
 #endif
