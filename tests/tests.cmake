@@ -57,6 +57,8 @@ add_test(NAME two_rumors COMMAND bash ${CMAKE_SOURCE_DIR}/tests/process/test_two
                                  $<TARGET_FILE:hearsay>)
 add_test(NAME key_holder COMMAND bash ${CMAKE_SOURCE_DIR}/tests/process/key_holder.sh
                                  $<TARGET_FILE:hearsay> --short)
+add_test(NAME votes COMMAND bash ${CMAKE_SOURCE_DIR}/tests/process/test_votes.sh
+                            $<TARGET_FILE:hearsay>)
 add_test(NAME false_base_member COMMAND bash ${CMAKE_SOURCE_DIR}/tests/process/test_false_base.sh
                                         $<TARGET_FILE:hearsay>)
 add_test(NAME begin_again COMMAND bash ${CMAKE_SOURCE_DIR}/tests/process/test_begin_again.sh
@@ -71,7 +73,7 @@ add_test(NAME admit COMMAND bash ${CMAKE_SOURCE_DIR}/tests/process/test_admit.sh
                             $<TARGET_FILE:hearsay>)
 add_test(NAME rekey_nodes COMMAND bash ${CMAKE_SOURCE_DIR}/tests/process/test_rekey.sh
                                   $<TARGET_FILE:hearsay>)
-set_tests_properties(key_holder client begin_again expel expel_since two_rumors false_base_member listed admit rekey_nodes PROPERTIES ENVIRONMENT "CUDA_VISIBLE_DEVICES=") # CPUs alone
+set_tests_properties(key_holder client begin_again expel expel_since two_rumors votes false_base_member listed admit rekey_nodes PROPERTIES ENVIRONMENT "CUDA_VISIBLE_DEVICES=") # CPUs alone
 add_test(NAME keys COMMAND bash ${CMAKE_SOURCE_DIR}/tests/process/test_keys.sh
                            $<TARGET_FILE:hearsay>)
 set_tests_properties(keys PROPERTIES ENVIRONMENT "CUDA_VISIBLE_DEVICES=" SKIP_RETURN_CODE 77)
@@ -111,7 +113,7 @@ if(Python3_FOUND)
   set_tests_properties(against_transformers PROPERTIES SKIP_RETURN_CODE 77)
 endif()
 add_test(NAME sweep_neon COMMAND bash ${CMAKE_SOURCE_DIR}/tests/process/test_sweep_neon.sh)
-set_tests_properties(page key_holder client expel expel_since two_rumors false_base_member sweep_neon planted_list PROPERTIES SKIP_RETURN_CODE 77)
+set_tests_properties(page key_holder client expel expel_since two_rumors votes false_base_member sweep_neon planted_list PROPERTIES SKIP_RETURN_CODE 77)
 
 # The test of the house: sizes, arrows, words (house), calls (house_calls), and whether these see
 # what they are to see (house_rules).

@@ -58,6 +58,7 @@ static const struct {
     [HEADS] = {2, {FIELD(NUMBER, tag), FIELD(BULK, bulk)}},
     [LISTED] = {1, {FIELD(NUMBER, hash)}},
     [SWARM_KEY] = {2, {FIELD(NUMBER, number), FIELD(BULK, bulk)}},
+    [VOTES] = {2, {FIELD(NUMBER, hash), FIELD(BULK, bulk)}},
 };
 
 struct out {

@@ -30,6 +30,7 @@
  *   HEADS          tag bulk                what I have of a stream that is another at yours
  *   LISTED         hash                    of who is a member, as I know it
  *   SWARM_KEY      number bulk             the key that this order is of; no bulk: give it
+ *   VOTES          hash bulk               votes that members harm; a hash of all I know
  *
  * net/README.md says who may say what and when, and what each field is.
  * Held by tests/unit/net/test_message.c.
@@ -67,6 +68,7 @@ enum message_kind {
     HEADS,
     LISTED,
     SWARM_KEY,
+    VOTES,
     MESSAGE_KINDS
 };
 
@@ -103,7 +105,7 @@ struct message {
     uint64_t tag;         /* of an origin (version.h) */
     uint64_t seq;         /* number of a rumor in its origin's stream */
     uint64_t digest;      /* of a base (base/digest.h) */
-    uint64_t hash;        /* of a whole version (version.h), or of all proofs that are known */
+    uint64_t hash;        /* of a whole version (version.h), or of all proofs, or votes, known */
     uint64_t rumors;      /* how many rumors there are */
     uint64_t members;     /* live members that the sender knows */
     uint64_t base;        /* 0: the sender's base is not whole yet */

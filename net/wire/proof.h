@@ -23,7 +23,11 @@
 
 #define PROOF_BYTES (2 * SIGNED_HEAD_BYTES)
 
-enum proof_kind { PROOF_FORK, PROOF_EXCESS };
+enum proof_kind {
+    PROOF_FORK,   /* two streams */
+    PROOF_EXCESS, /* a rumor beyond what any may do */
+    PROOF_VOTES   /* no two heads, but what more than half of the members voted for (vote.h) */
+};
 
 struct proof {
     enum proof_kind kind;     /* what the two heads are to each other */

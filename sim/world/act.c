@@ -384,6 +384,7 @@ void world_pump(struct world *world, uint32_t i)
     }
     sim_disk_keep_orders(&at->sim_disk, at->node);
     sim_disk_keep_proofs(&at->sim_disk, at->node);
+    sim_disk_keep_votes(&at->sim_disk, at->node);
     sim_disk_keep_swarm_keys(&at->sim_disk, at->node);
     if (at->finished) {
         wire_die(&world->wire, i, false);

@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "node/harm.h"
 #include "node/put_out.h"
 
 /* A record that lies on the disk, with all that it points to behind it. */
@@ -154,6 +155,16 @@ void sim_disk_keep_proofs(struct sim_disk *disk, const struct node *node)
     disk->proofs_bytes = node_proofs(node, disk->proofs);
 }
 
+void sim_disk_keep_votes(struct sim_disk *disk, const struct node *node)
+{
+    if (node_votes_changes(node) == 0)
+        return;
+    if (!disk->votes)
+        disk->votes = malloc(NODE_VOTES_MAX);
+    CHECK(disk->votes);
+    disk->votes_bytes = node_votes(node, disk->votes);
+}
+
 /* The same. */
 void sim_disk_keep_swarm_keys(struct sim_disk *disk, const struct node *node)
 {
@@ -202,6 +213,9 @@ void sim_disk_clear(struct sim_disk *disk)
     free(disk->proofs);
     disk->proofs = NULL;
     disk->proofs_bytes = 0;
+    free(disk->votes);
+    disk->votes = NULL;
+    disk->votes_bytes = 0;
     disk->swarm_keys_bytes = 0;
     disk->incarnation = 0;
 }

@@ -36,6 +36,8 @@ struct sim_disk {
     uint32_t orders_count;                    /* how many */
     uint8_t *proofs;                          /* against members; NULL: none */
     size_t proofs_bytes;                      /* of them */
+    uint8_t *votes;                           /* likewise; NULL: none */
+    size_t votes_bytes;                       /* of them */
     uint8_t swarm_keys[NODE_SWARM_KEYS_MAX];  /* that orders have brought */
     size_t swarm_keys_bytes;                  /* of them */
 
@@ -56,9 +58,11 @@ void sim_disk_end(struct sim_disk *disk, const struct sim_learner *sim_learner, 
                   size_t history_bytes, uint64_t durable_ns);
 void sim_disk_abandon(struct sim_disk *disk);
 
-/* The operator's orders as the node knows them now, if there are new ones; proofs; swarm keys. */
+/* The operator's orders as the node knows them now, if there are new ones; proofs; votes; swarm
+ * keys. */
 void sim_disk_keep_orders(struct sim_disk *disk, const struct node *node);
 void sim_disk_keep_proofs(struct sim_disk *disk, const struct node *node);
+void sim_disk_keep_votes(struct sim_disk *disk, const struct node *node);
 void sim_disk_keep_swarm_keys(struct sim_disk *disk, const struct node *node);
 
 /* A crash: checkpoints that are not durable yet are lost. */

@@ -60,6 +60,13 @@ static void apply(void *self, const struct update *update)
         learner_apply(sim_learner->learner, update);
 }
 
+static double agreement(void *self, const struct update *update)
+{
+    const struct sim_learner *sim_learner = self;
+    return sim_learner->random_walk ? random_walk_agreement(sim_learner->random_walk, update)
+                                    : learner_agreement(sim_learner->learner, update);
+}
+
 static void apply_own(void *self, const struct update *update)
 {
     struct sim_learner *sim_learner = self;
@@ -100,6 +107,7 @@ struct executor sim_learner_executor(struct sim_learner *sim_learner, int32_t *u
     static const struct executor_ops OPS = {.follow = follow,
                                             .publish = publish,
                                             .apply = apply,
+                                            .agreement = agreement,
                                             .apply_own = apply_own,
                                             .read_block = read_block,
                                             .write_block = write_block,

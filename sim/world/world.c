@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "node/admission.h"
+#include "node/harm.h"
 #include "node/put_out.h"
 #include "world/poisoner.h"
 #include "world/world_private.h"
@@ -197,10 +198,22 @@ static void prepare(struct world *world, uint32_t i)
     options->kept.orders.bytes = at->sim_disk.orders_bytes;
     options->kept.proofs.at = at->sim_disk.proofs;
     options->kept.proofs.bytes = at->sim_disk.proofs_bytes;
+    options->kept.votes.at = at->sim_disk.votes;
+    options->kept.votes.bytes = at->sim_disk.votes_bytes;
     options->kept.swarm_keys.at = at->sim_disk.swarm_keys;
     options->kept.swarm_keys.bytes = at->sim_disk.swarm_keys_bytes;
     options->parameters = sim_learner_parameters(&at->sim_learner);
     options->digest = sim_learner_digest(&at->sim_learner);
+}
+
+/* As a daemon does that has a list of members. */
+static void list_all(struct world *world, uint32_t i)
+{
+    static uint8_t ids[NODE_LISTED_MAX][ID_BYTES];
+    CHECK(world->nodes_count <= NODE_LISTED_MAX);
+    for (uint32_t k = 0; k < world->nodes_count; k++)
+        memcpy(ids[k], world->nodes[k].identity.id, ID_BYTES);
+    node_on_members(world->nodes[i].node, world_now_ns(world), ids[0], world->nodes_count);
 }
 
 void world_start(struct world *world, uint32_t i)
@@ -220,6 +233,8 @@ void world_start(struct world *world, uint32_t i)
     arena_init(&at->arena, node_arena_bytes(&at->options));
     at->node = node_new(&at->arena, &at->options, world_now_ns(world));
     check_started(world, i);
+    if (world->has_list)
+        list_all(world, i);
     at->step_ns_most = 0;
     at->batch_size.samples = at->batch_size.ns = at->batch_size.steps = 0;
     world_size_step(at);
@@ -266,6 +281,12 @@ enum error world_order(struct world *world, uint32_t i, const uint8_t *order, si
         node_on_order(world->nodes[i].node, world_now_ns(world), order, bytes, &problem);
     world_pump(world, i);
     return error;
+}
+
+void world_vote(struct world *world, uint32_t i, const uint8_t *vote)
+{
+    CHECK(node_on_vote(world->nodes[i].node, world_now_ns(world), vote) == OK);
+    world_pump(world, i);
 }
 
 enum error world_swarm_key(struct world *world, uint32_t i, const uint8_t key[static KEY_BYTES])

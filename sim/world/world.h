@@ -37,6 +37,7 @@ struct world {
     struct outsider *outsiders;     /* [outsiders_max], parties nodes_max and up */
     uint32_t outsiders_max;         /* room for so many */
     struct sim_learner_maker maker; /* makes learners */
+    bool has_list;                  /* every node that starts lists all of the world as members */
     bool is_resting;                /* a node that starts now does not train either */
     uint64_t seed;                  /* of everything that is drawn */
     uint64_t trace;                 /* hash of the run so far */
@@ -71,6 +72,8 @@ void world_start(struct world *world, uint32_t i);
 void world_leave(struct world *world, uint32_t i); /* told to leave the swarm, as by SIGTERM */
 /* The operator gives node i an order; anything but OK: it is not obeyed. */
 enum error world_order(struct world *world, uint32_t i, const uint8_t *order, size_t bytes);
+/* Node i is given a vote (harm.h), as if a neighbour said it. */
+void world_vote(struct world *world, uint32_t i, const uint8_t *vote);
 /* Its owner gives node i the swarm key that was ordered; anything but OK: it is another. */
 enum error world_swarm_key(struct world *world, uint32_t i, const uint8_t key[static KEY_BYTES]);
 /* What a wall clock shows that is right, in milliseconds since 1970. */

@@ -44,8 +44,8 @@ struct config_node {
     uint64_t seed;                     /* of choices; 0: from the system */
     double grace_s, save_s; /* longest wait when leaving; between checkpoints, 0: only at the end */
     uint32_t older_bases;   /* kept beside the newest, to begin again from */
-    char log[CONFIG_PATH_BYTES]; /* file of notes; "": none; "-": standard output */
-    bool verbose, sandbox;       /* prints debug notes; gives up what no node needs */
+    char log[CONFIG_PATH_BYTES];       /* file of notes; "": none; "-": standard output */
+    bool verbose, sandbox, quarantine; /* debug notes; gives up what none needs; votes out harm */
 };
 
 struct config_model {

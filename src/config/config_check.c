@@ -46,6 +46,10 @@ static enum error check_node(const struct config_node *node, struct finding *fin
     if (node->operator_id[0] && key_from_hex(ignored, node->operator_id) != OK)
         return against(finding, "node", "operator",
                        " is not 64 hex digits, a public key as hearsay operatorkey prints it");
+    if (node->quarantine && !node->members[0] && !node->operator_id[0])
+        return against(finding, "node", "quarantine",
+                       " = yes needs members that nobody can make up, to count their votes; give "
+                       "members, or an operator who admits them (hearsay admit)");
     return OK;
 }
 

@@ -398,11 +398,28 @@ static uint64_t ns_of(double seconds)
 
 _Static_assert(NODE_SERVE_AUTO == CONFIG_AUTO_OF_0, "applied on as it is");
 
-/* A learner whose steps take long is given no more than this from one step to the next: it is to be
- * all that ten others publish in the usual sixteen steps, for any of them. */
+/* From one step to the next: all that ten others publish in the usual sixteen steps, for any. */
 static uint32_t apply_window(size_t parameters)
 {
     return (uint32_t)fmax(RUMOR_ENTRIES_MAX, 10.0 / 16 * DENSITY_MAX * (double)parameters);
+}
+
+static struct node_limits limits_of(const struct config *config, size_t parameters)
+{
+    return (struct node_limits){
+        .apply_window = apply_window(parameters),
+        .peers_max = config->limits.peers,
+        .members_max = config->limits.members,
+        .incarnations_max = config->limits.incarnations,
+        .half_open_max = config->limits.half_open,
+        .half_open_per_net_max = config->limits.half_open_per_net,
+        .low_ports = config->limits.low_ports,
+        .handshake_ns = ns_of(config->limits.handshake_s),
+        .silence_ns = ns_of(config->limits.silence_s),
+        .send_queue_bytes = config->limits.send_queue_bytes,
+        .notes_per_s = config->limits.notes_per_s,
+        .quarantines = config->node.quarantine,
+    };
 }
 
 struct node_options setup_plain_options(const struct config *config, size_t parameters)
@@ -431,30 +448,18 @@ struct node_options setup_plain_options(const struct config *config, size_t para
         .serve_bytes_per_s = config->exchange.serve_bytes_per_s,
         .save_ns = ns_of(config->node.save_s),
         .parameters = parameters,
-        .limits.apply_window = apply_window(parameters),
-        .limits.peers_max = config->limits.peers,
-        .limits.members_max = config->limits.members,
-        .limits.incarnations_max = config->limits.incarnations,
-        .limits.half_open_max = config->limits.half_open,
-        .limits.half_open_per_net_max = config->limits.half_open_per_net,
-        .limits.low_ports = config->limits.low_ports,
-        .limits.handshake_ns = ns_of(config->limits.handshake_s),
-        .limits.silence_ns = ns_of(config->limits.silence_s),
         .grace_ns = ns_of(config->node.grace_s),
-        .limits.send_queue_bytes = config->limits.send_queue_bytes,
-        .limits.notes_per_s = config->limits.notes_per_s,
         .seed = config->node.seed,
+        .limits = limits_of(config, parameters),
     };
     CHECK(options.seeds_count <= NODE_SEEDS_MAX);
     if (options.has_operator) /* config_check has seen that it is one */
         CHECK(key_from_hex(options.operator_id, config->node.operator_id) == OK);
-    memcpy(options.seeds, config->node.peers.item,
-           config->node.peers.count * sizeof *options.seeds);
+    memcpy(options.seeds, config->node.peers.item, options.seeds_count * sizeof *options.seeds);
     return options;
 }
 
-/* What a node publishes at once, and what it applies from one step to the next and a rumor more,
- * find room while the disk writes a part. */
+/* What a node publishes at once, and applies in a step, finds room while the disk writes a part. */
 struct saver_options setup_saver_options(const struct config *config, size_t parameters,
                                          uint32_t moments)
 {

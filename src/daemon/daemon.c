@@ -10,6 +10,7 @@
 #include "crypto/locked_memory.h"
 #include "daemon/event_log.h"
 #include "daemon/known_proofs.h"
+#include "daemon/known_votes.h"
 #include "daemon/learner_thread.h"
 #include "daemon/listen.h"
 #include "daemon/members_file.h"
@@ -47,6 +48,7 @@ struct daemon {
     uint32_t refused;                 /* checkpoints that were passed over at the start */
     struct operator_orders orders;
     struct known_proofs proofs;
+    struct known_votes votes;
     struct members_file members;
     struct event_log report;
     struct sd_notify sd_notify;
@@ -101,6 +103,7 @@ static void pump(struct daemon *daemon)
     }
     operator_orders_keep(&daemon->orders, daemon->node, &daemon->report, transport_now_ns());
     known_proofs_keep(&daemon->proofs, daemon->node, &daemon->report, transport_now_ns());
+    known_votes_keep(&daemon->votes, daemon->node, &daemon->report, transport_now_ns());
     uint64_t wake_ns = node_wake_ns(daemon->node);
     if (daemon->status_ns < wake_ns)
         wake_ns = daemon->status_ns;
@@ -398,6 +401,8 @@ static enum error prepare(struct daemon *daemon, struct problem *problem)
     if (error == OK)
         error = known_proofs_load(&daemon->proofs, config->node.state_dir, options, problem);
     if (error == OK)
+        error = known_votes_load(&daemon->votes, config->node.state_dir, options, problem);
+    if (error == OK)
         error = members_file_load(&daemon->members, config->node.members, problem);
     if (error == OK)
         error = listen_begin(daemon->transport, &config->node.listen, options, problem);
@@ -435,6 +440,7 @@ static void clean_up(struct daemon *daemon)
     free(daemon->saving.history);
     operator_orders_free(&daemon->orders);
     known_proofs_free(&daemon->proofs);
+    known_votes_free(&daemon->votes);
     members_file_free(&daemon->members);
     event_log_close(&daemon->report);
     status_door_close(&daemon->door);

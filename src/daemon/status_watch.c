@@ -11,6 +11,7 @@
 #include "base/memory.h"
 #include "daemon/json_fields.h"
 #include "daemon/status_server.h"
+#include "node/harm.h"
 #include "node/put_out.h"
 #include "node/swarm_keys.h"
 
@@ -145,6 +146,18 @@ static const struct field PROOF_AGAINST[] = {
     FIELD(node_proof, incarnation, "incarnation", FIELD_U64),
     FIELD(node_proof, keep, "keep", FIELD_U32),
     FIELD(node_proof, is_suspended, "is_suspended", FIELD_FLAG),
+    FIELD(node_proof, is_voted, "is_voted", FIELD_FLAG),
+};
+
+static const struct field HARM[] = {
+    FIELD(node_harm, id, "id", FIELD_ID),
+    FIELD(node_harm, incarnation, "incarnation", FIELD_U64),
+    FIELD(node_harm, harms, "harms", FIELD_FLAG),
+    FIELD(node_harm, agreement, "agreement", FIELD_REAL),
+    FIELD(node_harm, typical, "typical_agreement", FIELD_REAL),
+    FIELD(node_harm, length, "length", FIELD_REAL),
+    FIELD(node_harm, votes, "votes", FIELD_U32),
+    FIELD(node_harm, needed, "votes_needed", FIELD_U32),
 };
 
 static const struct field LINK[] = {
@@ -232,7 +245,20 @@ static json_t *strangers_json(const struct node *node, uint64_t now_ns)
     return list;
 }
 
-/* Who has signed two rumors under one number, and is out. */
+/* Who harms, as this node or others find. */
+static json_t *harms_json(const struct node *node, uint64_t now_ns)
+{
+    json_t *list = json_array();
+    struct node_harm harm;
+    for (uint32_t i = 0; node_harm(node, i, &harm); i++) {
+        json_t *object = json_object();
+        json_put_fields(object, HARM, COUNT(HARM), &harm, now_ns);
+        json_add(list, object);
+    }
+    return list;
+}
+
+/* Who has signed two rumors under one number, or harms as most have voted, and is out. */
 static json_t *proofs_json(const struct node *node, uint64_t now_ns)
 {
     json_t *list = json_array();
@@ -430,6 +456,7 @@ char *status_watch_page(const struct status_watch *watch, const struct node *nod
     json_put(page, "loss", stats.steps ? json_real(facts->loss) : NULL);
     json_put(page, "operator", operator_json(node, facts->options, now_ns));
     json_put(page, "proofs", proofs_json(node, now_ns));
+    json_put(page, "harms", harms_json(node, now_ns));
     json_put(page, "members", members_json(node, facts->list, now_ns));
     json_put(page, "strangers", strangers_json(node, now_ns));
     json_put(page, "links", links_json(watch, node, now_ns));

@@ -17,6 +17,11 @@ static void apply(void *learner, const struct update *update)
     learner_apply(learner, update);
 }
 
+static double agreement(void *learner, const struct update *update)
+{
+    return learner_agreement(learner, update);
+}
+
 static void apply_own(void *learner, const struct update *update)
 {
     learner_apply_own(learner, update);
@@ -41,6 +46,7 @@ static void save(void *learner, struct learner_state *state)
 const struct executor_ops executor_learner_ops = {.follow = follow,
                                                   .publish = publish,
                                                   .apply = apply,
+                                                  .agreement = agreement,
                                                   .apply_own = apply_own,
                                                   .read_block = read_block,
                                                   .write_block = write_block,
@@ -76,6 +82,8 @@ struct answer executor_perform(const struct executor *executor, const struct act
     struct answer answer = {.to = order->kind};
     switch (order->kind) {
     case ACTION_APPLY:
+        if (order->compares)
+            answer.agreement = ops->agreement(learner, order->update);
         (order->own ? ops->apply_own : ops->apply)(learner, order->update);
         answer.entries = order->update->count;
         break;
@@ -109,6 +117,8 @@ struct answer executor_perform(const struct executor *executor, const struct act
 void executor_answer(struct node *node, uint64_t now_ns, const struct answer *answer)
 {
     CHECK(answer->to != ACTION_SAVE && executor_is_order(answer->to));
+    if (answer->to == ACTION_APPLY)
+        node_on_agreement(node, now_ns, answer->agreement);
     if (answer->to == ACTION_APPLY || answer->to == ACTION_WRITE)
         node_on_applied(node, now_ns, answer->entries);
     else if (answer->to == ACTION_PUBLISH)

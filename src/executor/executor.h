@@ -23,6 +23,7 @@ struct executor_ops {
     void (*follow)(void *learner, uint64_t swarm_samples);
     const struct update *(*publish)(void *learner, const struct publish_terms *terms);
     void (*apply)(void *learner, const struct update *update);
+    double (*agreement)(void *learner, const struct update *update); /* replica.h */
     void (*apply_own)(void *learner, const struct update *update);
     void (*read_block)(void *learner, size_t first, size_t count, int32_t *units);
     void (*write_block)(void *learner, size_t first, size_t count, const int32_t *units,
@@ -45,6 +46,7 @@ struct answer {
     const struct update *update; /* PUBLISH: the learner's, until its next publication */
     uint32_t entries;            /* APPLY, WRITE, SAVE: how many are done; SAVE: 0 if it is broken
                                     off (snapshot.h) */
+    double agreement;            /* APPLY that is to be compared: just before (replica.h) */
     const int32_t *units;        /* READ: the executor's, until the next READ */
 };
 

@@ -41,6 +41,7 @@ struct node {
     struct membership *membership;   /* the members of the swarm */
     struct orders *orders;           /* of the operator */
     struct proofs *proofs;           /* that members lie */
+    struct votes *votes;             /* of members, that others harm */
     struct admitted *admitted;       /* who may be in the swarm */
     struct rekey *rekey;             /* the swarm keys */
     struct rate *rate;               /* how much is sent and published, and when */
@@ -51,6 +52,8 @@ struct node {
     struct leave *leave;             /* how it leaves */
     struct expulsion *expulsion;     /* whether the operator's orders are carried out */
     struct suspension *suspension;   /* which proofs most neighbours obey */
+    struct quarantine *quarantine;   /* who votes that somebody is put out */
+    struct effect *effect;           /* what each origin's rumors do to this node's own progress */
     struct timers *timers;           /* when it looks again */
 };
 

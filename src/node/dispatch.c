@@ -19,6 +19,8 @@
 #include "node/orders/proofs.h"
 #include "node/orders/rekey.h"
 #include "node/orders/verdict.h"
+#include "node/orders/votes.h"
+#include "node/quarantine.h"
 #include "node/rate/rate.h"
 #include "node/suspension.h"
 #include "node/transfer/transfer.h"
@@ -151,6 +153,7 @@ static bool turn_out(struct node *node, const struct peer *peer)
     if (orders_expelling(node, peer->id) || is_barred)
         orders_say(node, peer, 0);
     proofs_say_one(node, peer, peer->id);
+    votes_say_against(node, peer, peer->id);
     if (reason)
         connection_hang_up(node, peer, BYE_EXPELLED, reason);
     else
@@ -170,6 +173,7 @@ static void welcome(struct node *node, const struct peer *peer)
     orders_show(node, peer); /* before our version: what is in it follows from these */
     rekey_ask(node, peer);
     proofs_say(node, peer);
+    votes_say(node, peer);
     settings_show(node, peer);
     admitted_say(node, peer);
     anti_entropy_show(node, peer, true);
@@ -352,6 +356,8 @@ static void on_rule(struct node *node, const struct peer *peer, const struct mes
     CHECK(peer->state == PEER_OPEN);
     if (message->kind == ORDERS || message->kind == PROOF)
         expulsion_on_message(node, peer, message);
+    else if (message->kind == VOTES)
+        quarantine_on_votes(node, peer, message);
     else if (message->kind == LISTED)
         admit_on_listed(node, peer, message->hash);
     else if (message->kind == SWARM_KEY)
@@ -419,15 +425,8 @@ static void dispatch(struct node *node, const struct peer *peer, const struct me
     case HEADS:
         fork_on_heads(node, peer, message->tag, message->bulk.at, message->bulk.count);
         break;
-    case ORDERS:
-    case SETTINGS:
-    case PROOF:
-    case LISTED:
-    case SWARM_KEY:
+    default:
         on_rule(node, peer, message);
-        break;
-    case MESSAGE_KINDS:
-        break;
     }
 }
 

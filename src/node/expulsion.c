@@ -14,6 +14,7 @@
 #include "node/orders/proofs.h"
 #include "node/orders/rekey.h"
 #include "node/orders/verdict.h"
+#include "node/orders/votes.h"
 #include "node/put_out.h"
 #include "node/suspension.h"
 #include "node/transfer/transfer.h"
@@ -55,9 +56,13 @@ static void leave_on_proof(struct node *node, const struct proof *proof)
                         ? "two nodes run with the same identity key: two different rumors under "
                           "one number are signed with it, so this node is put out of the swarm for "
                           "good; give each machine a key of its own (hearsay keygen)"
-                        : "a rumor beyond what any may do is signed with the identity key of this "
+                    : proof->kind == PROOF_EXCESS
+                        ? "a rumor beyond what any may do is signed with the identity key of this "
                           "node, so it is put out of the swarm for good: another program has that "
-                          "key; make a new one (hearsay keygen)");
+                          "key; make a new one (hearsay keygen)"
+                        : "more than half of the members have signed that what this node "
+                          "publishes harms, so it is put out of the swarm: look at its data and "
+                          "its program; the members' notes say how it harms");
     leave_on_expelled(node);
 }
 
@@ -174,9 +179,12 @@ static void note_proof(struct node *node, const struct proof *proof)
                       ? "has signed two different rumors under one number and is put out of the "
                         "swarm, its rumors from number %u on are taken out: two nodes run with the "
                         "same identity key, or it lies"
-                      : "has signed a rumor that moves the base further, or claims more samples, "
+                  : proof->kind == PROOF_EXCESS
+                      ? "has signed a rumor that moves the base further, or claims more samples, "
                         "than any may, and is put out of the swarm, its rumors from number %u on "
-                        "are taken out: it lies, or its program is broken",
+                        "are taken out: it lies, or its program is broken"
+                      : "harms, as more than half of the members have signed, and is put out of "
+                        "the swarm, its rumors from number %u on are taken out",
                   (unsigned)proof->keep);
     identity_text(note->who, proof->author);
 }
@@ -200,6 +208,43 @@ static void obey_proof(struct node *node, const struct peer *from, const uint8_t
     if (proofs_in_force(node, proof->author)) /* another one against it may be suspended */
         note_proof(node, proof);
     put_out(node, proof->author);
+}
+
+/* There are other members, and those who voted are more than half of them no more. */
+static void take_back(struct node *node, const uint8_t id[static ID_BYTES])
+{
+    const struct peer *peer;
+    CHECK(!proofs_is_decided(node, id));
+    struct note *note = notes_add(&node->notes, node->now_ns, NOTE_EXPELLED, LEVEL_WARNING,
+                                  "is put out by votes no more: the members are others");
+    identity_text(note->who, id);
+    membership_set_expelled(node, id, verdict_reason(node, id) != NULL);
+    retract_on_expelled(node, id); /* as the operator or a proof leaves it, if they do */
+    for (uint32_t i = 0; (peer = connection_neighbour(node, &i)); i++)
+        anti_entropy_ask_for_all(node, peer); /* for what was taken out */
+}
+
+void expulsion_on_votes(struct node *node, const uint8_t id[static ID_BYTES])
+{
+    struct proof decision;
+    const bool is_out = votes_decide(node, id, &decision);
+    const struct peer *peer;
+    if (!proofs_decide(node, id, is_out ? &decision : NULL))
+        return;
+    if (!is_out) {
+        take_back(node, id);
+        return;
+    }
+    if (is_own(node, id)) {
+        leave_on_proof(node, &decision);
+        return;
+    }
+    for (uint32_t i = 0; (peer = connection_neighbour(node, &i)); i++)
+        anti_entropy_ask_for_all(node, peer); /* do they obey, too? (suspension.h) */
+    suspension_on_proof(node, id);
+    if (proofs_in_force(node, id))
+        note_proof(node, proofs_against(node, id));
+    put_out(node, id);
 }
 
 void expulsion_on_fork(struct node *node)

@@ -28,6 +28,8 @@ void expulsion_on_message(struct node *node, const struct peer *from,
                           const struct message *message);
 /* A fork may have been found here (broadcast/fork.c): then it is known to all from now on. */
 void expulsion_on_fork(struct node *node);
+/* A vote against this member is new, or the members are others: do they put it out, or no more? */
+void expulsion_on_votes(struct node *node, const uint8_t id[static ID_BYTES]);
 /* No publication is under way any more: retract what waited for that. */
 void expulsion_on_published(struct node *node);
 /* A few times a second: does nobody give the base that is needed? */

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "node/broadcast/broadcast.h"
+#include "node/broadcast/retract.h"
 #include "node/lifecycle/lifecycle.h"
 #include "node/membership/membership.h"
 #include "node/orders/orders.h"
@@ -70,13 +71,7 @@ void node_origin(const struct node *node, uint32_t i, struct node_origin *out)
 
 uint32_t node_reach(const struct node *node, uint32_t i)
 {
-    const struct origin *origin = &broadcast_versions(node)->origins[i];
-    uint32_t reach = origin->next;
-    CHECK(i < node_origins(node));
-    while (reach > 0 && rumor_log_is_lasting(broadcast_log(node), i, reach - 1))
-        reach--;
-    /* Of what stays, the head of the last is needed, too (broadcast/retract.c). */
-    return reach > 0 && reach < origin->next ? reach + 1 : reach;
+    return retract_reach(node, i);
 }
 
 /* Far enough from the mark before it, which came later. */
@@ -132,12 +127,16 @@ const struct order *node_order_about(const struct node *node, const uint8_t id[s
 
 bool node_proof(const struct node *node, uint32_t i, struct node_proof *out)
 {
-    if (i >= proofs_count(node))
+    const uint32_t count = proofs_count(node);
+    for (uint32_t k = 0; k <= i && k < count; k++)
+        i += !proofs_against(node, proofs_author(node, k)); /* votes that decide no more */
+    if (i >= count)
         return false;
     const struct proof *proof = proofs_at(node, i);
     *out = (struct node_proof){.incarnation = proof->incarnation,
                                .keep = proof->keep,
-                               .is_suspended = proofs_is_suspended(node, i)};
+                               .is_suspended = proofs_is_suspended(node, i),
+                               .is_voted = proof->kind == PROOF_VOTES};
     memcpy(out->id, proof->author, ID_BYTES);
     return true;
 }

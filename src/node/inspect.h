@@ -75,14 +75,6 @@ uint64_t node_incarnation(const struct node *node);
 const struct order *node_order(const struct node *node, uint32_t number);
 /* The latest about this member; NULL: there is none. */
 const struct order *node_order_about(const struct node *node, const uint8_t id[static ID_BYTES]);
-/* Who has signed two different rumors under one number, and is out; false: no more have. */
-struct node_proof {
-    uint8_t id[ID_BYTES];
-    uint64_t incarnation; /* of it: in which it did so */
-    uint32_t keep;        /* the rumors of that incarnation before this one stay */
-    bool is_suspended;    /* no: all stay, because most logs reach no further back */
-};
-bool node_proof(const struct node *node, uint32_t i, struct node_proof *out);
 /* Binds signatures to this swarm and model. */
 const uint8_t *node_context(const struct node *node);
 

@@ -9,6 +9,7 @@
 #include "node/connection/door.h"
 #include "node/discovery/discovery.h"
 #include "node/dispatch.h"
+#include "node/effect.h"
 #include "node/expulsion.h"
 #include "node/inspect.h"
 #include "node/join.h"
@@ -20,6 +21,8 @@
 #include "node/orders/orders.h"
 #include "node/orders/proofs.h"
 #include "node/orders/rekey.h"
+#include "node/orders/votes.h"
+#include "node/quarantine.h"
 #include "node/rate/rate.h"
 #include "node/suspension.h"
 #include "node/timers.h"
@@ -37,7 +40,8 @@ size_t node_arena_bytes(const struct node_options *options)
            discovery_arena_bytes(options) + transfer_arena_bytes(options) + join_arena_bytes() +
            leave_arena_bytes() + orders_arena_bytes(options) + admitted_arena_bytes() +
            proofs_arena_bytes() + rekey_arena_bytes() + expulsion_arena_bytes() +
-           suspension_arena_bytes() + timers_arena_bytes() + NOTES_WAITING * sizeof(struct note) +
+           suspension_arena_bytes() + votes_arena_bytes(options) + effect_arena_bytes(options) +
+           quarantine_arena_bytes() + timers_arena_bytes() + NOTES_WAITING * sizeof(struct note) +
            FRAME_MAX + 4 * 64;
 }
 
@@ -73,6 +77,7 @@ struct node *node_new(struct arena *arena, const struct node_options *options, u
     node->connections = connections_new(arena, node);
     node->orders = orders_new(arena, node);
     node->proofs = proofs_new(arena, node);
+    node->votes = votes_new(arena, node);
     node->admitted = admitted_new(arena);
     node->rekey = rekey_new(node);
     node->membership = membership_new(arena, node);
@@ -84,6 +89,8 @@ struct node *node_new(struct arena *arena, const struct node_options *options, u
     node->leave = leave_new(arena);
     node->expulsion = expulsion_new(arena);
     node->suspension = suspension_new(arena);
+    node->effect = effect_new(arena, options);
+    node->quarantine = quarantine_new(arena);
     node->timers = timers_new(arena, node);
     member_gossip_renew(node);
     publish_schedule_renew(node);
@@ -278,6 +285,14 @@ void node_on_published(struct node *node, uint64_t now_ns, const struct update *
         leave_on_published(node, update->count);
     expulsion_on_published(node);
     publish_schedule_consider(node);
+}
+
+void node_on_agreement(struct node *node, uint64_t now_ns, double agreement)
+{
+    struct applied_rumor rumor;
+    begin_event(node, now_ns);
+    if (broadcast_applied_rumor(node, &rumor))
+        effect_on_applied(node, &rumor, agreement);
 }
 
 void node_on_applied(struct node *node, uint64_t now_ns, uint32_t entries)

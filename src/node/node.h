@@ -45,11 +45,12 @@ struct node_limits {
     uint32_t half_open_max;    /* callers that have not proved the swarm key */
     uint32_t half_open_per_net_max; /* the same, from one network (address_network) */
     bool low_ports;                 /* members are called at ports below 1024, too */
-    uint64_t handshake_ns;          /* time to prove it */
-    uint64_t silence_ns;            /* a neighbour silent for so long is gone */
-    size_t send_queue_bytes;        /* waiting for one neighbour */
-    double notes_per_s;             /* notes that others can cause */
-    uint32_t apply_window;          /* entries given to the learner and not yet applied */
+    bool quarantines;        /* who harms is put out by votes of most members (quarantine.h) */
+    uint64_t handshake_ns;   /* time to prove it */
+    uint64_t silence_ns;     /* a neighbour silent for so long is gone */
+    size_t send_queue_bytes; /* waiting for one neighbour */
+    double notes_per_s;      /* notes that others can cause */
+    uint32_t apply_window;   /* entries given to the learner and not yet applied */
 };
 
 /* What the owner kept from an earlier start; read at birth. */
@@ -60,6 +61,7 @@ struct kept {
 struct node_kept {
     struct kept orders;     /* of the operator (put_out.h) */
     struct kept proofs;     /* against members, likewise */
+    struct kept votes;      /* likewise; none where quarantines is not set */
     struct kept swarm_keys; /* that those orders have brought (swarm_keys.h) */
 };
 
@@ -118,17 +120,14 @@ enum action_kind {
     ACTION_SEND,    /* conn, bytes, count: then node_on_sent */
     ACTION_HANGUP,  /* conn: close, then node_on_closed */
     ACTION_APPLY,   /* update: apply it, then node_on_applied; valid until the next node_next */
-    ACTION_TRAIN,   /* swarm_samples: the base is the swarm's: begin to train (once; only if
-                       options.trains) */
+    ACTION_TRAIN,   /* swarm_samples: the base is the swarm's: train (once; if options.trains) */
     ACTION_PUBLISH, /* terms: cut an update, then node_on_published */
-    ACTION_READ,    /* first, entries: read that part of the base, perhaps during a step, then
-                       node_on_read */
+    ACTION_READ,    /* first, entries: read it, perhaps during a step, then node_on_read */
     ACTION_WRITE,   /* first, entries, units, keep_weights: that part of the base becomes this, then
                        node_on_applied; valid like update */
     ACTION_SAVE,    /* save all that the learner is; then node_on_saved */
     ACTION_NOTE,    /* note */
-    ACTION_RESTART, /* no node is left that has the base being taken over: end, and begin
-                       again with what is on disk */
+    ACTION_RESTART, /* nobody has the base being taken over any more: begin again from disk */
     ACTION_FINISHED /* the node has left: stop */
 };
 
@@ -142,8 +141,8 @@ struct action {
     uint64_t tag;                /* APPLY: the origin of the rumor */
     uint32_t seq;                /* APPLY: its number */
     bool takes_out;              /* APPLY: levels are negated: the rumor leaves the base */
-    bool own;                    /* APPLY: published by an earlier incarnation, whose weights the
-                                    learner has (learner_apply_own) */
+    bool compares;               /* APPLY: and say how far it agrees (node_on_agreement) */
+    bool own;                    /* APPLY: an earlier incarnation's (learner_apply_own) */
     uint64_t swarm_samples;      /* TRAIN: learned by all so far */
     struct publish_terms terms;  /* PUBLISH: how much, with which weight */
     bool last;                   /* PUBLISH: end training first; there will be no other */
@@ -179,6 +178,8 @@ void node_on_closed(struct node *node, uint64_t now_ns, uint64_t conn, const cha
 void node_on_step(struct node *node, uint64_t now_ns, uint32_t steps, uint64_t samples);
 /* The answer to PUBLISH; count 0 when there was nothing to publish. */
 void node_on_published(struct node *node, uint64_t now_ns, const struct update *update);
+/* Before it: how far the oldest APPLY agreed with the residual, where that was asked for. */
+void node_on_agreement(struct node *node, uint64_t now_ns, double agreement);
 /* As many entries of the oldest APPLY or WRITE are done. */
 void node_on_applied(struct node *node, uint64_t now_ns, uint32_t entries);
 void node_on_read(struct node *node, uint64_t now_ns, const int32_t *units);
@@ -194,7 +195,6 @@ uint32_t node_incarnations_max(size_t send_queue_bytes);
 void node_on_time(struct node *node, uint64_t now_ns);
 uint64_t node_wake_ns(const struct node *node);
 
-/* Leave (leave.h); FINISHED comes when it is done. */
-void node_leave(struct node *node, uint64_t now_ns);
+void node_leave(struct node *node, uint64_t now_ns); /* FINISHED comes when it is done */
 
 #endif

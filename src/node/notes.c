@@ -31,6 +31,7 @@ static const char *const NAMES[NOTE_KINDS] = {
     [NOTE_BATCH] = "batch",
     [NOTE_DIVERGED] = "diverged",
     [NOTE_DOUBT] = "doubt",
+    [NOTE_HARM] = "harm",
     [NOTE_EXPELLED] = "expelled",
     [NOTE_MISMATCH] = "mismatch",
     [NOTE_SETTINGS] = "settings",

@@ -39,6 +39,7 @@ enum note_kind {
     NOTE_BATCH,
     NOTE_DIVERGED,
     NOTE_DOUBT,
+    NOTE_HARM,
     NOTE_EXPELLED,
     NOTE_MISMATCH,
     NOTE_SETTINGS,

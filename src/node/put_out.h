@@ -30,6 +30,16 @@ enum error node_proofs_check(const struct node_options *options, struct problem 
 size_t node_proofs(const struct node *node, uint8_t *out);
 uint32_t node_proofs_changes(const struct node *node);
 
+/* Who is out by a proof, or by votes; false: no more are. */
+struct node_proof {
+    uint8_t id[ID_BYTES];
+    uint64_t incarnation; /* of it: in which it lied, or harmed */
+    uint32_t keep;        /* the rumors of that incarnation before this one stay */
+    bool is_suspended;    /* no: all stay, because most logs reach no further back */
+    bool is_voted;        /* most members have voted that it harms: nothing is proven */
+};
+bool node_proof(const struct node *node, uint32_t i, struct node_proof *out);
+
 /* When rumors came, as far back as the log reaches, and for a while. */
 struct node_mark {
     uint32_t seq;     /* this rumor, and so all before it, */

@@ -191,6 +191,8 @@ const struct proof *suspension_next(struct node *node)
     const struct shown of_us = proofs > 0 ? ours(node) : (struct shown){0};
     bool is_contested = false;
     for (uint32_t i = 0; i < proofs; i++) {
+        if (!proofs_against(node, proofs_author(node, i)))
+            continue;
         const bool we_have = bit_get(of_us.excess, i), is_suspended = proofs_is_suspended(node, i);
         const struct votes votes = votes_on(node, i, we_have, 0);
         is_contested |= !is_suspended && we_have && votes_on(node, i, we_have, -1).lead < 0;

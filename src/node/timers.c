@@ -12,6 +12,7 @@
 #include "node/orders/orders.h"
 #include "node/orders/proofs.h"
 #include "node/orders/rekey.h"
+#include "node/quarantine.h"
 #include "node/rate/rate.h"
 #include "node/transfer/transfer.h"
 
@@ -70,6 +71,7 @@ static void gossip(struct node *node)
     orders_show_one(node);
     rekey_ask_one(node);
     proofs_show_one(node);
+    quarantine_review(node);
     admitted_say_one(node);
     member_gossip_end_round(node);
 }

@@ -84,6 +84,21 @@ enum error order_files_save_proofs(const struct disk *disk, const char *folder,
     return save(disk, folder, PROOFS_FILE, proofs, bytes, problem);
 }
 
+enum error order_files_load_votes(const struct disk *disk, const char *folder, uint8_t *out,
+                                  size_t *bytes, struct problem *problem)
+{
+    *bytes = 0;
+    const enum error error = load(disk, folder, VOTES_FILE, NODE_VOTES_MAX, out, bytes, problem);
+    return error == MISSING ? OK : error;
+}
+
+enum error order_files_save_votes(const struct disk *disk, const char *folder, const uint8_t *votes,
+                                  size_t bytes, struct problem *problem)
+{
+    CHECK(bytes <= NODE_VOTES_MAX);
+    return save(disk, folder, VOTES_FILE, votes, bytes, problem);
+}
+
 enum error order_files_hand_over(const struct disk *disk, const char *folder, const uint8_t *order,
                                  size_t bytes, struct problem *problem)
 {

@@ -40,7 +40,8 @@ add_harness(config config fuzz_file)
 file(GLOB scenario_SEEDS CONFIGURE_DEPENDS ${CMAKE_SOURCE_DIR}/configs/sim-*.conf)
 add_harness(scenario sim fuzz_file)
 
-add_library(fuzz_scene STATIC tests/fuzz/scene.c tests/fuzz/scene_keep.c tests/fuzz/play.c tests/fuzz/claims.c)
+add_library(fuzz_scene STATIC tests/fuzz/scene.c tests/fuzz/scene_keep.c tests/fuzz/scene_learner.c
+            tests/fuzz/play.c tests/fuzz/claims.c)
 target_link_libraries(fuzz_scene PUBLIC support_base executor)
 add_harness(member fuzz_scene)
 target_sources(fuzz_member PRIVATE tests/fuzz/memo.c)

@@ -9,12 +9,14 @@
 #include "fuzz/claims.h"
 #include "fuzz/play.h"
 #include "fuzz/script.h"
+#include "node/harm.h"
 #include "node/put_out.h"
 #include "node/swarm_keys.h"
 #include "wire/order.h"
 #include "wire/proof.h"
 #include "wire/record.h"
 #include "wire/rumor.h"
+#include "wire/vote.h"
 
 #define OPERATIONS_MAX 64
 #define ENTRIES_MAX    8
@@ -145,6 +147,32 @@ static void say_proof(void)
     const struct message proof = {
         .kind = PROOF, .hash = shape & 4 ? pick() : 1, .bulk = {bytes, sizeof bytes}};
     (void)scene_say(scene, speaker, &proof);
+}
+
+/* Of any members about one of them or about the node, said by one. */
+static void say_votes(void)
+{
+    uint8_t bytes[3 * VOTE_BYTES];
+    struct member *speaker = pick_member(), *accused = pick_member();
+    const uint8_t shape = input_byte(&input);
+    const struct identity *whom = shape & 1 ? scene->options.identity : accused->identity;
+    size_t count = 0;
+    for (uint32_t i = 0; i < 1 + shape / 2u % 3; i++) {
+        struct member *voter = pick_member();
+        struct vote vote = {.incarnation = accused->incarnation,
+                            .keep = shape & 16 ? (uint32_t)pick() % 100 : 0};
+        memcpy(vote.accused, whom->id, ID_BYTES);
+        memcpy(vote.voter, voter->identity->id, ID_BYTES);
+        if (voter->identity == whom)
+            continue;
+        vote_create(&vote, voter->identity, scene->context, bytes + count);
+        count += VOTE_BYTES;
+    }
+    if (shape & 32 && count > 0)
+        bytes[pick() % count] ^= (uint8_t)(1 + shape);
+    const struct message votes = {
+        .kind = VOTES, .hash = shape & 64 ? pick() : 1, .bulk = {bytes, count}};
+    (void)scene_say(scene, speaker, &votes);
 }
 
 /* One of three. */
@@ -337,6 +365,7 @@ static void (*const OPERATIONS[SCRIPT_OPERATIONS])(void) = {
     [CHANGE_MANNERS] = change_manners,
     [SAY_KEY] = say_key,
     [GIVE_KEY] = give_key,
+    [SAY_VOTES] = say_votes,
 };
 
 /* Two neighbours and a member that has not said HELLO, 12 seconds on: the node trains. */

@@ -12,7 +12,7 @@ static const char *const FIELDS[MESSAGE_KINDS] = {
     [PRUNE] = "n",    [VERSION] = "nnnnnnbb", [WANT] = "nn",        [GONE] = "nn",
     [TAKE] = "",      [HISTORY] = "nnnb",     [FETCH] = "nn",       [BLOCK] = "nnbb",
     [BYE] = "nsb",    [ORDERS] = "nb",        [SETTINGS] = "s",     [PROOF] = "nb",
-    [HEADS] = "nb",   [LISTED] = "n",         [SWARM_KEY] = "nb",
+    [HEADS] = "nb",   [LISTED] = "n",         [SWARM_KEY] = "nb",   [VOTES] = "nb",
 };
 
 struct item {

@@ -5,11 +5,11 @@
 
 #include "base/digest.h"
 #include "base/rng.h"
+#include "node/admission.h"
 #include "node/swarm_keys.h"
 
 #define MEMBER_QUEUE_BYTES (1u << 17)
 #define ACTIONS_MAX        100000 /* at one moment: a node that asks for more never ends */
-#define PUBLISHED_MAX      8      /* entries of a publication */
 
 static struct identity identities[SCENE_MEMBERS + 1]; /* the last is the node's */
 static struct operator_key operator_key;
@@ -88,6 +88,7 @@ static struct node_options options_of(bool node_calls)
                    .silence_ns = 3000000000,
                    .send_queue_bytes = 1 << 17,
                    .apply_window = 2000,
+                   .quarantines = true,
                    .notes_per_s = 10},
     };
     memcpy(options.operator_id, operator_key.id, ID_BYTES);
@@ -251,71 +252,10 @@ bool scene_shout(struct scene *scene, struct member *member, const uint8_t *byte
     return true;
 }
 
-/* The learner. */
-
-static void scene_learner_follow(void *learner, uint64_t swarm_samples)
-{
-    (void)learner;
-    (void)swarm_samples;
-}
-
-static void scene_learner_add(void *learner, const struct update *update)
-{
-    struct scene *scene = learner;
-    for (uint32_t i = 0; i < update->count; i++) {
-        CHECK(update->index[i] < SCENE_PARAMETERS);
-        const int64_t moved = (int64_t)update->amount * update->level[i];
-        int32_t *unit = &scene->units[update->index[i]];
-        *unit = (int32_t)((uint32_t)*unit + (uint32_t)moved);
-    }
-}
-
-/* A few entries here and there; sometimes nothing. */
-static const struct update *scene_learner_publish(void *learner, const struct publish_terms *terms)
-{
-    static uint32_t index[PUBLISHED_MAX];
-    static int8_t level[PUBLISHED_MAX];
-    static struct update update;
-    struct scene *scene = learner;
-    struct rng rng = rng_new(++scene->drawn, 1);
-    CHECK(terms->share > 0 && terms->share <= 1 && terms->held >= 0 && terms->held <= 1);
-    update = (struct update){.tau = 0.5f, .amount = 1000, .index = index, .level = level};
-    update.count = rng_below(&rng, PUBLISHED_MAX + 1);
-    for (uint32_t i = 0; i < update.count; i++) {
-        index[i] = i * (SCENE_PARAMETERS / PUBLISHED_MAX) + rng_below(&rng, 50);
-        level[i] = (int8_t)(1 + rng_below(&rng, LEVEL_MAX));
-    }
-    scene_learner_add(scene, &update);
-    return &update;
-}
-
-static void scene_learner_read(void *learner, size_t first, size_t count, int32_t *units)
-{
-    const struct scene *scene = learner;
-    CHECK(first + count <= SCENE_PARAMETERS);
-    memcpy(units, scene->units + first, count * sizeof *units);
-}
-
-static void scene_learner_write(void *learner, size_t first, size_t count, const int32_t *units,
-                                bool keep_weights)
-{
-    struct scene *scene = learner;
-    (void)keep_weights;
-    CHECK(first + count <= SCENE_PARAMETERS);
-    memcpy(scene->units + first, units, count * sizeof *units);
-}
-
-static const struct executor_ops LEARNER = {.follow = scene_learner_follow,
-                                            .publish = scene_learner_publish,
-                                            .apply = scene_learner_add,
-                                            .apply_own = scene_learner_add,
-                                            .read_block = scene_learner_read,
-                                            .write_block = scene_learner_write};
-
 static void perform(struct scene *scene, const struct action *order)
 {
     static int32_t units[SCENE_PARAMETERS];
-    const struct executor executor = {.ops = &LEARNER, .learner = scene, .units = units};
+    const struct executor executor = {.ops = &scene_learner, .learner = scene, .units = units};
     if (order->kind == ACTION_SAVE) {
         static uint8_t history[1 << 18];
         CHECK(node_history_max(&scene->options) <= sizeof history);
@@ -464,6 +404,16 @@ void scene_check(const struct scene *scene)
 
 /* Beginnings. */
 
+/* As the owner of a node does that counts votes. */
+static void list_members(struct scene *scene)
+{
+    uint8_t ids[SCENE_MEMBERS + 1][ID_BYTES];
+    for (uint32_t i = 0; i < SCENE_MEMBERS; i++)
+        memcpy(ids[i], scene->members[i].identity->id, ID_BYTES);
+    memcpy(ids[SCENE_MEMBERS], scene->options.identity->id, ID_BYTES);
+    node_on_members(scene->node, scene->now_ns, ids[0], SCENE_MEMBERS + 1);
+}
+
 struct scene *scene_new(bool node_calls)
 {
     make_keys();
@@ -481,6 +431,7 @@ struct scene *scene_new(bool node_calls)
     for (uint32_t i = 0; i < SCENE_MEMBERS; i++)
         member_init(scene, arena, i);
     scene->node = node_new(arena, &scene->options, scene->now_ns);
+    list_members(scene);
     scene_run(scene);
     for (uint32_t i = 0; i < SCENE_MEMBERS; i++)
         scene_call(scene, &scene->members[i]);

@@ -82,6 +82,9 @@ void scene_step(struct scene *scene, uint32_t steps, uint64_t samples);
 /* A step begins, during which orders wait; or ends. */
 void scene_set_stepping(struct scene *scene, bool is_stepping);
 
+/* scene_learner.c: what learns. */
+extern const struct executor_ops scene_learner;
+
 /* All that the node asks for is done. Called by all of the above. */
 void scene_run(struct scene *scene);
 

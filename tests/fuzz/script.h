@@ -26,6 +26,7 @@ enum operation {
     CHANGE_MANNERS, /* a member falls silent, or nobody answers calls */
     SAY_KEY,        /* a swarm key, or that one is wanted */
     GIVE_KEY,       /* the same, given to the node by its owner */
+    SAY_VOTES,      /* votes of members that one harms, signed */
     SCRIPT_OPERATIONS
 };
 

@@ -131,6 +131,21 @@ static void another_key(void)
     seed_put("member", "another_key", NULL, 0, script, sizeof script);
 }
 
+/* Two members vote against a third that has published, then a third one does: it is out. One of the
+ * votes comes again, and one is damaged. */
+static void votes(void)
+{
+    static const uint8_t script[] = {
+        RUNNING,   SAY_RUMOR, 2, 2, 2,  10,        20, PASS, 3,        //
+        SAY_VOTES, 0,         2, 2, 0,  1,                             //
+        SAY_VOTES, 1,         2, 4, 1,  3,         0,  PASS, 3,        //
+        SAY_RUMOR, 0,         2, 2, 10, 20,                            //
+        SAY_VOTES, 0,         1, 1, 3,  SAY_VOTES, 1,  1,    32, 2, 9, //
+        PASS,      3,                                                  //
+    };
+    seed_put("member", "votes", NULL, 0, script, sizeof script);
+}
+
 static void leaving(void)
 {
     static const uint8_t script[] = {
@@ -171,5 +186,6 @@ void seeds_member(void)
     expulsion();
     rekey();
     another_key();
+    votes();
     leaving();
 }

@@ -13,7 +13,8 @@
         broadcast
         discovery
         transfer
-        join · leave · expulsion · suspension · admit
+        join · leave · expulsion · suspension · admit · effect
+        quarantine
         dispatch · timers
         node, inspect             (the doors)
 """
@@ -33,7 +34,8 @@ SEES = {
 }
 LEVEL_OF_ROOM = {'lifecycle': 1, 'connection': 2, 'membership': 2, 'rate': 3, 'orders': 3, 'broadcast': 4,
                  'discovery': 5, 'transfer': 6}
-LEVEL_OF_FILE = {'join': 7, 'leave': 7, 'expulsion': 7, 'suspension': 7, 'admit': 7, 'dispatch': 8, 'timers': 8, 'node': 9, 'inspect': 9}
+LEVEL_OF_FILE = {'join': 7, 'leave': 7, 'expulsion': 7, 'suspension': 7, 'admit': 7, 'effect': 7,
+                 'quarantine': 8, 'dispatch': 9, 'timers': 9, 'node': 10, 'inspect': 10}
 COMMON = 0
 
 

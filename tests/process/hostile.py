@@ -6,6 +6,7 @@
     begin-again     publishes a rumor in each of --times incarnations
     claim           says in a record that holds for an hour that it learns 1e30 samples a second
     exceed          publishes a rumor that moves an entry by 3, three times too far
+    oppose          publishes what it hears of others, negated, for as long as it may stay
     overwhelm       publishes a rumor that moves all of the base as far as its numbers can say
     invent          tells of 250 members that listen where somebody else does, and counts who calls
     next-life       gives --victim a base with what the victim publishes in its next incarnation
@@ -24,7 +25,8 @@ import time
 from client import BODY, LEAVING, LEFT, TURN_S, Guest, Kind, Neighbour, parser_of, run
 from crowd import Caller, Crowd
 from nacl.signing import SigningKey
-from rumors import Version, blake2b, require, rumor_head, tag_of
+from rumors import (RUMOR_HEAD, Bits, Version, blake2b, decode_body, require, rumor_head,
+                    tag_of)
 
 RECORD = struct.Struct("<32sQQQQfIHBBffI64s")  # §10
 HOUR_MS = 3_600_000
@@ -32,6 +34,7 @@ INVENTED, RECORDS_AT_ONCE = 250, 50
 NODES, CALLS_AT_ONCE = 3, 32  # to places where nobody has answered yet, and one more a second (§10)
 MUTE, NETWORKS, GUEST_NETWORK, CALLS, GIVE_UP_S = 20, 4, 200, 10, 600
 LEVEL_MAX, AMOUNT_MAX = 127, 1 << 24
+SAMPLES_EACH = 100  # that a rumor of `oppose` claims
 
 
 def body_of_all(count):
@@ -40,6 +43,14 @@ def body_of_all(count):
     layers = "0" * 5 + "0" * count + "10" * (LEVEL_MAX - 1)  # gaps of 0; nobody is left out
     bits = layers + f"{signs:0{count}b}"
     return int(bits[::-1], 2).to_bytes(-(-len(bits) // 8), "little")
+
+
+def negated(body, count, parameters):
+    """A body whose levels are all the other way: its last bits, before the padding, are signs."""
+    bits = Bits(body)
+    decode_body(body, count, parameters, bits)
+    signs = (1 << count) - 1 << bits.at - count
+    return (int.from_bytes(body, "little") ^ signs).to_bytes(len(body), "little")
 
 
 def invented(context, host, port):
@@ -54,7 +65,8 @@ class Villain(Guest):
     def __init__(self, credentials, addresses):
         self.claimed = None  # a record that is not renewed
         self.victim = self.victim_of = None  # a neighbour, and its (id, incarnation)
-        self.is_foreseeing = False
+        self.is_foreseeing = self.is_opposing = False
+        self.published, self.last = 0, bytes(32)  # rumors so far; the hash of the last
         super().__init__(credentials, addresses)
 
     def signed_record(self, rate=0.0, stage=0, trains=0):
@@ -113,6 +125,21 @@ class Villain(Guest):
 
     def exceed(self, _):
         self.neighbours[0].say(Kind.RUMOR, self.make_rumor(AMOUNT_MAX))
+
+    def oppose(self, _):
+        self.is_opposing = True
+
+    def publish_against(self, data):
+        """The rumor, but signed by this member, in its stream, and the other way."""
+        mine, fields = self.credentials, list(RUMOR_HEAD.unpack(data[:128]))
+        count = int.from_bytes(fields[3][:3], "little")
+        body = negated(data[128:-64], count, mine.parameters)
+        samples = SAMPLES_EACH * (self.published + 1)
+        head = RUMOR_HEAD.pack(mine.id, self.incarnation, self.published, fields[3],
+                               samples.to_bytes(6, "little"), *fields[5:8], self.last,
+                               blake2b(256, body))
+        self.published, self.last = self.published + 1, blake2b(256, head, mine.context)
+        self.say_all(Kind.RUMOR, head + body + mine.sign(self.last))
 
     def overwhelm(self, _):
         count = self.credentials.parameters
@@ -184,6 +211,11 @@ class Villain(Guest):
 
     def on_message(self, neighbour, message):
         match message:
+            case [Kind.RUMOR, data] if self.is_opposing and data[:32] != self.credentials.id:
+                known = len(self.rumors)
+                super().on_message(neighbour, message)
+                if len(self.rumors) > known:
+                    self.publish_against(data)
             case [Kind.HELLO, incarnation, _, _, record] if neighbour is self.victim:
                 self.victim_of = record[:32], incarnation + 1
             case [Kind.VERSION, *_] if neighbour is self.victim:
@@ -205,7 +237,7 @@ class Villain(Guest):
 
 ATTACKS = {attack.__name__.replace("_", "-"): attack for attack in (
     Villain.nothing, Villain.forge, Villain.equivocate, Villain.begin_again, Villain.claim,
-    Villain.exceed, Villain.overwhelm, Villain.invent, Villain.next_life, Villain.false_base,
+    Villain.exceed, Villain.oppose, Villain.overwhelm, Villain.invent, Villain.next_life, Villain.false_base,
     Villain.besiege)}
 
 

@@ -23,12 +23,12 @@ def blake2b(bits, data, key=b""):
 
 class Bits:
     def __init__(self, data):
-        self._text, self._at = f"{int.from_bytes(data, 'little'):0{8 * len(data)}b}"[::-1], 0
+        self._text, self.at = f"{int.from_bytes(data, 'little'):0{8 * len(data)}b}"[::-1], 0
 
     def take(self, count):
-        text = self._text[self._at : self._at + count]
+        text = self._text[self.at : self.at + count]
         require(len(text) == count, "bits run past their last byte")
-        self._at += count
+        self.at += count
         return int("0" + text[::-1], 2)
 
     def _ones(self, most):
@@ -51,12 +51,13 @@ class Bits:
         return [end - 1 for end in ends]
 
     def finish(self):
-        left = len(self._text) - self._at
+        left = len(self._text) - self.at
         require(left < 8 and self.take(left) == 0, "bits are left over")
+        self.at -= left
 
 
-def decode_body(body, count, parameters):
-    bits = Bits(body)
+def decode_body(body, count, parameters, bits=None):
+    bits = bits or Bits(body)
     indexes, levels, members = bits.positions(count, parameters), [1] * count, range(count)
     while members and levels[members[0]] < 127:
         inverted, listed = bits.take(1), bits.gamma()

@@ -230,14 +230,35 @@ static void print_strangers(FILE *out, const json_t *page)
     }
 }
 
-/* Who has proved itself a liar. */
+/* Who harms, as this node finds or others have voted. */
+static void print_harms(FILE *out, const json_t *page)
+{
+    const json_t *harms = json_object_get(page, "harms");
+    for (size_t i = 0; i < json_array_size(harms); i++) {
+        const json_t *harm = json_array_get(harms, i);
+        (void)fprintf(out, "  harms      %.8s: ", text_of(harm, "id", 60).text);
+        if (flag_of(harm, "harms"))
+            (void)fprintf(out, "agreement %.2f (others' %.2f), %.1f x as long",
+                          real_of(harm, "agreement"), real_of(harm, "typical_agreement"),
+                          real_of(harm, "length"));
+        else
+            (void)fprintf(out, "not here, as others find");
+        if (real_of(harm, "votes_needed") > 0)
+            (void)fprintf(out, "; %s of %s votes", whole(harm, "votes").text,
+                          whole(harm, "votes_needed").text);
+        (void)fputc('\n', out);
+    }
+}
+
+/* Who has proved itself a liar, or is out by votes. */
 static void print_proven(FILE *out, const json_t *page)
 {
     const json_t *proofs = json_object_get(page, "proofs");
     for (size_t i = 0; i < json_array_size(proofs); i++) {
         const json_t *proof = json_array_get(proofs, i);
-        (void)fprintf(out, "  out        %.8s: signed two rumors under one number%s\n",
-                      text_of(proof, "id", 60).text,
+        (void)fprintf(out, "  out        %.8s: %s%s\n", text_of(proof, "id", 60).text,
+                      flag_of(proof, "is_voted") ? "harms, as most members have voted"
+                                                 : "signed two rumors under one number",
                       flag_of(proof, "is_suspended") ? ", too long ago: they stay" : "");
     }
 }
@@ -257,6 +278,7 @@ void status_print_node(FILE *out, const json_t *page)
     print_swarm_key(out, page);
     print_expelled(out, page);
     print_proven(out, page);
+    print_harms(out, page);
     print_strangers(out, page);
 }
 

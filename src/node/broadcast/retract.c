@@ -33,6 +33,17 @@ void retract_on_expelled(struct node *node, const uint8_t id[static ID_BYTES])
     broadcast->retract.is_due = true;
 }
 
+uint32_t retract_reach(const struct node *node, uint32_t place)
+{
+    const struct versions *versions = &node->broadcast->versions;
+    CHECK(place < versions->count);
+    const uint32_t next = versions->origins[place].next;
+    uint32_t reach = next;
+    while (reach > 0 && rumor_log_is_lasting(&node->broadcast->log, place, reach - 1))
+        reach--;
+    return reach > 0 && reach < next ? reach + 1 : reach; /* of what stays, the last's head, too */
+}
+
 /* What goes; and the last that stays, whose head is needed. */
 static bool is_in_log(const struct node *node, uint32_t place, const struct origin *origin)
 {

@@ -22,6 +22,9 @@ void retract_on_expelled(struct node *node, const uint8_t id[static ID_BYTES]);
 /* What is known beyond that leaves the version at once, and then the learner's base, as far as the
  * log reaches back. No publication may be under way. Returns how many rumors left the version. */
 uint64_t retract_begin(struct node *node);
+/* From this number on the log is enough to take the rumors of the origin at this place out, and for
+ * a while. */
+uint32_t retract_reach(const struct node *node, uint32_t place);
 /* The next rumor that is to leave the learner's base: APPLY, negated. */
 bool retract_next(struct node *node, struct action *action);
 /* Does it wait for the end of a publication? */

@@ -39,6 +39,7 @@ struct origin {
     uint32_t keep;                   /* rumors from this one on are not taken; KEEP_ALL: any are */
     bool is_accused;                 /* there is a proof against its node (orders/proofs.h) */
     uint64_t bytes;       /* of its rumors that came, or went out, since this node began */
+    uint64_t compare_ns;  /* from then on one of its rumors is compared with the residual */
     float rate;           /* samples per second, the most it has said; 0: not known */
     uint64_t parent_conn; /* the neighbour that feeds us with it: our parent in its tree */
     struct gap gap;       /* what of it has not come */

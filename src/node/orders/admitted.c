@@ -78,6 +78,40 @@ bool admitted_may_be(const struct node *node, const uint8_t id[static ID_BYTES])
            memcmp(id, node->options.identity->id, ID_BYTES) == 0;
 }
 
+bool admitted_may_vote(const struct node *node, const uint8_t id[static ID_BYTES])
+{
+    const enum admission admission = node_admission(node, id);
+    return (admission == ADMISSION_LIST || admission == ADMISSION_ORDER) &&
+           !orders_expelling(node, id);
+}
+
+static uint32_t count_listed(const struct node *node)
+{
+    const struct admitted *admitted = node->admitted;
+    uint32_t voters = 0;
+    for (uint32_t i = 0; i < admitted->listed_count; i++)
+        voters += (i == 0 || by_id(admitted->listed[i], admitted->listed[i - 1]) != 0) &&
+                  admitted_may_vote(node, admitted->listed[i]);
+    return voters;
+}
+
+uint32_t admitted_voters(const struct node *node)
+{
+    uint32_t voters = 0;
+    if (!orders_admit(node))
+        return node->admitted->has_list ? count_listed(node) : 0;
+    for (uint32_t number = 1; number <= orders_count(node); number++) {
+        const struct order *order = orders_at(node, number);
+        voters += order->kind == ORDER_ADMIT && orders_about(node, order->subject) == order;
+    }
+    return voters;
+}
+
+uint64_t admitted_voters_hash(const struct node *node)
+{
+    return admitted_hash(node) + rng_mix(orders_count(node));
+}
+
 const char *admitted_refusal(const struct node *node)
 {
     CHECK(orders_admit(node) || node->admitted->has_list);

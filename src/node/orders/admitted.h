@@ -41,6 +41,12 @@ bool admitted_takes(const struct node *node, const struct peer *from,
 
 /* This node itself always may. */
 bool admitted_may_be(const struct node *node, const uint8_t id[static ID_BYTES]);
+/* Is this a member whose vote counts (votes.h): of the list or admitted by the operator, who has
+ * not put it out? How many there are; 0: whoever has the swarm key is a member. A hash: another
+ * one, and they may be others. */
+bool admitted_may_vote(const struct node *node, const uint8_t id[static ID_BYTES]);
+uint32_t admitted_voters(const struct node *node);
+uint64_t admitted_voters_hash(const struct node *node);
 /* What somebody is told who may not. */
 const char *admitted_refusal(const struct node *node);
 

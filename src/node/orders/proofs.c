@@ -10,10 +10,18 @@
 _Static_assert(AT_ONCE *PROOF_BYTES + MESSAGE_ADDS <= MESSAGE_MAX, "they fit into one");
 
 struct known {
+    uint8_t author[ID_BYTES];   /* whom it is against */
+    bool is_proven;             /* there is a proof: */
     struct proof proof;         /* what it says */
     uint8_t bytes[PROOF_BYTES]; /* as signed */
+    bool is_decided;            /* members have voted: */
+    struct proof decision;      /* what for */
     bool is_suspended;          /* what it is about stays (suspension.h) */
 };
+
+/* Where members were more than half, and are no more. */
+static const struct proof NOTHING = {
+    .kind = PROOF_VOTES, .incarnation = UINT64_MAX, .keep = UINT32_MAX};
 
 struct proofs {
     struct known *known; /* [NODE_PROOFS], one for each author */
@@ -31,20 +39,41 @@ size_t proofs_arena_bytes(void)
 static struct known *find(const struct proofs *proofs, const uint8_t id[static ID_BYTES])
 {
     for (uint32_t i = 0; i < proofs->count; i++)
-        if (memcmp(proofs->known[i].proof.author, id, ID_BYTES) == 0)
+        if (memcmp(proofs->known[i].author, id, ID_BYTES) == 0)
             return &proofs->known[i];
     return NULL;
+}
+
+/* Of a proof and a decision, what leaves the less. */
+static const struct proof *what_counts(const struct known *known)
+{
+    if (!known->is_proven)
+        return known->is_decided ? &known->decision : &NOTHING;
+    return known->is_decided && proof_is_stricter(&known->decision, &known->proof)
+               ? &known->decision
+               : &known->proof;
+}
+
+/* What is known of it, from now on; NULL: there is no room. */
+static struct known *find_or_add(struct proofs *proofs, const uint8_t author[static ID_BYTES])
+{
+    struct known *known = find(proofs, author);
+    if (!known && proofs->count == NODE_PROOFS)
+        return NULL;
+    if (!known)
+        known = &proofs->known[proofs->count++];
+    memcpy(known->author, author, ID_BYTES);
+    return known;
 }
 
 /* False: there is no room. */
 static bool put(struct proofs *proofs, const struct proof *proof, const uint8_t *bytes)
 {
-    struct known *known = find(proofs, proof->author);
-    if (!known && proofs->count == NODE_PROOFS)
-        return false;
+    struct known *known = find_or_add(proofs, proof->author);
     if (!known)
-        known = &proofs->known[proofs->count++];
+        return false;
     known->proof = *proof;
+    known->is_proven = true;
     proofs->is_contested = true; /* as long as nothing is known of others */
     memcpy(known->bytes, bytes, PROOF_BYTES);
     proofs->changes++;
@@ -85,13 +114,13 @@ enum error node_proofs_check(const struct node_options *options, struct problem 
 const struct proof *proofs_against(const struct node *node, const uint8_t id[static ID_BYTES])
 {
     const struct known *known = find(node->proofs, id);
-    return known ? &known->proof : NULL;
+    return known && (known->is_proven || known->is_decided) ? what_counts(known) : NULL;
 }
 
 const struct proof *proofs_in_force(const struct node *node, const uint8_t id[static ID_BYTES])
 {
     const struct known *known = find(node->proofs, id);
-    return known && !known->is_suspended ? &known->proof : NULL;
+    return known && !known->is_suspended ? proofs_against(node, id) : NULL;
 }
 
 uint32_t proofs_number(const struct node *node, const uint8_t id[static ID_BYTES])
@@ -108,7 +137,13 @@ uint32_t proofs_count(const struct node *node)
 const struct proof *proofs_at(const struct node *node, uint32_t i)
 {
     CHECK(i < node->proofs->count);
-    return &node->proofs->known[i].proof;
+    return what_counts(&node->proofs->known[i]);
+}
+
+const uint8_t *proofs_author(const struct node *node, uint32_t i)
+{
+    CHECK(i < node->proofs->count);
+    return node->proofs->known[i].author;
 }
 
 bool proofs_is_suspended(const struct node *node, uint32_t i)
@@ -153,7 +188,7 @@ enum error proofs_take(struct node *node, const uint8_t in[static PROOF_BYTES], 
     if (error != OK)
         return error;
     const struct known *known = find(node->proofs, proof.author);
-    if (known && !proof_is_stricter(&proof, &known->proof))
+    if (known && known->is_proven && !proof_is_stricter(&proof, &known->proof))
         return OK;
     error = proof_verify(in, node->context);
     if (error != OK)
@@ -164,14 +199,49 @@ enum error proofs_take(struct node *node, const uint8_t in[static PROOF_BYTES], 
     return OK;
 }
 
+static bool is_same(const struct proof *one, const struct proof *other)
+{
+    return one->kind == other->kind && one->incarnation == other->incarnation &&
+           one->keep == other->keep;
+}
+
+bool proofs_decide(struct node *node, const uint8_t id[static ID_BYTES],
+                   const struct proof *decision)
+{
+    CHECK(!decision || decision->kind == PROOF_VOTES);
+    struct proofs *proofs = node->proofs;
+    struct known *known = decision ? find_or_add(proofs, id) : find(proofs, id);
+    if (!known) {
+        if (decision)
+            note_full(node);
+        return false;
+    }
+    const bool was_out = known->is_proven || known->is_decided;
+    const struct proof before = *what_counts(known);
+    known->is_decided = decision != NULL;
+    if (decision)
+        known->decision = *decision;
+    const bool is_out = known->is_proven || known->is_decided;
+    proofs->is_contested |= is_out;
+    return was_out != is_out || !is_same(&before, what_counts(known));
+}
+
+bool proofs_is_decided(const struct node *node, const uint8_t id[static ID_BYTES])
+{
+    const struct known *known = find(node->proofs, id);
+    CHECK(!known || !known->is_decided || known->decision.kind == PROOF_VOTES);
+    return known && known->is_decided;
+}
+
 /* The same for the same proofs, in whatever order they came. */
 static uint64_t hash_of_all(const struct proofs *proofs)
 {
     uint64_t hash = 0;
     for (uint32_t i = 0; i < proofs->count; i++) {
         const struct proof *proof = &proofs->known[i].proof;
-        hash += rng_mix(bytes_get(proof->author, 8) ^
-                        rng_mix(proof->incarnation ^ rng_mix(proof->keep)));
+        if (proofs->known[i].is_proven)
+            hash += rng_mix(bytes_get(proof->author, 8) ^
+                            rng_mix(proof->incarnation ^ rng_mix(proof->keep)));
     }
     return hash;
 }
@@ -180,8 +250,12 @@ static uint64_t hash_of_all(const struct proofs *proofs)
 static size_t put_all(const struct proofs *proofs, uint32_t from, uint32_t most, uint8_t *out)
 {
     size_t bytes = 0;
-    for (uint32_t i = from; i < proofs->count && i - from < most; i++, bytes += PROOF_BYTES)
+    for (uint32_t i = from; i < proofs->count && i - from < most; i++) {
+        if (!proofs->known[i].is_proven)
+            continue; /* others learn of it by votes */
         memcpy(out + bytes, proofs->known[i].bytes, PROOF_BYTES);
+        bytes += PROOF_BYTES;
+    }
     return bytes;
 }
 
@@ -195,15 +269,25 @@ static bool say(struct node *node, const struct peer *peer, const uint8_t *proof
 
 void proofs_say(struct node *node, const struct peer *peer)
 {
-    for (uint32_t from = 0; from < node->proofs->count; from += AT_ONCE)
-        if (!say(node, peer, node->scratch, put_all(node->proofs, from, AT_ONCE, node->scratch)))
+    for (uint32_t from = 0; from < node->proofs->count; from += AT_ONCE) {
+        const size_t bytes = put_all(node->proofs, from, AT_ONCE, node->scratch);
+        if (bytes > 0 && !say(node, peer, node->scratch, bytes))
             return; /* a full queue: a later round */
+    }
+}
+
+static bool has_any(const struct proofs *proofs)
+{
+    uint32_t i = 0;
+    while (i < proofs->count && !proofs->known[i].is_proven)
+        i++;
+    return i < proofs->count;
 }
 
 void proofs_say_one(struct node *node, const struct peer *peer, const uint8_t id[static ID_BYTES])
 {
     const struct known *known = find(node->proofs, id);
-    if (known)
+    if (known && known->is_proven)
         (void)say(node, peer, known->bytes, PROOF_BYTES);
 }
 
@@ -211,7 +295,7 @@ void proofs_on_shown(struct node *node, const struct peer *from, uint64_t hash)
 {
     if (hash == hash_of_all(node->proofs))
         return;
-    if (node->proofs->count > 0)
+    if (has_any(node->proofs))
         proofs_say(node, from);
     else
         (void)say(node, from, NULL, 0); /* it is to say what it knows */
@@ -219,7 +303,7 @@ void proofs_on_shown(struct node *node, const struct peer *from, uint64_t hash)
 
 void proofs_show_one(struct node *node)
 {
-    const struct peer *peer = node->proofs->count > 0 ? connection_random(node) : NULL;
+    const struct peer *peer = has_any(node->proofs) ? connection_random(node) : NULL;
     if (peer)
         (void)say(node, peer, NULL, 0);
 }

@@ -5,6 +5,9 @@
  *                                      answers with its own
  *   one that is new                    PROOF: to all other neighbours, at once
  *
+ * What members decide by votes (votes.h) stands beside them, and spreads by these votes alone. What
+ * leaves the less counts.
+ *
  * Of each author the one that leaves the least is kept, so in whatever order they come all nodes
  * end with the same ones. What a proof does to the other rooms is expulsion.c's.
  * Held by tests/world/test_equivocation.c.
@@ -32,6 +35,7 @@ const struct proof *proofs_in_force(const struct node *node, const uint8_t id[st
 uint32_t proofs_number(const struct node *node, const uint8_t id[static ID_BYTES]);
 uint32_t proofs_count(const struct node *node);
 const struct proof *proofs_at(const struct node *node, uint32_t i);
+const uint8_t *proofs_author(const struct node *node, uint32_t i);
 bool proofs_is_suspended(const struct node *node, uint32_t i);
 void proofs_suspend(struct node *node, uint32_t i, bool is_suspended);
 /* Is one obeyed here that most neighbours do not obey? Then no base is taken over for its sake. */
@@ -42,6 +46,12 @@ void proofs_contest(struct node *node, bool is_contested);
  * proves nothing. */
 enum error proofs_take(struct node *node, const uint8_t in[static PROOF_BYTES],
                        bool *is_new) MUST_USE;
+
+/* Members have decided that this one is out, and what stays (PROOF_VOTES); NULL: they have not, or
+ * no more. True: what counts of it has changed. */
+bool proofs_decide(struct node *node, const uint8_t id[static ID_BYTES],
+                   const struct proof *decision);
+bool proofs_is_decided(const struct node *node, const uint8_t id[static ID_BYTES]);
 
 /* To this neighbour: all that are known, as its queue has room; or the one against this member. */
 void proofs_say(struct node *node, const struct peer *peer);

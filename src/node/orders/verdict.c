@@ -9,9 +9,11 @@ const char *verdict_reason(const struct node *node, const uint8_t id[static ID_B
     if (order)
         return order->reason;
     const struct proof *proof = proofs_against(node, id);
-    return !proof                      ? NULL
-           : proof->kind == PROOF_FORK ? "it signed two different rumors under one number"
-                                       : "it signed a rumor beyond what any may do";
+    if (!proof)
+        return NULL;
+    return proof->kind == PROOF_FORK     ? "it signed two different rumors under one number"
+           : proof->kind == PROOF_EXCESS ? "it signed a rumor beyond what any may do"
+                                         : "most members have signed that what it publishes harms";
 }
 
 uint32_t verdict_keep(const struct node *node, const uint8_t id[static ID_BYTES],

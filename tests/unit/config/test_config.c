@@ -257,8 +257,10 @@ static void settings_that_contradict_each_other_are_refused(void **state)
     assert_contradicts("node.listen=none", "node.peers=\"\"", "nobody can be met");
     assert_contradicts("node.identity=a", "node.swarm_key=a", "the same file");
     assert_contradicts("node.identity=a", "node.operator=12ab", "operator is not 64 hex digits");
+    assert_contradicts("node.identity=a", "node.quarantine=yes", "needs members that nobody can");
     assert_contradicts("model.name=resnet", "model.layers=\"\"", "no such model; there are");
-    assert_contradicts("train.optimizer=adam", "train.nesterov=yes", "is for optimizer = sgd or muon");
+    assert_contradicts("train.optimizer=adam", "train.nesterov=yes",
+                       "is for optimizer = sgd or muon");
     assert_contradicts("train.schedule=step", "train.period_samples=0", "needs period_samples");
     assert_contradicts("data.source=text", "data.tokens=a.bin", "= text needs text, the files");
     assert_contradicts("data.source=tokens", "data.text=a.txt", "= tokens needs tokens, the files");

@@ -109,6 +109,7 @@ static const char *const others[] = {
     "limits.half_open=9",
     "limits.half_open_per_net=9",
     "limits.low_ports=yes",
+    "node.quarantine=yes",
     "limits.handshake_s=1.5",
     "limits.silence_s=600",
     "limits.send_queue_bytes=256K",

@@ -55,6 +55,7 @@ static const struct way to_node[] = {
     TO("limits.half_open=7", node_options, limits.half_open_max),
     TO("limits.half_open_per_net=7", node_options, limits.half_open_per_net_max),
     TO("limits.low_ports=yes", node_options, limits.low_ports),
+    TO("node.quarantine=yes", node_options, limits.quarantines),
     TO("limits.handshake_s=7", node_options, limits.handshake_ns),
     TO("limits.silence_s=7", node_options, limits.silence_ns),
     TO("limits.send_queue_bytes=7M", node_options, limits.send_queue_bytes),

@@ -27,6 +27,7 @@ static void each_shared_key_is_a_line(void **state)
 {
     (void)state;
     assert_string_equal(text_with(NULL), "node.operator=\"\"\n"
+                                         "node.quarantine=no\n"
                                          "data.source=idx\n"
                                          "data.seed=1\n"
                                          "data.train_count=12000\n"
@@ -49,7 +50,7 @@ static void who_does_not_train_says_nothing_of_training(void **state)
 {
     (void)state;
     assert_string_equal(text_with("train.enabled=no"),
-                        "node.operator=\"\"\nexchange.weigh_throughput=yes\n");
+                        "node.operator=\"\"\nnode.quarantine=no\nexchange.weigh_throughput=yes\n");
 }
 
 /* Beside this file's folder: <project>/configs/node.conf. */
@@ -89,7 +90,7 @@ static void what_the_example_calls_the_same_is_compared(void **state)
         same += key->shared == CONFIG_SAME;
     }
     assert_int_equal(fclose(file), 0);
-    assert_int_equal(same, 10);
+    assert_int_equal(same, 11);
 }
 
 int main(void)

@@ -51,6 +51,7 @@ static struct message sample_of(enum message_kind kind)
     case MEMBER_LIST:
     case RUMOR:
     case PROOF:
+    case VOTES:
     case HEADS:
         return (struct message){.kind = kind, .bulk = bulk};
     case MEMBER_QUERY:

@@ -1,0 +1,64 @@
+/* Detection by effect: what each origin's rumors do to what this node learns on its own data.
+ *
+ *   given to the learner ──► agreement with the residual, the cosine (exchange/replica.h)
+ *     usual      its running mean; typical: that of the origin in the middle
+ *     against    Σ min(-agreement, typical - agreement - GAP), never below 0     > AGAINST_MOST
+ *   length of its rumors over the samples they are of, a running mean
+ *     beyond     Σ (length per sample / what is allowed - 1), likewise           > BEYOND_MOST
+ *                with each publication, once it is whole: the next has begun
+ *
+ * The residual is what the last steps made of this node's own gradients. So the agreement is, to
+ * the first order, by how much the rumor lowers this node's loss, and would raise it if it were
+ * taken out. It costs about as much as to apply the rumor, and no sample; how often one is compared
+ * is bounded (broadcast/apply.c). Both sums are sequential tests (CUSUM: Page 1954): what is
+ * against now and then stays at 0, what is steadily so passes the bound within a few rumors, and
+ * began when the sum last left 0. Where data are unlike, what one learns may go against what
+ * another does, and late in training hardly anybody agrees: so what counts is to be against, and
+ * far more so than others are.
+ *
+ * What is longer than others' moves the base too far, in whatever direction. What is learned at
+ * once changes with time, above all at the beginning; so a publication is judged when the next one
+ * comes, and most others' of the same time have come, and one alone is never enough. A node that
+ * learns faster than most has a larger share, and is allowed as much more. Lengths are per sample,
+ * so that it does not matter when rumors come; where all shares are equal, they are per second.
+ * What a node published while it was apart, as in a partition, is longer, with a larger share of
+ * fewer, and does not count. A node that makes several times as many steps of as many samples, with
+ * smaller batches, is found, too: all are to train alike (configs/README.md).
+ *
+ * This is one node's opinion: in a swarm whose data are very unlike, one honest node in a few finds
+ * another that is. What follows from it is quarantine.h's. Held by tests/world/test_effect.c;
+ * measured by tests/bench/bench_attacks.py.
+ */
+#ifndef HEARSAY_NODE_EFFECT_H
+#define HEARSAY_NODE_EFFECT_H
+
+#include "node/broadcast/applied_rumor.h"
+#include "node/broadcast/version.h"
+#include "node/core.h"
+
+struct effect *effect_new(struct arena *arena, const struct node_options *options);
+size_t effect_arena_bytes(const struct node_options *options);
+
+/* The learner has applied a rumor of another node. */
+void effect_on_applied(struct node *node, const struct applied_rumor *rumor, double agreement);
+
+/* Once a second: what is typical now. */
+void effect_review(struct node *node);
+
+/* Of the origins whose rumors harm, the next that was not returned yet; NULL: there is none. */
+const struct origin *effect_next(struct node *node);
+/* Of the origin at this place: does it harm; and how much does it agree, as others do, and how many
+ * times as long as theirs is what it publishes? NAN: not known. */
+struct origin_effect {
+    bool harms;
+    double agreement;
+    double typical;
+    double length;
+};
+struct origin_effect effect_of(const struct node *node, uint32_t place);
+/* The number of the rumor with which it began. */
+uint32_t effect_from(const struct node *node, const struct origin *origin);
+/* How, in words that follow "what it publishes". */
+void effect_describe(const struct node *node, const struct origin *origin, char *out, size_t room);
+
+#endif

@@ -1,0 +1,329 @@
+#include "node/orders/votes.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "crypto/gate.h"
+#include "node/orders/admitted.h"
+#include "wire/message.h"
+
+#define AT_ONCE 256 /* votes in a message */
+
+_Static_assert(AT_ONCE *VOTE_BYTES + MESSAGE_ADDS <= MESSAGE_MAX, "they fit into one");
+
+struct known_vote {
+    struct vote vote;          /* what it says */
+    uint8_t bytes[VOTE_BYTES]; /* as signed */
+};
+
+struct votes {
+    struct known_vote *known; /* [NODE_VOTES], sorted, of each voter one about each accused; NULL:
+                                 the configuration asks for none */
+    uint32_t count;           /* how many */
+    uint32_t changes;         /* times that one was added, became another or was forgotten */
+    uint64_t hash;            /* of all of them, in whatever order */
+    uint32_t members;         /* whose votes count; 0: not known, or whoever has the swarm key */
+    uint64_t replaced_ns;     /* when one last became another */
+};
+
+size_t votes_arena_bytes(const struct node_options *options)
+{
+    return sizeof(struct votes) +
+           (options->limits.quarantines ? NODE_VOTES * sizeof(struct known_vote) : 0) +
+           (size_t)2 * 64;
+}
+
+bool votes_count_here(const struct node *node)
+{
+    const struct votes *votes = node->votes;
+    return votes->known && votes->members > 0 && votes->members <= NODE_VOTERS;
+}
+
+uint32_t votes_needed(const struct node *node)
+{
+    CHECK(votes_count_here(node));
+    return node->votes->members / 2 + 1;
+}
+
+static uint64_t hash_of(const struct vote *vote)
+{
+    const uint64_t of_ids = bytes_get(vote->accused, 8) ^ rng_mix(bytes_get(vote->voter, 8));
+    return rng_mix(of_ids ^ rng_mix(vote->incarnation ^ rng_mix(vote->keep)));
+}
+
+static int by_accused_and_voter(const struct vote *one, const struct vote *other)
+{
+    const int order = memcmp(one->accused, other->accused, ID_BYTES);
+    return order != 0 ? order : memcmp(one->voter, other->voter, ID_BYTES);
+}
+
+/* The number of the first that does not come before this one. */
+static uint32_t place_of(const struct votes *votes, const struct vote *vote)
+{
+    uint32_t first = 0, end = votes->count;
+    while (first < end) {
+        const uint32_t middle = first + (end - first) / 2;
+        if (by_accused_and_voter(&votes->known[middle].vote, vote) < 0)
+            first = middle + 1;
+        else
+            end = middle;
+    }
+    CHECK(first <= votes->count && votes->count <= NODE_VOTES);
+    return first;
+}
+
+/* The one of the same voter about the same accused; NULL: there is none. */
+static struct known_vote *find(const struct votes *votes, const struct vote *vote)
+{
+    const uint32_t at = place_of(votes, vote);
+    return at < votes->count && by_accused_and_voter(&votes->known[at].vote, vote) == 0
+               ? &votes->known[at]
+               : NULL;
+}
+
+static void put(struct votes *votes, const struct vote *vote, const uint8_t *bytes)
+{
+    struct known_vote *known = find(votes, vote);
+    CHECK(known || votes->count < NODE_VOTES);
+    if (known) {
+        votes->hash -= hash_of(&known->vote);
+    } else {
+        const uint32_t at = place_of(votes, vote);
+        known = &votes->known[at];
+        memmove(known + 1, known, (votes->count++ - at) * sizeof *known);
+    }
+    known->vote = *vote;
+    memcpy(known->bytes, bytes, VOTE_BYTES);
+    votes->hash += hash_of(vote);
+    votes->changes++;
+}
+
+struct votes *votes_new(struct arena *arena, const struct node *node)
+{
+    const struct kept *kept = &node->options.kept.votes;
+    struct votes *votes = arena_take(arena, 1, sizeof *votes);
+    if (!node->options.limits.quarantines)
+        return votes;
+    votes->known = arena_take(arena, NODE_VOTES, sizeof *votes->known);
+    for (size_t at = 0; at < kept->bytes; at += VOTE_BYTES) {
+        struct vote vote;
+        CHECK(vote_parse(kept->at + at, &vote) == OK);
+        put(votes, &vote, kept->at + at);
+    }
+    votes->changes = 0;
+    return votes;
+}
+
+enum error node_votes_check(const struct node_options *options, struct problem *problem)
+{
+    uint8_t context[CONTEXT_BYTES];
+    struct introduction ours;
+    struct vote vote;
+    const struct kept *kept = &options->kept.votes;
+    introduction_make(&ours, options->swarm_id, options->model, options->parameters);
+    introduction_context(context, &ours);
+    if (kept->bytes % VOTE_BYTES != 0 || kept->bytes > NODE_VOTES_MAX)
+        return problem_set(problem, MALFORMED, "they are of impossible size");
+    for (size_t at = 0; at < kept->bytes; at += VOTE_BYTES)
+        if (vote_parse(kept->at + at, &vote) != OK || vote_verify(kept->at + at, context) != OK)
+            return problem_set(problem, MISMATCH, "they are damaged, or of another swarm or model");
+    return OK;
+}
+
+/* May it be taken, beside what is known? A voter that changes its mind, as none of ours does, may
+ * do so once a second; what comes before that comes again. */
+static bool has_place(const struct node *node, const struct vote *vote)
+{
+    const struct votes *votes = node->votes;
+    const struct known_vote *known = find(votes, vote);
+    CHECK(votes->replaced_ns <= node->now_ns);
+    if (!known)
+        return votes->count < NODE_VOTES;
+    return vote_compare(vote, &known->vote) < 0 &&
+           (votes->replaced_ns == 0 || node->now_ns - votes->replaced_ns >= SECOND_NS);
+}
+
+enum error votes_take(struct node *node, const uint8_t in[static VOTE_BYTES], bool *is_new)
+{
+    struct vote vote;
+    struct votes *votes = node->votes;
+    *is_new = false;
+    enum error error = vote_parse(in, &vote);
+    if (error != OK)
+        return error;
+    if (!votes_count_here(node) || !admitted_may_vote(node, vote.voter) ||
+        !admitted_may_vote(node, vote.accused) || !has_place(node, &vote))
+        return OK;
+    error = vote_verify(in, node->context);
+    if (error != OK)
+        return error;
+    if (find(votes, &vote))
+        votes->replaced_ns = node->now_ns;
+    put(votes, &vote, in);
+    *is_new = true;
+    return OK;
+}
+
+bool votes_cast(struct node *node, const uint8_t accused[static ID_BYTES], uint64_t incarnation,
+                uint32_t keep)
+{
+    uint8_t bytes[VOTE_BYTES];
+    struct vote vote = {.incarnation = incarnation, .keep = keep};
+    memcpy(vote.accused, accused, ID_BYTES);
+    memcpy(vote.voter, node->options.identity->id, ID_BYTES);
+    if (!votes_count_here(node) || !admitted_may_vote(node, vote.voter) ||
+        !admitted_may_vote(node, vote.accused) || find(node->votes, &vote) ||
+        node->votes->count == NODE_VOTES)
+        return false;
+    vote_create(&vote, node->options.identity, node->context, bytes);
+    put(node->votes, &vote, bytes);
+    for (uint32_t i = 0; connection_neighbour(node, &i); i++)
+        votes_say_one(node, connection_at(node, i), bytes);
+    return true;
+}
+
+/* Those against it, one after the other; NULL: there are none. */
+static const struct known_vote *against(const struct node *node,
+                                        const uint8_t accused[static ID_BYTES], uint32_t *count)
+{
+    const struct votes *votes = node->votes;
+    struct vote first = {0}; /* of the lowest id */
+    memcpy(first.accused, accused, ID_BYTES);
+    const uint32_t at = place_of(votes, &first);
+    *count = 0;
+    while (at + *count < votes->count &&
+           memcmp(votes->known[at + *count].vote.accused, accused, ID_BYTES) == 0)
+        ++*count;
+    return *count > 0 ? &votes->known[at] : NULL;
+}
+
+uint32_t votes_against(const struct node *node, const uint8_t accused[static ID_BYTES])
+{
+    uint32_t count;
+    (void)against(node, accused, &count);
+    return votes_count_here(node) ? count : 0;
+}
+
+static int by_what_is_left(const void *one, const void *other)
+{
+    return vote_compare(one, other);
+}
+
+bool votes_decide(const struct node *node, const uint8_t accused[static ID_BYTES],
+                  struct proof *decision)
+{
+    struct vote sorted[NODE_VOTERS];
+    uint32_t count;
+    const struct known_vote *known = against(node, accused, &count);
+    if (!votes_count_here(node) || count < votes_needed(node))
+        return false;
+    CHECK(count <= NODE_VOTERS); /* all are members */
+    for (uint32_t i = 0; i < count; i++)
+        sorted[i] = known[i].vote;
+    qsort(sorted, count, sizeof *sorted, by_what_is_left);
+    const struct vote *middle = &sorted[votes_needed(node) - 1];
+    *decision = (struct proof){
+        .kind = PROOF_VOTES, .incarnation = middle->incarnation, .keep = middle->keep};
+    memcpy(decision->author, accused, ID_BYTES);
+    return true;
+}
+
+const uint8_t *votes_next_accused(const struct node *node, const uint8_t *before)
+{
+    const struct votes *votes = node->votes;
+    uint32_t i = 0;
+    while (before && i < votes->count &&
+           memcmp(votes->known[i].vote.accused, before, ID_BYTES) <= 0)
+        i++;
+    return i < votes->count ? votes->known[i].vote.accused : NULL;
+}
+
+void votes_on_members(struct node *node)
+{
+    struct votes *votes = node->votes;
+    uint32_t kept = 0;
+    CHECK(votes->known);
+    votes->members = admitted_voters(node);
+    if (votes->members == 0)
+        return; /* not known yet */
+    for (uint32_t i = 0; i < votes->count; i++) {
+        const struct vote *vote = &votes->known[i].vote;
+        if (admitted_may_vote(node, vote->voter) && admitted_may_vote(node, vote->accused))
+            votes->known[kept++] = votes->known[i];
+        else
+            votes->hash -= hash_of(vote);
+    }
+    votes->changes += votes->count - kept;
+    votes->count = kept;
+}
+
+static bool say(struct node *node, const struct peer *peer, const uint8_t *votes, size_t bytes)
+{
+    return connection_say(
+        node, peer,
+        &(struct message){.kind = VOTES, .hash = node->votes->hash, .bulk = {votes, bytes}});
+}
+
+void votes_say_one(struct node *node, const struct peer *peer,
+                   const uint8_t vote[static VOTE_BYTES])
+{
+    (void)say(node, peer, vote, VOTE_BYTES);
+}
+
+static void say_these(struct node *node, const struct peer *peer, const struct known_vote *these,
+                      uint32_t count)
+{
+    uint32_t in = 0;
+    CHECK(count <= node->votes->count);
+    for (uint32_t i = 0; i < count; i++) {
+        memcpy(node->scratch + (size_t)in * VOTE_BYTES, these[i].bytes, VOTE_BYTES);
+        if (++in < AT_ONCE && i + 1 < count)
+            continue;
+        if (!say(node, peer, node->scratch, (size_t)in * VOTE_BYTES))
+            return; /* a full queue: a later round */
+        in = 0;
+    }
+}
+
+void votes_say(struct node *node, const struct peer *peer)
+{
+    say_these(node, peer, node->votes->known, node->votes->count);
+}
+
+void votes_say_against(struct node *node, const struct peer *peer,
+                       const uint8_t accused[static ID_BYTES])
+{
+    uint32_t count;
+    const struct known_vote *these = against(node, accused, &count);
+    say_these(node, peer, these, count);
+}
+
+void votes_on_shown(struct node *node, const struct peer *from, uint64_t hash)
+{
+    if (!votes_count_here(node) || hash == node->votes->hash)
+        return;
+    if (node->votes->count > 0)
+        votes_say(node, from);
+    else
+        (void)say(node, from, NULL, 0); /* it is to say what it knows */
+}
+
+void votes_show_one(struct node *node)
+{
+    CHECK(node->options.limits.quarantines);
+    const struct peer *peer = node->votes->count > 0 ? connection_random(node) : NULL;
+    if (peer)
+        (void)say(node, peer, NULL, 0);
+}
+
+uint32_t node_votes_changes(const struct node *node)
+{
+    return node->votes->changes;
+}
+
+size_t node_votes(const struct node *node, uint8_t *out)
+{
+    for (uint32_t i = 0; i < node->votes->count; i++)
+        memcpy(out + (size_t)i * VOTE_BYTES, node->votes->known[i].bytes, VOTE_BYTES);
+    return (size_t)node->votes->count * VOTE_BYTES;
+}

@@ -1,0 +1,195 @@
+#include "node/quarantine.h"
+
+#include <string.h>
+
+#include "node/broadcast/broadcast.h"
+#include "node/broadcast/retract.h"
+#include "node/effect.h"
+#include "node/expulsion.h"
+#include "node/harm.h"
+#include "node/orders/admitted.h"
+#include "node/orders/proofs.h"
+#include "node/orders/verdict.h"
+#include "node/orders/votes.h"
+#include "wire/message.h"
+
+struct quarantine {
+    uint64_t members;       /* a hash of who has a vote, as of the last look */
+    bool is_inactive_noted; /* it was said that votes do not count here */
+};
+
+size_t quarantine_arena_bytes(void)
+{
+    return sizeof(struct quarantine) + 64;
+}
+
+struct quarantine *quarantine_new(struct arena *arena)
+{
+    return arena_take(arena, 1, sizeof(struct quarantine));
+}
+
+static void pass_on(struct node *node, const struct peer *from, const uint8_t *vote)
+{
+    const struct peer *peer;
+    for (uint32_t i = 0; (peer = connection_neighbour(node, &i)); i++)
+        if (peer != from)
+            votes_say_one(node, peer, vote);
+}
+
+/* Two thirds of those that it takes to put somebody out: one alone may only have unlike data. */
+static uint32_t votes_to_warn(const struct node *node)
+{
+    return (2 * votes_needed(node) + 2) / 3;
+}
+
+static void note_votes(struct node *node, const uint8_t accused[static ID_BYTES], uint32_t votes)
+{
+    struct note *note =
+        notes_add(&node->notes, node->now_ns, NOTE_HARM, LEVEL_WARNING,
+                  "%u members have signed that what it publishes harms; %u would put it out",
+                  (unsigned)votes, (unsigned)votes_needed(node));
+    identity_text(note->who, accused);
+}
+
+/* There is another vote against this one. */
+static void on_new_vote(struct node *node, const uint8_t accused[static ID_BYTES])
+{
+    const uint32_t votes = votes_against(node, accused);
+    CHECK(votes > 0);
+    if (votes == votes_to_warn(node) && !verdict_reason(node, accused))
+        note_votes(node, accused, votes);
+    expulsion_on_votes(node, accused);
+}
+
+/* Members may have come or gone since the last look: who was out by votes may be out no more. */
+static void look_at_members(struct node *node)
+{
+    const uint8_t *accused = NULL;
+    CHECK(node->options.limits.quarantines);
+    if (node->quarantine->members == admitted_voters_hash(node))
+        return;
+    node->quarantine->members = admitted_voters_hash(node);
+    votes_on_members(node);
+    for (uint32_t i = 0; i < proofs_count(node); i++)
+        if (proofs_is_decided(node, proofs_author(node, i)))
+            expulsion_on_votes(node, proofs_author(node, i));
+    while ((accused = votes_next_accused(node, accused)))
+        expulsion_on_votes(node, accused);
+}
+
+/* from: NULL, the owner. */
+static enum error take(struct node *node, const struct peer *from, const uint8_t *vote)
+{
+    bool is_new;
+    const enum error error = votes_take(node, vote, &is_new);
+    CHECK(error == OK || !is_new);
+    if (is_new) {
+        pass_on(node, from, vote);
+        on_new_vote(node, vote); /* which begins with the accused */
+    }
+    return error;
+}
+
+enum error node_on_vote(struct node *node, uint64_t now_ns, const uint8_t vote[static VOTE_BYTES])
+{
+    CHECK(now_ns >= node->now_ns);
+    node->now_ns = now_ns;
+    if (node->options.limits.quarantines)
+        look_at_members(node);
+    return take(node, NULL, vote);
+}
+
+void quarantine_on_votes(struct node *node, const struct peer *from, const struct message *message)
+{
+    CHECK(message->kind == VOTES);
+    enum error error = message->bulk.count % VOTE_BYTES == 0 ? OK : MALFORMED;
+    if (node->options.limits.quarantines)
+        look_at_members(node);
+    for (size_t at = 0; at < message->bulk.count && error == OK && from->state == PEER_OPEN;
+         at += VOTE_BYTES)
+        error = take(node, from, message->bulk.at + at);
+    if (error != OK)
+        connection_hang_up(node, from, BYE_BROKEN, "sent a vote that is not valid");
+    else if (from->state == PEER_OPEN && message->bulk.count == 0)
+        votes_on_shown(node, from, message->hash);
+}
+
+static void note_inactive(struct node *node)
+{
+    CHECK(!votes_count_here(node));
+    if (node->quarantine->is_inactive_noted)
+        return;
+    node->quarantine->is_inactive_noted = true;
+    (void)notes_add(&node->notes, node->now_ns, NOTE_HARM, LEVEL_WARNING,
+                    "nobody is put out by votes (node.quarantine): that needs a list of members, "
+                    "or members whom the operator has admitted, and at most %u of them",
+                    (unsigned)NODE_VOTERS);
+}
+
+/* What this node finds is no warning: its own data may be what is unlike. */
+static void note_finding(struct node *node, const struct origin *origin, bool have_voted)
+{
+    char how[128];
+    effect_describe(node, origin, how, sizeof how);
+    struct note *note =
+        notes_add(&node->notes, node->now_ns, NOTE_HARM, LEVEL_INFO, "what it publishes %s%s", how,
+                  have_voted ? ": this node votes that it is put out"
+                             : ": it harms, or its data are unlike this node's");
+    identity_text(note->who, origin->id);
+}
+
+/* What is to stay of it: what came before it harmed, and what the log does not reach. */
+static uint32_t stays(const struct node *node, const struct origin *origin)
+{
+    const uint32_t reach = retract_reach(node, versions_place(broadcast_versions(node), origin));
+    const uint32_t from = effect_from(node, origin);
+    return from > reach ? from : reach;
+}
+
+static void on_harmful(struct node *node, const struct origin *origin)
+{
+    if (verdict_reason(node, origin->id))
+        return;
+    const bool have_voted = votes_cast(node, origin->id, origin->incarnation, stays(node, origin));
+    note_finding(node, origin, have_voted);
+    if (have_voted)
+        on_new_vote(node, origin->id);
+}
+
+void quarantine_review(struct node *node)
+{
+    const struct origin *origin;
+    const bool quarantines = node->options.limits.quarantines;
+    if (quarantines)
+        look_at_members(node);
+    effect_review(node);
+    while ((origin = effect_next(node)))
+        on_harmful(node, origin);
+    if (!quarantines)
+        return;
+    if (!votes_count_here(node))
+        note_inactive(node);
+    votes_show_one(node);
+}
+
+bool node_harm(const struct node *node, uint32_t i, struct node_harm *out)
+{
+    const struct versions *versions = broadcast_versions(node);
+    for (uint32_t place = 0; place < versions->count; place++) {
+        const struct origin *origin = &versions->origins[place];
+        const struct origin_effect effect = effect_of(node, place);
+        const uint32_t votes = votes_against(node, origin->id);
+        if ((!effect.harms && votes == 0) || i-- > 0)
+            continue;
+        *out = (struct node_harm){.incarnation = origin->incarnation,
+                                  .harms = effect.harms,
+                                  .agreement = effect.agreement,
+                                  .typical = effect.typical,
+                                  .length = effect.length,
+                                  .votes = votes,
+                                  .needed = votes_count_here(node) ? votes_needed(node) : 0};
+        memcpy(out->id, origin->id, ID_BYTES);
+        return true;
+    }
+    return false;
+}

@@ -1,0 +1,74 @@
+/* What learns in a scene: a base that is added to, and a little that is drawn. */
+#include <string.h>
+
+#include "base/rng.h"
+#include "fuzz/scene.h"
+
+#define PUBLISHED_MAX 8 /* entries of a publication */
+
+static void follow(void *learner, uint64_t swarm_samples)
+{
+    (void)learner;
+    (void)swarm_samples;
+}
+
+static void add(void *learner, const struct update *update)
+{
+    struct scene *scene = learner;
+    for (uint32_t i = 0; i < update->count; i++) {
+        CHECK(update->index[i] < SCENE_PARAMETERS);
+        const int64_t moved = (int64_t)update->amount * update->level[i];
+        int32_t *unit = &scene->units[update->index[i]];
+        *unit = (int32_t)((uint32_t)*unit + (uint32_t)moved);
+    }
+}
+
+/* Whatever a learner may find. */
+static double agreement(void *learner, const struct update *update)
+{
+    (void)learner;
+    return update->level[0] > 0 ? 1 : -1;
+}
+
+/* A few entries here and there; sometimes nothing. */
+static const struct update *publish(void *learner, const struct publish_terms *terms)
+{
+    static uint32_t index[PUBLISHED_MAX];
+    static int8_t level[PUBLISHED_MAX];
+    static struct update update;
+    struct scene *scene = learner;
+    struct rng rng = rng_new(++scene->drawn, 1);
+    CHECK(terms->share > 0 && terms->share <= 1 && terms->held >= 0 && terms->held <= 1);
+    update = (struct update){.tau = 0.5f, .amount = 1000, .index = index, .level = level};
+    update.count = rng_below(&rng, PUBLISHED_MAX + 1);
+    for (uint32_t i = 0; i < update.count; i++) {
+        index[i] = i * (SCENE_PARAMETERS / PUBLISHED_MAX) + rng_below(&rng, 50);
+        level[i] = (int8_t)(1 + rng_below(&rng, LEVEL_MAX));
+    }
+    add(scene, &update);
+    return &update;
+}
+
+static void read(void *learner, size_t first, size_t count, int32_t *units)
+{
+    const struct scene *scene = learner;
+    CHECK(first + count <= SCENE_PARAMETERS);
+    memcpy(units, scene->units + first, count * sizeof *units);
+}
+
+static void write(void *learner, size_t first, size_t count, const int32_t *units,
+                  bool keep_weights)
+{
+    struct scene *scene = learner;
+    (void)keep_weights;
+    CHECK(first + count <= SCENE_PARAMETERS);
+    memcpy(scene->units + first, units, count * sizeof *units);
+}
+
+const struct executor_ops scene_learner = {.follow = follow,
+                                           .publish = publish,
+                                           .apply = add,
+                                           .agreement = agreement,
+                                           .apply_own = add,
+                                           .read_block = read,
+                                           .write_block = write};

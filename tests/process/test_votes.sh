@@ -1,0 +1,69 @@
+#!/usr/bin/env bash
+# A member publishes the opposite of what it hears; the three others put it out by their votes:
+# test_votes.sh HEARSAY
+set -euo pipefail
+# shellcheck source=tests/process/client_story.sh
+source "$(dirname "${BASH_SOURCE[0]}")/client_story.sh"
+
+nodes=(--set "node.members=$dir/members" --set node.quarantine=yes --set exchange.interval_s=1
+    --set exchange.bytes_per_s=2K --set train.steps_per_s=20 --set train.rate=0.02 "${patient[@]}")
+
+has_votes() { [[ $(stat -c %s "$dir/$1/votes" 2>/dev/null) == 420 ]]; }
+
+tell 'four members are listed, of whom three are to be nodes'
+"$hearsay" swarmkey "$dir/swarm.key" >"$dir/said.out"
+make_villain
+for name in one two three; do
+    "$hearsay" keygen "$dir/$name.key" >"$dir/$name.id"
+    sed -n "s/^\([0-9a-f]\{64\}\)\$/\1 $name/p" "$dir/$name.id" >>"$dir/members"
+done
+sed -n 's/^\([0-9a-f]\{64\}\)$/\1 villain/p' "$dir/villain.out" >>"$dir/members"
+
+tell 'where anybody could make up members, there are no votes'
+expect 2 'quarantine = yes needs members that nobody can make up' \
+    "$hearsay" node "${small[@]}" --set "node.swarm_key=$dir/swarm.key" \
+    --set "node.identity=$dir/one.key" --set "node.state_dir=$dir/none" --set node.quarantine=yes
+
+tell 'three nodes meet'
+start_three "${nodes[@]}"
+know_each_other
+
+tell 'the fourth publishes the opposite of what it hears, until all three have voted'
+start_villain oppose "$one" "$two" "$three"
+wait_for 240 'the villain to be turned away' says "$dir/client.out" \
+    '^turned away: BYE 9: most members have signed that what it publishes harms'
+reap villain 3
+
+tell 'all nodes have put it out, say why, and keep the votes'
+for name in one two three; do
+    wait_for 40 "$name to say so" notes "$name" \
+        "$villain.*harms, as more than half of the members have signed, and is put out"
+    shows "$name" '"is_voted":true' || fail "$name does not show it"
+    wait_for 20 "$name to write three votes down" has_votes "$name"
+    shows "$name" '"members_live":3,' || fail "$name counts it"
+done
+
+tell 'a node that comes back remembers'
+leave two
+start two "${nodes[@]}" --set "node.peers=$one"
+wait_for 40 'two to answer' shows two '"members_live":3,'
+start_villain nothing "$(address_of two | tail -n 1)"
+reap villain 3
+says "$dir/client.out" '^turned away: BYE 9: most members have signed' || fail 'two does not say why'
+
+tell 'and what is no vote is not read'
+leave three
+cp "$dir/three/votes" "$dir/votes.good"
+printf 'x' >>"$dir/three/votes"
+start three "${nodes[@]}" --set "node.peers=$one"
+reap three 1
+says "$dir/three.err" 'votes: they are of impossible size' || fail 'it does not say what is wrong'
+cp "$dir/votes.good" "$dir/three/votes"
+start three "${nodes[@]}" --set "node.peers=$one"
+wait_for 40 'three to be back' shows three '"members_live":3,'
+
+tell 'all end with one model'
+leave_together one two three
+! grep -h '"kind":"digest"' "$dir"/*.log || fail 'a node is blamed'
+
+printf '%3d s  done\n' "$SECONDS"

@@ -1,0 +1,263 @@
+/* Detection by effect: who is steadily against what a node learns, or moves the base much farther
+ * than others, is found within a few rumors, and nobody else is. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "node/broadcast/broadcast.h"
+#include "node/effect.h"
+#include "node/harm.h"
+#include "support/sim/swarm_world.h"
+
+#define NODES 8
+#define WHO   5 /* the place of an origin that is none of node 0's own */
+
+static struct arena arena;
+static struct node *node; /* node 0, whose learner finds what the stories say */
+static uint32_t seq;      /* of the next rumor of each */
+
+static void begin_anew(void)
+{
+    arena_release(&arena);
+    arena_init(&arena, effect_arena_bytes(&world.nodes[0].options));
+    node->effect = effect_new(&arena, &world.nodes[0].options);
+    seq = 0;
+}
+
+static int stories_begin(void **state)
+{
+    (void)state;
+    begin_world(1);
+    start_usual_swarm(NODES);
+    run(8 * SECOND_NS);
+    world_rest(&world);
+    run(3 * SECOND_NS);
+    node = world.nodes[0].node;
+    assert_true(broadcast_versions(node)->count >= NODES);
+    begin_anew();
+    return 0;
+}
+
+static int stories_end(void **state)
+{
+    arena_release(&arena);
+    return world_ends(state);
+}
+
+static bool is_own(uint32_t place)
+{
+    return &broadcast_versions(node)->origins[place] == broadcast_own(node);
+}
+
+/* A rumor of each origin, that of WHO another one, and a second later what is typical. */
+static void let_all_publish(double agreement, double of_who, double length, double length_of_who)
+{
+    for (uint32_t place = 0; place < NODES; place++) {
+        const struct applied_rumor rumor = {.place = place,
+                                            .seq = seq,
+                                            .length = place == WHO ? length_of_who : length,
+                                            .samples = 100,
+                                            .is_compared = true};
+        if (!is_own(place))
+            effect_on_applied(node, &rumor, place == WHO ? of_who : agreement);
+    }
+    seq++;
+    effect_review(node);
+}
+
+static void must_find_who(void)
+{
+    const struct origin *origin = effect_next(node);
+    struct node_harm harm;
+    assert_ptr_equal(origin, &broadcast_versions(node)->origins[WHO]);
+    assert_null(effect_next(node)); /* and nobody else */
+    assert_true(node_harm(node, 0, &harm) && harm.harms);
+    assert_memory_equal(harm.id, origin->id, ID_BYTES);
+    assert_false(node_harm(node, 1, &harm));
+}
+
+static void who_goes_against_what_is_learned_is_found_within_three_rumors(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 3; i++)
+        let_all_publish(0.5, -0.5, 1, 1);
+    must_find_who();
+}
+
+static void who_is_against_a_little_while_hardly_anybody_agrees_is_not(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 100; i++)
+        let_all_publish(0.05, -0.2, 1, 1);
+    assert_null(effect_next(node));
+}
+
+static void who_agrees_with_nothing_is_not(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 100; i++)
+        let_all_publish(0.6, i % 2 ? 0.2 : -0.2, 1, 1);
+    assert_null(effect_next(node));
+}
+
+static void who_moves_the_base_ten_times_as_far_is_found_within_three_rumors(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 3; i++)
+        let_all_publish(0.5, 0.5, 1, 10);
+    must_find_who();
+}
+
+static void who_moves_it_somewhat_farther_is_not(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 100; i++)
+        let_all_publish(0.5, 0.5, 1, 2.5);
+    assert_null(effect_next(node));
+}
+
+static void many_rumors_at_once_are_no_longer_than_their_samples(void **state)
+{
+    (void)state;
+    let_all_publish(0.5, 0.5, 1, 1);
+    const struct applied_rumor rumor = {.place = WHO, .length = 1, .samples = 100};
+    for (int i = 0; i < 100; i++)
+        effect_on_applied(node, &rumor, 0);
+    assert_null(effect_next(node));
+}
+
+static void what_was_published_apart_may_be_longer(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 5; i++) {
+        let_all_publish(0.5, 0.5, 1, 1);
+        node->now_ns += SECOND_NS;
+    }
+    const struct applied_rumor rumor = {.place = WHO, .length = 10, .samples = 100};
+    for (int second = 0; second < 20; second++) {
+        node->now_ns += SECOND_NS;
+        effect_review(node);
+    }
+    for (int i = 0; i < 20; i++)
+        effect_on_applied(node, &rumor, 0);
+    effect_review(node);
+    assert_null(effect_next(node));
+    for (int i = 0; i < 40; i++) { /* by now it is together with us again */
+        let_all_publish(0.5, 0.5, 1, 1);
+        node->now_ns += SECOND_NS;
+    }
+    for (int i = 0; i < 6; i++)
+        effect_on_applied(node, &rumor, 0);
+    must_find_who();
+}
+
+static void who_learns_faster_may_move_it_farther(void **state)
+{
+    (void)state;
+    struct versions *versions = (struct versions *)broadcast_versions(node);
+    for (uint32_t place = 0; place < NODES; place++)
+        versions->origins[place].rate = place == WHO ? 1000 : 100;
+    for (int i = 0; i < 100; i++)
+        let_all_publish(0.5, 0.5, 1, 10);
+    assert_null(effect_next(node));
+}
+
+static void one_publication_alone_is_never_too_long(void **state)
+{
+    (void)state;
+    let_all_publish(0.5, 0.5, 0.01, 0.01);
+    let_all_publish(0.5, 0.5, 0.01, 1000); /* in as many rumors as it likes */
+    const struct applied_rumor piece = {.place = WHO, .seq = 2, .length = 1000};
+    for (int i = 0; i < 20; i++)
+        effect_on_applied(node, &piece, 0);
+    assert_null(effect_next(node));
+    for (int i = 0; i < 30; i++)
+        let_all_publish(0.5, 0.5, 1000, 1000);
+    assert_null(effect_next(node));
+}
+
+static void who_claims_to_have_learned_from_nothing_is_found(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 5; i++)
+        let_all_publish(0.5, 0.5, 1, 1);
+    const struct applied_rumor piece = {.place = WHO, .seq = 5, .length = 1};
+    for (int i = 0; i < 300; i++)
+        effect_on_applied(node, &piece, 0);
+    must_find_who();
+}
+
+static void what_few_say_is_typical_of_nothing(void **state)
+{
+    (void)state;
+    const struct applied_rumor rumor = {
+        .place = WHO, .length = 100, .samples = 1, .is_compared = true};
+    for (int i = 0; i < 100; i++) {
+        effect_on_applied(node, &rumor, 0.5);
+        effect_review(node);
+    }
+    assert_null(effect_next(node));
+}
+
+static void who_stops_harming_is_found_again_when_it_begins_anew(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 3; i++)
+        let_all_publish(0.5, -0.5, 1, 1);
+    must_find_who();
+    for (int i = 0; i < 10; i++)
+        let_all_publish(0.5, 0.5, 1, 1);
+    struct node_harm harm;
+    assert_null(effect_next(node));
+    assert_false(node_harm(node, 0, &harm));
+    for (int i = 0; i < 3; i++)
+        let_all_publish(0.5, -0.5, 1, 1);
+    must_find_who();
+}
+
+static void what_came_before_it_harmed_is_no_part_of_it(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 10; i++)
+        let_all_publish(0.5, i == 3 ? -0.2 : 0.5, 1, 1);
+    for (int i = 0; i < 4; i++)
+        let_all_publish(0.5, -0.5, 1, 10); /* against is what is said first */
+    const struct origin *origin = effect_next(node);
+    assert_non_null(origin);
+    assert_int_equal(effect_from(node, origin), 10);
+    begin_anew();
+    for (int i = 0; i < 7; i++)
+        let_all_publish(0.5, 0.5, 1, 1);
+    for (int i = 0; i < 4; i++)
+        let_all_publish(0.5, 0.5, 1, 20);
+    origin = effect_next(node);
+    assert_non_null(origin);
+    assert_int_equal(effect_from(node, origin), 7);
+}
+
+#define TOLD(story) cmocka_unit_test_setup_teardown(story, stories_begin, stories_end)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TOLD(who_goes_against_what_is_learned_is_found_within_three_rumors),
+        TOLD(who_is_against_a_little_while_hardly_anybody_agrees_is_not),
+        TOLD(who_agrees_with_nothing_is_not),
+        TOLD(who_moves_the_base_ten_times_as_far_is_found_within_three_rumors),
+        TOLD(who_moves_it_somewhat_farther_is_not),
+        TOLD(many_rumors_at_once_are_no_longer_than_their_samples),
+        TOLD(what_was_published_apart_may_be_longer),
+        TOLD(who_learns_faster_may_move_it_farther),
+        TOLD(one_publication_alone_is_never_too_long),
+        TOLD(who_claims_to_have_learned_from_nothing_is_found),
+        TOLD(what_few_say_is_typical_of_nothing),
+        TOLD(what_came_before_it_harmed_is_no_part_of_it),
+        TOLD(who_stops_harming_is_found_again_when_it_begins_anew),
+    };
+    return cmocka_run_group_tests(tests, open_all, close_all);
+}

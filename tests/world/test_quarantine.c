@@ -1,0 +1,320 @@
+/* Votes of members that another one harms: a majority puts it out, everywhere and at one point of
+ * its stream, and what is less than that, or is no member's, does nothing. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "node/broadcast/broadcast.h"
+#include "node/harm.h"
+#include "node/orders/proofs.h"
+#include "node/orders/votes.h"
+#include "support/sim/expulsion_story.h"
+#include "support/sim/puppet.h"
+
+#define NODES   4 /* that run; the messenger is the fifth member */
+#define ACCUSED 3
+
+static struct puppet messenger;
+
+static int stories_begin(void **state)
+{
+    memset(&messenger, 0, sizeof messenger);
+    return expulsion_begins(state);
+}
+
+static int stories_end(void **state)
+{
+    (void)state;
+    if (messenger.reader)
+        puppet_free(&messenger);
+    world_free(&world);
+    return 0;
+}
+
+static void start(bool quarantines)
+{
+    struct node_options options = obedient(usual_options());
+    options.limits.quarantines = quarantines;
+    world.has_list = true;
+    add_swarm(NODES + 1, &options);
+    for (uint32_t i = 0; i < NODES; i++)
+        world_start(&world, i);
+    run(5 * SECOND_NS);
+    puppet_init(&messenger, 0, 77);
+    messenger.identity = world.nodes[NODES].identity;
+    puppet_meet(&messenger);
+    puppet_hello(&messenger);
+}
+
+static uint64_t incarnation_of_accused(void)
+{
+    struct node_origin own;
+    node_own(world.nodes[ACCUSED].node, &own);
+    return own.incarnation;
+}
+
+/* So many rumors of the accused node i knows. */
+static uint32_t accused_at(uint32_t i)
+{
+    const struct versions *versions = broadcast_versions(world.nodes[i].node);
+    for (uint32_t k = 0; k < versions->count; k++)
+        if (memcmp(versions->origins[k].id, world.nodes[ACCUSED].identity.id, ID_BYTES) == 0)
+            return versions->origins[k].next;
+    return 0;
+}
+
+/* The messenger passes on what this one has signed. */
+static void vote_of(const struct identity *voter, uint64_t incarnation, uint32_t keep)
+{
+    uint8_t bytes[VOTE_BYTES];
+    struct vote vote = {.incarnation = incarnation, .keep = keep};
+    memcpy(vote.voter, voter->id, ID_BYTES);
+    memcpy(vote.accused, world.nodes[ACCUSED].identity.id, ID_BYTES);
+    vote_create(&vote, voter, messenger.context, bytes);
+    puppet_say(&messenger, &(struct message){.kind = VOTES, .bulk = {bytes, sizeof bytes}});
+}
+
+static void vote(uint32_t voter, uint32_t keep)
+{
+    static uint64_t incarnation; /* it is running until it is out */
+    if (world_is_running(&world, ACCUSED))
+        incarnation = incarnation_of_accused();
+    vote_of(&world.nodes[voter].identity, incarnation, keep);
+}
+
+static void must_be_voted_out(uint32_t keep)
+{
+    run(3 * SECOND_NS);
+    for (uint32_t i = 0; i < ACCUSED; i++) {
+        const struct proof *proof =
+            proofs_against(world.nodes[i].node, world.nodes[ACCUSED].identity.id);
+        assert_non_null(proof);
+        assert_int_equal(proof->kind, PROOF_VOTES);
+        assert_int_equal(proof->keep, keep);
+        assert_int_equal(accused_at(i), keep);
+        assert_true(world.nodes[i].notes[NOTE_EXPELLED] > 0);
+    }
+    assert_false(world_is_running(&world, ACCUSED));
+    must_agree(10 * SECOND_NS);
+}
+
+static void must_be_in(void)
+{
+    run(3 * SECOND_NS);
+    for (uint32_t i = 0; i < NODES; i++)
+        assert_null(proofs_against(world.nodes[i].node, world.nodes[ACCUSED].identity.id));
+    assert_true(world_is_running(&world, ACCUSED));
+    assert_true(accused_at(0) > 0);
+    must_agree(10 * SECOND_NS);
+}
+
+static void a_majority_puts_a_member_out_with_all_that_it_published(void **state)
+{
+    (void)state;
+    start(true);
+    assert_true(accused_at(0) > 3);
+    vote(0, 0);
+    vote(1, 0);
+    run(SECOND_NS);
+    assert_true(world_is_running(&world, ACCUSED));
+    vote(2, 0);
+    must_be_voted_out(0);
+    assert_true(world.nodes[ACCUSED].notes[NOTE_EXPELLED] > 0); /* it was told why */
+}
+
+static void the_messenger_has_a_vote_too(void **state)
+{
+    (void)state;
+    start(true);
+    vote(NODES, 0);
+    vote(0, 0);
+    vote(1, 0);
+    must_be_voted_out(0);
+}
+
+static void a_minority_does_nothing_however_often_it_votes(void **state)
+{
+    (void)state;
+    start(true);
+    for (uint32_t keep = 3; keep > 0; keep--) {
+        vote(0, keep);
+        vote(NODES, keep);
+        vote(NODES, keep);
+    }
+    must_be_in();
+    assert_int_equal(votes_against(world.nodes[2].node, world.nodes[ACCUSED].identity.id), 2);
+}
+
+static void who_is_no_member_has_no_vote(void **state)
+{
+    (void)state;
+    start(true);
+    for (uint8_t number = 90; number < 98; number++) {
+        const uint8_t seed[SEED_BYTES] = {number};
+        struct identity stranger;
+        identity_from_seed(&stranger, seed);
+        vote_of(&stranger, incarnation_of_accused(), 0);
+    }
+    run(SECOND_NS);
+    assert_false(messenger.closed); /* its list may be another one */
+    must_be_in();
+    assert_int_equal(votes_against(world.nodes[0].node, world.nodes[ACCUSED].identity.id), 0);
+}
+
+static void a_forged_vote_ends_the_conversation(void **state)
+{
+    (void)state;
+    uint8_t bytes[VOTE_BYTES];
+    start(true);
+    struct vote vote = {.incarnation = 1};
+    memcpy(vote.voter, world.nodes[1].identity.id, ID_BYTES);
+    memcpy(vote.accused, world.nodes[ACCUSED].identity.id, ID_BYTES);
+    vote_create(&vote, &world.nodes[1].identity, messenger.context, bytes);
+    bytes[VOTE_BYTES - 1] ^= 1;
+    puppet_say(&messenger, &(struct message){.kind = VOTES, .bulk = {bytes, sizeof bytes}});
+    run(SECOND_NS);
+    assert_int_equal(messenger.bye_reason, BYE_BROKEN);
+    must_be_in();
+}
+
+/* Three of five are needed: of 1, 3 and 5 the third, of 0, 1, 3 and 5 the third. */
+static void what_so_many_leave_stays(void **state)
+{
+    (void)state;
+    start(true);
+    assert_true(accused_at(0) > 5);
+    vote(0, 3);
+    vote(1, 1);
+    vote(2, 5);
+    must_be_voted_out(5);
+    vote(NODES, 0);
+    must_be_voted_out(3);
+}
+
+/* Its own vote, for nothing at all, cannot move the decision below what a member with it leaves. */
+static void a_voter_who_leaves_nothing_moves_it_no_further_than_the_others(void **state)
+{
+    (void)state;
+    start(true);
+    assert_true(accused_at(0) > 4);
+    vote(NODES, 0);
+    vote(0, 4);
+    vote(1, 4);
+    must_be_voted_out(4);
+}
+
+static void votes_are_known_after_a_restart(void **state)
+{
+    static uint8_t known[NODE_VOTES_MAX];
+    (void)state;
+    start(true);
+    vote(0, 0);
+    vote(1, 0);
+    run(SECOND_NS);
+    world_kill(&world, 2, false);
+    world_start(&world, 2);
+    assert_int_equal(node_votes(world.nodes[2].node, known), 2 * VOTE_BYTES); /* from its disk */
+    run(2 * SECOND_NS);
+    vote(2, 0);
+    must_be_voted_out(0);
+    world_kill(&world, 1, false);
+    world_start(&world, 1);
+    must_be_voted_out(0);
+}
+
+static void whom_the_operator_puts_out_has_no_vote(void **state)
+{
+    (void)state;
+    start(true);
+    vote(NODES, 0); /* of the messenger, which is to go */
+    vote(0, 0);
+    expel(0, NODES);
+    run(SECOND_NS);
+    assert_int_equal(votes_against(world.nodes[1].node, world.nodes[ACCUSED].identity.id), 1);
+    must_be_in(); /* three of four are needed now */
+}
+
+static void who_changes_its_mind_is_heard_once_a_second(void **state)
+{
+    (void)state;
+    start(true);
+    const struct node *node = world.nodes[0].node;
+    for (uint32_t keep = 9; keep > 0; keep--)
+        vote(NODES, keep);
+    assert_int_equal(node_votes_changes(node), 2);
+    run(SECOND_NS);
+    vote(NODES, 1);
+    assert_int_equal(node_votes_changes(node), 3);
+    must_be_in();
+}
+
+static void two_thirds_of_the_votes_that_it_takes_are_worth_a_warning(void **state)
+{
+    (void)state;
+    start(true);
+    vote(0, 0);
+    run(SECOND_NS);
+    assert_int_equal(world.nodes[1].notes[NOTE_HARM], 0);
+    vote(1, 0);
+    run(SECOND_NS);
+    assert_int_equal(world.nodes[1].notes[NOTE_HARM], 1);
+    must_be_in();
+}
+
+static void where_nobody_asked_for_votes_they_do_nothing(void **state)
+{
+    (void)state;
+    start(false);
+    for (uint32_t i = 0; i < ACCUSED; i++)
+        vote(i, 0);
+    run(SECOND_NS);
+    assert_false(messenger.closed);
+    must_be_in();
+    assert_int_equal(node_votes_changes(world.nodes[0].node), 0);
+}
+
+static void with_more_members_a_majority_may_be_one_no_more(void **state)
+{
+    (void)state;
+    start(true);
+    const struct node_options options = world.nodes[0].options;
+    vote(0, 0);
+    vote(1, 0);
+    vote(2, 0);
+    must_be_voted_out(0);
+    uint32_t members[NODES + 3];
+    for (uint32_t i = 0; i < NODES + 3; i++)
+        members[i] = i <= NODES ? i : add(&options);
+    for (uint32_t i = 0; i < ACCUSED; i++)
+        world_list(&world, i, members, NODES + 3); /* four of seven are needed now */
+    run(2 * SECOND_NS);
+    for (uint32_t i = 0; i < ACCUSED; i++)
+        assert_null(proofs_against(world.nodes[i].node, world.nodes[ACCUSED].identity.id));
+    must_agree(10 * SECOND_NS);
+}
+
+#define TOLD(story) cmocka_unit_test_setup_teardown(story, stories_begin, stories_end)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        TOLD(a_majority_puts_a_member_out_with_all_that_it_published),
+        TOLD(the_messenger_has_a_vote_too),
+        TOLD(a_minority_does_nothing_however_often_it_votes),
+        TOLD(who_is_no_member_has_no_vote),
+        TOLD(a_forged_vote_ends_the_conversation),
+        TOLD(what_so_many_leave_stays),
+        TOLD(a_voter_who_leaves_nothing_moves_it_no_further_than_the_others),
+        TOLD(votes_are_known_after_a_restart),
+        TOLD(whom_the_operator_puts_out_has_no_vote),
+        TOLD(who_changes_its_mind_is_heard_once_a_second),
+        TOLD(two_thirds_of_the_votes_that_it_takes_are_worth_a_warning),
+        TOLD(where_nobody_asked_for_votes_they_do_nothing),
+        TOLD(with_more_members_a_majority_may_be_one_no_more),
+    };
+    return cmocka_run_group_tests(tests, open_all, close_all);
+}
