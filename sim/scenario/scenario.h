@@ -87,6 +87,7 @@ struct scenario {
     double skew;                   /* alpha of the Dirichlet label skew; 0: iid shards */
     uint64_t evaluate_ns;          /* evaluate_s: period of evaluations; 0: only at the end */
     uint32_t evaluate_samples;     /* test samples of an evaluation before the end */
+    bool quarantines;              /* quarantine: who harms is put out by votes of most nodes */
     struct rounds_settings rounds; /* of a strategy that works in rounds */
     struct config config;          /* of every node, but for its group's set clauses */
     struct group groups[SCENARIO_GROUPS_MAX];

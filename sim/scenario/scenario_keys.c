@@ -82,6 +82,12 @@ static const struct config_key keys_of[] = {
      .max = 864000,
      .unit = "s",
      .help = "After training, until all hold the same."},
+    {.name = "quarantine",
+     .type = CONFIG_BOOL,
+     AT(quarantine),
+     .initial = "no",
+     .help = "All nodes are on one list of members, and put out by votes who harms "
+             "(node.quarantine)."},
     {.name = "local_steps",
      .type = CONFIG_U32,
      AT(rounds.local_steps),
@@ -215,6 +221,7 @@ void scenario_keys_apply(const struct scenario_keys *keys, struct scenario *scen
     scenario->skew = keys->skew;
     scenario->evaluate_ns = nanoseconds(keys->evaluate_s);
     scenario->evaluate_samples = keys->evaluate_samples;
+    scenario->quarantines = keys->quarantine;
     scenario->rounds = keys->rounds;
 }
 

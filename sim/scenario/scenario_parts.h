@@ -29,6 +29,7 @@ struct scenario_keys {
     double evaluate_s;
     uint32_t evaluate_samples;
     double settle_s;
+    bool quarantine;
     struct rounds_settings rounds;
     char about[256];
     char source[512];

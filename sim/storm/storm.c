@@ -11,6 +11,7 @@
 #include "faults/fault_injector.h"
 #include "storm/storm_learner.h"
 #include "storm/storm_plan.h"
+#include "storm/storm_votes.h"
 #include "world/u64_set.h"
 
 #define LOOK_NS   (100 * MILLI_NS)
@@ -146,6 +147,7 @@ static struct play *play_new(uint64_t seed, FILE *trace, struct storm *storm)
                                           .maker = {.self = play, .make = make_sim_learner}};
     world_init(&play->world, &options);
     play->world.trace_file = trace;
+    play->world.has_list = plan->options.limits.quarantines;
     play->world.user = play;
     play->world.on_user = on_user;
     build(play);
@@ -215,12 +217,21 @@ static void fail_versions_differ(struct play *play)
     }
 }
 
+static bool is_poisoned(const struct storm_plan *plan, uint32_t i)
+{
+    for (uint32_t k = 0; k < plan->faults_count; k++)
+        if (plan->faults[k].kind == FAULT_POISON && node_set_has(&plan->faults[k].a, i))
+            return true;
+    return false;
+}
+
 static void check_all_run(struct play *play)
 {
     char why[WHY_BYTES];
     for (uint32_t i = 0; i < play->plan.nodes; i++) {
         const bool is_out = play->plan.expulsion.is_drawn && i == play->plan.expulsion.villain;
-        if (world_is_running(&play->world, i) || play->leaving[i] || is_out)
+        if (world_is_running(&play->world, i) || play->leaving[i] || is_out ||
+            (is_poisoned(&play->plan, i) && storm_votes_put_out(&play->world, i)))
             continue;
         (void)snprintf(why, sizeof why, "node %u does not run after the faults", i);
         fail(play, why);
@@ -266,7 +277,7 @@ static void wait_for_key(struct play *play, uint64_t from_ns)
             fail(play, "5: not all nodes have the last swarm key");
         run_until(play, world_now_ns(&play->world) + LOOK_NS);
     }
-    if (plan->expulsion.is_ordered &&
+    if (plan->expulsion.is_ordered && plan->expulsion.voters == 0 &&
         !storm_rekey_is_kept_from(&plan->rekey, &play->world, plan->expulsion.villain))
         fail(play, "7: a node has a swarm key that was ordered after it was put out");
 }

@@ -400,8 +400,12 @@ static void draw_expulsion(struct storm_plan *plan)
     expulsion->at_ns = between(&rng, 5000, plan->faulty_ns / MILLI_NS) * MILLI_NS;
     expulsion->is_since = one_in(&rng, 2);
     expulsion->is_drawn = is_wanted && !is_needed(plan, expulsion->villain);
-    if (expulsion->is_drawn)
-        storm_expulsion_prepare(&plan->options);
+    expulsion->voters = one_in(&rng, 2) ? plan->nodes : 0;
+    storm_expulsion_prepare_for(expulsion, &plan->options);
+    for (uint32_t i = 1; i < plan->nodes && plan->options.limits.quarantines; i++) {
+        plan->node[i].step_ns = plan->node[0].step_ns; /* or some would move the base too far */
+        plan->node[i].step_samples = plan->node[0].step_samples;
+    }
 }
 
 static void draw_rekey(struct storm_plan *plan)
@@ -492,7 +496,5 @@ void storm_describe(const struct storm_plan *plan, FILE *out)
     if (plan->rekey.is_drawn)
         (void)fprintf(out, "# the operator orders another key at %.3f s\n",
                       (double)(WORLD_BEGIN_NS + plan->rekey.at_ns) * 1e-9);
-    if (plan->expulsion.is_drawn)
-        (void)fprintf(out, "# the operator puts node %u out at %.3f s\n", plan->expulsion.villain,
-                      (double)(WORLD_BEGIN_NS + plan->expulsion.at_ns) * 1e-9);
+    storm_expulsion_describe(&plan->expulsion, out);
 }

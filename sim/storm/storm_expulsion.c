@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "node/put_out.h"
+#include "storm/storm_votes.h"
 
 static void make_key(struct operator_key *key)
 {
@@ -18,6 +19,25 @@ void storm_expulsion_prepare(struct node_options *options)
     make_key(&key);
     options->has_operator = true;
     memcpy(options->operator_id, key.id, ID_BYTES);
+}
+
+void storm_expulsion_prepare_for(const struct storm_expulsion *expulsion,
+                                 struct node_options *options)
+{
+    if (!expulsion->is_drawn)
+        return;
+    if (expulsion->voters > 0)
+        storm_votes_prepare(options);
+    else
+        storm_expulsion_prepare(options);
+}
+
+void storm_expulsion_describe(const struct storm_expulsion *expulsion, FILE *out)
+{
+    if (expulsion->is_drawn)
+        (void)fprintf(out, "# %s node %u out at %.3f s\n",
+                      expulsion->voters > 0 ? "members vote" : "the operator puts",
+                      expulsion->villain, (double)(WORLD_BEGIN_NS + expulsion->at_ns) * 1e-9);
 }
 
 static bool may_be_asked(const struct storm_expulsion *expulsion, const struct world *world,
@@ -89,8 +109,13 @@ void storm_expulsion_order(struct storm_expulsion *expulsion, struct world *worl
 {
     const uint32_t i = storm_expulsion_whom_to_ask(expulsion, world);
     CHECK(expulsion->is_drawn);
-    if (i == world->nodes_count)
+    if (i == world->nodes_count || (expulsion->voters > 0 && expulsion->is_ordered))
         return;
+    if (expulsion->voters > 0) {
+        storm_votes_give(world, expulsion->voters, i, expulsion->villain);
+        expulsion->is_ordered = true;
+        return;
+    }
     struct order order = order_for(expulsion, world, i);
     storm_expulsion_give(expulsion, world, i, &order);
     expulsion->is_ordered = true;

@@ -2,6 +2,8 @@
  * the faults are over, each time as far as the log of the node that is given the order reaches
  * back, or only to a moment since then. So there is always a base without what is taken out,
  * whatever the faults did to the logs of others.
+ *
+ * Or its members put it out by votes, once (storm_votes.h).
  */
 #ifndef HEARSAY_SIM_STORM_STORM_EXPULSION_H
 #define HEARSAY_SIM_STORM_STORM_EXPULSION_H
@@ -14,12 +16,18 @@ struct storm_expulsion {
     uint32_t villain; /* that node */
     uint64_t at_ns;   /* when, from WORLD_BEGIN_NS */
     bool is_since;    /* the order is about what came since a moment that a mark names */
-    bool is_ordered;  /* it was put out */
-    uint32_t given;   /* orders so far, of whatever kind */
+    uint32_t voters; /* so many members put it out by votes (storm_votes.h); 0: the operator does */
+    bool is_ordered; /* it was put out */
+    uint32_t given;  /* orders so far, of whatever kind */
 };
 
 /* Nodes with these options obey the operator. */
 void storm_expulsion_prepare(struct node_options *options);
+/* The same, or they count votes. */
+void storm_expulsion_prepare_for(const struct storm_expulsion *expulsion,
+                                 struct node_options *options);
+/* A comment of a trace, if it is drawn. */
+void storm_expulsion_describe(const struct storm_expulsion *expulsion, FILE *out);
 
 /* The first running node that knows all orders before, and is not the villain; nodes_count: there
  * is none. It is given the next order, whose number is set. */

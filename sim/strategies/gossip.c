@@ -58,6 +58,7 @@ static void add_node(struct gossip *gossip, uint32_t i)
     options.trains = group->samples_per_s > 0;
     options.listen_port = group->dials_only ? 0 : WORLD_PORT;
     options.seeds_count = 0;
+    options.limits.quarantines = scenario->quarantines;
     options.advertise = options.listen_port ? world_address(i) : (struct address){0};
     CHECK(world_add(&gossip->world, &options, i + 1, scenario_region(scenario, i)) == i);
     struct world_node *at = &gossip->world.nodes[i];
@@ -129,6 +130,7 @@ static void build(struct gossip *gossip)
     };
     world_init(&gossip->world, &options);
     gossip->world.trace_file = experiment->trace;
+    gossip->world.has_list = scenario->quarantines;
     gossip->lifetimes = memory_new(scenario->nodes_count, sizeof *gossip->lifetimes);
     for (uint32_t i = 0; i < scenario->nodes_count; i++) {
         add_node(gossip, i);
