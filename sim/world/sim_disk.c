@@ -160,8 +160,7 @@ void sim_disk_keep_votes(struct sim_disk *disk, const struct node *node)
     if (node_votes_changes(node) == 0)
         return;
     if (!disk->votes)
-        disk->votes = malloc(NODE_VOTES_MAX);
-    CHECK(disk->votes);
+        disk->votes = memory_new(NODE_VOTES_MAX, 1);
     disk->votes_bytes = node_votes(node, disk->votes);
 }
 

@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 
+#include "base/memory.h"
 #include "state/order_files.h"
 
 #define SAVE_NS ((uint64_t)1000000000) /* from one time to the next */
@@ -13,8 +14,7 @@ enum error known_votes_load(struct known_votes *votes, const char *folder,
     if (!options->limits.quarantines)
         return OK;
     votes->folder = folder;
-    votes->known = malloc(NODE_VOTES_MAX);
-    CHECK(votes->known);
+    votes->known = memory_new(NODE_VOTES_MAX, 1);
     enum error error = order_files_load_votes(disk_real(), folder, votes->known,
                                               &options->kept.votes.bytes, problem);
     if (error != OK)
