@@ -1,16 +1,21 @@
 /* Invariants: what must hold in every world, whatever faults strike it.
  *
- *    1 base = b0 + the sum of exactly the rumors in its version   digest at every event, all bytes
- * at the end 2 each replica applies each rumor at most once               every apply 3 equal
- * versions, equal digests, equal bytes                 every second; bytes at the end 4 published +
- * residual = produced in each learner; an own    every second; every apply, every rumor that comes
- * back is applied as own; what was          block written published in vain stays in the weights,
- * and nothing else 5 after faults and training end, all reach one version and   the end know the
- * same members 6 queues, logs, connections and memory keep their bounds;    every second a
- * neighbour gone silently is noticed in time 7 no (key, nonce) twice; nothing is applied that no
- * node     every seal; every apply published 8 training and publishing never wait for the network
- * every second 9 a restart continues from checkpoint k or k+1, never a mix  every start: b0 + the
- * sum of exactly the rumors it claims 10 same seed, same trace two runs (storm.h)
+ *    1  base = b0 + the sum of exactly the rumors in its version    every event; in full at the end
+ *    2  each replica applies each rumor at most once                every apply
+ *    3  equal versions, equal digests, equal bytes                  every second; bytes at the end
+ *    4  published + residual = produced in each learner; an own     every second; every apply
+ *       rumor that comes back is applied as own; what was           and block written
+ *       published in vain stays in the weights, and nothing else
+ *    5  after faults and training end, all reach one version and    the end
+ *       know the same members
+ *    6  queues, logs, connections and memory keep their bounds; a   every second
+ *       neighbour gone silently is noticed in time
+ *    7  no (key, nonce) twice; nothing is applied that no node      every seal; every apply
+ *       published
+ *    8  training and publishing never wait for the network          every second
+ *    9  a restart continues from checkpoint k or k+1, never a mix:  every start
+ *       b0 + the sum of exactly the rumors it claims
+ *   10  same seed, same trace                                       two runs (storm.h)
  *
  * The first violation is kept as a sentence, and the world stops there.
  * Held by tests/planted/test_planted.sh: a defect is planted against each, and must be found.
