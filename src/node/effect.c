@@ -128,17 +128,24 @@ static void count_length(const struct node *node, const struct origin *origin,
     figure->samples += (double)rumor->samples;
 }
 
+/* For how long nothing came of it. Who was never met may have learned alone since we began. */
+static double silent_ns(const struct node *node, const struct figure *figure)
+{
+    CHECK(figure->came_ns <= node->now_ns && node->born_ns <= node->now_ns);
+    return figure->came_ns > 0 ? (double)(node->now_ns - figure->came_ns)
+                               : fmin((double)(node->now_ns - node->born_ns), (double)LATELY_NS);
+}
+
 /* Who is apart from others has a larger share of what is left, and what it published is longer. It
  * comes when they are together again, in about as long as that lasted at most. */
 static bool was_apart(const struct node *node, struct figure *figure)
 {
-    const double gap_ns = figure->came_ns > 0 ? (double)(node->now_ns - figure->came_ns) : 0;
-    CHECK(gap_ns >= 0);
+    const double gap_ns = silent_ns(node, figure);
     const bool is_long = gap_ns > (double)node->options.limits.silence_ns &&
                          (figure->gap_ns == 0 || gap_ns > GAPS_APART * figure->gap_ns);
     if (is_long)
         figure->apart_ns = node->now_ns + (uint64_t)gap_ns;
-    else if (gap_ns > 0)
+    else if (figure->came_ns > 0 && gap_ns > 0)
         figure->gap_ns = figure->gap_ns == 0 ? gap_ns : KEPT * figure->gap_ns + (1 - KEPT) * gap_ns;
     return node->now_ns < figure->apart_ns;
 }

@@ -21,9 +21,10 @@
  * comes, and most others' of the same time have come, and one alone is never enough. A node that
  * learns faster than most has a larger share, and is allowed as much more. Lengths are per sample,
  * so that it does not matter when rumors come; where all shares are equal, they are per second.
- * What a node published while it was apart, as in a partition, is longer, with a larger share of
- * fewer, and does not count. A node that makes several times as many steps of as many samples, with
- * smaller batches, is found, too: all are to train alike (configs/README.md).
+ * What a node published while it was apart, as in a partition, or before it met anybody, is longer,
+ * with a larger share of fewer, and does not count. A node that makes several times as many steps
+ * of as many samples, with smaller batches, is found, too: all are to train alike
+ * (configs/README.md).
  *
  * This is one node's opinion: in a swarm whose data are very unlike, one honest node in a few finds
  * another that is. What follows from it is quarantine.h's. Held by tests/world/test_effect.c;

@@ -26,6 +26,7 @@ static void begin_anew(void)
     arena_release(&arena);
     arena_init(&arena, effect_arena_bytes(&world.nodes[0].options));
     node->effect = effect_new(&arena, &world.nodes[0].options);
+    node->born_ns = node->now_ns;
     seq = 0;
 }
 
@@ -156,6 +157,32 @@ static void what_was_published_apart_may_be_longer(void **state)
     must_find_who();
 }
 
+static void who_was_never_met_may_have_learned_alone(void **state)
+{
+    (void)state;
+    const struct applied_rumor rumor = {.place = WHO, .length = 10, .samples = 100};
+    for (int i = 0; i < 20; i++) {
+        for (uint32_t place = 0; place < NODES; place++)
+            if (place != WHO && !is_own(place))
+                effect_on_applied(
+                    node, &(struct applied_rumor){.place = place, .length = 1, .samples = 100},
+                    0.5);
+        node->now_ns += SECOND_NS;
+        effect_review(node);
+    }
+    for (int i = 0; i < 20; i++)
+        effect_on_applied(node, &rumor, 0);
+    effect_review(node);
+    assert_null(effect_next(node));
+    for (int i = 0; i < 40; i++) { /* by now it is together with us */
+        let_all_publish(0.5, 0.5, 1, 1);
+        node->now_ns += SECOND_NS;
+    }
+    for (int i = 0; i < 6; i++)
+        effect_on_applied(node, &rumor, 0);
+    must_find_who();
+}
+
 static void who_learns_faster_may_move_it_farther(void **state)
 {
     (void)state;
@@ -252,6 +279,7 @@ int main(void)
         TOLD(who_moves_it_somewhat_farther_is_not),
         TOLD(many_rumors_at_once_are_no_longer_than_their_samples),
         TOLD(what_was_published_apart_may_be_longer),
+        TOLD(who_was_never_met_may_have_learned_alone),
         TOLD(who_learns_faster_may_move_it_farther),
         TOLD(one_publication_alone_is_never_too_long),
         TOLD(who_claims_to_have_learned_from_nothing_is_found),
