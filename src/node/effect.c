@@ -136,16 +136,19 @@ static double silent_ns(const struct node *node, const struct figure *figure)
                                : fmin((double)(node->now_ns - node->born_ns), (double)LATELY_NS);
 }
 
-/* Who is apart from others has a larger share of what is left, and what it published is longer. It
- * comes when they are together again, in about as long as that lasted at most. */
+/* Who is apart from others, or has just met us, has a larger share of those that it knows, and what
+ * it publishes is longer. What it published apart comes when they are together again, in about as
+ * long as that lasted at most, and soon it knows all. */
 static bool was_apart(const struct node *node, struct figure *figure)
 {
     const double gap_ns = silent_ns(node, figure);
-    const bool is_long = gap_ns > (double)node->options.limits.silence_ns &&
-                         (figure->gap_ns == 0 || gap_ns > GAPS_APART * figure->gap_ns);
-    if (is_long)
-        figure->apart_ns = node->now_ns + (uint64_t)gap_ns;
-    else if (figure->came_ns > 0 && gap_ns > 0)
+    const double settling_ns = (double)node->options.limits.silence_ns;
+    const bool is_first = figure->came_ns == 0;
+    const bool is_long =
+        gap_ns > settling_ns && (figure->gap_ns == 0 || gap_ns > GAPS_APART * figure->gap_ns);
+    if (is_first || is_long)
+        figure->apart_ns = node->now_ns + (uint64_t)(gap_ns + settling_ns);
+    else if (gap_ns > 0)
         figure->gap_ns = figure->gap_ns == 0 ? gap_ns : KEPT * figure->gap_ns + (1 - KEPT) * gap_ns;
     return node->now_ns < figure->apart_ns;
 }

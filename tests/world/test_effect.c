@@ -68,6 +68,7 @@ static void let_all_publish(double agreement, double of_who, double length, doub
             effect_on_applied(node, &rumor, place == WHO ? of_who : agreement);
     }
     seq++;
+    node->now_ns += SECOND_NS;
     effect_review(node);
 }
 
@@ -109,6 +110,8 @@ static void who_agrees_with_nothing_is_not(void **state)
 static void who_moves_the_base_ten_times_as_far_is_found_within_three_rumors(void **state)
 {
     (void)state;
+    for (int i = 0; i < 4; i++) /* until it is known to all */
+        let_all_publish(0.5, 0.5, 1, 1);
     for (int i = 0; i < 3; i++)
         let_all_publish(0.5, 0.5, 1, 10);
     must_find_who();
@@ -135,10 +138,8 @@ static void many_rumors_at_once_are_no_longer_than_their_samples(void **state)
 static void what_was_published_apart_may_be_longer(void **state)
 {
     (void)state;
-    for (int i = 0; i < 5; i++) {
+    for (int i = 0; i < 5; i++)
         let_all_publish(0.5, 0.5, 1, 1);
-        node->now_ns += SECOND_NS;
-    }
     const struct applied_rumor rumor = {.place = WHO, .length = 10, .samples = 100};
     for (int second = 0; second < 20; second++) {
         node->now_ns += SECOND_NS;
@@ -148,10 +149,8 @@ static void what_was_published_apart_may_be_longer(void **state)
         effect_on_applied(node, &rumor, 0);
     effect_review(node);
     assert_null(effect_next(node));
-    for (int i = 0; i < 40; i++) { /* by now it is together with us again */
+    for (int i = 0; i < 40; i++) /* by now it is together with us again */
         let_all_publish(0.5, 0.5, 1, 1);
-        node->now_ns += SECOND_NS;
-    }
     for (int i = 0; i < 6; i++)
         effect_on_applied(node, &rumor, 0);
     must_find_who();
@@ -174,13 +173,21 @@ static void who_was_never_met_may_have_learned_alone(void **state)
         effect_on_applied(node, &rumor, 0);
     effect_review(node);
     assert_null(effect_next(node));
-    for (int i = 0; i < 40; i++) { /* by now it is together with us */
+    for (int i = 0; i < 40; i++) /* by now it is together with us */
         let_all_publish(0.5, 0.5, 1, 1);
-        node->now_ns += SECOND_NS;
-    }
     for (int i = 0; i < 6; i++)
         effect_on_applied(node, &rumor, 0);
     must_find_who();
+}
+
+static void who_has_just_met_others_may_move_it_farther(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 3; i++)
+        let_all_publish(0.5, 0.5, 1, 10);
+    for (int i = 0; i < 3; i++)
+        let_all_publish(0.5, 0.5, 1, 1);
+    assert_null(effect_next(node));
 }
 
 static void who_learns_faster_may_move_it_farther(void **state)
@@ -280,6 +287,7 @@ int main(void)
         TOLD(many_rumors_at_once_are_no_longer_than_their_samples),
         TOLD(what_was_published_apart_may_be_longer),
         TOLD(who_was_never_met_may_have_learned_alone),
+        TOLD(who_has_just_met_others_may_move_it_farther),
         TOLD(who_learns_faster_may_move_it_farther),
         TOLD(one_publication_alone_is_never_too_long),
         TOLD(who_claims_to_have_learned_from_nothing_is_found),
