@@ -181,8 +181,8 @@ static const struct config_key keys[] = {
      .help = "Sent to any one neighbour, at most."},
     {"exchange", "interval_s", CONFIG_REAL, AT(exchange.interval_s), .initial = "auto", .min = 0.01,
      .max = 3600, .unit = "s", .words = "auto",
-     .help = "Mean time between publications, longer where the budget saves up too little for one; "
-             "auto: from propagation delay and cost."},
+     .help = "Mean time between publications, more where budgets save up slowly; auto: by delay "
+             "and cost."},
     {"exchange", "steps_min", CONFIG_U32, AT(exchange.steps_min), .initial = "16", .min = 1,
      .max = 1000000, .unit = "steps",
      .help = "Local steps between publications, at least; in the beginning fewer, if slow."},
