@@ -144,6 +144,7 @@ static bool was_apart(const struct node *node, struct figure *figure)
     const double gap_ns = silent_ns(node, figure);
     const double settling_ns = (double)node->options.limits.silence_ns;
     const bool is_first = figure->came_ns == 0;
+    CHECK(gap_ns >= 0);
     const bool is_long =
         gap_ns > settling_ns && (figure->gap_ns == 0 || gap_ns > GAPS_APART * figure->gap_ns);
     if (is_first || is_long)

@@ -115,6 +115,7 @@ static bool has_learned(const struct node *node)
 static double saving_s(const struct node *node)
 {
     const double bytes_per_s = node->rate->budget.bytes_per_s;
+    CHECK(bytes_per_s > 0);
     return membership_live(node) > 1 ? fmin(BYTES_LEAST / bytes_per_s, SAVING_S_MAX) : 0;
 }
 
