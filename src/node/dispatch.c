@@ -353,7 +353,7 @@ static void on_swarm_key(struct node *node, const struct peer *peer, const struc
 /* What holds for all: who may be in the swarm, by which key, and by which settings. */
 static void on_rule(struct node *node, const struct peer *peer, const struct message *message)
 {
-    CHECK(peer->state == PEER_OPEN);
+    CHECK(peer->state == PEER_OPEN && message->kind < MESSAGE_KINDS);
     if (message->kind == ORDERS || message->kind == PROOF)
         expulsion_on_message(node, peer, message);
     else if (message->kind == VOTES)
@@ -425,7 +425,13 @@ static void dispatch(struct node *node, const struct peer *peer, const struct me
     case HEADS:
         fork_on_heads(node, peer, message->tag, message->bulk.at, message->bulk.count);
         break;
-    default:
+    case ORDERS:
+    case PROOF:
+    case VOTES:
+    case LISTED:
+    case SWARM_KEY:
+    case SETTINGS:
+    case MESSAGE_KINDS:
         on_rule(node, peer, message);
     }
 }

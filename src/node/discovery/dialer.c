@@ -14,7 +14,7 @@
  * somebody else's machine. So places where no member has answered yet are called TRIES_MAX times at
  * once, and once more each second, however many they are; and never at a port below 1024, unless
  * the configuration allows it (limits.low_ports), nor at an address that is not one machine's. Held
- * by tests/world/test_dialer.c.
+ * by tests/world/test_dialer.c, and that a full seed makes room by tests/world/test_budget.c.
  */
 #include <math.h>
 #include <string.h>

@@ -6,7 +6,7 @@
  *   rate_estimate  = the least room of the links in good standing. What has not been tried may be
  *                    too much: beyond the part of it that all members may publish at once, the
  *                    estimate doubles each second at most, if what might be published was, and
- *                    if we miss nothing for long. It begins with a part of BUDGET_ALL
+ *                    if we miss nothing for long
  *   backoff        falls by three tenths a second while rumors wait for a third of our neighbours,
  *                  or most members lag, for longer than a publication was saved up for; rises by
  *                  a tenth a second while not
@@ -181,12 +181,6 @@ static double equal_part(const struct node *node, double room)
     return is_known && live > 1 ? SEEN * room / (live - 1) : 0;
 }
 
-double budget_first(const struct node_options *options, uint32_t live)
-{
-    CHECK(live > 0);
-    return fmax(fmin(BUDGET_LEAST, BUDGET_ALL / live), BUDGET_FIRST * (double)options->parameters);
-}
-
 /* By which factor the estimate may grow, since it was tried. What we miss ourselves is the first
  * sign that all together publish more than lines carry. */
 static double let_grow(const struct node *node, uint64_t lag_ns)
@@ -197,7 +191,6 @@ static double let_grow(const struct node *node, uint64_t lag_ns)
         return 1;
     const double span_s = (double)(node->now_ns - budget->grew_ns) * 1e-9;
     budget->grew_ns = node->now_ns;
-    budget->has_grown = true;
     budget->is_tried = false;
     return pow(GROWTH, fmin(span_s, 1));
 }
@@ -209,9 +202,7 @@ void budget_review(struct node *node, struct slots eager, struct slots together,
     if (span_s <= 0)
         return;
     budget->reviewed_ns = node->now_ns;
-    const double begun = budget->has_grown ? budget->rate_estimate
-                                           : budget_first(&node->options, membership_live(node));
-    const double tried = let_grow(node, lag_ns) * begun;
+    const double tried = let_grow(node, lag_ns) * budget->rate_estimate;
     bool is_crowded = false;
     const double room = link_budget(node, span_s, &eager, &together, &is_crowded);
     const double found = fmin(room, fmax(tried, equal_part(node, room)));

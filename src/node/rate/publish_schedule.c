@@ -10,7 +10,6 @@
 #define WAIT_LEAST   0.5                    /* of the interval, between two publications */
 #define WAIT_MOST    1.5                    /* of the interval */
 #define ANSWER_STEPS (2 * OUTER_STEP_STEPS) /* until what was published has been answered */
-#define SAVING_S_MAX 60.0                   /* it saves up for no longer than that */
 #define RATE_MIN     1e-6 /* of a node that has stopped: 0 would mean not known yet */
 
 static int compare(const void *a, const void *b)
@@ -110,31 +109,17 @@ static bool has_learned(const struct node *node)
             schedule->steps_since * schedule->step_s >= OUTER_STEP_FIRST_S);
 }
 
-/* Until the budget has saved up what any publication may take, however short the interval. Who is
- * alone has nothing to save. */
-static double saving_s(const struct node *node)
-{
-    const double bytes_per_s = node->rate->budget.bytes_per_s;
-    CHECK(bytes_per_s > 0);
-    return membership_live(node) > 1 ? fmin(BYTES_LEAST / bytes_per_s, SAVING_S_MAX) : 0;
-}
-
 /* As things are now: where a moment has been bad, its interval is not waited for. */
-static uint64_t after_ns(const struct node *node, double intervals)
-{
-    const double interval_s = node->rate->schedule.outer_step.interval_s;
-    CHECK(interval_s > 0 && intervals >= 0);
-    return (uint64_t)(1e9 * fmax(interval_s * intervals, saving_s(node)));
-}
-
 uint64_t publish_schedule_wait_ns(const struct node *node)
 {
-    return after_ns(node, node->rate->schedule.wait);
+    const struct publish_schedule *schedule = &node->rate->schedule;
+    CHECK(schedule->outer_step.interval_s > 0 && schedule->wait >= 0);
+    return (uint64_t)(1e9 * schedule->outer_step.interval_s * schedule->wait);
 }
 
 uint64_t node_interval_ns_max(const struct node *node)
 {
-    return after_ns(node, WAIT_MOST);
+    return (uint64_t)(1e9 * node->rate->schedule.outer_step.interval_s * WAIT_MOST);
 }
 
 void publish_schedule_consider(struct node *node)

@@ -22,7 +22,7 @@ struct rate *rate_new(struct arena *arena, struct node *node)
     struct rate *rate = arena_take(arena, 1, sizeof *rate);
     rate->neighbours = arena_take(arena, options->limits.peers_max, sizeof *rate->neighbours);
     rate->pacer = (struct pacer){.wake_ns = UINT64_MAX, .uplink = {.at_ns = node->now_ns}};
-    const double first = budget_first(options, 1);
+    const double first = fmax(BUDGET_LEAST, BUDGET_FIRST * (double)options->parameters);
     rate->budget = (struct budget){
         .reviewed_ns = node->now_ns,
         .grew_ns = node->now_ns,

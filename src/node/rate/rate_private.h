@@ -11,7 +11,6 @@
  * where the model is large no line is that thin: its base, four bytes a parameter, could not be
  * given to any joiner. */
 #define BUDGET_LEAST 2048.0
-#define BUDGET_ALL   8192.0  /* of all members together, if that is less for each */
 #define BUDGET_FIRST 0x1p-10 /* for each parameter */
 
 /* A budget saves up for so long, or until it is time. */
@@ -47,7 +46,6 @@ struct budget {
     double bytes_per_s;   /* what may be published: the product, or what is configured */
     uint64_t grew_ns;     /* when the estimate was last let grow */
     double due_bytes;     /* what the publication under way might take */
-    bool has_grown;       /* the estimate is no longer what a budget begins with */
     bool is_tried;        /* most of what might be published was, since the estimate grew */
     double slowest;       /* bytes per second of the slowest link in good standing */
     double uplink;        /* bytes per second that all links carry together */
@@ -126,8 +124,6 @@ double line_rate(const struct node *node, const struct peer *peer);
 /* What this neighbour may send us: half by what it sends now, half the same for all; 0: any. */
 uint64_t line_downlink_part(const struct node *node, const struct peer *peer);
 
-/* Bytes per second to begin with, among so many members. */
-double budget_first(const struct node_options *options, uint32_t live);
 /* Did a publication make use of what it might take? Then the estimate may grow. */
 void budget_on_published(struct node *node, uint64_t bytes);
 /* Between two publications, as drawn. */
