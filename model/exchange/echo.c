@@ -10,7 +10,7 @@
 double echo_rareness(const struct echo *echo, double counts, double at_once)
 {
     CHECK(counts > 0 && at_once >= 1 && echo->others >= 0);
-    if (echo->density == 0)
+    if (echo->publications == 0)
         return 1;
     const double in_full = 1 / ((1 + ECHO_OTHERS * echo->others) * at_once * counts);
     return fmax(fmin(in_full, ECHO_DENSITY / echo->density), 1);
@@ -24,6 +24,8 @@ static void smooth(double *mean, double value, bool is_known)
 void echo_on_published(struct echo *echo, const struct update *own, double share, size_t parameters)
 {
     CHECK(share > 0 && share <= 1 && own->count <= parameters);
+    if (own->count > (uint64_t)ECHO_ALIKE * echo->count)
+        *echo = (struct echo){0};
     if (echo->count > 0)
         smooth(&echo->others, (double)echo->heard / echo->count, echo->publications++ > 0);
     if (own->count > 0)

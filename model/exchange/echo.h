@@ -11,8 +11,13 @@
  *   rareness  = 1 / ((1 + ECHO_OTHERS · others) · at_once · counts), but 1 at least, and at most
  *               ECHO_DENSITY over the part of all entries that a publication has
  *
- * counts is share · gain, what it counts otherwise. The others have then been spoken for: whoever
- * hears it lets go of as much of what it holds back of that entry (replica.h),
+ * counts is share · gain, what it counts otherwise. A node's first publication has few entries, and
+ * in the beginning all learn the same: that hardly anybody publishes those few says nothing of the
+ * next one. So rareness is 1 until the answers to a publication are known, and all is forgotten
+ * when one has more than ECHO_ALIKE times as many entries as the one before.
+ *
+ * What counts for more has been said for the others, too: whoever hears it lets go of as much of
+ * what it holds back of that entry (replica.h),
  *
  *   spoken_for = (what it counts - share) / (1 - share)      of tau · level, in 0 .. 1
  *
@@ -29,6 +34,7 @@
 
 #define ECHO_OTHERS  0.5 /* others do not choose just the entries that this node does by chance */
 #define ECHO_DENSITY 0.3 /* of the entries in a publication: then nothing is rare */
+#define ECHO_ALIKE   8   /* times as many entries: another kind of publication */
 
 /* Begins as zeros. */
 struct echo {

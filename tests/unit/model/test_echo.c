@@ -35,11 +35,42 @@ static void assert_near(double value, double expected)
     assert_true(fabs(value - expected) < 1e-6);
 }
 
-static void nothing_counts_for_more_before_a_publication_is_known(void **state)
+static void nothing_counts_for_more_before_answers_are_known(void **state)
 {
     (void)state;
-    const struct echo echo = {0};
+    struct echo echo = {0};
+    const struct update own = own_of(4);
     assert_near(echo_rareness(&echo, 0.25, 1), 1);
+    echo_on_published(&echo, &own, 0.25, P);
+    assert_near(echo_rareness(&echo, 0.25, 1), 1);
+    echo_on_published(&echo, &own, 0.25, P);
+    assert_near(echo_rareness(&echo, 0.25, 1), 4);
+}
+
+/* That nobody else publishes one entry says nothing of the next publication, which has many. */
+static void what_a_far_smaller_publication_found_is_forgotten(void **state)
+{
+    (void)state;
+    static uint32_t many_indexes[2 * ECHO_ALIKE];
+    static int8_t many_levels[2 * ECHO_ALIKE];
+    struct echo echo = {0};
+    const struct update few = own_of(1);
+    struct update many = own_of(ECHO_ALIKE + 1);
+    many.index = many_indexes;
+    many.level = many_levels;
+    for (uint32_t i = 0; i < 2 * ECHO_ALIKE; i++)
+        many_indexes[i] = i;
+    for (int i = 0; i < 5; i++)
+        echo_on_published(&echo, &few, 0.25, P);
+    assert_near(echo_rareness(&echo, 0.25, 1), 4);
+    echo_on_published(&echo, &many, 0.25, P);
+    assert_near(echo_rareness(&echo, 0.25, 1), 1);
+    assert_near(echo.density, (ECHO_ALIKE + 1.0) / P);
+    echo_on_applied(&echo, &many, &many);
+    many.count = 2 * ECHO_ALIKE; /* of the same kind */
+    echo_on_published(&echo, &many, 0.25, P);
+    assert_near(echo.others, 1);
+    assert_near(echo_rareness(&echo, 0.25, 1), 4 / (1 + ECHO_OTHERS));
 }
 
 static void what_nobody_else_publishes_counts_in_full(void **state)
@@ -89,6 +120,7 @@ static void what_is_published_before_others_answer_counts_together(void **state)
     struct echo echo = {0};
     const struct update own = own_of(4);
     echo_on_published(&echo, &own, 0.125, P);
+    echo_on_published(&echo, &own, 0.125, P);
     assert_near(echo_rareness(&echo, 0.125, 1), 8);
     assert_near(echo_rareness(&echo, 0.125, 4), 2);
     assert_near(echo_rareness(&echo, 0.125, 16), 1);
@@ -99,9 +131,11 @@ static void large_publications_hardly_count_for_more(void **state)
     (void)state;
     struct echo echo = {0};
     const struct update own = own_of(4);
+    echo_on_published(&echo, &own, 0.25, 20);
     echo_on_published(&echo, &own, 0.25, 20); /* a fifth of all */
     assert_near(echo_rareness(&echo, 0.25, 1), ECHO_DENSITY / 0.2);
     struct echo larger = {0};
+    echo_on_published(&larger, &own, 0.25, 4);
     echo_on_published(&larger, &own, 0.25, 4);
     assert_near(echo_rareness(&larger, 0.25, 1), 1);
 }
@@ -157,7 +191,8 @@ static void a_replica_lets_go_of_what_was_said_for_it(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(nothing_counts_for_more_before_a_publication_is_known),
+        cmocka_unit_test(nothing_counts_for_more_before_answers_are_known),
+        cmocka_unit_test(what_a_far_smaller_publication_found_is_forgotten),
         cmocka_unit_test(what_nobody_else_publishes_counts_in_full),
         cmocka_unit_test(each_entry_that_others_publish_as_well_is_counted),
         cmocka_unit_test(what_all_publish_counts_no_less_than_usual),
