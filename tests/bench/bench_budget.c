@@ -13,8 +13,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "support/net/rumor_bytes.h"
 #include "training/learner.h"
-#include "wire/rumor.h"
 
 #define NODES       4
 #define ROUNDS      120
@@ -51,26 +51,6 @@ static uint32_t counted_survey(struct backend *of, const struct survey *survey, 
 {
     surveys++;
     return plain_survey(of, survey, count, w, base, since, bins);
-}
-
-/* Bytes of the rumors that say this update, none larger than `most`. */
-static double encoded_bytes(const struct update *update, size_t most,
-                            const struct identity *identity)
-{
-    static const uint8_t context[CONTEXT_BYTES] = {1};
-    static uint8_t out[RUMOR_MAX];
-    struct rumor_head head = {.seq = 0};
-    double sum = 0;
-    memcpy(head.origin, identity->id, ID_BYTES);
-    for (uint32_t from = 0; from < update->count; head.seq++) {
-        head.prev[0] = head.seq > 0;
-        uint32_t taken;
-        size_t bytes;
-        rumor_encode(&head, update, from, most, identity, context, out, &taken, &bytes);
-        from += taken;
-        sum += (double)bytes;
-    }
-    return sum;
 }
 
 /* A swarm without a network. */
@@ -176,7 +156,7 @@ static void terms(struct swarm *swarm, uint32_t i, uint32_t round, uint32_t budg
                                       .swarm_samples = samples};
     surveys = 0;
     const struct update *update = learner_publish(swarm->learners[i], &how);
-    const double large = encoded_bytes(update, RUMOR_MAX, identity);
+    const double large = rumor_bytes(update, RUMOR_MAX, identity);
     swarm->last_bytes[i] = (uint64_t)large;
     struct telling *telling = &publications[tellings_count++];
     *telling =
@@ -187,7 +167,7 @@ static void terms(struct swarm *swarm, uint32_t i, uint32_t round, uint32_t budg
                                     update->count < swarm->parameters / 10 * 9 / 10,
                          .one_pass = surveys == 1,
                          .swung = has_swung(swarm->tau[i], update->tau),
-                         .small = encoded_bytes(update, RUMOR_SMALL, identity) / budget_bytes,
+                         .small = rumor_bytes(update, RUMOR_SMALL, identity) / budget_bytes,
                          .large = large / budget_bytes};
     if (i == NODES - 1 && round >= JOIN_ROUND + CHANGE)
         telling->phase = STEADY;

@@ -18,8 +18,8 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "support/net/rumor_bytes.h"
 #include "training/learner.h"
-#include "wire/rumor.h"
 
 #define NODES   16
 #define ROUNDS  12
@@ -50,25 +50,6 @@ static void must(enum error error, const struct problem *problem)
         (void)fprintf(stderr, "bench_sums: %s\n", problem->text);
         exit(1);
     }
-}
-
-/* Bytes of the rumors that say this update. */
-static double encoded_bytes(const struct update *update, const struct identity *identity)
-{
-    static const uint8_t context[CONTEXT_BYTES] = {1};
-    static uint8_t out[RUMOR_MAX];
-    struct rumor_head head = {.seq = 0};
-    double sum = 0;
-    memcpy(head.origin, identity->id, ID_BYTES);
-    for (uint32_t from = 0; from < update->count; head.seq++) {
-        uint32_t taken;
-        size_t bytes;
-        head.prev[0] = head.seq > 0;
-        rumor_encode(&head, update, from, RUMOR_MAX, identity, context, out, &taken, &bytes);
-        from += taken;
-        sum += (double)bytes;
-    }
-    return sum;
 }
 
 static void load(const char *text)
@@ -125,7 +106,7 @@ static void publish_all(uint32_t budget_bytes, const struct identity *identity)
                                             .at_once = 1,
                                             .held = 1 - 2.0 / NODES};
         keep(&published[i], learner_publish(learners[i], &terms));
-        last_bytes[i] = (uint64_t)encoded_bytes(&published[i], identity);
+        last_bytes[i] = (uint64_t)rumor_bytes(&published[i], RUMOR_MAX, identity);
     }
     for (uint32_t i = 0; i < NODES; i++)
         for (uint32_t k = 0; k < NODES; k++)
@@ -164,7 +145,7 @@ static void add_up(uint32_t from, uint32_t k, const struct identity *identity, s
     memset(sums, 0, parameters * sizeof *sums);
     for (uint32_t i = from; i < from + k; i++) {
         const struct update *update = &published[i];
-        bytes += encoded_bytes(update, identity);
+        bytes += rumor_bytes(update, RUMOR_MAX, identity);
         entries += update->count;
         for (uint32_t e = 0; e < update->count; e++)
             sums[update->index[e]] += (int64_t)update->amount * update->level[e];
@@ -175,7 +156,8 @@ static void add_up(uint32_t from, uint32_t k, const struct identity *identity, s
             sum.index[sum.count] = c;
             sum.level[sum.count++] = sums[c] > 0 ? 1 : -1;
         }
-    const double rounded = encoded_bytes(&sum, identity), split = rounded - sum.count / 8.0;
+    const double rounded = rumor_bytes(&sum, RUMOR_MAX, identity),
+                 split = rounded - sum.count / 8.0;
     to->entries += sum.count / entries;
     to->exact += (split + value_bytes(values, sum.count)) / bytes;
     to->rounded += rounded / bytes;
