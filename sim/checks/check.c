@@ -163,12 +163,29 @@ static uint64_t incarnation_at(const struct world *world, uint32_t i, uint32_t b
     return seen ? *seen : world->nodes[i].options.incarnation;
 }
 
+/* Somebody has published what a base that was taken over is of, whoever told so. */
+static void check_counted(struct check *check, uint32_t i, const struct node *node)
+{
+    for (uint32_t k = 0; k < node_origins(node) && !check->outsiders_publish; k++) {
+        struct node_origin origin;
+        node_origin(node, k, &origin);
+        const uint64_t tag = origin_tag(origin.id, origin.incarnation);
+        if (origin.next > 0 &&
+            !u64_set_get(&check->rumors_published, rumor_key(tag, origin.next - 1)))
+            check_fail(check, "7: node %u counts %u rumors of %016llx, which no node has published",
+                       i, (unsigned)origin.next, (unsigned long long)tag);
+    }
+}
+
 static void note_incarnation(struct world *world, uint32_t i)
 {
-    const uint32_t bases = node_bases(world->nodes[i].node);
-    if (bases > 0)
-        *u64_set_put(&world->check.incarnations, base_key(world, i, bases)) =
-            node_incarnation(world->nodes[i].node);
+    const struct node *node = world->nodes[i].node;
+    if (node_bases(node) == 0)
+        return;
+    uint64_t *seen = u64_set_put(&world->check.incarnations, base_key(world, i, node_bases(node)));
+    if (*seen == 0)
+        check_counted(&world->check, i, node);
+    *seen = node_incarnation(node);
 }
 
 /* A node that takes a new incarnation keeps in its weights what it published in vain. One that has

@@ -10,8 +10,8 @@
  *       know the same members
  *    6  queues, logs, connections and memory keep their bounds; a   every second
  *       neighbour gone silently is noticed in time
- *    7  no (key, nonce) twice; nothing is applied that no node      every seal; every apply
- *       published
+ *    7  no (key, nonce) twice; nothing is applied, or counted in    every seal; every apply
+ *       a base that is taken over, that no node published           and takeover
  *    8  training and publishing never wait for the network          every second
  *    9  a restart continues from checkpoint k or k+1, never a mix:  every start
  *       b0 + the sum of exactly the rumors it claims

@@ -46,6 +46,7 @@ static void know_incarnations(uint32_t i, uint32_t count)
 {
     struct versions *versions = versions_of(i);
     struct identity ended;
+    world.check.outsiders_publish = true;
     for (uint32_t incarnation = 1; incarnation <= count; incarnation++) {
         const uint8_t seed[SEED_BYTES] = {(uint8_t)(1 + incarnation / 1000)};
         if (incarnation == 1 || incarnation % 1000 == 0)

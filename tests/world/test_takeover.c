@@ -33,6 +33,7 @@ static void who_joins_while_a_base_comes_does_not_train_on_it(void **state)
     (void)state;
     const struct node_options options = patient_options();
     const uint32_t joiner = add(&options), nobody = add(&options);
+    world.check.outsiders_publish = true;
     world_introduce(&world, joiner, nobody);
     world_start(&world, joiner);
     run(8 * SECOND_NS);
