@@ -18,8 +18,7 @@ static bool take_history(struct false_base *base, const struct world_node *at)
     return fits;
 }
 
-/* As the version of which this is the history is shown. */
-static void make_version(struct false_base *base, const uint8_t *context)
+void false_base_make_version(struct false_base *base, const uint8_t *context)
 {
     base->rumors = 0;
     for (uint32_t i = 0; i < base->origins; i++) {
@@ -33,6 +32,20 @@ static void make_version(struct false_base *base, const uint8_t *context)
         base->rumors += entry.next;
     }
     base->hash = entries_hash(base->entries, base->origins);
+}
+
+void false_base_leave_out(struct false_base *base, const uint8_t id[static ID_BYTES],
+                          uint64_t incarnation)
+{
+    for (uint32_t i = 0; i < base->origins; i++) {
+        uint8_t *bytes = base->history + i * HISTORY_ENTRY_BYTES;
+        const struct history_entry entry = history_entry_at(bytes);
+        if (memcmp(entry.id, id, ID_BYTES) != 0 || entry.incarnation != incarnation)
+            continue;
+        memmove(bytes, bytes + HISTORY_ENTRY_BYTES,
+                (--base->origins - i) * (size_t)HISTORY_ENTRY_BYTES);
+        return;
+    }
 }
 
 static void add_unit(int32_t *unit)
@@ -69,7 +82,7 @@ bool false_base_take(struct false_base *base, const struct world *world, uint32_
     if (!base->units)
         base->units = memory_new(base->parameters, sizeof *base->units);
     sim_learner_read_units(&at->sim_learner, base->units);
-    make_version(base, node_context(at->node));
+    false_base_make_version(base, node_context(at->node));
     lie_about(base, lie);
     return true;
 }

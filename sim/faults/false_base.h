@@ -12,7 +12,7 @@
 #include "wire/message.h"
 #include "world/world.h"
 
-#define FALSE_ORIGINS_MAX 256
+#define FALSE_ORIGINS_MAX 1024
 
 enum lie {
     LIE_NONE,
@@ -38,6 +38,12 @@ struct false_base {
 /* What node i has now. False: nothing, not all that it knows, or too much. */
 bool false_base_take(struct false_base *base, const struct world *world, uint32_t i, enum lie lie);
 void false_base_free(struct false_base *base);
+
+/* Its history says nothing of this incarnation any more. */
+void false_base_leave_out(struct false_base *base, const uint8_t id[static ID_BYTES],
+                          uint64_t incarnation);
+/* Makes the version anew that it shows: that of its history, whatever this says. */
+void false_base_make_version(struct false_base *base, const uint8_t *context);
 
 /* What it makes a liar say; the bytes are the base's until it is taken anew. */
 struct message false_base_version(const struct false_base *base);

@@ -7,8 +7,7 @@
 /* What it claims to know of each origin beyond what there is: only a base brings so much. */
 #define AHEAD         1000 /* rumors */
 #define AHEAD_SAMPLES (1u << 24)
-#define FLOOD         4   /* parts of a history of nothing but its own incarnations */
-#define INCARNATIONS  250 /* in each: together they take all the room that a storm's nodes have */
+#define PART          250 /* entries of a history in one message */
 #define LIE_ODDS      4   /* one history in so many lies in each way */
 
 static void say(struct hostile *hostile, const struct message *message)
@@ -53,77 +52,101 @@ void hostile_show_base(struct hostile *hostile)
     say(hostile, &version);
 }
 
-/* Behind the true entries, if there is room: the newest of the victim, of a life or rumors that are
- * to come. It has been signed with a copy of the victim's key, or by the attacker. */
-static bool add_victims_future(struct hostile *hostile)
+static void add_head(struct hostile *hostile, const struct identity *origin, uint64_t incarnation,
+                     uint32_t seq)
+{
+    struct false_base *base = &hostile->base;
+    uint8_t rumor[RUMOR_MAX];
+    struct signed_head head;
+    CHECK(base->origins < FALSE_ORIGINS_MAX);
+    const size_t bytes = hostile_rumor_of(hostile, origin, incarnation, seq, rumor);
+    rumor_signed_head(rumor, bytes, hostile->context, &head);
+    memcpy(base->history + base->origins++ * HISTORY_ENTRY_BYTES, head.bytes, HISTORY_ENTRY_BYTES);
+}
+
+/* Behind the true entries: rumors of the victim that are to come, of its incarnation or of the one
+ * after it. They have been signed with a copy of the victim's key, or by nobody. */
+static void add_victims_future(struct hostile *hostile)
 {
     struct rng *rng = &hostile->rng;
     struct false_base *base = &hostile->base;
     const struct world_node *victim = &hostile->world->nodes[hostile->victim];
-    uint8_t rumor[RUMOR_MAX];
-    struct signed_head head;
     struct node_origin own;
     if (base->origins == FALSE_ORIGINS_MAX || !victim->node)
-        return false;
+        return;
     node_own(victim->node, &own);
-    const uint64_t incarnation = own.incarnation + NODE_INCARNATIONS + rng_below(rng, 1000);
-    const size_t bytes =
-        hostile_rumor_of(hostile, &victim->identity, incarnation, rng_below(rng, AHEAD), rumor);
-    rumor_signed_head(rumor, bytes, hostile->context, &head);
-    head.bytes[SIGNED_HEAD_BYTES - 1] ^= (uint8_t)rng_below(rng, 2);
-    memcpy(base->history + base->origins++ * HISTORY_ENTRY_BYTES, head.bytes, HISTORY_ENTRY_BYTES);
-    return true;
+    const bool is_next = rng_below(rng, 2);
+    const uint32_t seq = (is_next ? 0 : own.next) + 1 + rng_below(rng, AHEAD);
+    false_base_leave_out(base, victim->identity.id, own.incarnation);
+    add_head(hostile, &victim->identity, own.incarnation + is_next, seq);
+    base->history[base->origins * HISTORY_ENTRY_BYTES - 1] ^= (uint8_t)rng_below(rng, 2);
 }
 
-/* One of the true entries says what its origin has not signed: more rumors, or samples. */
+/* One of the true entries says what its origin has not signed: more rumors, and perhaps samples. */
 static void forge_entry(struct hostile *hostile)
 {
     struct rng *rng = &hostile->rng;
     uint8_t *entry =
         hostile->base.history + rng_below(rng, hostile->base.origins) * HISTORY_ENTRY_BYTES;
-    const size_t at = rng_below(rng, 2) ? HEAD_SEQ_AT : HEAD_SAMPLES_AT;
-    bytes_put(entry + at, bytes_get(entry + at, 4) + 1 + rng_below(rng, AHEAD), 4);
+    bytes_put(entry + HEAD_SEQ_AT, bytes_get(entry + HEAD_SEQ_AT, 4) + 1 + rng_below(rng, AHEAD),
+              4);
+    if (rng_below(rng, 2))
+        bytes_put(entry + HEAD_SAMPLES_AT,
+                  bytes_get(entry + HEAD_SAMPLES_AT, 4) + rng_below(rng, AHEAD), 4);
 }
 
-/* Incarnations of its own that nobody has heard of, all well signed. */
-static void say_flood(struct hostile *hostile)
+/* Behind the true entries: as many incarnations of its own as the victim has room for, which nobody
+ * has heard of, all well signed. */
+static void add_flood(struct hostile *hostile)
 {
-    uint8_t rumor[RUMOR_MAX], history[INCARNATIONS * HISTORY_ENTRY_BYTES];
+    const struct world_node *victim = &hostile->world->nodes[hostile->victim];
     const uint64_t first = rng_next(&hostile->rng) >> 8;
-    for (uint64_t part = 0; part < FLOOD; part++) {
-        for (uint64_t i = 0; i < INCARNATIONS; i++) {
-            struct signed_head head;
-            const size_t bytes = hostile_rumor_of(hostile, &hostile->identity,
-                                                  first + part * INCARNATIONS + i, 0, rumor);
-            rumor_signed_head(rumor, bytes, hostile->context, &head);
-            memcpy(history + i * HISTORY_ENTRY_BYTES, head.bytes, HISTORY_ENTRY_BYTES);
-        }
-        say(hostile, &(struct message){.kind = HISTORY,
-                                       .digest = hostile->base.digest,
-                                       .part = part,
-                                       .parts = FLOOD,
-                                       .bulk = {history, sizeof history}});
+    if (!victim->node)
+        return;
+    const uint32_t room = victim->options.limits.incarnations_max - node_origins(victim->node);
+    for (uint32_t i = 0; i < room && hostile->base.origins < FALSE_ORIGINS_MAX; i++)
+        add_head(hostile, &hostile->identity, first + i, 0);
+}
+
+static void say_parts(struct hostile *hostile)
+{
+    const struct false_base *base = &hostile->base;
+    const uint32_t parts = (base->origins + PART - 1) / PART;
+    for (uint32_t part = 0; part < parts; part++) {
+        const uint32_t left = base->origins - part * PART;
+        const struct message history = {
+            .kind = HISTORY,
+            .digest = base->digest,
+            .part = part,
+            .parts = parts,
+            .bulk = {base->history + part * PART * HISTORY_ENTRY_BYTES,
+                     (left < PART ? left : PART) * (size_t)HISTORY_ENTRY_BYTES}};
+        say(hostile, &history);
     }
 }
 
-/* A history that is not to be believed goes with a true base: the base alone gives nothing away. */
+/* A history that is not to be believed goes with a true base, and its version with both: nothing
+ * else gives it away. */
 static void say_history(struct hostile *hostile)
 {
     const uint32_t lie = rng_below(&hostile->rng, LIE_ODDS);
-    if (!take(hostile, lie == 1 || lie == 2))
+    if (!take(hostile, lie < LIE_ODDS - 1))
         return;
-    if (lie == 0) {
-        say_flood(hostile);
-        return;
-    }
-    const bool is_longer = lie == 1 && add_victims_future(hostile);
-    if (lie == 1 && !is_longer)
-        return;
-    if (lie == 2)
+    switch (lie) {
+    case 0:
+        add_flood(hostile);
+        break;
+    case 1:
+        add_victims_future(hostile);
+        break;
+    case 2:
         forge_entry(hostile);
-    const struct message history = false_base_history(&hostile->base);
-    say(hostile, &history);
-    hostile->base.origins -= is_longer;
+        break;
+    default:
+        break;
+    }
+    false_base_make_version(&hostile->base, hostile->context);
+    say_parts(hostile);
 }
 
 void hostile_give_base(struct hostile *hostile, const struct message *message)
