@@ -86,13 +86,12 @@ static uint64_t rumor_key(uint64_t tag, uint32_t seq)
     return rng_mix(tag ^ rng_mix(seq)) | 1;
 }
 
-void check_published(struct world *world, uint32_t i, uint32_t first_seq,
-                     const struct node_origin *origin, const struct update *update)
+/* Node i, or WIRE_NOBODY. */
+static void note_published(struct check *check, uint32_t i, uint32_t first_seq,
+                           const struct node_origin *origin, const struct update *update)
 {
     const uint32_t next_seq = origin->next;
-    struct check *check = &world->check;
-    if (!check->enabled)
-        return;
+    CHECK(first_seq < next_seq);
     if (check->published_count == check->published_max) {
         check->published_max = check->published_max ? 2 * check->published_max : 256;
         check->published =
@@ -104,6 +103,7 @@ void check_published(struct world *world, uint32_t i, uint32_t first_seq,
                                     .first_seq = first_seq,
                                     .next_seq = next_seq,
                                     .update = *update};
+    memcpy(published->id, origin->id, ID_BYTES);
     published->update.index = memory_new(update->count, sizeof *update->index);
     published->update.level = memory_new(update->count, 1);
     memcpy(published->update.index, update->index, update->count * sizeof *update->index);
@@ -112,6 +112,22 @@ void check_published(struct world *world, uint32_t i, uint32_t first_seq,
         *u64_set_put(&check->rumors_published,
                      rumor_key(origin_tag(origin->id, origin->incarnation), seq)) =
             check->published_count;
+}
+
+void check_published(struct world *world, uint32_t i, uint32_t first_seq,
+                     const struct node_origin *origin, const struct update *update)
+{
+    if (world->check.enabled)
+        note_published(&world->check, i, first_seq, origin, update);
+}
+
+void check_outsider_published(struct check *check, const uint8_t id[static ID_BYTES],
+                              uint64_t incarnation, uint32_t seq, const struct update *update)
+{
+    struct node_origin origin = {.incarnation = incarnation, .next = seq + 1};
+    memcpy(origin.id, id, ID_BYTES);
+    if (check->enabled)
+        note_published(check, WIRE_NOBODY, seq, &origin, update);
 }
 
 /* Whether this learner of node i, or the one that it was restored from, published this update. */
@@ -316,13 +332,13 @@ void check_second(struct world *world)
 }
 
 /* How many rumors of that incarnation this node holds. */
-static uint32_t known_of(const struct world_node *at, const struct identity *identity,
+static uint32_t known_of(const struct world_node *at, const uint8_t id[static ID_BYTES],
                          uint64_t incarnation)
 {
     for (uint32_t k = 0; k < node_origins(at->node); k++) {
         struct node_origin origin;
         node_origin(at->node, k, &origin);
-        if (origin.incarnation == incarnation && memcmp(origin.id, identity->id, ID_BYTES) == 0)
+        if (origin.incarnation == incarnation && memcmp(origin.id, id, ID_BYTES) == 0)
             return origin.next;
     }
     return 0;
@@ -339,8 +355,7 @@ static bool sum_of_rumors(const struct world *world, uint32_t i, int32_t *sum)
     node_stats(at->node, world_now_ns(world), &stats);
     for (uint32_t k = 0; k < check->published_count; k++) {
         const struct published *published = &check->published[k];
-        const uint32_t known =
-            known_of(at, &world->nodes[published->node].identity, published->incarnation);
+        const uint32_t known = known_of(at, published->id, published->incarnation);
         if (known > published->first_seq && known < published->next_seq)
             return false;
         if (known < published->next_seq)

@@ -36,7 +36,8 @@ struct world;
 
 /* An update as a node published it. */
 struct published {
-    uint32_t node;        /* index of the node */
+    uint32_t node;        /* index of the node; WIRE_NOBODY: an outsider */
+    uint8_t id[ID_BYTES]; /* who that is */
     uint64_t incarnation; /* of its origin */
     uint32_t first_seq;   /* number of its first rumor */
     uint32_t next_seq;    /* number after its last rumor */
@@ -70,6 +71,9 @@ void check_fail(struct check *check, const char *format, ...) __attribute__((for
 /* Node i has published: rumors from first_seq up to where its origin stands now. */
 void check_published(struct world *world, uint32_t i, uint32_t first_seq,
                      const struct node_origin *origin, const struct update *update);
+/* An outsider has published a rumor that is valid: nodes may take it. */
+void check_outsider_published(struct check *check, const uint8_t id[static ID_BYTES],
+                              uint64_t incarnation, uint32_t seq, const struct update *update);
 /* The learner of node i applies an update; bases: how many the node had taken over by then. */
 void check_applied(struct world *world, uint32_t i, const struct action *heard, uint32_t bases);
 

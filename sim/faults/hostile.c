@@ -15,7 +15,7 @@
 #define MUTE_NS             SECOND_NS
 #define DAMAGED_ONE_IN      3 /* sealed records of a STREAM attack */
 #define HANDSHAKE_NOISE_MAX 1500
-#define RUMOR_ATTACKS       3 /* from SENDS_EARLY_RUMORS on */
+#define RUMOR_ATTACKS       4 /* from SENDS_EARLY_RUMORS on */
 
 static uint64_t now_ns(const struct hostile *hostile)
 {
@@ -287,6 +287,8 @@ struct hostile *hostile_enter(struct world *world, enum hostile_kind kind, uint3
     identity_from_seed(&hostile->identity, secret);
     secret[3] = 1;
     entropy_from_seed(&hostile->entropy, secret);
+    secret[3] = 2;
+    hostile_stream_init(hostile, secret);
     init_credentials(hostile);
     hostile->reader = message_reader_new();
     arena_init(&hostile->arena, peer_arena_bytes(QUEUE_BYTES));
@@ -300,6 +302,7 @@ void hostile_leave(struct hostile *hostile)
     world_exit(hostile->world, hostile->party);
     peer_end(&hostile->peer);
     message_reader_free(hostile->reader);
+    hostile_stream_end(hostile);
     false_base_free(&hostile->base);
     arena_release(&hostile->arena);
     secret_wipe(&hostile->identity, sizeof hostile->identity);

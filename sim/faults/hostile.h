@@ -8,13 +8,15 @@
  *                forged, or over the limits, some of these of members that nobody has met; records
  *                that are forged, untrue or of nobody; huge versions; wants for everything; floods;
  *                false acks; the history of another node with a base that is not its; histories
- *                that nobody signed, of the victim's future, of a flood of incarnations
+ *                that nobody signed, of the victim's future, of a flood of incarnations; and
+ *                rumors at the limits, of an author of its own
  *   MUTE      is a member in good standing that claims more rumors than there are and answers no
  *             WANT.
  *
  * They use the peer and the codecs of the node (peer.h, message.h, rumor.h, record.h), so they get
  * as far as any member can. One that is hung up on calls again after a pause. Everything is drawn
- * from one seed. None of them publishes a valid rumor, or two with one number.
+ * from one seed. Their rumors at the limits are all that is valid, which every node
+ * takes, and none has two with one number.
  * Held by tests/unit/sim/test_fault_injector_wire.c.
  */
 #ifndef HEARSAY_SIM_FAULTS_HOSTILE_H

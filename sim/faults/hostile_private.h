@@ -1,5 +1,6 @@
 /* What the files of an attacker share: hostile.c (its calls), hostile_send.c (what it sends in a
- * session), hostile_rumor.c (the rumors it makes up), hostile_base.c (the bases that it gives).
+ * session), hostile_rumor.c (the rumors it makes up), hostile_limit.c (valid
+ * rumors at the limits), hostile_base.c (the bases that it gives).
  * Nobody else includes this. */
 #ifndef HEARSAY_SIM_FAULTS_HOSTILE_PRIVATE_H
 #define HEARSAY_SIM_FAULTS_HOSTILE_PRIVATE_H
@@ -14,6 +15,7 @@
 
 #define OBSERVED_ENTRIES 64
 #define OBSERVED_RECORDS 16
+#define LIMIT_RUMORS     6
 
 /* The attack of one call. */
 enum attack {
@@ -32,6 +34,7 @@ enum attack {
     SENDS_EARLY_RUMORS,
     SENDS_RUMORS_OVER_LIMITS,
     SENDS_FORGED_RUMORS,
+    SENDS_RUMORS_AT_LIMITS,
     SENDS_FORGED_RECORDS,
     SENDS_UNTRUE_RECORDS,
     SENDS_HUGE_VERSIONS,
@@ -57,6 +60,15 @@ struct observed {
     size_t records_count;
     uint8_t rumor[RUMOR_MAX]; /* its newest rumor */
     size_t rumor_bytes;       /* 0: no rumor has come */
+};
+
+/* Valid rumors, each at a limit, of an author of the attacker's own. */
+struct limit_stream {
+    struct identity author;
+    uint32_t count;                /* rumors so far */
+    uint8_t *rumors[LIMIT_RUMORS]; /* [bytes] of each, by number; its own */
+    size_t bytes[LIMIT_RUMORS];
+    struct signed_head last; /* of the latest */
 };
 
 struct hostile {
@@ -85,6 +97,7 @@ struct hostile {
     uint64_t received;                  /* bytes of messages in this call, at most so many */
     struct observed observed;           /* in this call */
     struct false_base base;             /* as given in this call */
+    struct limit_stream stream;         /* of all calls */
     uint8_t old_greeting[GREETING_MAX]; /* greeting of an earlier call, to be replayed */
     size_t old_greeting_bytes;
     uint8_t old_proof[GREETING_MAX]; /* second handshake message of an earlier call */
@@ -106,6 +119,13 @@ size_t hostile_rumor_forged(struct hostile *hostile, uint8_t out[static RUMOR_MA
 /* A rumor of this origin, well formed and signed by it; its size. */
 size_t hostile_rumor_of(struct hostile *hostile, const struct identity *origin,
                         uint64_t incarnation, uint32_t seq, uint8_t out[static RUMOR_MAX]);
+
+/* hostile_limit.c: rumors exactly at the limits, which every node must take. Fails the check where
+ * a node hangs up for one, or puts their author out. */
+void hostile_stream_init(struct hostile *hostile, const uint8_t seed[static SEED_BYTES]);
+void hostile_stream_end(struct hostile *hostile);
+void hostile_send_limits(struct hostile *hostile);
+void hostile_on_bye(struct hostile *hostile, const struct message *bye);
 
 /* hostile_base.c: the version of another node; the answer to TAKE and to FETCH. */
 void hostile_show_base(struct hostile *hostile);

@@ -341,6 +341,10 @@ void hostile_send(struct hostile *hostile)
     case SENDS_FORGED_RUMORS:
         send_rumor(hostile);
         break;
+    case SENDS_RUMORS_AT_LIMITS:
+        if (has_version)
+            hostile_send_limits(hostile);
+        break;
     case SENDS_FORGED_RECORDS:
         send_forged_record(hostile);
         break;
@@ -398,6 +402,9 @@ void hostile_observe(struct hostile *hostile, const uint8_t *bytes, size_t count
     case FETCH:
         if (hostile->attack == SENDS_FALSE_BASES)
             hostile_give_base(hostile, &message);
+        break;
+    case BYE:
+        hostile_on_bye(hostile, &message);
         break;
     case MEMBER_UPDATE:
     case MEMBER_LIST:
