@@ -43,14 +43,18 @@ _Noreturn void fatal(const char *format, ...) __attribute__((format(printf, 1, 2
  * thread that comes here does so; another one waits for the end, and a hook that fails ends it. */
 _Noreturn void check_failed(const char *file, int line, const char *condition);
 
-/* Register a hook for a failed CHECK, at most CHECK_HOOKS_MAX. Hooks run once, the latest
- * first, on whatever thread failed: they may not allocate, lock or use stdio streams. Register and
- * remove them from one thread. */
-#define CHECK_HOOKS_MAX 4
-void check_on_failure(void (*hook)(void *context), void *context);
+/* Something to be done when a CHECK fails: whoever registers it keeps it where it is until it is
+ * removed. Hooks run once, the latest first, on whatever thread failed: they may not allocate, lock
+ * or use stdio streams. Any thread may register and remove them. */
+struct check_hook {
+    void (*run)(void *context); /* what is done */
+    void *context;              /* passed to it */
+    struct check_hook *before;  /* registered before it; check_on_failure's */
+};
+void check_on_failure(struct check_hook *hook);
 
-/* Remove what was registered with this hook and context; it must be there. */
-void check_forget(void (*hook)(void *context), void *context);
+/* Removes it; it must be there. */
+void check_forget(struct check_hook *hook);
 
 #define CHECK(condition)                                                                           \
     do {                                                                                           \

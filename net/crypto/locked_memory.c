@@ -20,7 +20,8 @@ void locked_memory_init(struct locked_memory *memory, size_t bytes)
     CHECK(bytes > 0 && !memory->arena.start);
     bytes = (bytes + ALIGN - 1) & ~(ALIGN - 1);
     arena_init_in(&memory->arena, secret_memory_new(bytes, &memory->refusal), bytes);
-    check_on_failure(wipe, memory);
+    memory->hook = (struct check_hook){.run = wipe, .context = memory};
+    check_on_failure(&memory->hook);
 }
 
 void locked_memory_text(const struct locked_memory *memory,
@@ -50,7 +51,7 @@ void locked_memory_free(struct locked_memory *memory)
 {
     if (!memory->arena.start)
         return;
-    check_forget(wipe, memory);
+    check_forget(&memory->hook);
     secret_memory_free(memory->arena.start);
     *memory = (struct locked_memory){.refusal = 0};
 }

@@ -13,10 +13,12 @@
 #define HEARSAY_NET_CRYPTO_LOCKED_MEMORY_H
 
 #include "base/arena.h"
+#include "base/error.h"
 
 struct locked_memory {
-    struct arena arena; /* hands it out */
-    int refusal;        /* errno of what refused to lock it; 0: it is locked */
+    struct arena arena;     /* hands it out */
+    struct check_hook hook; /* wipes it when a CHECK has failed */
+    int refusal;            /* errno of what refused to lock it; 0: it is locked */
 };
 
 /* At least so many bytes, for an arena; the struct must stay where it is. One hook of failed

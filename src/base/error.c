@@ -1,6 +1,7 @@
 #include "base/error.h"
 
 #include <execinfo.h>
+#include <pthread.h>
 #include <stdarg.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -10,11 +11,8 @@
 
 #define FRAMES_MAX 64
 
-static struct {
-    void (*run)(void *context);
-    void *context;
-} hooks[CHECK_HOOKS_MAX];
-static int hooks_count;
+static struct check_hook *latest;
+static pthread_mutex_t hooks = PTHREAD_MUTEX_INITIALIZER; /* between those that change the list */
 
 const char *error_name(enum error error)
 {
@@ -46,24 +44,26 @@ enum error problem_set(struct problem *problem, enum error error, const char *fo
     return error;
 }
 
-void check_on_failure(void (*hook)(void *context), void *context)
+void check_on_failure(struct check_hook *hook)
 {
     void *frame;
-    CHECK(hook && hooks_count < CHECK_HOOKS_MAX);
+    CHECK(hook && hook->run);
     (void)backtrace(&frame, 1); /* loads a library now, since it is too late after a failure */
-    hooks[hooks_count].run = hook;
-    hooks[hooks_count].context = context;
-    hooks_count++;
+    CHECK(pthread_mutex_lock(&hooks) == 0);
+    hook->before = latest;
+    latest = hook;
+    CHECK(pthread_mutex_unlock(&hooks) == 0);
 }
 
-void check_forget(void (*hook)(void *context), void *context)
+void check_forget(struct check_hook *hook)
 {
-    int i = 0;
-    while (i < hooks_count && (hooks[i].run != hook || hooks[i].context != context))
-        i++;
-    CHECK(i < hooks_count);
-    hooks_count--;
-    memmove(&hooks[i], &hooks[i + 1], (size_t)(hooks_count - i) * sizeof hooks[0]);
+    CHECK(pthread_mutex_lock(&hooks) == 0);
+    struct check_hook **at = &latest;
+    while (*at && *at != hook)
+        at = &(*at)->before;
+    CHECK(*at == hook);
+    *at = hook->before;
+    CHECK(pthread_mutex_unlock(&hooks) == 0);
 }
 
 /* Past stdio, whose locks and buffers may be what is broken. */
@@ -107,8 +107,10 @@ _Noreturn void check_failed(const char *file, int line, const char *condition)
     if (is_first) {
         is_failing = true;
         print_failure(file, line, condition);
-        while (hooks_count-- > 0)
-            hooks[hooks_count].run(hooks[hooks_count].context);
+        for (struct check_hook *hook; (hook = latest);) {
+            latest = hook->before; /* one that fails is not run again */
+            hook->run(hook->context);
+        }
     }
     abort();
 }

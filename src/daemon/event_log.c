@@ -34,7 +34,8 @@ enum error event_log_open(struct event_log *report, const char *log, bool verbos
     else if (log[0] && !(report->log = fopen(log, "ae")))
         return problem_set(problem, FAILED, "cannot write the log %s: %s; choose another node.log",
                            log, strerror(errno));
-    check_on_failure(print_last, report);
+    report->hook = (struct check_hook){.run = print_last, .context = report};
+    check_on_failure(&report->hook);
     report->is_open = true;
     return OK;
 }
@@ -319,7 +320,7 @@ void event_log_final(struct event_log *report, uint64_t now_ns, const struct fin
 void event_log_close(struct event_log *report)
 {
     if (report->is_open)
-        check_forget(print_last, report);
+        check_forget(&report->hook);
     if (report->log && report->log != stdout)
         (void)fclose(report->log);
     report->is_open = false;

@@ -33,6 +33,7 @@ struct event_log {
     bool is_losing;      /* it was said that the log cannot be written */
     struct reach reach;  /* whether the node reaches anybody */
     char last[EVENT_LOG_LAST][EVENT_LOG_LINE_BYTES]; /* the last notes of any level, as lines */
+    struct check_hook hook;                          /* prints those when a CHECK has failed */
     uint32_t notes; /* so far: the next one goes to last[notes % 16] */
 };
 
