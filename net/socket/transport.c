@@ -10,7 +10,8 @@
 
 #define READ_BYTES (64 * 1024)
 #define BACKLOG    128
-#define SIGNALS    3 /* SIGINT, SIGTERM, SIGHUP */
+#define SIGNALS    3
+static const int TAKEN[SIGNALS] = {SIGINT, SIGTERM, SIGHUP}; /* the last, if it is asked for */
 
 /* One connection. It lives until its handle is closed and no lookup is under way. */
 struct link {
@@ -83,21 +84,20 @@ struct transport *transport_new(const struct transport_owner *owner)
         fatal("no event loop can begin; give this process more memory or files (ulimit -n)");
     CHECK(uv_timer_init(&transport->loop, &transport->timer) == 0);
     CHECK(uv_async_init(&transport->loop, &transport->wake, on_wake) == 0);
-    transport->timer.data = transport;
-    transport->wake.data = transport;
-    (void)signal(SIGPIPE, SIG_IGN);
-    for (int i = 0; i < SIGNALS; i++) {
+    transport->timer.data = transport->wake.data = transport;
+    for (int i = 0; owner->on_signal && i < SIGNALS; i++) {
+        (void)signal(SIGPIPE, SIG_IGN);
         CHECK(uv_signal_init(&transport->loop, &transport->signals[i]) == 0);
         transport->signals[i].data = transport;
+        CHECK(i == 2 || uv_signal_start(&transport->signals[i], on_signal, TAKEN[i]) == 0);
     }
-    CHECK(uv_signal_start(&transport->signals[0], on_signal, SIGINT) == 0);
-    CHECK(uv_signal_start(&transport->signals[1], on_signal, SIGTERM) == 0);
     return transport;
 }
 
 void transport_take_hangups(struct transport *transport)
 {
-    CHECK(uv_signal_start(&transport->signals[2], on_signal, SIGHUP) == 0);
+    CHECK(!transport->owner.on_signal ||
+          uv_signal_start(&transport->signals[2], on_signal, SIGHUP) == 0);
 }
 
 /* Links. */
@@ -491,7 +491,7 @@ void transport_free(struct transport *transport)
         uv_close((uv_handle_t *)&transport->listener, NULL);
     uv_close((uv_handle_t *)&transport->timer, NULL);
     uv_close((uv_handle_t *)&transport->wake, NULL);
-    for (int i = 0; i < SIGNALS; i++)
+    for (int i = 0; transport->owner.on_signal && i < SIGNALS; i++)
         uv_close((uv_handle_t *)&transport->signals[i], NULL);
     (void)uv_run(&transport->loop, UV_RUN_DEFAULT);
     CHECK(uv_loop_close(&transport->loop) == 0);

@@ -35,7 +35,8 @@ struct transport_owner {
     void (*on_timer)(void *self);
     /* transport_wake was called, once or more often. */
     void (*on_wake)(void *self);
-    /* SIGINT or SIGTERM was received, or SIGHUP, if transport_take_hangups was called. */
+    /* SIGINT or SIGTERM was received, or SIGHUP, if transport_take_hangups was called. NULL: the
+     * signals of the process are somebody else's, and the thread that runs this blocks SIGPIPE. */
     void (*on_signal)(void *self, int signal);
     /* A program on this machine asks (transport_answer). Returns the answer, made with malloc;
      * the transport frees it. */
@@ -67,7 +68,7 @@ void transport_hang_up(struct transport *transport, uint64_t conn);
 uint64_t transport_now_ns(void);
 void transport_set_timer(struct transport *transport, uint64_t at_ns);
 
-/* SIGHUP no longer ends the process: on_signal is called. */
+/* SIGHUP no longer ends the process: on_signal is called, if there is one. */
 void transport_take_hangups(struct transport *transport);
 
 /* Asks for on_wake soon; may be called from any thread. */
