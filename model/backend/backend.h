@@ -445,7 +445,8 @@ struct backend {
     struct exchange_operations exchange;
 };
 
-/* The CPU with this many threads (>= 1); of OpenBLAS all of a process share as many. */
+/* The CPU with this many threads; of OpenBLAS all of a process share as many. 0: with one, and
+ * OpenBLAS, which no operation of the exchange needs, is left as somebody else has set it. */
 struct backend *backend_cpu(int threads);
 
 #endif

@@ -1,12 +1,10 @@
-#include "training/learner.h"
-
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/rng.h"
-#include "data/device_dataset.h"
+#include "training/learner_private.h"
 #include "training/optimizer_step.h"
 
 #define START_PART     ((size_t)1 << 16) /* first weights that are drawn at once */
@@ -16,34 +14,6 @@
 struct step_input {
     struct optimizer_step optimizer;
     uint32_t sample[]; /* [size]; behind them their augmentations, and of dropout their draws */
-};
-
-struct learner {
-    struct backend *backend;        /* lent */
-    struct model *model;            /* lent */
-    struct replica replica;         /* base and weights */
-    struct learner_options options; /* as given, without start */
-    uint64_t samples;               /* learned here */
-    uint64_t swarm_samples;         /* learned by all, as far as is known */
-    struct learner_relapses relapses;
-
-    /* For training; all 0 without training samples. */
-    struct device_dataset train;        /* on the backend */
-    struct augmenter augmenter;         /* of the images; or none */
-    struct batch batch;                 /* the order of the samples */
-    uint32_t size;                      /* samples of the next step */
-    float *gradients;                   /* [P] */
-    float *part_gradients;              /* [P], of a part of a step; NULL: a step is one part */
-    float *moment[LEARNER_MOMENTS_MAX]; /* [learner_moments][P] */
-    uint64_t steps;                     /* that the moments have been through */
-    struct step_input *host_input;      /* of the step being made */
-    struct step_input *input;           /* the same on the backend */
-    struct score *score;                /* of the steps since learner_losses */
-    struct sequence sequence;           /* the operations of a step */
-    bool is_halfway;                    /* a gradient waits for learner_descend */
-
-    /* For evaluation; NULL without test samples. */
-    struct evaluator *evaluator;
 };
 
 /* A part at a time: memory that is touched for the first time costs more than the drawing. */
@@ -61,8 +31,11 @@ static void draw_start(struct learner *learner)
 
 static void replica_start(struct learner *learner, struct arena *arena)
 {
-    replica_init(&learner->replica, arena, learner->backend, model_parameters(learner->model),
-                 learner->options.start, learner->options.density_max);
+    const struct learner_options *options = &learner->options;
+    CHECK(learner->model || (options->start && options->parameters > 0));
+    replica_init(&learner->replica, arena, learner->backend,
+                 learner->model ? model_parameters(learner->model) : options->parameters,
+                 options->start, options->density_max);
     if (!learner->options.start)
         draw_start(learner);
     learner->options.start = NULL;
@@ -134,7 +107,7 @@ struct learner *learner_new(struct arena *arena, struct backend *backend, struct
                             const struct learner_options *options)
 {
     struct learner *learner = arena_take(arena, 1, sizeof *learner);
-    CHECK(options->density_max > 0);
+    CHECK(options->density_max > 0 && (model || (!train && !test)));
     *learner = (struct learner){.backend = backend, .model = model, .options = *options};
     replica_start(learner, arena);
     if (options->holds)
@@ -161,7 +134,7 @@ bool learner_reads_far(const struct learner *learner)
     return learner->train.far;
 }
 
-static void resize(struct learner *learner, uint32_t batch)
+void learner_resize(struct learner *learner, uint32_t batch)
 {
     CHECK(batch > 0);
     if (batch != learner->size)
@@ -172,7 +145,7 @@ static void resize(struct learner *learner, uint32_t batch)
 void learner_set_batch(struct learner *learner, uint32_t batch)
 {
     CHECK(batch > 0 && batch <= learner->options.batch_max);
-    resize(learner, batch);
+    learner_resize(learner, batch);
 }
 
 uint32_t learner_batch(const struct learner *learner)
@@ -315,59 +288,6 @@ double learner_losses(struct learner *learner)
     return score.loss / (double)shape_positions(model_input(learner->model));
 }
 
-/* The tensor that has this entry. */
-static struct tensor tensor_at(const struct model *model, size_t entry)
-{
-    struct tensor at = model_tensor(model, 0);
-    for (int i = 1; i < model_tensors(model); i++) {
-        const struct tensor tensor = model_tensor(model, i);
-        if (tensor.offset <= entry && tensor.offset >= at.offset)
-            at = tensor;
-    }
-    return at;
-}
-
-static void begin_anew(struct learner *learner)
-{
-    struct learner_relapses *relapses = &learner->relapses;
-    relapses->count++;
-    const struct tensor lost = tensor_at(learner->model, replica_begin_anew(&learner->replica));
-    memcpy(relapses->tensor, lost.name, sizeof relapses->tensor);
-    for (uint32_t i = 0; i < learner_moments(learner); i++)
-        learner->backend->clear(learner->backend, learner_parameters(learner), learner->moment[i]);
-    learner->steps = 0;
-}
-
-const struct update *learner_publish(struct learner *learner, const struct publish_terms *terms)
-{
-    learner_follow(learner, terms->swarm_samples);
-    const struct update *update = replica_publish(&learner->replica, terms);
-    CHECK(update->count <= learner->options.density_max);
-    if (learner->replica.lost > 0)
-        begin_anew(learner);
-    return update;
-}
-
-const struct learner_relapses *learner_relapses(const struct learner *learner)
-{
-    return &learner->relapses;
-}
-
-void learner_apply(struct learner *learner, const struct update *update)
-{
-    replica_apply(&learner->replica, update);
-}
-
-double learner_agreement(const struct learner *learner, const struct update *update)
-{
-    return replica_agreement(&learner->replica, update);
-}
-
-void learner_apply_own(struct learner *learner, const struct update *update)
-{
-    replica_apply_own(&learner->replica, update);
-}
-
 struct evaluation learner_evaluate(struct learner *learner, bool all)
 {
     if (!learner->evaluator)
@@ -382,100 +302,6 @@ struct evaluation learner_evaluate(struct learner *learner, bool all)
     }
     return evaluator_score(learner->evaluator, all ? 0 : learner->options.test_from,
                            all ? evaluator_samples(learner->evaluator) : learner->options.test_to);
-}
-
-uint64_t learner_digest(const struct learner *learner)
-{
-    return replica_digest(&learner->replica);
-}
-
-size_t learner_parameters(const struct learner *learner)
-{
-    return learner->replica.parameters;
-}
-
-uint64_t learner_samples(const struct learner *learner)
-{
-    return learner->samples;
-}
-
-void learner_read_base(const struct learner *learner, float *host)
-{
-    replica_read_base(&learner->replica, host);
-}
-
-void learner_read_units(const struct learner *learner, int32_t *host)
-{
-    replica_read_units(&learner->replica, host);
-}
-
-void learner_read_weights(const struct learner *learner, float *host)
-{
-    replica_read_weights(&learner->replica, host);
-}
-
-void learner_write_weights(struct learner *learner, const float *host)
-{
-    replica_write_weights(&learner->replica, host);
-}
-
-void learner_read_block(const struct learner *learner, size_t first, size_t count, int32_t *host)
-{
-    replica_read_block(&learner->replica, first, count, host);
-}
-
-void learner_write_block(struct learner *learner, size_t first, size_t count, const int32_t *host,
-                         bool keep_weights)
-{
-    replica_write_block(&learner->replica, first, count, host, keep_weights);
-}
-
-void learner_save(const struct learner *learner, struct learner_state *state)
-{
-    struct backend *backend = learner->backend;
-    CHECK(state->moments == learner_moments(learner));
-    replica_save(&learner->replica, state);
-    for (uint32_t i = 0; i < state->moments; i++)
-        backend->download(backend, state->moment[i], learner->moment[i] + state->first,
-                          state->parameters * sizeof(float));
-    state->steps = learner->steps;
-    state->samples = learner->samples;
-    state->swarm_samples = learner->swarm_samples;
-    state->epoch = learner->batch.epoch;
-    state->at = learner->batch.at;
-    state->batch = learner->size;
-    state->random_walk = 0;
-}
-
-static void restore_entries(struct learner *learner, const struct learner_state *state)
-{
-    struct backend *backend = learner->backend;
-    CHECK(state->moments == learner_moments(learner));
-    replica_restore(&learner->replica, state);
-    for (uint32_t i = 0; i < state->moments; i++)
-        backend->upload(backend, learner->moment[i] + state->first, state->moment[i],
-                        state->parameters * sizeof(float));
-}
-
-void learner_replay(struct learner *learner, const struct snapshot_record *record)
-{
-    if (record->kind == SNAPSHOT_PART)
-        restore_entries(learner, &record->part);
-    else
-        snapshot_replay(record, &learner->replica);
-}
-
-void learner_restore(struct learner *learner, const struct learner_state *state)
-{
-    if (state->parameters > 0)
-        restore_entries(learner, state);
-    learner->samples = state->samples;
-    learner->swarm_samples = state->swarm_samples;
-    learner->steps = state->steps;
-    if (learner_can_step(learner))
-        batch_seek(&learner->batch, state->epoch, state->at);
-    if (state->batch > 0 && state->batch <= learner->options.batch_max)
-        resize(learner, state->batch);
 }
 
 void learner_free(struct learner *learner)

@@ -34,6 +34,7 @@ struct learner_options {
     uint32_t batch_max;             /* learner_set_batch may go up to it; 0: the batch stays */
     uint64_t model_seed;            /* draws b0 where start is NULL */
     const float *start;             /* [P], b0, for learner_new alone; or NULL */
+    size_t parameters;              /* P, where there is no model */
     uint64_t data_seed;             /* the order of the samples, together with data_node */
     uint64_t data_node;             /* differs from node to node */
     struct augment_options augment; /* of the training samples, images */
@@ -46,7 +47,9 @@ struct learner_options {
 struct learner;
 
 /* train and test may be NULL: no steps, no evaluation (many learners may share one evaluator).
- * Their bytes are copied to the backend; the datasets can be freed afterwards. */
+ * Their bytes are copied to the backend; the datasets can be freed afterwards. model may be NULL,
+ * with a start and neither train nor test: then somebody else steps, on the CPU, in
+ * learner_weights, and says so with learner_count. */
 struct learner *learner_new(struct arena *arena, struct backend *backend, struct model *model,
                             const struct dataset *train, const struct dataset *test,
                             const struct learner_options *options);
@@ -55,6 +58,11 @@ bool learner_can_step(const struct learner *learner);
 
 /* Makes one step and returns its samples. A GPU may still be computing the last few steps. */
 uint32_t learner_step(struct learner *learner);
+
+/* Of a learner without a model: its weights, to be moved by whoever steps for it; and so many
+ * samples are behind what was done to them. */
+float *learner_weights(struct learner *learner);
+void learner_count(struct learner *learner, uint64_t samples);
 
 /* A step in two halves, for who does something with the gradient in between: it is computed on the
  * samples of the next step into host[P], and the weights follow host[P]. Where that is the same, so
@@ -86,7 +94,7 @@ const struct update *learner_publish(struct learner *learner, const struct publi
 /* How often it began anew, and the tensor in which that was seen last. */
 struct learner_relapses {
     uint32_t count;
-    char tensor[40]; /* model.h; "" where there is none yet */
+    char tensor[40]; /* model.h; "entry N" without a model; "" where there is none yet */
 };
 const struct learner_relapses *learner_relapses(const struct learner *learner);
 

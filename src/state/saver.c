@@ -192,6 +192,8 @@ static void write_end(struct saver *saver)
     struct saver_result *result = &saver->result;
     result->error = checkpoint_end(&saver->writer, checkpoint, &saver->series, &result->problem);
     result->has_checkpoint = result->error == OK;
+    if (result->has_checkpoint && !saver->options.base.model)
+        return;
     if (result->has_checkpoint)
         result->error = export_save(&saver->options.base, saver->units, checkpoint->digest,
                                     checkpoint->own, checkpoint->own_bytes, &result->problem);

@@ -27,7 +27,7 @@ struct saver_options {
     const struct disk *disk;   /* where checkpoints are kept */
     const char *folder;        /* of the checkpoints */
     const char *model;         /* the owner's text (checkpoint_owner.h) */
-    struct export base;        /* the file written after each checkpoint */
+    struct export base;        /* the file written after each checkpoint; without a model: none */
     uint32_t older_bases;      /* how many from before are kept (older_bases.h) */
     size_t parameters;         /* P of the learner */
     uint32_t moments;          /* of the learner's optimizer */

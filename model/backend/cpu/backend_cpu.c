@@ -178,10 +178,11 @@ static const struct exchange_operations EXCHANGE = {
 
 struct backend *backend_cpu(int threads)
 {
-    CHECK(threads >= 1);
+    CHECK(threads >= 0);
     struct cpu *cpu = memory_new(1, sizeof *cpu);
-    openblas_set_num_threads(threads);
-    cpu->team = team_new(threads);
+    if (threads > 0)
+        openblas_set_num_threads(threads);
+    cpu->team = team_new(threads > 0 ? threads : 1);
     cpu->table = (struct backend){
         .name = "cpu",
         .take = cpu_take,

@@ -1,0 +1,169 @@
+/* What a learner is beside its steps: what it publishes and applies, is read of and is saved. */
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "training/learner_private.h"
+
+/* The tensor that has this entry. */
+static struct tensor tensor_at(const struct model *model, size_t entry)
+{
+    struct tensor at = model_tensor(model, 0);
+    for (int i = 1; i < model_tensors(model); i++) {
+        const struct tensor tensor = model_tensor(model, i);
+        if (tensor.offset <= entry && tensor.offset >= at.offset)
+            at = tensor;
+    }
+    return at;
+}
+
+static void begin_anew(struct learner *learner)
+{
+    struct learner_relapses *relapses = &learner->relapses;
+    relapses->count++;
+    const size_t lost = replica_begin_anew(&learner->replica);
+    if (learner->model)
+        memcpy(relapses->tensor, tensor_at(learner->model, lost).name, sizeof relapses->tensor);
+    else
+        (void)snprintf(relapses->tensor, sizeof relapses->tensor, "entry %zu", lost);
+    for (uint32_t i = 0; i < learner_moments(learner); i++)
+        learner->backend->clear(learner->backend, learner_parameters(learner), learner->moment[i]);
+    learner->steps = 0;
+}
+
+const struct update *learner_publish(struct learner *learner, const struct publish_terms *terms)
+{
+    learner_follow(learner, terms->swarm_samples);
+    const struct update *update = replica_publish(&learner->replica, terms);
+    CHECK(update->count <= learner->options.density_max);
+    if (learner->replica.lost > 0)
+        begin_anew(learner);
+    return update;
+}
+
+const struct learner_relapses *learner_relapses(const struct learner *learner)
+{
+    return &learner->relapses;
+}
+
+void learner_apply(struct learner *learner, const struct update *update)
+{
+    replica_apply(&learner->replica, update);
+}
+
+double learner_agreement(const struct learner *learner, const struct update *update)
+{
+    return replica_agreement(&learner->replica, update);
+}
+
+void learner_apply_own(struct learner *learner, const struct update *update)
+{
+    replica_apply_own(&learner->replica, update);
+}
+
+uint64_t learner_digest(const struct learner *learner)
+{
+    return replica_digest(&learner->replica);
+}
+
+size_t learner_parameters(const struct learner *learner)
+{
+    return learner->replica.parameters;
+}
+
+float *learner_weights(struct learner *learner)
+{
+    CHECK(!learner->model);
+    return learner->replica.weights;
+}
+
+void learner_count(struct learner *learner, uint64_t samples)
+{
+    CHECK(!learner->model);
+    learner->samples += samples;
+    learner->swarm_samples += samples;
+}
+
+uint64_t learner_samples(const struct learner *learner)
+{
+    return learner->samples;
+}
+
+void learner_read_base(const struct learner *learner, float *host)
+{
+    replica_read_base(&learner->replica, host);
+}
+
+void learner_read_units(const struct learner *learner, int32_t *host)
+{
+    replica_read_units(&learner->replica, host);
+}
+
+void learner_read_weights(const struct learner *learner, float *host)
+{
+    replica_read_weights(&learner->replica, host);
+}
+
+void learner_write_weights(struct learner *learner, const float *host)
+{
+    replica_write_weights(&learner->replica, host);
+}
+
+void learner_read_block(const struct learner *learner, size_t first, size_t count, int32_t *host)
+{
+    replica_read_block(&learner->replica, first, count, host);
+}
+
+void learner_write_block(struct learner *learner, size_t first, size_t count, const int32_t *host,
+                         bool keep_weights)
+{
+    replica_write_block(&learner->replica, first, count, host, keep_weights);
+}
+
+void learner_save(const struct learner *learner, struct learner_state *state)
+{
+    struct backend *backend = learner->backend;
+    CHECK(state->moments == learner_moments(learner));
+    replica_save(&learner->replica, state);
+    for (uint32_t i = 0; i < state->moments; i++)
+        backend->download(backend, state->moment[i], learner->moment[i] + state->first,
+                          state->parameters * sizeof(float));
+    state->steps = learner->steps;
+    state->samples = learner->samples;
+    state->swarm_samples = learner->swarm_samples;
+    state->epoch = learner->batch.epoch;
+    state->at = learner->batch.at;
+    state->batch = learner->size;
+    state->random_walk = 0;
+}
+
+static void restore_entries(struct learner *learner, const struct learner_state *state)
+{
+    struct backend *backend = learner->backend;
+    CHECK(state->moments == learner_moments(learner));
+    replica_restore(&learner->replica, state);
+    for (uint32_t i = 0; i < state->moments; i++)
+        backend->upload(backend, learner->moment[i] + state->first, state->moment[i],
+                        state->parameters * sizeof(float));
+}
+
+void learner_replay(struct learner *learner, const struct snapshot_record *record)
+{
+    if (record->kind == SNAPSHOT_PART)
+        restore_entries(learner, &record->part);
+    else
+        snapshot_replay(record, &learner->replica);
+}
+
+void learner_restore(struct learner *learner, const struct learner_state *state)
+{
+    if (state->parameters > 0)
+        restore_entries(learner, state);
+    learner->samples = state->samples;
+    learner->swarm_samples = state->swarm_samples;
+    learner->steps = state->steps;
+    if (learner_can_step(learner))
+        batch_seek(&learner->batch, state->epoch, state->at);
+    if (state->batch > 0 && state->batch <= learner->options.batch_max)
+        learner_resize(learner, state->batch);
+}
