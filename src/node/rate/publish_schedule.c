@@ -134,6 +134,16 @@ void publish_schedule_consider(struct node *node)
         publishing_move(node, PUBLISHING_WANTED);
 }
 
+void publish_schedule_hurry(struct node *node)
+{
+    const struct publish_schedule *schedule = &node->rate->schedule;
+    const bool may = publishing_state(node) == PUBLISHING_IDLE &&
+                     leaving_stage(node) == STAGE_RUNNING && schedule->steps_since > 0;
+    CHECK(node->options.trains || !may);
+    if (may)
+        publishing_move(node, PUBLISHING_WANTED);
+}
+
 /* What the budget has saved up since the last publication. */
 static double due_bytes(const struct node *node)
 {

@@ -72,6 +72,8 @@ void publish_schedule_measure(struct node *node);
 void publish_schedule_renew(struct node *node);
 /* WANTED, if a publication is due. */
 void publish_schedule_consider(struct node *node);
+/* Not later, if anything was learned since the last publication. */
+void publish_schedule_hurry(struct node *node);
 
 /* What a publication depends on beside its schedule. */
 struct publish_facts {
