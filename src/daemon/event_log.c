@@ -92,7 +92,7 @@ static void put_digest(json_t *line, const char *key, uint64_t digest)
 
 static void say_losing(struct event_log *report, int error)
 {
-    if (!report->is_losing)
+    if (!report->is_losing && !report->is_quiet)
         (void)fprintf(
             stderr,
             "hearsay: the log cannot be written: %s; what is not written is lost, and the "
@@ -103,7 +103,8 @@ static void say_losing(struct event_log *report, int error)
 
 static void say_written_again(struct event_log *report)
 {
-    (void)fputs("hearsay: the log can be written again; lines of it are missing\n", stderr);
+    if (!report->is_quiet)
+        (void)fputs("hearsay: the log can be written again; lines of it are missing\n", stderr);
     report->is_losing = false;
 }
 
@@ -146,7 +147,7 @@ void event_log_note(struct event_log *report, const struct note *note)
     CHECK(note->level <= LEVEL_ERROR);
     const char *text = keep(report, note);
     reach_on_note(&report->reach, note);
-    if (note->level > LEVEL_DEBUG || report->verbose)
+    if (!report->is_quiet && (note->level > LEVEL_DEBUG || report->verbose))
         (void)fputs(text, stderr);
     if (!report->log)
         return;
@@ -209,6 +210,8 @@ static bool is_line_due(const struct event_log *report, uint64_t now_ns,
                         const struct node_stats *stats)
 {
     CHECK(now_ns >= report->printed_ns);
+    if (report->is_quiet)
+        return false;
     if (report->printed_ns)
         return now_ns - report->printed_ns >= STATUS_LINE_NS;
     return stats->steps == 0 || stats->samples_per_second > 0;

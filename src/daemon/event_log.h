@@ -27,6 +27,7 @@ struct event_log {
     bool is_open;        /* between event_log_open and event_log_close */
     FILE *log;           /* the file, or NULL */
     bool verbose;        /* debug notes are printed, too */
+    bool is_quiet;       /* nothing is printed but what leads to a failed CHECK; the owner's */
     uint64_t start_ns;   /* of the process: lines count from here */
     uint64_t printed_ns; /* when the last status line was printed; 0: never */
     uint32_t batch;      /* batch size said last; 0: never */

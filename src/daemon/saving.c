@@ -10,7 +10,7 @@ static void go_on(const struct saving *saving)
     if (!saver_next(saving->saver, &first))
         return;
     order.first = first;
-    learner_thread_order(saving->learner, &order);
+    learner_link_order(saving->link, &order);
 }
 
 /* A disk that is slower than the checkpoints come gets fewer. */

@@ -1,22 +1,22 @@
 /* A SAVE of the node, part by part: what the loop does for a checkpoint.
  *
  *   node ─ SAVE ─► saving_begin ─► saver.h
- *        ┌─► saver_next ─► order ─► learner thread ─► saving_on_part ─┐
+ *        ┌─► saver_next ─► order ─► learner ─► saving_on_part ────────┐
  *        └─────── saving_on_wake ◄ wake ◄─ saver's thread ◄───────────┘ the last: node_on_saved
  */
 #ifndef HEARSAY_DAEMON_SAVING_H
 #define HEARSAY_DAEMON_SAVING_H
 
 #include "daemon/event_log.h"
-#include "daemon/learner_thread.h"
+#include "daemon/learner_link.h"
 #include "state/saver.h"
 
 struct saving {
-    struct saver *saver;            /* writes */
-    struct learner_thread *learner; /* takes the parts */
-    struct node *node;              /* says what they are the sum of */
-    uint8_t *history;               /* [node_history_max]: of what is not written */
-    uint64_t saved_ns;              /* when the last checkpoint was whole; 0: never */
+    struct saver *saver;       /* writes */
+    struct learner_link *link; /* whose other side takes the parts */
+    struct node *node;         /* says what they are the sum of */
+    uint8_t *history;          /* [node_history_max]: of what is not written */
+    uint64_t saved_ns;         /* when the last checkpoint was whole; 0: never */
 };
 
 /* The node has asked for a checkpoint. */

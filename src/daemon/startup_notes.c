@@ -30,10 +30,11 @@ void startup_notes_say(struct event_log *report, uint64_t now_ns, const struct c
                        const struct setup *setup, const struct node_options *options)
 {
     char text[DEVICE_TEXT_MAX + 16];
-    CHECK(setup->model && options->parameters > 0);
+    CHECK(setup->learner && options->parameters > 0);
     reach_start(&report->reach, options->seeds_count, now_ns);
     say_who(report, now_ns, config, setup, options);
-    model_print(setup->model, stderr);
+    if (setup->model)
+        model_print(setup->model, stderr);
     (void)snprintf(text, sizeof text, "computes on %s", setup->device);
     event_log_say(report, now_ns, NOTE_DEVICE, LEVEL_INFO, text);
 }

@@ -53,14 +53,14 @@ static void ring_bell(void *waker)
     (void)pthread_mutex_unlock(&bell.mutex);
 }
 
-static struct learner_thread_event next_event(void)
+static struct learner_event next_event(void)
 {
     for (;;) {
-        struct learner_thread_event event;
+        struct learner_event event;
         (void)pthread_mutex_lock(&bell.mutex);
         const uint64_t before = bell.count;
         (void)pthread_mutex_unlock(&bell.mutex);
-        if (learner_thread_next(worker, &event))
+        if (learner_link_next(learner_thread_link(worker), &event))
             return event;
         (void)pthread_mutex_lock(&bell.mutex);
         while (bell.count == before)
@@ -72,12 +72,12 @@ static struct learner_thread_event next_event(void)
 /* The next one that is not STEPPED. */
 #define assert_answers(event, order) assert_int_equal((event).answer.to, order)
 
-static struct learner_thread_event next_answer(void)
+static struct learner_event next_answer(void)
 {
-    struct learner_thread_event event;
+    struct learner_event event;
     do
         event = next_event();
-    while (event.kind == LEARNER_THREAD_STEPPED);
+    while (event.kind == LEARNER_STEPPED);
     return event;
 }
 
@@ -133,7 +133,7 @@ static void open_thread(bool train, uint64_t samples_max)
     assert_true(learner_thread_arena_bytes(&options) < ARENA_BYTES / 2);
     worker = learner_thread_new(&arena, learner, &options);
     if (train)
-        learner_thread_order(worker, &(struct action){.kind = ACTION_TRAIN});
+        learner_link_order(learner_thread_link(worker), &(struct action){.kind = ACTION_TRAIN});
 }
 
 /* Some entries, one step each. */
@@ -156,12 +156,14 @@ static void commands_are_answered_in_order(void **state)
     (void)state;
     const struct update small = update_of(2, 10), large = update_of(4, 1000);
     open_thread(false, 0);
-    learner_thread_order(worker, &(struct action){.kind = ACTION_APPLY, .update = &small});
-    learner_thread_order(worker, &(struct action){.kind = ACTION_APPLY, .update = &large});
-    learner_thread_order(worker,
-                         &(struct action){.kind = ACTION_PUBLISH, .terms = whole, .last = false});
-    learner_thread_evaluate(worker);
-    struct learner_thread_event event = next_event();
+    learner_link_order(learner_thread_link(worker),
+                       &(struct action){.kind = ACTION_APPLY, .update = &small});
+    learner_link_order(learner_thread_link(worker),
+                       &(struct action){.kind = ACTION_APPLY, .update = &large});
+    learner_link_order(learner_thread_link(worker),
+                       &(struct action){.kind = ACTION_PUBLISH, .terms = whole, .last = false});
+    learner_link_ask(learner_thread_link(worker), LEARNER_EVALUATE);
+    struct learner_event event = next_event();
     assert_answers(event, ACTION_APPLY);
     assert_int_equal(event.answer.entries, 2);
     event = next_event();
@@ -171,10 +173,10 @@ static void commands_are_answered_in_order(void **state)
     assert_answers(event, ACTION_PUBLISH);
     assert_int_equal(event.answer.update->count, 0); /* it has learned nothing of its own */
     event = next_event();
-    assert_int_equal(event.kind, LEARNER_THREAD_EVALUATED);
+    assert_int_equal(event.kind, LEARNER_EVALUATED);
     assert_int_equal(event.evaluation.samples, 4);
     learner_thread_stop(worker);
-    assert_false(learner_thread_next(worker, &event));
+    assert_false(learner_link_next(learner_thread_link(worker), &event));
 }
 
 /* After the answer to the publication that found it, and once. */
@@ -188,17 +190,17 @@ static void a_learner_that_diverged_says_so_once(void **state)
     weights[0] = (float)NAN;
     learner_write_weights(learner, weights);
     open_thread(false, 0);
-    learner_thread_order(worker, &publish);
-    learner_thread_order(worker, &publish);
+    learner_link_order(learner_thread_link(worker), &publish);
+    learner_link_order(learner_thread_link(worker), &publish);
     assert_answers(next_event(), ACTION_PUBLISH);
-    const struct learner_thread_event event = next_event();
-    assert_int_equal(event.kind, LEARNER_THREAD_RELAPSED);
+    const struct learner_event event = next_event();
+    assert_int_equal(event.kind, LEARNER_RELAPSED);
     assert_int_equal(event.relapses.count, 1);
     assert_string_equal(event.relapses.tensor, "0.dense.weight");
     assert_answers(next_event(), ACTION_PUBLISH);
     learner_thread_stop(worker);
-    struct learner_thread_event none;
-    assert_false(learner_thread_next(worker, &none));
+    struct learner_event none;
+    assert_false(learner_link_next(learner_thread_link(worker), &none));
 }
 
 static uint64_t digest_of(const struct update *update)
@@ -225,11 +227,12 @@ static void everything_heard_is_applied_once_however_much_it_is(void **state)
         digest = digest_add(digest, digest_of(&update));
         while (under_way + update.count > APPLY_WINDOW)
             under_way -= next_answer().answer.entries;
-        learner_thread_order(worker, &(struct action){.kind = ACTION_APPLY, .update = &update});
+        learner_link_order(learner_thread_link(worker),
+                           &(struct action){.kind = ACTION_APPLY, .update = &update});
         under_way += update.count;
     }
     learner_thread_stop(worker);
-    for (struct learner_thread_event event; learner_thread_next(worker, &event);)
+    for (struct learner_event event; learner_link_next(learner_thread_link(worker), &event);)
         under_way -= event.answer.entries;
     assert_int_equal(under_way, 0);
     assert_true(learner_digest(learner) == digest);
@@ -242,8 +245,8 @@ static void the_learner_learns_on_its_own_thread(void **state)
     open_thread(true, SAMPLES);
     uint64_t samples = 0, steps = 0;
     while (samples < SAMPLES) {
-        const struct learner_thread_event event = next_event();
-        assert_int_equal(event.kind, LEARNER_THREAD_STEPPED);
+        const struct learner_event event = next_event();
+        assert_int_equal(event.kind, LEARNER_STEPPED);
         assert_true(isfinite(event.loss_sum));
         samples += event.samples;
         steps += event.steps;
@@ -251,14 +254,14 @@ static void the_learner_learns_on_its_own_thread(void **state)
     assert_int_equal(samples, SAMPLES); /* and no step more */
     assert_int_equal(steps, SAMPLES / 4);
     for (int i = 0; i < 50; i++) { /* half of the entries at a time */
-        learner_thread_order(
-            worker, &(struct action){.kind = ACTION_PUBLISH, .terms = whole, .last = false});
+        learner_link_order(learner_thread_link(worker),
+                           &(struct action){.kind = ACTION_PUBLISH, .terms = whole, .last = false});
         assert_answers(next_answer(), ACTION_PUBLISH);
     }
-    learner_thread_evaluate(worker);
-    const struct learner_thread_event event = next_answer();
+    learner_link_ask(learner_thread_link(worker), LEARNER_EVALUATE);
+    const struct learner_event event = next_answer();
     learner_thread_stop(worker);
-    assert_int_equal(event.kind, LEARNER_THREAD_EVALUATED);
+    assert_int_equal(event.kind, LEARNER_EVALUATED);
     assert_int_equal(event.evaluation.correct, 4);
     assert_true(event.evaluation.loss < 0.1);
 }
@@ -271,11 +274,12 @@ static void what_is_told_is_what_the_base_moved_by(void **state)
     uint32_t told = 0;
     open_thread(true, 0);
     for (int round = 0; round < 50; round++) {
-        while (next_event().kind != LEARNER_THREAD_STEPPED)
+        while (next_event().kind != LEARNER_STEPPED)
             ;
-        learner_thread_order(
-            worker, &(struct action){.kind = ACTION_PUBLISH, .terms = whole, .last = round == 49});
-        const struct learner_thread_event event = next_answer();
+        learner_link_order(
+            learner_thread_link(worker),
+            &(struct action){.kind = ACTION_PUBLISH, .terms = whole, .last = round == 49});
+        const struct learner_event event = next_answer();
         assert_answers(event, ACTION_PUBLISH);
         digest = digest_add(digest, digest_of(event.answer.update));
         told += event.answer.update->count;
@@ -289,10 +293,10 @@ static void nothing_is_learned_before_training_is_allowed(void **state)
 {
     (void)state;
     open_thread(false, 0);
-    learner_thread_evaluate(worker);
-    assert_int_equal(next_event().kind, LEARNER_THREAD_EVALUATED);
-    learner_thread_order(worker, &(struct action){.kind = ACTION_TRAIN});
-    assert_int_equal(next_event().kind, LEARNER_THREAD_STEPPED);
+    learner_link_ask(learner_thread_link(worker), LEARNER_EVALUATE);
+    assert_int_equal(next_event().kind, LEARNER_EVALUATED);
+    learner_link_order(learner_thread_link(worker), &(struct action){.kind = ACTION_TRAIN});
+    assert_int_equal(next_event().kind, LEARNER_STEPPED);
     learner_thread_stop(worker);
 }
 
@@ -346,14 +350,15 @@ static void the_base_is_read_while_a_step_lasts(void **state)
     backend->optimize.sgd = sgd_at_gate;
     open_thread(true, 0);
     wait_for_step();
-    learner_thread_order(worker, &(struct action){.kind = ACTION_APPLY, .update = &update});
-    learner_thread_order(worker, &read_all);
-    struct learner_thread_event event = next_answer();
+    learner_link_order(learner_thread_link(worker),
+                       &(struct action){.kind = ACTION_APPLY, .update = &update});
+    learner_link_order(learner_thread_link(worker), &read_all);
+    struct learner_event event = next_answer();
     assert_answers(event, ACTION_READ);
     assert_memory_equal(event.answer.units, before, read_all.entries * sizeof *before);
     let_step_end();
     assert_answers(next_answer(), ACTION_APPLY);
-    learner_thread_order(worker, &read_all);
+    learner_link_order(learner_thread_link(worker), &read_all);
     event = next_answer();
     assert_answers(event, ACTION_READ);
     assert_int_equal(event.answer.units[3], before[3] - 2 * 1000);
@@ -375,9 +380,10 @@ static void what_is_read_has_what_was_answered_before_it(void **state)
         for (; given - applied > UNDER_WAY; applied++) /* as a node bounds what is under way */
             assert_answers(next_answer(), ACTION_APPLY);
         for (int i = 0; i < round % 3; i++, given++)
-            learner_thread_order(worker, &(struct action){.kind = ACTION_APPLY, .update = &update});
-        learner_thread_order(worker, &read_all);
-        struct learner_thread_event event = next_answer();
+            learner_link_order(learner_thread_link(worker),
+                               &(struct action){.kind = ACTION_APPLY, .update = &update});
+        learner_link_order(learner_thread_link(worker), &read_all);
+        struct learner_event event = next_answer();
         for (; event.answer.to == ACTION_APPLY; event = next_answer())
             applied++;
         assert_answers(event, ACTION_READ);
@@ -417,33 +423,33 @@ static void the_last_telling_ends_the_training(void **state)
 {
     (void)state;
     uint64_t samples = 0;
-    struct learner_thread_event event;
+    struct learner_event event;
     open_thread(true, 0);
     for (int i = 0; i < 3; i++)
         samples += next_event().samples;
-    learner_thread_order(worker,
-                         &(struct action){.kind = ACTION_PUBLISH, .terms = whole, .last = true});
-    while ((event = next_event()).kind == LEARNER_THREAD_STEPPED)
+    learner_link_order(learner_thread_link(worker),
+                       &(struct action){.kind = ACTION_PUBLISH, .terms = whole, .last = true});
+    while ((event = next_event()).kind == LEARNER_STEPPED)
         samples += event.samples;
     assert_answers(event, ACTION_PUBLISH);
     assert_falls_asleep();
-    learner_thread_evaluate(worker);
+    learner_link_ask(learner_thread_link(worker), LEARNER_EVALUATE);
     event = next_event();
-    assert_int_equal(event.kind, LEARNER_THREAD_EVALUATED);
+    assert_int_equal(event.kind, LEARNER_EVALUATED);
     learner_thread_stop(worker);
-    assert_false(learner_thread_next(worker, &event));
+    assert_false(learner_link_next(learner_thread_link(worker), &event));
     assert_true(learner_samples(learner) == samples); /* every sample was reported before */
 }
 
 static void a_training_learner_stops_when_told_to(void **state)
 {
     (void)state;
-    struct learner_thread_event event;
+    struct learner_event event;
     open_thread(true, 0);
-    assert_int_equal(next_event().kind, LEARNER_THREAD_STEPPED);
+    assert_int_equal(next_event().kind, LEARNER_STEPPED);
     learner_thread_stop(worker);
     const uint64_t samples = learner_samples(learner);
-    while (learner_thread_next(worker, &event))
+    while (learner_link_next(learner_thread_link(worker), &event))
         ;
     assert_true(learner_samples(learner) == samples);
 }
@@ -453,8 +459,8 @@ static void an_idle_learner_sleeps_and_can_be_woken(void **state)
     (void)state;
     open_thread(false, 0);
     for (int round = 0; round < 3; round++) {
-        learner_thread_evaluate(worker);
-        assert_int_equal(next_event().kind, LEARNER_THREAD_EVALUATED);
+        learner_link_ask(learner_thread_link(worker), LEARNER_EVALUATE);
+        assert_int_equal(next_event().kind, LEARNER_EVALUATED);
         assert_falls_asleep();
     }
     learner_thread_stop(worker);

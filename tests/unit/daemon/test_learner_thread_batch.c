@@ -64,11 +64,11 @@ static uint32_t train(uint64_t step_ns, uint64_t swarm_samples)
         .apply_window = 10,
         .wake = nobody_is_woken};
     struct learner_thread *worker = learner_thread_new(&arena, learner, &options);
-    struct learner_thread_event event = {.batch = 0};
-    learner_thread_order(worker,
-                         &(struct action){.kind = ACTION_TRAIN, .swarm_samples = swarm_samples});
+    struct learner_event event = {.batch = 0};
+    learner_link_order(learner_thread_link(worker),
+                       &(struct action){.kind = ACTION_TRAIN, .swarm_samples = swarm_samples});
     for (uint64_t samples = 0; samples < SAMPLES;) {
-        if (learner_thread_next(worker, &event))
+        if (learner_link_next(learner_thread_link(worker), &event))
             samples += event.samples;
         else
             (void)sched_yield();
@@ -114,10 +114,11 @@ static void apply_ten_times(void)
     const struct update update = {
         .tau = 1, .amount = 1, .count = 1, .index = &index, .level = &level};
     struct learner_thread *worker = learner_thread_new(&arena, learner, &options);
-    struct learner_thread_event event;
+    struct learner_event event;
     for (int i = 0; i < 10; i++) {
-        learner_thread_order(worker, &(struct action){.kind = ACTION_APPLY, .update = &update});
-        while (!learner_thread_next(worker, &event))
+        learner_link_order(learner_thread_link(worker),
+                           &(struct action){.kind = ACTION_APPLY, .update = &update});
+        while (!learner_link_next(learner_thread_link(worker), &event))
             (void)sched_yield();
     }
     learner_thread_stop(worker);
@@ -144,14 +145,14 @@ static struct learner_thread *slow_thread(uint64_t step_ns_min)
                                                    .apply_window = 10,
                                                    .wake = nobody_is_woken};
     struct learner_thread *worker = learner_thread_new(&arena, learner, &options);
-    learner_thread_order(worker, &(struct action){.kind = ACTION_TRAIN});
+    learner_link_order(learner_thread_link(worker), &(struct action){.kind = ACTION_TRAIN});
     return worker;
 }
 
-static struct learner_thread_event wait_for_event(struct learner_thread *worker)
+static struct learner_event wait_for_event(struct learner_thread *worker)
 {
-    struct learner_thread_event event;
-    while (!learner_thread_next(worker, &event))
+    struct learner_event event;
+    while (!learner_link_next(learner_thread_link(worker), &event))
         (void)sched_yield();
     return event;
 }
@@ -180,12 +181,13 @@ static void orders_are_performed_while_a_step_is_waited_for(void **state)
 {
     (void)state;
     struct learner_thread *worker = slow_thread(HOUR_S * UINT64_C(1000000000));
-    assert_int_equal(wait_for_event(worker).kind, LEARNER_THREAD_STEPPED);
+    assert_int_equal(wait_for_event(worker).kind, LEARNER_STEPPED);
     for (int i = 0; i < 3; i++) {
-        learner_thread_order(
-            worker, &(struct action){.kind = ACTION_PUBLISH, .terms = {.share = 1, .gain = 1}});
-        const struct learner_thread_event event = wait_for_event(worker);
-        assert_int_equal(event.kind, LEARNER_THREAD_ANSWERED);
+        learner_link_order(
+            learner_thread_link(worker),
+            &(struct action){.kind = ACTION_PUBLISH, .terms = {.share = 1, .gain = 1}});
+        const struct learner_event event = wait_for_event(worker);
+        assert_int_equal(event.kind, LEARNER_ANSWERED);
         assert_int_equal(event.answer.to, ACTION_PUBLISH);
     }
     learner_thread_stop(worker);

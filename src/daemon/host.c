@@ -1,0 +1,390 @@
+#include "daemon/host.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/memory.h"
+#include "daemon/listen.h"
+#include "daemon/startup_notes.h"
+#include "state/disk.h"
+#include "state/incarnation.h"
+#include "state/saver.h"
+#include "state/state_dir.h"
+
+#define SECOND_NS 1000000000ull
+
+/* Do what the node asks for, until it has no wish left; then sleep until its next time. */
+void host_pump(struct host *host)
+{
+    struct action action;
+    while (node_next(host->node, &action)) {
+        switch (action.kind) {
+        case ACTION_DIAL:
+            transport_dial(host->transport, action.conn, &action.address);
+            break;
+        case ACTION_SEND:
+            transport_send(host->transport, action.conn, action.bytes, action.count);
+            break;
+        case ACTION_HANGUP:
+            transport_hang_up(host->transport, action.conn);
+            break;
+        case ACTION_SAVE:
+            saving_begin(&host->saving);
+            break;
+        case ACTION_APPLY:
+        case ACTION_READ:
+        case ACTION_WRITE:
+        case ACTION_TRAIN:
+        case ACTION_PUBLISH:
+            learner_link_order(host->link, &action);
+            break;
+        case ACTION_NOTE:
+            event_log_note(&host->report, &action.note);
+            break;
+        case ACTION_RESTART:
+        case ACTION_FINISHED:
+            host->starts_again = action.kind == ACTION_RESTART;
+            transport_stop(host->transport);
+            break;
+        }
+    }
+    operator_orders_keep(&host->orders, host->node, &host->report, transport_now_ns());
+    known_proofs_keep(&host->proofs, host->node, &host->report, transport_now_ns());
+    known_votes_keep(&host->votes, host->node, &host->report, transport_now_ns());
+    uint64_t wake_ns = node_wake_ns(host->node);
+    if (host->status_ns < wake_ns)
+        wake_ns = host->status_ns;
+    if (host->owner_ns < wake_ns)
+        wake_ns = host->owner_ns;
+    transport_set_timer(host->transport, wake_ns);
+    host->owner.on_pumped(host->owner.self);
+}
+
+/* The transport's callbacks: hand on with the time, then pump. */
+
+static uint64_t on_accept(void *self, const struct address *from)
+{
+    struct host *host = self;
+    const uint64_t conn = node_on_accept(host->node, transport_now_ns(), from);
+    host_pump(host);
+    return conn;
+}
+
+static void on_connected(void *self, uint64_t conn)
+{
+    struct host *host = self;
+    node_on_connected(host->node, transport_now_ns(), conn);
+    host_pump(host);
+}
+
+static void on_bytes(void *self, uint64_t conn, const uint8_t *bytes, size_t count)
+{
+    struct host *host = self;
+    node_on_bytes(host->node, transport_now_ns(), conn, bytes, count);
+    host_pump(host);
+}
+
+static void on_sent(void *self, uint64_t conn)
+{
+    struct host *host = self;
+    node_on_sent(host->node, transport_now_ns(), conn);
+    host_pump(host);
+}
+
+static void on_closed(void *self, uint64_t conn, const char *why)
+{
+    struct host *host = self;
+    node_on_closed(host->node, transport_now_ns(), conn, why);
+    host_pump(host);
+}
+
+static void on_second(struct host *host, uint64_t now_ns)
+{
+    struct node_stats stats;
+    node_stats(host->node, now_ns, &stats);
+    if (host->loss_samples > 0)
+        host->loss = host->loss_sum / (double)host->loss_samples;
+    host->loss_sum = 0;
+    host->loss_samples = 0;
+    event_log_status(&host->report, now_ns, &stats, host->loss);
+    host->owner.on_second(host->owner.self, now_ns, &stats);
+    status_watch_look(&host->watch, host->node, now_ns);
+    operator_orders_look(&host->orders, host->node, &host->report, now_ns);
+    host->status_ns = now_ns + SECOND_NS;
+    host->is_shut_out = !host->stays_alone && reach_is_shut_out(&host->report.reach, now_ns);
+    if (host->is_shut_out)
+        transport_stop(host->transport);
+}
+
+static void on_timer(void *self)
+{
+    struct host *host = self;
+    const uint64_t now_ns = transport_now_ns();
+    node_on_time(host->node, now_ns);
+    if (now_ns >= host->status_ns)
+        on_second(host, now_ns);
+    host->owner_ns = host->owner.on_time(host->owner.self, now_ns);
+    host_pump(host);
+}
+
+static void on_stepped(struct host *host, uint64_t now_ns, const struct learner_event *event)
+{
+    node_on_step(host->node, now_ns, event->steps, event->samples);
+    host->loss_sum += event->loss_sum;
+    host->loss_samples += event->samples;
+    event_log_batch(&host->report, now_ns, event->batch);
+}
+
+void host_leave(struct host *host)
+{
+    node_leave(host->node, transport_now_ns());
+}
+
+static void on_relapsed(struct host *host, uint64_t now_ns, const struct learner_event *event)
+{
+    if (host->relapses.are_too_many)
+        return;
+    relapses_add(&host->relapses, now_ns);
+    event_log_relapsed(&host->report, now_ns, &event->relapses, host->relapses.are_too_many);
+    if (!host->relapses.are_too_many)
+        return;
+    host_leave(host);
+    host->owner.on_event(host->owner.self, now_ns, event);
+}
+
+void host_drain(struct host *host)
+{
+    const uint64_t now_ns = transport_now_ns();
+    struct learner_event event;
+    while (learner_link_next(host->link, &event)) {
+        switch (event.kind) {
+        case LEARNER_STEPPED:
+            on_stepped(host, now_ns, &event);
+            break;
+        case LEARNER_ANSWERED:
+            if (event.answer.to == ACTION_SAVE)
+                saving_on_part(&host->saving, now_ns, event.answer.entries);
+            else
+                executor_answer(host->node, now_ns, &event.answer);
+            break;
+        case LEARNER_RELAPSED:
+            on_relapsed(host, now_ns, &event);
+            break;
+        case LEARNER_EVALUATED:
+            host->owner.on_event(host->owner.self, now_ns, &event);
+            break;
+        }
+    }
+}
+
+static void on_wake(void *self)
+{
+    struct host *host = self;
+    host_drain(host);
+    saving_on_wake(&host->saving, &host->report, transport_now_ns());
+    host_pump(host);
+}
+
+static void on_signal(void *self, int number)
+{
+    struct host *host = self;
+    host->owner.on_signal(host->owner.self, number);
+}
+
+char *host_page(const struct host *host, size_t *count)
+{
+    const uint64_t saved_ns = host->saving.saved_ns;
+    const struct status_facts facts = {
+        .options = &host->node_options,
+        .reach = &host->report.reach,
+        .list = host->members.list,
+        .listen = host->config->node.listen,
+        .start_ns = host->report.start_ns,
+        .loss = host->loss,
+        .checkpoint_age_s = saved_ns ? (double)(transport_now_ns() - saved_ns) * 1e-9 : (double)NAN,
+    };
+    return status_watch_page(&host->watch, host->node, &facts, transport_now_ns(), count);
+}
+
+static char *on_asked(void *self, size_t *count)
+{
+    return host_page(self, count);
+}
+
+static void wake(void *waker)
+{
+    transport_wake(waker);
+}
+
+/* Whoever asks from now on waits until we run. */
+static enum error start_answering(struct host *host, struct problem *problem)
+{
+    int made;
+    const enum error error = status_door_socket(&host->door, &made, problem);
+    if (error == OK)
+        transport_answer(host->transport, made);
+    return error;
+}
+
+static void on_refused(void *context, const struct problem *problem)
+{
+    struct host *host = context;
+    host->refused++;
+    event_log_say(&host->report, transport_now_ns(), NOTE_RESUMED, LEVEL_WARNING, problem->text);
+}
+
+/* Go on where an earlier life was, if it left something to go on from. */
+static enum error resume(struct host *host, struct problem *problem)
+{
+    const char *folder = host->config->node.state_dir;
+    struct node_options *options = &host->node_options;
+    checkpoint_owner_describe(&host->setup.keys->identity, host->config->node.swarm,
+                              host->setup.description, host->saves);
+    struct saver_options saver_options = setup_saver_options(host->config, options->parameters,
+                                                             learner_moments(host->setup.learner));
+    saver_options.model = host->saves;
+    saver_options.wake = wake;
+    saver_options.waker = host->transport;
+    saver_options.base = (struct export){.model = host->setup.model, .about = host->setup.about};
+    export_path(saver_options.base.path, folder);
+    host->saving.saver = saver_new(&saver_options);
+    const struct checkpoint_refusal refusal = {.context = host, .refused = on_refused};
+    enum error error = saver_load(host->saving.saver, host->setup.learner, &refusal,
+                                  &options->history, &options->history_bytes, problem);
+    if (error == MISSING)
+        error = OK;
+    else if (error == OK)
+        error = state_dir_check_history(folder, options, problem);
+    options->digest = learner_digest(host->setup.learner);
+    return error == OK ? incarnation_begin(disk_real(), folder, incarnation_wall_ms(),
+                                           NODE_INCARNATIONS, &options->incarnation, problem)
+                       : error;
+}
+
+void host_init(struct host *host, const struct config *config, const struct host_owner *owner)
+{
+    const struct transport_owner transport_owner = {
+        .self = host,
+        .on_accept = on_accept,
+        .on_connected = on_connected,
+        .on_bytes = on_bytes,
+        .on_sent = on_sent,
+        .on_closed = on_closed,
+        .on_timer = on_timer,
+        .on_wake = on_wake,
+        .on_signal = owner->on_signal ? on_signal : NULL,
+        .on_asked = on_asked,
+    };
+    CHECK(!host->transport);
+    host->config = config;
+    host->owner = *owner;
+    host->transport = transport_new(&transport_owner);
+}
+
+enum error host_open(struct host *host, bool is_quiet, struct problem *problem)
+{
+    const struct config *config = host->config;
+    enum error error = event_log_open(&host->report, config->node.log, config->node.verbose,
+                                      transport_now_ns(), problem);
+    host->report.is_quiet = is_quiet;
+    locked_memory_init(&host->keys, setup_keys_bytes(config));
+    if (error == OK)
+        error = setup_keys(&host->setup, config, &host->keys.arena, problem);
+    return error == OK ? state_dir_make(config->node.state_dir, problem) : error;
+}
+
+/* What is known of the others, from the disk. */
+static enum error load_known(struct host *host, struct problem *problem)
+{
+    const char *folder = host->config->node.state_dir;
+    struct node_options *options = &host->node_options;
+    enum error error = operator_orders_load(&host->orders, folder, options, problem);
+    if (error == OK)
+        error = known_proofs_load(&host->proofs, folder, options, problem);
+    if (error == OK)
+        error = known_votes_load(&host->votes, folder, options, problem);
+    if (error == OK)
+        error = members_file_load(&host->members, host->config->node.members, problem);
+    return error;
+}
+
+enum error host_prepare(struct host *host, struct problem *problem)
+{
+    const struct config *config = host->config;
+    enum error error = status_door_open(&host->door, config->node.state_dir, problem);
+    if (error == OK)
+        error = host->owner.make(host->owner.self, &host->setup, problem);
+    struct node_options *options = &host->node_options;
+    if (error == OK)
+        *options = setup_node_options(&host->setup, config);
+    options->keys.memory = &host->keys.arena;
+    if (error == OK)
+        error = load_known(host, problem);
+    if (error == OK)
+        error = listen_begin(host->transport, &config->node.listen, options, problem);
+    if (error == OK)
+        error = start_answering(host, problem);
+    return error == OK ? resume(host, problem) : error;
+}
+
+void host_begin(struct host *host, size_t link_bytes)
+{
+    const struct config *config = host->config;
+    const uint64_t now_ns = transport_now_ns();
+    arena_init(&host->arena, node_arena_bytes(&host->node_options) + link_bytes);
+    host->node = node_new(&host->arena, &host->node_options, now_ns);
+    members_file_begin(&host->members, host->node, host->transport, now_ns);
+    host->saving.history = memory_new(node_history_max(&host->node_options), 1);
+    host->saving.node = host->node;
+    startup_notes_say(&host->report, now_ns, config, &host->setup, &host->node_options);
+    startup_notes_keys(&host->report, now_ns, &host->keys);
+    startup_notes_resumed(&host->report, now_ns, config, saver_generation(host->saving.saver),
+                          host->refused > 0, host->node);
+    startup_notes_swarm_key(&host->report, now_ns, config, &host->setup, host->node);
+    /* The node has them, and may give them up. */
+    secret_wipe(host->setup.keys->swarm_key, KEY_BYTES);
+    secret_wipe(&host->setup.keys->entropy, sizeof host->setup.keys->entropy);
+    host->status_ns = now_ns + SECOND_NS;
+}
+
+struct learner_link_options host_link_options(struct host *host, const struct executor_ops *ops,
+                                              void *learner)
+{
+    CHECK(host->node);
+    return (struct learner_link_options){
+        .apply_window = host->node_options.limits.apply_window,
+        .ops = ops,
+        .learner = learner,
+        .snapshot = saver_queue(host->saving.saver),
+        .wake = wake,
+        .waker = host->transport,
+    };
+}
+
+void host_run(struct host *host)
+{
+    CHECK(host->node && host->link);
+    host->saving.link = host->link;
+    host->owner_ns = host->owner.on_time(host->owner.self, transport_now_ns());
+    host_pump(host);
+    transport_run(host->transport);
+    status_door_shut(&host->door);
+}
+
+void host_free(struct host *host)
+{
+    if (host->node)
+        node_free(host->node);
+    saver_free(host->saving.saver);
+    transport_free(host->transport);
+    free(host->saving.history);
+    operator_orders_free(&host->orders);
+    known_proofs_free(&host->proofs);
+    known_votes_free(&host->votes);
+    members_file_free(&host->members);
+    event_log_close(&host->report);
+    status_door_close(&host->door);
+    setup_free(&host->setup);
+    arena_release(&host->arena);
+    locked_memory_free(&host->keys);
+}

@@ -1,0 +1,109 @@
+/* What passes between the loop's thread and the thread that steps: the only place where they meet.
+ *
+ *   loop thread (node)  ── orders (executor.h), evaluate, stop ──►  thread that steps
+ *                       ◄── stepped, answered, relapsed, … ───────
+ *
+ * The thread that steps is the learner's own (learner_thread.h), or that of a program that brings
+ * its own model (library/). Between two steps it performs what it was ordered, in order. Nothing
+ * here ever waits for the network: a step waits for at most the orders that are already there. The
+ * node bounds what is under way (node.h, apply_window), so the rings never overflow.
+ *
+ * A step leaves the base alone. So a READ that comes during one is performed at once on the loop's
+ * thread: a large model's base is served as fast as a link takes it, however long a step. Whoever
+ * performs an order holds the mutex of orders from before it until it is answered; the loop's
+ * thread never waits for it, but leaves the READ to the other.
+ *
+ * Held by tests/unit/daemon/test_learner_thread.c, also under ThreadSanitizer.
+ */
+#ifndef HEARSAY_DAEMON_LEARNER_LINK_H
+#define HEARSAY_DAEMON_LEARNER_LINK_H
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/ring.h"
+#include "executor/executor.h"
+
+struct learner_link_options {
+    uint32_t apply_window;           /* entries under way at most, see node.h */
+    const struct executor_ops *ops;  /* how the learner is talked to */
+    void *learner;                   /* passed to them */
+    struct snapshot_queue *snapshot; /* where SAVE puts its parts; or NULL: there will be none */
+    void (*wake)(void *waker);       /* called when there are events, with the mutex of orders */
+    void *waker;                     /* passed to it */
+};
+
+enum learner_event_kind {
+    LEARNER_STEPPED,  /* steps, samples, batch, loss_sum */
+    LEARNER_ANSWERED, /* answer */
+    LEARNER_RELAPSED, /* relapses: it diverged, and began anew */
+    LEARNER_EVALUATED /* evaluation */
+};
+
+struct learner_event {
+    enum learner_event_kind kind;
+    uint32_t steps;       /* since the last such event */
+    uint64_t samples;     /* in those steps */
+    uint32_t batch;       /* samples of the steps that follow; 0: always as many */
+    double loss_sum;      /* of all those samples */
+    struct answer answer; /* to an order; what it points to is good until the next such order */
+    struct evaluation evaluation;
+    struct learner_relapses relapses;
+};
+
+enum learner_request_kind { LEARNER_ORDER, LEARNER_EVALUATE, LEARNER_STOP };
+
+struct learner_request {
+    enum learner_request_kind kind;
+    struct action order[]; /* ORDER: one, and what it points to */
+};
+
+struct learner_link {
+    struct learner_link_options options;
+    struct executor executor; /* performs the orders */
+    struct ring requests;     /* from the loop's thread */
+    struct ring events;       /* to it: put by whoever holds the mutex of orders */
+    pthread_mutex_t orders;   /* of the base, between its changes and its readers */
+    pthread_mutex_t mutex;    /* only for falling asleep and waking up */
+    pthread_cond_t woken;
+    uint32_t relapses; /* of the learner, that were said */
+};
+
+/* What learner_link_init takes from its arena. */
+size_t learner_link_arena_bytes(uint32_t apply_window);
+void learner_link_init(struct learner_link *link, struct arena *arena,
+                       const struct learner_link_options *options);
+/* Nobody uses it any more. */
+void learner_link_end(struct learner_link *link);
+
+/* The loop's side. An order is copied, with all that it points to. */
+void learner_link_order(struct learner_link *link, const struct action *order);
+void learner_link_ask(struct learner_link *link, enum learner_request_kind kind);
+bool learner_link_next(struct learner_link *link, struct learner_event *event);
+
+/* The side that steps. */
+
+/* The oldest request, or NULL; valid until learner_link_done. */
+const struct learner_request *learner_link_peek(struct learner_link *link);
+void learner_link_done(struct learner_link *link);
+/* Performs an order and answers it; but TRAIN, which has no answer. Returns the nanoseconds of
+ * processor time that it took. */
+uint64_t learner_link_perform(struct learner_link *link, const struct action *order);
+void learner_link_say(struct learner_link *link, const struct learner_event *event);
+/* Says that steps were made, if there is room: progress can wait and add up while the loop is busy,
+ * and the rest of the room is for the other events, of which a bounded number is under way. */
+bool learner_link_say_progress(struct learner_link *link, const struct learner_event *progress);
+/* After a publication: it may have found that training diverged. */
+void learner_link_say_relapse(struct learner_link *link, const struct learner_relapses *relapses);
+/* Sleeps until there is a request, or is_over, or it is due_ns on the monotonic clock; UINT64_MAX:
+ * never. Whoever makes is_over true then calls learner_link_nudge. */
+void learner_link_sleep(struct learner_link *link, uint64_t due_ns, bool (*is_over)(void *context),
+                        void *context);
+
+/* Any thread's: whoever sleeps looks again. */
+void learner_link_nudge(struct learner_link *link);
+
+uint64_t learner_link_now_ns(void); /* the monotonic clock */
+
+#endif
