@@ -8,7 +8,7 @@ file(GLOB SUPPORT CONFIGURE_DEPENDS tests/support/base/*.c)
 add_library(support_base STATIC ${SUPPORT}) # the benchmarks have it, too: no cmocka
 target_include_directories(support_base PUBLIC tests)
 target_link_libraries(support_base PUBLIC base m)
-foreach(ROOM net model node state config sim)
+foreach(ROOM net model node state config sim library)
   file(GLOB SUPPORT CONFIGURE_DEPENDS tests/support/${ROOM}/*.c)
   add_library(support_${ROOM} STATIC ${SUPPORT})
   target_link_libraries(support_${ROOM} PUBLIC support_base ${ROOM} PkgConfig::CMOCKA)
@@ -35,7 +35,14 @@ target_compile_definitions(test_protocol PRIVATE
   PROTOCOL_PAGE="${CMAKE_SOURCE_DIR}/net/README.md") # it looks up its test vectors
 add_unit_tests(unit/daemon "support_base;commands")
 add_unit_tests(unit/commands commands)
+add_unit_tests(unit/library "support_library;library")
+target_compile_definitions(test_library_daemon PRIVATE HEARSAY_PROGRAM="$<TARGET_FILE:hearsay>")
+add_dependencies(test_library_daemon hearsay)
 add_unit_tests(world support_sim)
+
+add_executable(library_program tests/process/library_program.c)
+target_link_libraries(library_program PRIVATE libhearsay)
+add_test(NAME library_program COMMAND library_program)
 
 add_executable(meddle tests/process/meddle.c)
 add_executable(delay tests/process/delay.c)

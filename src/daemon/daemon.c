@@ -61,9 +61,10 @@ static void on_event(void *self, uint64_t now_ns, const struct learner_event *ev
     daemon->evaluate_ns = next_evaluation(daemon, now_ns);
 }
 
-static void on_pumped(void *self)
+static bool on_pumped(void *self)
 {
     (void)self;
+    return false;
 }
 
 /* A service manager and a terminal may both send one: a second counts if it comes clearly later. */
@@ -137,7 +138,7 @@ static int run(struct daemon *daemon)
     start(daemon);
     host_run(host);
     learner_thread_stop(daemon->learner);
-    host_drain(host);
+    (void)host_drain(host);
     const struct shutdown closing = {.config = daemon->config,
                                      .setup = &host->setup,
                                      .learner = daemon->learner,

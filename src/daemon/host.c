@@ -13,8 +13,8 @@
 
 #define SECOND_NS 1000000000ull
 
-/* Do what the node asks for, until it has no wish left; then sleep until its next time. */
-void host_pump(struct host *host)
+/* Do what the node asks for, until it has no wish left. */
+static void do_actions(struct host *host)
 {
     struct action action;
     while (node_next(host->node, &action)) {
@@ -48,6 +48,13 @@ void host_pump(struct host *host)
             break;
         }
     }
+}
+
+void host_pump(struct host *host)
+{
+    do
+        do_actions(host);
+    while (host->owner.on_pumped(host->owner.self));
     operator_orders_keep(&host->orders, host->node, &host->report, transport_now_ns());
     known_proofs_keep(&host->proofs, host->node, &host->report, transport_now_ns());
     known_votes_keep(&host->votes, host->node, &host->report, transport_now_ns());
@@ -57,7 +64,6 @@ void host_pump(struct host *host)
     if (host->owner_ns < wake_ns)
         wake_ns = host->owner_ns;
     transport_set_timer(host->transport, wake_ns);
-    host->owner.on_pumped(host->owner.self);
 }
 
 /* The transport's callbacks: hand on with the time, then pump. */
@@ -152,11 +158,13 @@ static void on_relapsed(struct host *host, uint64_t now_ns, const struct learner
     host->owner.on_event(host->owner.self, now_ns, event);
 }
 
-void host_drain(struct host *host)
+bool host_drain(struct host *host)
 {
     const uint64_t now_ns = transport_now_ns();
     struct learner_event event;
+    bool said = false;
     while (learner_link_next(host->link, &event)) {
+        said = true;
         switch (event.kind) {
         case LEARNER_STEPPED:
             on_stepped(host, now_ns, &event);
@@ -175,12 +183,13 @@ void host_drain(struct host *host)
             break;
         }
     }
+    return said;
 }
 
 static void on_wake(void *self)
 {
     struct host *host = self;
-    host_drain(host);
+    (void)host_drain(host);
     saving_on_wake(&host->saving, &host->report, transport_now_ns());
     host_pump(host);
 }

@@ -38,8 +38,9 @@ struct host_owner {
     /* The learner has said something that the host does not use, or training has diverged for the
      * last time, and the node leaves. */
     void (*on_event)(void *self, uint64_t now_ns, const struct learner_event *event);
-    /* All that the node asked for was done; leaving is when it does. */
-    void (*on_pumped)(void *self);
+    /* All that the node asked for was done. True: the owner has just asked the node for something,
+     * and what comes of that is to be done, too. */
+    bool (*on_pumped)(void *self);
     /* As transport.h; NULL: signals are left alone. */
     void (*on_signal)(void *self, int number);
 };
@@ -88,8 +89,9 @@ struct learner_link_options host_link_options(struct host *host, const struct ex
                                               void *learner);
 /* Runs until the node has left, or transport_stop. Before it: link is set. */
 void host_run(struct host *host);
-/* The thread that steps has ended: what it has said last. */
-void host_drain(struct host *host);
+/* What the thread that steps has said is heard now, as it is whenever that wakes the host; also
+ * after the host has ended. False: it has said nothing. */
+bool host_drain(struct host *host);
 void host_free(struct host *host);
 
 /* On the thread that runs it, between its calls of the owner: what the node asks for is done. */

@@ -42,6 +42,8 @@ void saving_on_wake(struct saving *saving, struct event_log *report, uint64_t no
     go_on(saving);
     if (!saver_took(saving->saver, &saved))
         return;
+    saving->ended++;
+    saving->last = saved;
     if (saved.has_checkpoint) {
         saving->saved_ns = now_ns;
         event_log_say(report, now_ns, NOTE_SAVED, LEVEL_DEBUG, "a checkpoint is on disk");

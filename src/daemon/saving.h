@@ -17,6 +17,8 @@ struct saving {
     struct node *node;         /* says what they are the sum of */
     uint8_t *history;          /* [node_history_max]: of what is not written */
     uint64_t saved_ns;         /* when the last checkpoint was whole; 0: never */
+    uint32_t ended;            /* how many saves have ended, well or not */
+    struct saver_result last;  /* how the last of them did */
 };
 
 /* The node has asked for a checkpoint. */

@@ -12,20 +12,16 @@
 #include "state/base_version.h"
 #include "state/safetensors.h"
 
-/* The learner's thread has ended and the learner is ours: what still waits is applied now, so that
- * the base is the one of the version it is saved with. */
-static void apply_the_rest(const struct shutdown *closing)
+void shutdown_apply(struct node *node, const struct executor *executor, struct event_log *report)
 {
-    const struct executor executor = {.ops = &executor_learner_ops,
-                                      .learner = closing->setup->learner};
     struct action action;
-    while (node_next(closing->node, &action)) {
+    while (node_next(node, &action)) {
         if (action.kind == ACTION_NOTE)
-            event_log_note(closing->report, &action.note);
+            event_log_note(report, &action.note);
         if (action.kind != ACTION_APPLY && action.kind != ACTION_WRITE)
             continue;
-        const struct answer answer = executor_perform(&executor, &action);
-        executor_answer(closing->node, transport_now_ns(), &answer);
+        const struct answer answer = executor_perform(executor, &action);
+        executor_answer(node, transport_now_ns(), &answer);
     }
 }
 
@@ -34,17 +30,22 @@ static size_t fill_history(void *node, uint8_t *own)
     return node_history(node, own);
 }
 
-/* What the next incarnation goes on from. */
-static enum error save_all(const struct shutdown *closing, struct problem *problem)
+enum error shutdown_save(struct node *node, struct saver *saver, struct learner *learner,
+                         struct problem *problem)
 {
-    if (node_is_catching_up(closing->node))
+    if (node_is_catching_up(node))
         return problem_set(problem, FAILED,
                            "the base was still being taken over from others and is of no use: "
                            "nothing new is saved");
-    const enum error error =
-        saver_save(closing->saver, closing->setup->learner, node_incarnation(closing->node),
-                   fill_history, closing->node, problem);
+    return saver_save(saver, learner, node_incarnation(node), fill_history, node, problem);
+}
+
+/* What the next incarnation goes on from. */
+static enum error save_all(const struct shutdown *closing, struct problem *problem)
+{
     char path[BASE_PATH_BYTES];
+    const enum error error =
+        shutdown_save(closing->node, closing->saver, closing->setup->learner, problem);
     export_path(path, closing->config->node.state_dir);
     if (error == OK)
         (void)fprintf(stderr, "hearsay: saved the base as %s\n", path);
@@ -83,7 +84,9 @@ int shutdown_run(const struct shutdown *closing)
         return SHUTDOWN_EXPELLED;
     if (node_is_turned_away(closing->node))
         return SHUTDOWN_TURNED_AWAY;
-    apply_the_rest(closing);
+    const struct executor executor = {.ops = &executor_learner_ops,
+                                      .learner = closing->setup->learner};
+    shutdown_apply(closing->node, &executor, closing->report);
     char *version = version_of(closing);
     struct final final = {
         .learner_digest = learner_digest(closing->setup->learner),

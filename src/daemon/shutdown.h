@@ -26,6 +26,14 @@ struct shutdown {
 #define SHUTDOWN_EXPELLED    4
 #define SHUTDOWN_TURNED_AWAY 5
 
+/* The parts of shutdown_run that any owner of a node needs. The thread that stepped has ended, or
+ * is this one, and the learner is ours: what still waits is applied now, so that the base is the
+ * one of the version it is saved with. */
+void shutdown_apply(struct node *node, const struct executor *executor, struct event_log *report);
+/* Saves what the next incarnation goes on from. FAILED: nothing new is saved. */
+enum error shutdown_save(struct node *node, struct saver *saver, struct learner *learner,
+                         struct problem *problem) MUST_USE;
+
 /* Says so, and what to do; returns the exit code. */
 int shutdown_shut_out(const struct reach *reach);
 

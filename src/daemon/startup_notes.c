@@ -33,7 +33,7 @@ void startup_notes_say(struct event_log *report, uint64_t now_ns, const struct c
     CHECK(setup->learner && options->parameters > 0);
     reach_start(&report->reach, options->seeds_count, now_ns);
     say_who(report, now_ns, config, setup, options);
-    if (setup->model)
+    if (!report->is_quiet)
         model_print(setup->model, stderr);
     (void)snprintf(text, sizeof text, "computes on %s", setup->device);
     event_log_say(report, now_ns, NOTE_DEVICE, LEVEL_INFO, text);

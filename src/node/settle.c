@@ -6,11 +6,27 @@
 #include "node/rate/rate.h"
 #include "node/transfer/transfer.h"
 
-void node_publish_soon(struct node *node, uint64_t now_ns)
+static bool is_publishing(const struct node *node)
+{
+    const enum publishing publishing = publishing_state(node);
+    return publishing == PUBLISHING_WANTED || publishing == PUBLISHING_OUT;
+}
+
+bool node_publish_soon(struct node *node, uint64_t now_ns)
 {
     CHECK(now_ns >= node->now_ns);
     node->now_ns = now_ns;
+    if (is_publishing(node))
+        return false;
     publish_schedule_hurry(node);
+    return true;
+}
+
+void node_save_soon(struct node *node, uint64_t now_ns)
+{
+    CHECK(now_ns >= node->now_ns);
+    node->now_ns = now_ns;
+    serve_save_anyway(node);
 }
 
 /* Has everybody shown that it has what we have, and no more? */
@@ -27,8 +43,6 @@ static bool neighbours_agree(const struct node *node)
 
 bool node_is_settled(const struct node *node)
 {
-    const enum publishing publishing = publishing_state(node);
     return joining_has_joined(node) && base_is_whole(node) && broadcast_is_all_applied(node) &&
-           publishing != PUBLISHING_WANTED && publishing != PUBLISHING_OUT &&
-           neighbours_agree(node);
+           !is_publishing(node) && neighbours_agree(node);
 }

@@ -22,7 +22,8 @@ ENDS = ('.c', '.h', '.cu', '.cuh', '.cc')
 FUNCTION_LINES = 70
 FILE_LINES = 500
 HEADER_LINES = 150
-HEADER_EXCEPTIONS = {'src/node/node.h': 200, 'model/backend/backend.h': FILE_LINES}
+HEADER_EXCEPTIONS = {'src/node/node.h': 200, 'include/hearsay.h': 200,
+                     'model/backend/backend.h': FILE_LINES}
 STRUCT_MEMBERS = 40
 FAKES = 'tests/fakes/'  # they have the shape of somebody else's headers
 CHECKS_PER_FUNCTION = 0.5
@@ -144,7 +145,7 @@ def declared_by_folder(tree):
     names = {}
     for path, source in tree.items():
         if source.is_header:
-            folder = re.sub(r'^include/', 'src/', path.rpartition('/')[0])
+            folder = re.sub(r'^include(/|$)', r'src\1', path.rpartition('/')[0])
             declared = re.findall(r'\b(\w+)\s*\(', source.code)
             names.setdefault(folder, set()).update(declared)
     return names

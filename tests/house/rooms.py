@@ -1,7 +1,8 @@
 """Which room may see which: of files, by their paths.
 
     base ◄─ net ◄─ node ◄─ state ◄─ config ◄─┬─ daemon ◄─ commands ◄─ main
-    base ◄─ model ◄─────── state             └─ sim ◄──────────────── main
+    base ◄─ model ◄─────── state             │    └───── library
+                                             └─ sim ◄──────────────── main
 
     tests/unit/ROOM, tests/support/ROOM: as the room
 
@@ -29,6 +30,7 @@ SEES = {
     'config': {'base', 'net', 'model', 'node', 'state', 'config'},
     'sim': {'base', 'net', 'model', 'node', 'state', 'config', 'executor', 'sim'},
     'daemon': {'base', 'net', 'socket', 'model', 'node', 'state', 'config', 'executor', 'daemon'},
+    'library': {'base', 'net', 'socket', 'model', 'node', 'state', 'config', 'executor', 'daemon', 'library'},
     'commands': {'base', 'net', 'socket', 'model', 'node', 'state', 'config', 'executor', 'daemon', 'commands'},
     'socket': {'base', 'net', 'socket'},
 }

@@ -322,15 +322,21 @@ void node_on_read(struct node *node, uint64_t now_ns, const int32_t *units)
 bool serve_next_save(struct node *node, struct action *action)
 {
     struct serve *serve = &node->transfer->serve;
-    if (node->options.save_ns == 0 || node->now_ns < serve->save_ns || serve->is_saving ||
-        !joining_has_joined(node) || !base_is_whole(node) || retract_is_under_way(node) ||
+    const bool is_due = node->options.save_ns > 0 && node->now_ns >= serve->save_ns;
+    if (!(is_due || serve->is_save_asked) || serve->is_saving || !joining_has_joined(node) || !base_is_whole(node) || retract_is_under_way(node) ||
         opinions_refute(node) || leaving_stage(node) != STAGE_RUNNING)
         return false;
+    serve->is_save_asked = false;
     serve->is_saving = true;
     serve->saving_bases = node->transfer->fetch.bases;
     serve->save_ns = node->now_ns + node->options.save_ns;
     *action = (struct action){.kind = ACTION_SAVE};
     return true;
+}
+
+void serve_save_anyway(struct node *node)
+{
+    node->transfer->serve.is_save_asked = true;
 }
 
 size_t node_history_max(const struct node_options *options)

@@ -72,5 +72,7 @@ void serve_on_take(struct node *node, const struct peer *from);
 void serve_on_fetch(struct node *node, const struct peer *from, uint64_t block, uint64_t count);
 bool serve_next_read(struct node *node, struct action *action);
 bool serve_next_save(struct node *node, struct action *action);
+/* A checkpoint is wanted as soon as there can be one, whenever the next is due. */
+void serve_save_anyway(struct node *node);
 
 #endif

@@ -98,6 +98,7 @@ struct reading {
 /* serve.c's. */
 struct serve {
     struct reading reading; /* what the learner was asked for, for a neighbour */
+    bool is_save_asked;     /* the owner wants a checkpoint before it is time */
     bool is_saving;         /* the learner was asked for all that it is, and has not answered */
     uint32_t saving_bases;  /* as reading.bases */
     const struct signed_head **heads; /* [incarnations_max] the last of each origin in an answer,

@@ -1,0 +1,115 @@
+#include "library/caller_learner.h"
+
+static float *weights(const struct caller_learner *caller)
+{
+    return learner_weights(caller->learner);
+}
+
+static void gather(const struct caller_learner *caller, size_t first, size_t count)
+{
+    if (caller->is_filled)
+        caller_tensors_gather(caller->tensors, first, count, weights(caller));
+}
+
+static void scatter(struct caller_learner *caller, size_t first, size_t count)
+{
+    if (!caller->is_filled)
+        return;
+    caller_tensors_scatter(caller->tensors, first, count, weights(caller));
+    caller->has_changed = true;
+}
+
+static void gather_all(const struct caller_learner *caller)
+{
+    gather(caller, 0, caller->tensors->parameters);
+}
+
+static void scatter_all(struct caller_learner *caller)
+{
+    scatter(caller, 0, caller->tensors->parameters);
+}
+
+void caller_learner_fill(struct caller_learner *caller)
+{
+    caller->is_filled = true;
+    scatter_all(caller);
+}
+
+void caller_learner_gather(struct caller_learner *caller)
+{
+    gather_all(caller);
+}
+
+static void follow(void *self, uint64_t swarm_samples)
+{
+    const struct caller_learner *caller = self;
+    learner_follow(caller->learner, swarm_samples);
+}
+
+static const struct update *publish(void *self, const struct publish_terms *terms)
+{
+    struct caller_learner *caller = self;
+    gather_all(caller);
+    const struct update *update = learner_publish(caller->learner, terms);
+    scatter_all(caller); /* momentum and what is held back move any entry */
+    return update;
+}
+
+static void apply(void *self, const struct update *update)
+{
+    struct caller_learner *caller = self;
+    if (caller->is_filled)
+        caller_tensors_gather_moved(caller->tensors, update, weights(caller));
+    learner_apply(caller->learner, update);
+    if (caller->is_filled)
+        caller_tensors_scatter_moved(caller->tensors, update, weights(caller));
+    caller->has_changed = caller->is_filled || caller->has_changed;
+}
+
+static double agreement(void *self, const struct update *update)
+{
+    const struct caller_learner *caller = self;
+    gather_all(caller); /* it looks at the whole residual */
+    return learner_agreement(caller->learner, update);
+}
+
+static void apply_own(void *self, const struct update *update)
+{
+    struct caller_learner *caller = self;
+    gather_all(caller);
+    learner_apply_own(caller->learner, update);
+    scatter_all(caller); /* what was held back is in the weights again */
+}
+
+/* Perhaps on the loop's thread: the base alone. */
+static void read_block(void *self, size_t first, size_t count, int32_t *units)
+{
+    const struct caller_learner *caller = self;
+    learner_read_block(caller->learner, first, count, units);
+}
+
+static void write_block(void *self, size_t first, size_t count, const int32_t *units,
+                        bool keep_weights)
+{
+    struct caller_learner *caller = self;
+    gather(caller, first, count);
+    learner_write_block(caller->learner, first, count, units, keep_weights);
+    if (!keep_weights)
+        scatter(caller, first, count);
+}
+
+static void save(void *self, struct learner_state *part)
+{
+    const struct caller_learner *caller = self;
+    gather(caller, part->first, part->parameters);
+    learner_save(caller->learner, part);
+}
+
+const struct executor_ops caller_learner_ops = {.follow = follow,
+                                                .publish = publish,
+                                                .apply = apply,
+                                                .agreement = agreement,
+                                                .apply_own = apply_own,
+                                                .read_block = read_block,
+                                                .write_block = write_block,
+                                                .save = save};

@@ -1,0 +1,340 @@
+#include "library/caller_tensors.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "crypto/secret.h"
+#include "library/half.h"
+
+#define WEIGHT_MAX  100.0f /* a base holds up to 128: training needs room to move */
+#define LIST_HASH   16     /* bytes of the hash over the list */
+#define TENSORS_MAX (1 << 20)
+
+static size_t bytes_of(enum hearsay_dtype dtype)
+{
+    return dtype == HEARSAY_FLOAT32 ? sizeof(float) : sizeof(uint16_t);
+}
+
+/* False: a dimension is wrong, or there are more entries than a model may have. */
+static bool count_entries(const struct hearsay_tensor *given, size_t *count)
+{
+    *count = 1;
+    for (uint32_t i = 0; i < given->dimensions; i++) {
+        const int64_t size = given->shape[i];
+        if (size < 1 || size > INT32_MAX || *count > (size_t)INT32_MAX / (size_t)size)
+            return false;
+        *count *= (size_t)size;
+    }
+    return true;
+}
+
+static enum error check_tensor(const struct hearsay_tensor *given, uint32_t i,
+                               struct problem *problem)
+{
+    size_t count;
+    if (!given->name || !given->name[0] ||
+        strnlen(given->name, HEARSAY_NAME_MAX) == HEARSAY_NAME_MAX)
+        return problem_set(problem, MALFORMED, "tensor %u: its name is missing or too long",
+                           (unsigned)i);
+    if (given->device != HEARSAY_CPU)
+        return problem_set(problem, MISMATCH,
+                           "tensor %.100s: it lies on device %d, and this library takes tensors of "
+                           "the CPU (1) alone",
+                           given->name, (int)given->device);
+    if (given->dtype > HEARSAY_FLOAT16 || given->flags != 0)
+        return problem_set(problem, MISMATCH,
+                           "tensor %.100s: there is no type %u or flag %u here; give float32, "
+                           "bfloat16 or float16, and no flags",
+                           given->name, (unsigned)given->dtype, (unsigned)given->flags);
+    if (given->dimensions > HEARSAY_DIMENSIONS_MAX || !count_entries(given, &count))
+        return problem_set(problem, MALFORMED,
+                           "tensor %.100s: its shape is wrong: at most %d dimensions of at least 1 "
+                           "each, and 2147483647 numbers in all",
+                           given->name, HEARSAY_DIMENSIONS_MAX);
+    if (!given->data || (uintptr_t)given->data % bytes_of((enum hearsay_dtype)given->dtype) != 0)
+        return problem_set(problem, MALFORMED, "tensor %.100s: its data is missing or not aligned",
+                           given->name);
+    return OK;
+}
+
+static enum error add(struct caller_tensors *tensors, const struct hearsay_tensor *given,
+                      struct problem *problem)
+{
+    struct caller_tensor *tensor = &tensors->item[tensors->count];
+    for (uint32_t i = 0; i < tensors->count; i++)
+        if (strcmp(tensors->item[i].name, given->name) == 0)
+            return problem_set(problem, MALFORMED,
+                               "tensor %.100s: there are two of this name; give each once",
+                               given->name);
+    *tensor = (struct caller_tensor){.name = memory_text(given->name),
+                                     .dimensions = given->dimensions,
+                                     .dtype = (enum hearsay_dtype)given->dtype,
+                                     .data = given->data,
+                                     .first = tensors->parameters};
+    memcpy(tensor->shape, given->shape, given->dimensions * sizeof *given->shape);
+    (void)count_entries(given, &tensor->count);
+    tensors->count++;
+    tensors->parameters += tensor->count;
+    if (tensors->parameters > INT32_MAX)
+        return problem_set(problem, TOO_BIG,
+                           "the tensors have more than 2147483647 numbers in all; share fewer");
+    return OK;
+}
+
+enum error caller_tensors_init(struct caller_tensors *tensors, const struct hearsay_tensor *given,
+                               uint32_t count, struct problem *problem)
+{
+    enum error error = OK;
+    *tensors = (struct caller_tensors){.count = 0};
+    if (!given || count == 0 || count > TENSORS_MAX)
+        return problem_set(problem, MALFORMED, "there are %u tensors; give 1 to %d",
+                           (unsigned)count, TENSORS_MAX);
+    tensors->item = memory_new(count, sizeof *tensors->item);
+    for (uint32_t i = 0; error == OK && i < count; i++) {
+        error = check_tensor(&given[i], i, problem);
+        if (error == OK)
+            error = add(tensors, &given[i], problem);
+    }
+    if (error != OK)
+        caller_tensors_free(tensors);
+    return error;
+}
+
+void caller_tensors_free(struct caller_tensors *tensors)
+{
+    for (uint32_t i = 0; i < tensors->count; i++)
+        free(tensors->item[i].name);
+    free(tensors->item);
+    *tensors = (struct caller_tensors){.count = 0};
+}
+
+static bool find(const struct model *model, const char *name, struct tensor *found)
+{
+    for (int i = 0; i < model_tensors(model); i++) {
+        *found = model_tensor(model, i);
+        if (strcmp(found->name, name) == 0)
+            return true;
+    }
+    return false;
+}
+
+static bool has_sides(const struct caller_tensor *tensor, const struct tensor *model)
+{
+    bool has = tensor->dimensions == (uint32_t)model->rank;
+    for (int i = 0; has && i < model->rank; i++)
+        has = tensor->shape[i] == (int64_t)model->dims[i];
+    return has;
+}
+
+static int by_place(const void *a, const void *b)
+{
+    const struct caller_tensor *x = a, *y = b;
+    return (x->first > y->first) - (x->first < y->first);
+}
+
+enum error caller_tensors_place(struct caller_tensors *tensors, const struct model *model,
+                                struct problem *problem)
+{
+    struct tensor found;
+    if (tensors->count != (uint32_t)model_tensors(model) ||
+        tensors->parameters != model_parameters(model))
+        return problem_set(problem, MALFORMED,
+                           "there are %u tensors with %zu numbers, and the model of the "
+                           "configuration has %d with %zu; give all of it, or a run of its own",
+                           (unsigned)tensors->count, tensors->parameters, model_tensors(model),
+                           model_parameters(model));
+    for (uint32_t i = 0; i < tensors->count; i++) {
+        struct caller_tensor *tensor = &tensors->item[i];
+        if (!find(model, tensor->name, &found) || !has_sides(tensor, &found) ||
+            tensor->dtype != HEARSAY_FLOAT32)
+            return problem_set(
+                problem, MALFORMED,
+                "tensor %.100s: the model of the configuration has none of this name "
+                "and shape, of float32",
+                tensor->name);
+        tensor->first = found.offset;
+    }
+    qsort(tensors->item, tensors->count, sizeof *tensors->item, by_place);
+    return OK;
+}
+
+static bool is_same(const struct caller_tensor *a, const struct caller_tensor *b)
+{
+    return strcmp(a->name, b->name) == 0 && a->dimensions == b->dimensions &&
+           memcmp(a->shape, b->shape, a->dimensions * sizeof *a->shape) == 0;
+}
+
+enum error caller_tensors_check(const struct caller_tensors *tensors,
+                                const struct caller_tensors *others, struct problem *problem)
+{
+    if (tensors->count != others->count)
+        return problem_set(problem, MALFORMED, "there are %u tensors, and at open there were %u",
+                           (unsigned)others->count, (unsigned)tensors->count);
+    for (uint32_t i = 0; i < tensors->count; i++)
+        if (!is_same(&tensors->item[i], &others->item[i]))
+            return problem_set(
+                problem, MALFORMED,
+                "tensor %u is %.100s, and at open it was %.100s, or of another shape", (unsigned)i,
+                others->item[i].name, tensors->item[i].name);
+    return OK;
+}
+
+/* One entry. */
+
+static float get(const struct caller_tensor *tensor, size_t at)
+{
+    if (tensor->dtype == HEARSAY_FLOAT32)
+        return ((const float *)tensor->data)[at];
+    const uint16_t half = ((const uint16_t *)tensor->data)[at];
+    return tensor->dtype == HEARSAY_BFLOAT16 ? half_of_bfloat16(half) : half_of_float16(half);
+}
+
+static void put(const struct caller_tensor *tensor, size_t at, float weight)
+{
+    if (tensor->dtype == HEARSAY_FLOAT32)
+        ((float *)tensor->data)[at] = weight;
+    else if (tensor->dtype == HEARSAY_BFLOAT16)
+        ((uint16_t *)tensor->data)[at] = half_to_bfloat16(weight);
+    else
+        ((uint16_t *)tensor->data)[at] = half_to_float16(weight);
+}
+
+static float as_held(const struct caller_tensor *tensor, float weight)
+{
+    if (tensor->dtype == HEARSAY_FLOAT32)
+        return weight;
+    return tensor->dtype == HEARSAY_BFLOAT16 ? half_of_bfloat16(half_to_bfloat16(weight))
+                                             : half_of_float16(half_to_float16(weight));
+}
+
+static void gather_entry(const struct caller_tensor *tensor, size_t at, float *weight)
+{
+    const float now = get(tensor, at);
+    const float before = as_held(tensor, *weight);
+    if (tensor->dtype == HEARSAY_FLOAT32 || !isfinite(now))
+        *weight = now;
+    else if (now != before)
+        *weight += now - before;
+}
+
+/* Ranges. */
+
+enum error caller_tensors_read(const struct caller_tensors *tensors, float *weights,
+                               struct problem *problem)
+{
+    for (uint32_t i = 0; i < tensors->count; i++) {
+        const struct caller_tensor *tensor = &tensors->item[i];
+        for (size_t at = 0; at < tensor->count; at++) {
+            const float weight = weights[tensor->first + at] = get(tensor, at);
+            if (!(fabsf(weight) <= WEIGHT_MAX))
+                return problem_set(problem, MALFORMED,
+                                   "tensor %.100s: a weight is %g, and a swarm's are numbers from "
+                                   "-%g to %g",
+                                   tensor->name, (double)weight, (double)WEIGHT_MAX,
+                                   (double)WEIGHT_MAX);
+        }
+    }
+    return OK;
+}
+
+/* The part of first .. end-1 that a tensor has, by its own entries. */
+static bool overlap(const struct caller_tensor *tensor, size_t first, size_t end, size_t *from,
+                    size_t *to)
+{
+    const size_t tensor_end = tensor->first + tensor->count;
+    if (first >= tensor_end || end <= tensor->first)
+        return false;
+    *from = first > tensor->first ? first - tensor->first : 0;
+    *to = (end < tensor_end ? end : tensor_end) - tensor->first;
+    return true;
+}
+
+void caller_tensors_gather(const struct caller_tensors *tensors, size_t first, size_t count,
+                           float *weights)
+{
+    size_t from, to;
+    CHECK(first <= tensors->parameters && count <= tensors->parameters - first);
+    for (uint32_t i = 0; i < tensors->count; i++) {
+        const struct caller_tensor *tensor = &tensors->item[i];
+        float *ours = weights + tensor->first;
+        if (!overlap(tensor, first, first + count, &from, &to))
+            continue;
+        if (tensor->dtype == HEARSAY_FLOAT32)
+            memcpy(ours + from, (const float *)tensor->data + from, (to - from) * sizeof *ours);
+        for (size_t at = from; tensor->dtype != HEARSAY_FLOAT32 && at < to; at++)
+            gather_entry(tensor, at, &ours[at]);
+    }
+}
+
+void caller_tensors_scatter(const struct caller_tensors *tensors, size_t first, size_t count,
+                            const float *weights)
+{
+    size_t from, to;
+    CHECK(first <= tensors->parameters && count <= tensors->parameters - first);
+    for (uint32_t i = 0; i < tensors->count; i++) {
+        const struct caller_tensor *tensor = &tensors->item[i];
+        const float *ours = weights + tensor->first;
+        if (!overlap(tensor, first, first + count, &from, &to))
+            continue;
+        if (tensor->dtype == HEARSAY_FLOAT32)
+            memcpy((float *)tensor->data + from, ours + from, (to - from) * sizeof *ours);
+        for (size_t at = from; tensor->dtype != HEARSAY_FLOAT32 && at < to; at++)
+            put(tensor, at, ours[at]);
+    }
+}
+
+/* The tensor of an entry, from this one on: entries of an update rise. */
+static const struct caller_tensor *tensor_of(const struct caller_tensor *tensor, size_t entry)
+{
+    while (entry >= tensor->first + tensor->count)
+        tensor++;
+    return tensor;
+}
+
+void caller_tensors_gather_moved(const struct caller_tensors *tensors, const struct update *update,
+                                 float *weights)
+{
+    const struct caller_tensor *tensor = tensors->item;
+    for (uint32_t i = 0; i < update->count; i++) {
+        const size_t entry = update->index[i];
+        CHECK(entry < tensors->parameters);
+        tensor = tensor_of(tensor, entry);
+        gather_entry(tensor, entry - tensor->first, &weights[entry]);
+    }
+}
+
+void caller_tensors_scatter_moved(const struct caller_tensors *tensors, const struct update *update,
+                                  const float *weights)
+{
+    const struct caller_tensor *tensor = tensors->item;
+    for (uint32_t i = 0; i < update->count; i++) {
+        const size_t entry = update->index[i];
+        CHECK(entry < tensors->parameters);
+        tensor = tensor_of(tensor, entry);
+        put(tensor, entry - tensor->first, weights[entry]);
+    }
+}
+
+/* Each tensor is hashed together with the hash of those before it. */
+void caller_tensors_describe(const struct caller_tensors *tensors, const char *run,
+                             char text[static CALLER_TENSORS_TEXT])
+{
+    uint8_t hash[LIST_HASH] = {0};
+    char line[HEARSAY_NAME_MAX + 32 * HEARSAY_DIMENSIONS_MAX], hex[2 * LIST_HASH + 1];
+    for (uint32_t i = 0; i < tensors->count; i++) {
+        const struct caller_tensor *tensor = &tensors->item[i];
+        int length = snprintf(line, sizeof line, "%d %s", (int)tensor->dtype, tensor->name);
+        for (uint32_t d = 0; d < tensor->dimensions; d++)
+            length += snprintf(line + length, sizeof line - (size_t)length, "\n%lld",
+                               (long long)tensor->shape[d]);
+        CHECK(length > 0 && (size_t)length < sizeof line);
+        secret_blake2b(hash, sizeof hash, line, (size_t)length, hash, sizeof hash);
+    }
+    for (int i = 0; i < LIST_HASH; i++)
+        (void)snprintf(hex + 2 * i, 3, "%02x", hash[i]);
+    (void)snprintf(text, CALLER_TENSORS_TEXT, "run %s, %u tensors, list %s", run,
+                   (unsigned)tensors->count, hex);
+}

@@ -1,0 +1,79 @@
+/* The caller's tensors as one vector of float32: what the learner has, and what they hold.
+ *
+ *   tensors, in the order in which they were given, or of a model:   [ w0 w0 w0 | w1 w1 | w2 … ]
+ * entry 0 .. P-1
+ *
+ *   gather   tensors ─► weights     before the learner looks at its weights
+ *   scatter  weights ─► tensors     after it has moved them
+ *
+ * A tensor of sixteen bits holds the weights rounded. What its owner did to it since the last
+ * scatter is the difference to that, and goes on top of the weight in full precision; so small
+ * steps of others add up there, and are not lost in the rounding. Held by
+ * tests/unit/library/test_caller_tensors.c.
+ */
+#ifndef HEARSAY_LIBRARY_CALLER_TENSORS_H
+#define HEARSAY_LIBRARY_CALLER_TENSORS_H
+
+#include <stddef.h>
+
+#include "base/error.h"
+#include "base/update.h"
+#include "hearsay.h"
+#include "layers/model.h"
+
+#define CALLER_TENSORS_TEXT 256
+
+struct caller_tensor {
+    char *name;                            /* ours */
+    int64_t shape[HEARSAY_DIMENSIONS_MAX]; /* as given */
+    uint32_t dimensions;                   /* of shape */
+    enum hearsay_dtype dtype;              /* of data */
+    void *data;                            /* the caller's */
+    size_t first;                          /* its first entry */
+    size_t count;                          /* its entries */
+};
+
+struct caller_tensors {
+    struct caller_tensor *item; /* [count] */
+    uint32_t count;             /* of tensors */
+    size_t parameters;          /* P: of all entries */
+};
+
+/* Looks at what the caller gave and copies all but the data. MALFORMED: something is missing or
+ * wrong; MISMATCH: a device, type or flag that is of no use here; TOO_BIG: more than a model has.
+ */
+enum error caller_tensors_init(struct caller_tensors *tensors, const struct hearsay_tensor *given,
+                               uint32_t count, struct problem *problem) MUST_USE;
+void caller_tensors_free(struct caller_tensors *tensors);
+
+/* Of a model that `hearsay node` computes, too: each tensor goes to the place that the model's
+ * tensor of that name has. MALFORMED: one is missing, or has another shape or type. */
+enum error caller_tensors_place(struct caller_tensors *tensors, const struct model *model,
+                                struct problem *problem) MUST_USE;
+
+/* Are these the same, but for data and type? Else MALFORMED and a sentence. */
+enum error caller_tensors_check(const struct caller_tensors *tensors,
+                                const struct caller_tensors *others,
+                                struct problem *problem) MUST_USE;
+
+/* What they hold, as it is, into weights[P]. MALFORMED: some number is none, or too large. */
+enum error caller_tensors_read(const struct caller_tensors *tensors, float *weights,
+                               struct problem *problem) MUST_USE;
+
+/* Entries first .. first+count-1 of weights[P] and of the tensors. */
+void caller_tensors_gather(const struct caller_tensors *tensors, size_t first, size_t count,
+                           float *weights);
+void caller_tensors_scatter(const struct caller_tensors *tensors, size_t first, size_t count,
+                            const float *weights);
+
+/* The entries that the update moves, alone. */
+void caller_tensors_gather_moved(const struct caller_tensors *tensors, const struct update *update,
+                                 float *weights);
+void caller_tensors_scatter_moved(const struct caller_tensors *tensors, const struct update *update,
+                                  const float *weights);
+
+/* What tells them from others: "run NAME, 12 tensors, list HASH", of run, names, shapes, types. */
+void caller_tensors_describe(const struct caller_tensors *tensors, const char *run,
+                             char text[static CALLER_TENSORS_TEXT]);
+
+#endif

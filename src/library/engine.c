@@ -1,0 +1,500 @@
+#include "library/engine.h"
+
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "base/thread.h"
+#include "config/shared_settings.h"
+#include "daemon/shutdown.h"
+#include "node/settle.h"
+
+static void lock(struct engine *engine)
+{
+    CHECK(pthread_mutex_lock(&engine->mutex) == 0);
+}
+
+static void unlock(struct engine *engine)
+{
+    CHECK(pthread_mutex_unlock(&engine->mutex) == 0);
+}
+
+/* The loop's thread. */
+
+static enum engine_reason end_of(const struct engine *engine)
+{
+    const struct host *host = &engine->host;
+    return node_is_expelled(host->node)      ? ENGINE_EXPELLED
+           : node_is_turned_away(host->node) ? ENGINE_TURNED_AWAY
+           : host->is_shut_out               ? ENGINE_SHUT_OUT
+           : host->starts_again              ? ENGINE_LOST
+           : host->relapses.are_too_many     ? ENGINE_DIVERGED
+                                             : ENGINE_LEFT;
+}
+
+/* Cheap, after every event. */
+static bool look(struct engine *engine, struct engine_standing *standing)
+{
+    const struct node *node = engine->host.node;
+    const struct engine_standing before = *standing;
+    const struct reach *reach = &engine->host.report.reach;
+    const bool is_refused = reach->peers > 0 && reach->differs && !reach->had_one;
+    standing->is_running =
+        node_phase(node) == NODE_RUNNING && !is_refused; /* it will be shut out */
+    standing->digest = node_digest(node);
+    standing->waiting = node_waiting(node);
+    if (standing->digest != before.digest || before.swarm_samples == 0)
+        standing->swarm_samples = node_swarm_samples(node);
+    standing->is_settled = engine->wishes.is_settling && node_is_settled(node);
+    standing->settle_asked = engine->settle_heard;
+    return before.is_running != standing->is_running || before.is_settled != standing->is_settled ||
+           before.settle_asked != standing->settle_asked;
+}
+
+static void change(struct engine *engine)
+{
+    (void)atomic_fetch_add(&engine->changes, 1);
+    learner_link_nudge(&engine->link);
+}
+
+/* A save that was wanted has ended, or must be tried again. */
+static bool look_at_saves(struct engine *engine, struct engine_standing *standing)
+{
+    const struct saving *saving = &engine->host.saving;
+    if (engine->saves_heard == standing->saves || saving->ended == engine->saves_before)
+        return false;
+    if (!saving->last.has_checkpoint && saving->last.error == OK) { /* another base came */
+        engine->saves_heard--;
+        return false;
+    }
+    standing->saved = saving->last;
+    standing->saves = engine->saves_heard;
+    return true;
+}
+
+/* With the mutex. True: the node was asked for something. */
+static bool grant(struct engine *engine)
+{
+    const struct engine_wishes *wishes = &engine->wishes;
+    struct host *host = &engine->host;
+    bool asked = false;
+    if (wishes->settle != engine->settle_heard) {
+        asked = host_drain(host); /* steps that were said before the wish are a part of it */
+        if (node_publish_soon(host->node, transport_now_ns())) {
+            engine->settle_heard = wishes->settle;
+            asked = true;
+        }
+    }
+    if (wishes->saves != engine->saves_heard && !saver_is_busy(host->saving.saver)) {
+        engine->saves_heard = wishes->saves;
+        engine->saves_before = host->saving.ended;
+        node_save_soon(host->node, transport_now_ns());
+        asked = true;
+    }
+    if (wishes->leaves && !engine->is_leaving) {
+        engine->is_leaving = true;
+        host->owner_ns = wishes->stop_ns;
+        host_leave(host);
+        asked = true;
+    }
+    return asked;
+}
+
+static void make_page(struct engine *engine)
+{
+    free(engine->page);
+    engine->page = host_page(&engine->host, &engine->page_bytes);
+    engine->pages = engine->wishes.pages;
+    CHECK(pthread_cond_broadcast(&engine->told) == 0);
+}
+
+static bool on_pumped(void *self)
+{
+    struct engine *engine = self;
+    lock(engine);
+    const bool asked = grant(engine);
+    bool has_changed = look(engine, &engine->standing) || engine->wishes.is_settling;
+    has_changed = look_at_saves(engine, &engine->standing) || has_changed;
+    if (engine->pages != engine->wishes.pages)
+        make_page(engine);
+    unlock(engine);
+    if (has_changed)
+        change(engine);
+    return asked;
+}
+
+static uint64_t on_time(void *self, uint64_t now_ns)
+{
+    struct engine *engine = self;
+    lock(engine);
+    const uint64_t stop_ns = engine->wishes.leaves ? engine->wishes.stop_ns : UINT64_MAX;
+    unlock(engine);
+    if (now_ns < stop_ns)
+        return stop_ns;
+    transport_stop(engine->host.transport);
+    return UINT64_MAX;
+}
+
+static void on_second(void *self, uint64_t now_ns, const struct node_stats *stats)
+{
+    struct engine *engine = self;
+    (void)now_ns;
+    lock(engine);
+    engine->standing.stats = *stats;
+    unlock(engine);
+}
+
+static void on_event(void *self, uint64_t now_ns, const struct learner_event *event)
+{
+    (void)self;
+    (void)now_ns;
+    CHECK(event->kind == LEARNER_RELAPSED); /* it leaves */
+}
+
+static void *run(void *argument)
+{
+    struct engine *engine = argument;
+    struct host *host = &engine->host;
+    host_run(host);
+    lock(engine);
+    struct engine_standing *standing = &engine->standing;
+    (void)look(engine, standing);
+    node_stats(host->node, transport_now_ns(), &standing->stats);
+    standing->is_running = false;
+    standing->end = end_of(engine);
+    (void)snprintf(standing->why, sizeof standing->why, "%.500s", host->report.reach.why);
+    CHECK(pthread_cond_broadcast(&engine->told) == 0);
+    unlock(engine);
+    change(engine);
+    return NULL;
+}
+
+/* The caller's thread. */
+
+/* What tells a model of the caller's own from others. The digest is that of the first start, if it
+ * goes on. */
+static enum error describe(struct engine *engine, struct setup *setup, bool is_new,
+                           struct problem *problem)
+{
+    const char *folder = engine->config.node.state_dir;
+    char list[CALLER_TENSORS_TEXT];
+    bool goes_on;
+    enum error error = caller_file_has_checkpoint(folder, &goes_on, problem);
+    if (error != OK)
+        return error;
+    if (is_new || !goes_on) {
+        engine->file.start_digest = learner_digest(setup->learner);
+        error = caller_file_save(folder, &engine->file, problem);
+    }
+    caller_tensors_describe(&engine->tensors, engine->run, list);
+    (void)snprintf(setup->description, sizeof setup->description, "%s; start %016llx", list,
+                   (unsigned long long)engine->file.start_digest);
+    return error;
+}
+
+/* The model that the configuration says, as a daemon has it: its description, where its tensors
+ * lie, and its first weights. */
+static enum error make_native(struct engine *engine, struct setup *setup, float *start,
+                              struct problem *problem)
+{
+    struct dataset train = {0}, test = {0};
+    struct setup_model made = {0};
+    enum error error = setup_data(&engine->config, &train, &test, problem);
+    if (error == OK)
+        error =
+            setup_model(&engine->config, 1, &train, &setup->arena, setup->backend, &made, problem);
+    setup->model = error == OK ? made.model : NULL;
+    if (error == OK)
+        error = caller_tensors_place(&engine->tensors, made.model, problem);
+    if (error == OK) {
+        memcpy(setup->description, made.description, sizeof setup->description);
+        setup->about = (struct safetensors_about){.classes = train.classes,
+                                                  .is_regression = dataset_is_regression(&train),
+                                                  .mean = train.mean,
+                                                  .scale = train.scale};
+        if (made.start)
+            memcpy(start, made.start, engine->tensors.parameters * sizeof *start);
+        else
+            model_init(made.model, engine->config.model.seed, start);
+    }
+    dataset_free(&train);
+    dataset_free(&test);
+    return error;
+}
+
+/* Is there memory for the learner and the rest? The system is asked before it is too late to say no
+ * (base/memory.h). */
+static enum error check_memory(size_t parameters, struct problem *problem)
+{
+    const size_t bytes = parameters * 5 * sizeof(float) + ((size_t)128 << 20);
+    void *probe = malloc(bytes);
+    free(probe);
+    return probe ? OK
+                 : problem_set(problem, FAILED, "there is not enough memory for %zu numbers",
+                               parameters);
+}
+
+static void make_learner(struct engine *engine, struct setup *setup, const float *start)
+{
+    const size_t parameters = engine->tensors.parameters;
+    const struct learner_options options = {
+        .start = start,
+        .parameters = parameters,
+        .density_max = setup_density_max(&engine->config, parameters),
+        .holds = setup_holds(&engine->config),
+    };
+    (void)snprintf(setup->device, sizeof setup->device, "the program that has the node in it");
+    setup->learner = learner_new(&setup->arena, setup->backend, NULL, NULL, NULL, &options);
+    shared_settings_text(&engine->config, setup->settings);
+}
+
+static enum error make(void *self, struct setup *setup, struct problem *problem)
+{
+    struct engine *engine = self;
+    const size_t parameters = engine->tensors.parameters;
+    const bool is_native = engine->run[0] == '\0';
+    enum error error = check_memory(parameters, problem);
+    if (error == OK)
+        error = caller_file_load(engine->config.node.state_dir, &engine->file, problem);
+    const bool is_new = error == MISSING;
+    if (!is_new && error != OK)
+        return error;
+    arena_init_growing(&setup->arena);
+    setup->backend = backend_cpu(0);
+    float *start = memory_new(parameters, sizeof *start);
+    error = is_native ? make_native(engine, setup, start, problem)
+                      : caller_tensors_read(&engine->tensors, start, problem);
+    if (error == OK)
+        make_learner(engine, setup, start);
+    free(start);
+    if (error == OK && !is_native)
+        error = describe(engine, setup, is_new, problem);
+    return error;
+}
+
+struct engine *engine_new(void)
+{
+    struct engine *engine = memory_new(1, sizeof *engine);
+    CHECK(pthread_mutex_init(&engine->mutex, NULL) == 0);
+    CHECK(pthread_cond_init(&engine->told, NULL) == 0);
+    atomic_init(&engine->changes, 0);
+    return engine;
+}
+
+enum error engine_open(struct engine *engine, struct problem *problem)
+{
+    const struct host_owner owner = {.self = engine,
+                                     .make = make,
+                                     .on_time = on_time,
+                                     .on_second = on_second,
+                                     .on_event = on_event,
+                                     .on_pumped = on_pumped};
+    secret_start();
+    host_init(&engine->host, &engine->config, &owner);
+    const enum error error = host_open(&engine->host, true, problem);
+    return error == OK ? host_prepare(&engine->host, problem) : error;
+}
+
+/* The signals of the process are for its own threads. */
+static void begin_thread(struct engine *engine)
+{
+    sigset_t all, before;
+    (void)sigfillset(&all);
+    CHECK(pthread_sigmask(SIG_SETMASK, &all, &before) == 0);
+    thread_begin(&engine->thread, run, engine);
+    CHECK(pthread_sigmask(SIG_SETMASK, &before, NULL) == 0);
+    engine->has_begun = true;
+}
+
+void engine_begin(struct engine *engine)
+{
+    struct host *host = &engine->host;
+    engine->caller =
+        (struct caller_learner){.learner = host->setup.learner, .tensors = &engine->tensors};
+    engine->progress.kind = LEARNER_STEPPED;
+    host_begin(host, learner_link_arena_bytes(host->node_options.limits.apply_window));
+    const struct learner_link_options options =
+        host_link_options(host, &caller_learner_ops, &engine->caller);
+    learner_link_init(&engine->link, &host->arena, &options);
+    host->link = &engine->link;
+    begin_thread(engine);
+}
+
+static void say_progress(struct engine *engine)
+{
+    if (engine->progress.steps > 0 && learner_link_say_progress(&engine->link, &engine->progress))
+        engine->progress = (struct learner_event){.kind = LEARNER_STEPPED};
+}
+
+static void perform(struct engine *engine, const struct action *order)
+{
+    if (order->kind == ACTION_PUBLISH)
+        say_progress(engine); /* rumors say how many samples are behind them */
+    (void)learner_link_perform(&engine->link, order);
+    if (order->kind == ACTION_TRAIN)
+        engine->may_step = true;
+    if (order->kind != ACTION_PUBLISH)
+        return;
+    learner_link_say_relapse(&engine->link, learner_relapses(engine->caller.learner));
+    lock(engine);
+    engine->count.relapses = learner_relapses(engine->caller.learner)->count;
+    unlock(engine);
+}
+
+void engine_perform(struct engine *engine)
+{
+    const struct learner_request *request;
+    say_progress(engine);
+    while ((request = learner_link_peek(&engine->link))) {
+        CHECK(request->kind == LEARNER_ORDER);
+        perform(engine, request->order);
+        learner_link_done(&engine->link);
+    }
+}
+
+void engine_step(struct engine *engine, uint64_t samples, double loss_sum)
+{
+    learner_count(engine->caller.learner, samples);
+    lock(engine);
+    engine->count.steps++;
+    engine->count.samples += samples;
+    unlock(engine);
+    engine->progress.steps++;
+    engine->progress.samples += samples;
+    engine->progress.loss_sum += loss_sum;
+    engine_perform(engine);
+}
+
+void engine_fill(struct engine *engine)
+{
+    caller_learner_fill(&engine->caller);
+    lock(engine);
+    engine->count.has_joined = true;
+    unlock(engine);
+}
+
+/* Since when somebody sleeps: has standing changed? */
+struct sleeper {
+    struct engine *engine;
+    uint64_t changes;
+};
+
+static bool has_changed(void *context)
+{
+    const struct sleeper *sleeper = context;
+    return atomic_load(&sleeper->engine->changes) != sleeper->changes;
+}
+
+bool engine_wait(struct engine *engine, uint64_t due_ns,
+                 bool (*is_over)(const struct engine *engine,
+                                 const struct engine_standing *standing),
+                 struct engine_standing *standing)
+{
+    for (;;) {
+        struct sleeper sleeper = {engine, atomic_load(&engine->changes)};
+        engine_perform(engine);
+        engine_standing(engine, standing);
+        if (is_over(engine, standing))
+            return true;
+        if (standing->end != ENGINE_RUNS || learner_link_now_ns() >= due_ns)
+            return false;
+        learner_link_sleep(&engine->link, due_ns, has_changed, &sleeper);
+    }
+}
+
+/* Any thread. */
+
+void engine_standing(struct engine *engine, struct engine_standing *standing)
+{
+    lock(engine);
+    *standing = engine->standing;
+    unlock(engine);
+}
+
+struct engine_count engine_count(struct engine *engine)
+{
+    lock(engine);
+    const struct engine_count count = engine->count;
+    unlock(engine);
+    return count;
+}
+
+struct engine_wishes *engine_wish(struct engine *engine)
+{
+    lock(engine);
+    return &engine->wishes;
+}
+
+void engine_wished(struct engine *engine)
+{
+    unlock(engine);
+    transport_wake(engine->host.transport);
+}
+
+char *engine_page(struct engine *engine, size_t *bytes)
+{
+    const uint64_t wish = ++engine_wish(engine)->pages;
+    engine_wished(engine);
+    char *page = NULL;
+    lock(engine);
+    while (engine->pages < wish && engine->standing.end == ENGINE_RUNS)
+        CHECK(pthread_cond_wait(&engine->told, &engine->mutex) == 0);
+    if (engine->pages >= wish) {
+        page = memory_new(engine->page_bytes + 1, 1);
+        memcpy(page, engine->page, engine->page_bytes);
+        *bytes = engine->page_bytes;
+    }
+    unlock(engine);
+    return page;
+}
+
+/* The end: the caller's thread alone. */
+
+static enum error save(struct engine *engine, struct problem *problem)
+{
+    struct host *host = &engine->host;
+    const struct executor executor = {.ops = &caller_learner_ops, .learner = &engine->caller};
+    (void)host_drain(host);
+    shutdown_apply(host->node, &executor, &host->report);
+    caller_learner_gather(&engine->caller);
+    const uint64_t digest = learner_digest(host->setup.learner);
+    const enum error error =
+        shutdown_save(host->node, host->saving.saver, host->setup.learner, problem);
+    if (error == OK && digest != node_digest(host->node))
+        return problem_set(problem, FAILED,
+                           "the base is not the sum of its rumors: a defect or broken memory; do "
+                           "not use it");
+    return error;
+}
+
+enum error engine_end(struct engine *engine, struct problem *problem)
+{
+    sigset_t all, before;
+    CHECK(engine->has_begun);
+    CHECK(pthread_join(engine->thread, NULL) == 0);
+    engine->has_begun = false;
+    const enum engine_reason end = engine->standing.end;
+    if (end != ENGINE_LEFT && end != ENGINE_DIVERGED)
+        return problem_set(problem, FAILED, "the node had ended by itself, and saved nothing new");
+    (void)sigfillset(&all);
+    CHECK(pthread_sigmask(SIG_SETMASK, &all, &before) == 0);
+    const enum error error = save(engine, problem);
+    CHECK(pthread_sigmask(SIG_SETMASK, &before, NULL) == 0);
+    return error;
+}
+
+void engine_free(struct engine *engine)
+{
+    CHECK(!engine->has_begun);
+    if (engine->host.link)
+        learner_link_end(&engine->link);
+    if (engine->host.transport)
+        host_free(&engine->host);
+    caller_tensors_free(&engine->tensors);
+    free(engine->file.extra);
+    free(engine->page);
+    CHECK(pthread_mutex_destroy(&engine->mutex) == 0);
+    CHECK(pthread_cond_destroy(&engine->told) == 0);
+    free(engine);
+}

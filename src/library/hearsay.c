@@ -1,0 +1,404 @@
+#include "hearsay.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/memory.h"
+#include "library/engine.h"
+#include "library/handle.h"
+
+#define SAMPLES_MAX UINT32_MAX /* of one step */
+#define WAIT_MAX_S  1e9        /* as good as for ever */
+
+uint32_t hearsay_abi(void)
+{
+    return HEARSAY_ABI;
+}
+
+/* When a wait ends. False: that is no number. */
+static bool due_of(double timeout_s, uint64_t *due_ns)
+{
+    if (isnan(timeout_s))
+        return false;
+    *due_ns = timeout_s < 0 || timeout_s > WAIT_MAX_S
+                  ? UINT64_MAX
+                  : learner_link_now_ns() + (uint64_t)(timeout_s * 1e9);
+    return true;
+}
+
+/* Why a wait was in vain, or a step is. */
+static int on_end(struct hearsay *node, const struct engine_standing *standing)
+{
+    switch (standing->end) {
+    case ENGINE_RUNS:
+        return HEARSAY_TIMEOUT;
+    case ENGINE_SHUT_OUT:
+        return handle_fail(
+            node, HEARSAY_REFUSED,
+            "no peer takes this node in: %.300s; give all nodes one run, one list of "
+            "tensors and equal first weights, and one configuration where it says "
+            "(same)",
+            standing->why);
+    case ENGINE_EXPELLED:
+        return handle_fail(node, HEARSAY_REFUSED,
+                           "the operator has put this node out of the swarm");
+    case ENGINE_TURNED_AWAY:
+        return handle_fail(node, HEARSAY_REFUSED,
+                           "no member that was called has this node as one: have its id listed or "
+                           "admitted, and open it again");
+    case ENGINE_LOST:
+        return handle_fail(
+            node, HEARSAY_ENDED,
+            "nobody is left who has the rest of the base; close it, and open it again "
+            "to go on with what was saved here");
+    case ENGINE_DIVERGED:
+        return handle_fail(node, HEARSAY_ENDED,
+                           "weights were no numbers three times within an hour, and the node has "
+                           "left; lower the learning rate or clip gradients");
+    case ENGINE_LEFT:
+        break;
+    }
+    return handle_fail(node, HEARSAY_ENDED, "the node has left the swarm");
+}
+
+static bool has_joined(const struct engine *engine, const struct engine_standing *standing)
+{
+    return standing->is_running && (engine->may_step || !engine->config.train.enabled);
+}
+
+static int join(struct hearsay *node, uint64_t due_ns)
+{
+    struct engine *engine = node->engine;
+    struct engine_standing standing;
+    if (engine_count(engine).has_joined)
+        return HEARSAY_OK;
+    if (!engine_wait(engine, due_ns, has_joined, &standing))
+        return on_end(node, &standing);
+    engine_fill(engine);
+    return HEARSAY_OK;
+}
+
+int hearsay_join(struct hearsay *node, double timeout_s)
+{
+    uint64_t due_ns;
+    const int error = handle_enter(node);
+    if (error != HEARSAY_OK)
+        return error;
+    if (!due_of(timeout_s, &due_ns))
+        return handle_return(node, handle_fail(node, HEARSAY_ARGUMENT, "timeout_s is no number"));
+    return handle_return(node, join(node, due_ns));
+}
+
+/* As handle_enter, of a node that has joined and goes on. */
+static int enter_joined(struct hearsay *node)
+{
+    struct engine_standing standing;
+    const int error = handle_enter(node);
+    if (error != HEARSAY_OK)
+        return error;
+    engine_standing(node->engine, &standing);
+    if (standing.end != ENGINE_RUNS)
+        return handle_return(node, on_end(node, &standing));
+    return engine_count(node->engine).has_joined ? HEARSAY_OK
+                                                 : handle_return(node, HEARSAY_NOT_JOINED);
+}
+
+int hearsay_step(struct hearsay *node, uint64_t samples, double loss, int *changed)
+{
+    const int error = enter_joined(node);
+    if (error != HEARSAY_OK)
+        return error;
+    struct engine *engine = node->engine;
+    if (samples == 0 || samples > SAMPLES_MAX)
+        return handle_return(node, handle_fail(node, HEARSAY_ARGUMENT,
+                                               "a step has 1 to %u samples, and not %llu",
+                                               (unsigned)SAMPLES_MAX, (unsigned long long)samples));
+    engine->caller.has_changed = false;
+    engine_step(engine, samples, isfinite(loss) ? loss * (double)samples : 0);
+    if (changed)
+        *changed = engine->caller.has_changed;
+    return handle_return(node, HEARSAY_OK);
+}
+
+static bool is_settled(const struct engine *engine, const struct engine_standing *standing)
+{
+    return standing->is_settled && standing->settle_asked == engine->wishes.settle;
+}
+
+static bool has_said_all(const struct engine *engine, const struct engine_standing *standing)
+{
+    (void)standing;
+    return engine->progress.steps == 0;
+}
+
+/* What is published is what the node knows of: first it is to know of all steps. */
+static int settle(struct hearsay *node, uint64_t due_ns)
+{
+    struct engine *engine = node->engine;
+    struct engine_standing standing;
+    engine_wish(engine)->is_settling = true;
+    engine_wished(engine);
+    bool is_over = engine_wait(engine, due_ns, has_said_all, &standing);
+    engine_wish(engine)->settle++;
+    engine_wished(engine);
+    is_over = is_over && engine_wait(engine, due_ns, is_settled, &standing);
+    engine_wish(engine)->is_settling = false;
+    engine_wished(engine);
+    return is_over ? HEARSAY_OK : on_end(node, &standing);
+}
+
+int hearsay_settle(struct hearsay *node, double timeout_s)
+{
+    uint64_t due_ns;
+    const int error = enter_joined(node);
+    if (error != HEARSAY_OK)
+        return error;
+    if (!due_of(timeout_s, &due_ns))
+        return handle_return(node, handle_fail(node, HEARSAY_ARGUMENT, "timeout_s is no number"));
+    return handle_return(node, settle(node, due_ns));
+}
+
+/* The error of arguments of open or base that were refused. */
+static int refuse(struct hearsay *node, enum error error, const struct problem *problem)
+{
+    return handle_fail(node, error == MISMATCH ? HEARSAY_UNSUPPORTED : HEARSAY_ARGUMENT, "%s",
+                       problem->text);
+}
+
+static int base(struct hearsay *node, const struct hearsay_tensor *given, uint32_t count)
+{
+    struct engine *engine = node->engine;
+    struct caller_tensors tensors;
+    struct problem problem;
+    enum error error = caller_tensors_init(&tensors, given, count, &problem);
+    if (error != OK)
+        return refuse(node, error, &problem);
+    const struct model *model = engine->host.setup.model;
+    error = model ? caller_tensors_place(&tensors, model, &problem) : OK;
+    if (error == OK)
+        error = caller_tensors_check(&engine->tensors, &tensors, &problem);
+    if (error == OK) {
+        float *weights = memory_new(tensors.parameters, sizeof *weights);
+        engine_perform(engine);
+        learner_read_base(engine->caller.learner, weights);
+        caller_tensors_scatter(&tensors, 0, tensors.parameters, weights);
+        free(weights);
+    }
+    caller_tensors_free(&tensors);
+    return error == OK ? HEARSAY_OK : refuse(node, error, &problem);
+}
+
+int hearsay_base(struct hearsay *node, const struct hearsay_tensor *tensors, uint32_t tensors_count)
+{
+    const int error = enter_joined(node);
+    return error == HEARSAY_OK ? handle_return(node, base(node, tensors, tensors_count)) : error;
+}
+
+/* The caller's bytes: first they, then the checkpoint. */
+static int keep(struct hearsay *node, const void *extra, size_t bytes)
+{
+    struct caller_file *file = &node->engine->file;
+    struct caller_file next = {.start_digest = file->start_digest, .bytes = bytes};
+    struct problem problem;
+    next.extra = bytes > 0 ? malloc(bytes) : NULL;
+    if (bytes > 0 && !next.extra)
+        return handle_fail(node, HEARSAY_FAILED, "there is no memory for %zu bytes", bytes);
+    if (bytes > 0)
+        memcpy(next.extra, extra, bytes);
+    if (caller_file_save(node->engine->config.node.state_dir, &next, &problem) != OK) {
+        free(next.extra);
+        return handle_fail(node, HEARSAY_FAILED, "%s", problem.text);
+    }
+    free(file->extra);
+    *file = next;
+    return HEARSAY_OK;
+}
+
+static bool has_saved(const struct engine *engine, const struct engine_standing *standing)
+{
+    return standing->saves == engine->wishes.saves;
+}
+
+static int save(struct hearsay *node)
+{
+    struct engine *engine = node->engine;
+    struct engine_standing standing;
+    engine_wish(engine)->saves++;
+    engine_wished(engine);
+    if (!engine_wait(engine, UINT64_MAX, has_saved, &standing))
+        return on_end(node, &standing);
+    if (standing.saved.error != OK)
+        return handle_fail(node, HEARSAY_FAILED, "%s", standing.saved.problem.text);
+    return HEARSAY_OK;
+}
+
+int hearsay_save(struct hearsay *node, const void *extra, size_t bytes)
+{
+    int error = enter_joined(node);
+    if (error != HEARSAY_OK)
+        return error;
+    if (!extra && bytes > 0)
+        return handle_return(node, handle_fail(node, HEARSAY_ARGUMENT,
+                                               "extra is NULL, and is to have %zu bytes", bytes));
+    if (extra)
+        error = keep(node, extra, bytes);
+    return handle_return(node, error == HEARSAY_OK ? save(node) : error);
+}
+
+/* To the caller: as much as there is, if there is room for it. */
+static int give(struct hearsay *node, void *to, size_t *room, const void *from, size_t bytes)
+{
+    const size_t given = *room;
+    *room = bytes;
+    if (bytes > 0 && (!to || given < bytes))
+        return handle_fail(node, HEARSAY_TOO_SMALL,
+                           "there is room for %zu bytes, and there are %zu", to ? given : 0, bytes);
+    if (bytes > 0)
+        memcpy(to, from, bytes);
+    return HEARSAY_OK;
+}
+
+int hearsay_extra(struct hearsay *node, void *extra, size_t *bytes)
+{
+    const int error = handle_enter(node);
+    if (error != HEARSAY_OK)
+        return error;
+    if (!bytes)
+        return handle_return(node, handle_fail(node, HEARSAY_ARGUMENT, "bytes is NULL"));
+    const struct caller_file *file = &node->engine->file;
+    return handle_return(node, give(node, extra, bytes, file->extra, file->bytes));
+}
+
+static struct hearsay_info info_of(struct engine *engine)
+{
+    struct engine_standing standing;
+    engine_standing(engine, &standing);
+    const struct engine_count count = engine_count(engine);
+    return (struct hearsay_info){
+        .abi = HEARSAY_ABI,
+        .joined = count.has_joined,
+        .neighbours = standing.stats.neighbours,
+        .members = standing.stats.members_live,
+        .parameters = engine->tensors.parameters,
+        .steps = count.steps,
+        .samples = count.samples,
+        .swarm_samples = standing.swarm_samples,
+        .digest = standing.digest,
+        .rumors = standing.stats.version,
+        .waiting = standing.waiting,
+        .sent_bytes = standing.stats.sent_bytes,
+        .received_bytes = standing.stats.received_bytes,
+        .relapses = count.relapses,
+    };
+}
+
+/* Any thread's. */
+static int check_any(const struct hearsay *node)
+{
+    if (!node)
+        return HEARSAY_ARGUMENT;
+    return node->process == getpid() ? HEARSAY_OK : HEARSAY_FORKED;
+}
+
+int hearsay_info(struct hearsay *node, struct hearsay_info *info)
+{
+    const int error = check_any(node);
+    if (error != HEARSAY_OK)
+        return error;
+    if (!info)
+        return handle_fail(node, HEARSAY_ARGUMENT, "info is NULL");
+    if (info->abi != HEARSAY_ABI)
+        return handle_fail(node, HEARSAY_ABI_UNKNOWN, "info->abi is %u, and this library has %d",
+                           (unsigned)info->abi, HEARSAY_ABI);
+    handle_lock(node);
+    *info = node->engine ? info_of(node->engine) : node->last;
+    handle_unlock(node);
+    return HEARSAY_OK;
+}
+
+int hearsay_status(struct hearsay *node, char *json, size_t *bytes)
+{
+    int error = check_any(node);
+    size_t length = 0;
+    if (error != HEARSAY_OK)
+        return error;
+    if (!bytes)
+        return handle_fail(node, HEARSAY_ARGUMENT, "bytes is NULL");
+    handle_lock(node); /* the engine stays meanwhile */
+    char *page = node->engine ? engine_page(node->engine, &length) : NULL;
+    handle_unlock(node);
+    if (!page)
+        return HEARSAY_CLOSED;
+    error = give(node, json, bytes, page, length + 1);
+    free(page);
+    return error;
+}
+
+static bool never(const struct engine *engine, const struct engine_standing *standing)
+{
+    (void)engine;
+    (void)standing;
+    return false;
+}
+
+static int close_it(struct hearsay *node, uint64_t stop_ns)
+{
+    struct engine *engine = node->engine;
+    struct engine_standing standing;
+    struct problem problem;
+    struct engine_wishes *wishes = engine_wish(engine);
+    wishes->leaves = true;
+    wishes->stop_ns = stop_ns;
+    engine_wished(engine);
+    (void)engine_wait(engine, UINT64_MAX, never, &standing);
+    const enum error error = engine_end(engine, &problem);
+    handle_lock(node);
+    node->last = info_of(engine);
+    node->engine = NULL;
+    handle_unlock(node);
+    engine_free(engine);
+    return error == OK ? HEARSAY_OK : handle_fail(node, HEARSAY_FAILED, "%s", problem.text);
+}
+
+int hearsay_close(struct hearsay *node, double grace_s)
+{
+    uint64_t stop_ns;
+    const int error = handle_enter(node);
+    if (error != HEARSAY_OK)
+        return error;
+    if (!due_of(grace_s, &stop_ns))
+        (void)due_of(0, &stop_ns); /* it is closed all the same */
+    return handle_return(node, close_it(node, stop_ns));
+}
+
+int hearsay_free(struct hearsay *node)
+{
+    uint64_t now_ns = 0;
+    if (!node)
+        return HEARSAY_OK;
+    int error = handle_enter_any(node);
+    if (error != HEARSAY_OK)
+        return error;
+    (void)due_of(0, &now_ns);
+    if (node->engine)
+        error = close_it(node, now_ns);
+    handle_free(node);
+    return error;
+}
+
+int hearsay_error_text(struct hearsay *node, int error, char *text, size_t bytes)
+{
+    const bool is_ours = check_any(node) == HEARSAY_OK && error > 0 && error < HANDLE_ERRORS;
+    if (!text || bytes == 0)
+        return HEARSAY_ARGUMENT;
+    if (is_ours)
+        handle_lock(node);
+    const char *ours = is_ours ? node->sentences[error].text : "";
+    (void)snprintf(text, bytes, "%s", ours[0] ? ours : handle_meaning(error));
+    if (is_ours)
+        handle_unlock(node);
+    return HEARSAY_OK;
+}

@@ -1,0 +1,110 @@
+/* hearsay_open: from what the caller gives to a node that runs. */
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "config/config_read.h"
+#include "hearsay.h"
+#include "library/engine.h"
+#include "library/handle.h"
+
+#define SETTINGS_COUNT_MAX 1024
+
+/* Letters, digits and the like: it stands between commas in the model's description. */
+static bool is_run(const char *run)
+{
+    if (!run[0] || strnlen(run, HEARSAY_RUN_MAX + 1) > HEARSAY_RUN_MAX)
+        return false;
+    for (const char *at = run; *at; at++)
+        if (!isalnum((unsigned char)*at) && !strchr("-_.:/", *at))
+            return false;
+    return true;
+}
+
+static enum error load(struct config_load *load, const struct hearsay_options *options,
+                       struct problem *problem)
+{
+    enum error error = OK;
+    config_defaults(&load->config);
+    if (options->config)
+        error = config_load_file(load, options->config, problem);
+    for (uint32_t i = 0; error == OK && i < options->settings_count; i++)
+        error = options->settings[i] ? config_load_set(load, options->settings[i], problem)
+                                     : problem_set(problem, MALFORMED, "setting %u is NULL", i);
+    if (error == OK)
+        error = config_load_check(load, options->config, problem);
+    if (error == OK && strcmp(load->config.node.log, "-") == 0)
+        return problem_set(problem, MALFORMED,
+                           "[node] log = - is the output of the program that has the node in it; "
+                           "name a file");
+    return error;
+}
+
+static int read_config(struct hearsay *node, const struct hearsay_options *options)
+{
+    struct problem problem;
+    if (options->settings_count > SETTINGS_COUNT_MAX ||
+        (options->settings_count > 0 && !options->settings))
+        return handle_fail(node, HEARSAY_ARGUMENT, "settings is NULL, or has more than %d",
+                           SETTINGS_COUNT_MAX);
+    struct config_load *loaded = memory_new(1, sizeof *loaded);
+    const enum error error = load(loaded, options, &problem);
+    node->engine->config = loaded->config;
+    free(loaded);
+    return error == OK ? HEARSAY_OK : handle_fail(node, HEARSAY_CONFIG, "%s", problem.text);
+}
+
+static int check_options(struct hearsay *node, const struct hearsay_options *options)
+{
+    if (!options)
+        return handle_fail(node, HEARSAY_ARGUMENT, "options is NULL");
+    if (options->abi != HEARSAY_ABI)
+        return handle_fail(node, HEARSAY_ABI_UNKNOWN, "options->abi is %u, and this library has %d",
+                           (unsigned)options->abi, HEARSAY_ABI);
+    if (options->run && !is_run(options->run))
+        return handle_fail(
+            node, HEARSAY_ARGUMENT,
+            "run is to be NULL, or a name of 1 to %d letters, digits and -_.:/, the same on "
+            "all nodes",
+            HEARSAY_RUN_MAX);
+    return HEARSAY_OK;
+}
+
+static int open_it(struct hearsay *node, const struct hearsay_options *options)
+{
+    struct engine *engine = node->engine;
+    struct problem problem;
+    enum error error =
+        caller_tensors_init(&engine->tensors, options->tensors, options->tensors_count, &problem);
+    if (error != OK)
+        return handle_fail(node, error == MISMATCH ? HEARSAY_UNSUPPORTED : HEARSAY_ARGUMENT, "%s",
+                           problem.text);
+    const int wrong = read_config(node, options);
+    if (wrong != HEARSAY_OK)
+        return wrong;
+    if (options->run)
+        memcpy(engine->run, options->run, strlen(options->run) + 1);
+    error = engine_open(engine, &problem);
+    if (error != OK)
+        return handle_fail(node, HEARSAY_FAILED, "%s", problem.text);
+    engine_begin(engine);
+    return HEARSAY_OK;
+}
+
+int hearsay_open(const struct hearsay_options *options, struct hearsay **out)
+{
+    if (!out)
+        return HEARSAY_ARGUMENT;
+    struct hearsay *node = *out = handle_new();
+    int error = check_options(node, options);
+    if (error != HEARSAY_OK)
+        return error;
+    node->engine = engine_new();
+    error = open_it(node, options);
+    if (error != HEARSAY_OK) {
+        engine_free(node->engine);
+        node->engine = NULL;
+    }
+    return error;
+}

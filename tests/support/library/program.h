@@ -1,0 +1,68 @@
+/* A program with a node in it, for tests: it fits a plane through points by least squares, on a
+ * thread of its own, and knows nothing of hearsay but hearsay.h.
+ *
+ *   programs_begin ─► program_open ─► program_start (learns: join, step, …, settle) ─► program_end
+ */
+#ifndef HEARSAY_TESTS_SUPPORT_LIBRARY_PROGRAM_H
+#define HEARSAY_TESTS_SUPPORT_LIBRARY_PROGRAM_H
+
+#include <pthread.h>
+#include <stdbool.h>
+
+#include "hearsay.h"
+
+#define PROGRAM_INPUTS  24
+#define PROGRAM_OUTPUTS 5
+#define PROGRAM_WEIGHTS (PROGRAM_INPUTS * PROGRAM_OUTPUTS)
+#define PROGRAM_TENSORS 2
+#define PROGRAM_FOREVER (-1.0)
+
+struct program {
+    const char *name;            /* of its files */
+    unsigned seed;               /* of its points */
+    const char *run;             /* NULL: "plane" */
+    const char *peers;           /* whom it dials; NULL: nobody */
+    const char *setting;         /* one more; or NULL */
+    int steps;                   /* to make at least */
+    double target;               /* loss of the base that it steps until; 0: none */
+    uint32_t dtype;              /* of its weights */
+    pthread_barrier_t *together; /* waited for before each settle; or NULL */
+
+    struct hearsay *node;
+    float weights[PROGRAM_WEIGHTS];   /* [inputs][outputs], of float32 */
+    uint16_t halves[PROGRAM_WEIGHTS]; /* the same, of sixteen bits */
+    float bias[PROGRAM_OUTPUTS];
+    pthread_t thread;
+    int error;        /* the first that a call has returned in its thread */
+    const char *call; /* by that name */
+    int changes;      /* steps that said so */
+};
+
+/* A new folder with a swarm key; later files are made in it. */
+int programs_begin(void **state);
+int programs_end(void **state);
+
+/* The first weights, the same for all. */
+void program_init(struct program *program, const char *name, unsigned seed);
+void program_tensors(struct program *program, struct hearsay_tensor tensors[PROGRAM_TENSORS]);
+/* Makes the file of keys, if it is not there. */
+void program_need_identity(const char *path, unsigned seed);
+/* hearsay_open, of a node that listens at a port of the system's choice. */
+int program_open(struct program *program);
+/* Where it listens: "127.0.0.1:40123". */
+void program_address(struct program *program, char address[64]);
+/* Begins a thread that joins, makes its steps and settles; and waits for it. */
+void program_start(struct program *program);
+void program_finish(struct program *program);
+/* One step of gradient descent, on points drawn anew; returns the loss before it. */
+double program_step(struct program *program, unsigned step);
+/* The loss of these weights on many points of the plane. */
+double program_loss(const float weights[PROGRAM_WEIGHTS], const float bias[PROGRAM_OUTPUTS]);
+/* hearsay_base. */
+int program_base(struct program *program, float weights[PROGRAM_WEIGHTS],
+                 float bias[PROGRAM_OUTPUTS]);
+struct hearsay_info program_info(struct program *program);
+/* What went wrong, for a message. */
+const char *program_sentence(struct program *program, int error);
+
+#endif

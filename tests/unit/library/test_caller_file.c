@@ -1,0 +1,71 @@
+/* What the state folder keeps for the caller: whole, or not at all. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "library/caller_file.h"
+#include "support/library/program.h"
+
+static void what_is_saved_is_loaded(void **state)
+{
+    static uint8_t bytes[200000];
+    struct caller_file file = {.start_digest = 0x0123456789abcdef}, found = {.bytes = 1};
+    struct problem problem;
+    (void)state;
+    for (size_t i = 0; i < sizeof bytes; i++)
+        bytes[i] = (uint8_t)(i * i);
+    assert_int_equal(caller_file_load(".", &found, &problem), MISSING);
+    assert_int_equal(caller_file_save(".", &file, &problem), OK);
+    assert_int_equal(caller_file_load(".", &found, &problem), OK);
+    assert_true(found.start_digest == file.start_digest && found.bytes == 0 && !found.extra);
+    file.extra = bytes;
+    file.bytes = sizeof bytes;
+    assert_int_equal(caller_file_save(".", &file, &problem), OK);
+    assert_int_equal(caller_file_load(".", &found, &problem), OK);
+    assert_int_equal(found.bytes, sizeof bytes);
+    assert_memory_equal(found.extra, bytes, sizeof bytes);
+    free(found.extra);
+}
+
+static void damage_is_found(void **state)
+{
+    struct caller_file found;
+    struct problem problem;
+    (void)state;
+    FILE *file = fopen("caller", "r+");
+    assert_non_null(file);
+    assert_int_equal(fseek(file, 100000, SEEK_SET), 0);
+    assert_int_equal(fputc(7, file), 7);
+    assert_int_equal(fclose(file), 0);
+    assert_int_equal(caller_file_load(".", &found, &problem), MALFORMED);
+    assert_non_null(strstr(problem.text, "is damaged"));
+}
+
+static void a_folder_that_is_not_there_is_said(void **state)
+{
+    const struct caller_file file = {.bytes = 0};
+    struct problem problem;
+    bool has;
+    (void)state;
+    assert_int_equal(caller_file_save("nowhere", &file, &problem), FAILED);
+    assert_non_null(strstr(problem.text, "nowhere/caller"));
+    assert_int_equal(caller_file_has_checkpoint("nowhere", &has, &problem), FAILED);
+    assert_int_equal(caller_file_has_checkpoint(".", &has, &problem), OK);
+    assert_false(has);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_is_saved_is_loaded),
+        cmocka_unit_test(damage_is_found),
+        cmocka_unit_test(a_folder_that_is_not_there_is_said),
+    };
+    return cmocka_run_group_tests(tests, programs_begin, programs_end);
+}

@@ -1,0 +1,142 @@
+/* A program that comes late receives the base; one that goes on has what it left, and its bytes;
+ * one of another model is refused with a sentence. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "support/library/program.h"
+
+#define STEPS 50
+
+static void open_or_say(struct program *program)
+{
+    const int error = program_open(program);
+    if (error != HEARSAY_OK)
+        fail_msg("%s: %s", program->name, program_sentence(program, error));
+}
+
+/* Returns the digest of what it leaves. */
+static uint64_t end(struct program *program)
+{
+    assert_int_equal(hearsay_close(program->node, PROGRAM_FOREVER), HEARSAY_OK);
+    const uint64_t digest = program_info(program).digest;
+    assert_int_equal(hearsay_free(program->node), HEARSAY_OK);
+    return digest;
+}
+
+/* One that has learned alone. */
+static void learn_alone(struct program *program, const char *name, unsigned seed)
+{
+    program_init(program, name, seed);
+    program->steps = STEPS;
+    open_or_say(program);
+    program_start(program);
+    program_finish(program);
+}
+
+static void a_late_program_gets_the_base(void **state)
+{
+    struct program first, late;
+    char address[64];
+    float bases[2][PROGRAM_WEIGHTS], bias[2][PROGRAM_OUTPUTS];
+    (void)state;
+    learn_alone(&first, "first", 1);
+    program_address(&first, address);
+    program_init(&late, "late", 2);
+    late.peers = address;
+    open_or_say(&late);
+    assert_int_equal(program_base(&late, bases[1], bias[1]), HEARSAY_NOT_JOINED);
+    assert_int_equal(hearsay_join(late.node, PROGRAM_FOREVER), HEARSAY_OK);
+    assert_int_equal(program_base(&first, bases[0], bias[0]), HEARSAY_OK);
+    assert_int_equal(program_base(&late, bases[1], bias[1]), HEARSAY_OK);
+    assert_memory_equal(bases[0], bases[1], sizeof bases[0]);
+    assert_memory_equal(late.weights, bases[1], sizeof bases[1]); /* the tensors were filled */
+    assert_memory_equal(late.bias, bias[1], sizeof bias[1]);
+    assert_true(program_info(&late).digest == program_info(&first).digest);
+    assert_true(program_info(&late).swarm_samples > 0);
+    (void)end(&late);
+    (void)end(&first);
+}
+
+static void one_of_sixteen_bits_has_the_base_rounded(void **state)
+{
+    struct program program;
+    float base[PROGRAM_WEIGHTS], bias[PROGRAM_OUTPUTS];
+    (void)state;
+    program_init(&program, "half", 3);
+    const double before = program_loss(program.weights, program.bias);
+    program.dtype = HEARSAY_BFLOAT16;
+    program.steps = STEPS;
+    program.target = 0.2 * before;
+    open_or_say(&program);
+    program_start(&program);
+    program_finish(&program);
+    assert_int_equal(program_base(&program, base, bias), HEARSAY_OK);
+    assert_true(program_loss(base, bias) < 0.4 * before);
+    (void)end(&program);
+}
+
+static void one_that_goes_on_has_what_it_left(void **state)
+{
+    static const char optimizer[] = "the state of an optimizer";
+    struct program program, again;
+    char bytes[64];
+    size_t count = 0;
+    (void)state;
+    learn_alone(&program, "again", 4);
+    assert_int_equal(hearsay_save(program.node, optimizer, sizeof optimizer), HEARSAY_OK);
+    const uint64_t digest = end(&program);
+
+    program_init(&again, "again", 4); /* its tensors are as at the very first */
+    again.steps = STEPS;
+    open_or_say(&again);
+    assert_int_equal(hearsay_extra(again.node, NULL, &count), HEARSAY_TOO_SMALL);
+    assert_int_equal(count, sizeof optimizer);
+    assert_int_equal(hearsay_extra(again.node, bytes, &count), HEARSAY_OK);
+    assert_memory_equal(bytes, optimizer, sizeof optimizer);
+    assert_int_equal(hearsay_join(again.node, PROGRAM_FOREVER), HEARSAY_OK);
+    assert_memory_equal(again.weights, program.weights, sizeof program.weights);
+    assert_memory_equal(again.bias, program.bias, sizeof program.bias);
+    assert_true(program_info(&again).digest == digest);
+    (void)end(&again);
+
+    again = program; /* and as they were when it ended: still the same model */
+    open_or_say(&again);
+    assert_int_equal(hearsay_join(again.node, PROGRAM_FOREVER), HEARSAY_OK);
+    assert_true(program_info(&again).digest == digest);
+    (void)end(&again);
+}
+
+static void another_model_is_refused_with_a_sentence(void **state)
+{
+    struct program first, other;
+    char address[64];
+    (void)state;
+    learn_alone(&first, "one", 5);
+    program_address(&first, address);
+    program_init(&other, "other", 6);
+    other.run = "another-run";
+    other.peers = address;
+    open_or_say(&other);
+    assert_int_equal(hearsay_join(other.node, PROGRAM_FOREVER), HEARSAY_REFUSED);
+    assert_non_null(strstr(program_sentence(&other, HEARSAY_REFUSED), "other model"));
+    assert_int_equal(hearsay_step(other.node, 1, 0, NULL), HEARSAY_REFUSED);
+    assert_int_equal(hearsay_close(other.node, 0), HEARSAY_FAILED); /* there is nothing to save */
+    assert_int_equal(hearsay_free(other.node), HEARSAY_OK);
+    (void)end(&first);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_late_program_gets_the_base),
+        cmocka_unit_test(one_of_sixteen_bits_has_the_base_rounded),
+        cmocka_unit_test(one_that_goes_on_has_what_it_left),
+        cmocka_unit_test(another_model_is_refused_with_a_sentence),
+    };
+    return cmocka_run_group_tests(tests, programs_begin, programs_end);
+}

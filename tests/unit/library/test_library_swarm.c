@@ -1,0 +1,86 @@
+/* Programs with nodes in them, over real sockets: they learn together and end with one model. */
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "support/library/program.h"
+
+#define STEPS  400
+#define TARGET 0.02 /* of the loss of the first weights */
+
+static void open_or_say(struct program *program)
+{
+    const int error = program_open(program);
+    if (error != HEARSAY_OK)
+        fail_msg("%s: %s", program->name, program_sentence(program, error));
+}
+
+static void close_all(struct program *programs, int count)
+{
+    for (int i = 0; i < count; i++) {
+        assert_int_equal(hearsay_close(programs[i].node, 0), HEARSAY_OK);
+        assert_int_equal(hearsay_free(programs[i].node), HEARSAY_OK);
+    }
+}
+
+static void assert_one_model(struct program *programs, int count)
+{
+    float weights[2][PROGRAM_WEIGHTS], bias[2][PROGRAM_OUTPUTS];
+    const struct hearsay_info first = program_info(&programs[0]);
+    assert_int_equal(program_base(&programs[0], weights[0], bias[0]), HEARSAY_OK);
+    for (int i = 1; i < count; i++) {
+        assert_true(program_info(&programs[i]).digest == first.digest);
+        assert_int_equal(program_base(&programs[i], weights[1], bias[1]), HEARSAY_OK);
+        assert_memory_equal(weights[0], weights[1], sizeof weights[0]);
+        assert_memory_equal(bias[0], bias[1], sizeof bias[0]);
+    }
+}
+
+static void three_programs_learn_one_model(void **state)
+{
+    struct program programs[3];
+    char first[64];
+    float weights[PROGRAM_WEIGHTS], bias[PROGRAM_OUTPUTS];
+    pthread_barrier_t together;
+    (void)state;
+    assert_int_equal(pthread_barrier_init(&together, NULL, 3), 0);
+    static const char *const names[] = {"a", "b", "c"};
+    program_init(&programs[0], "a", 1);
+    const double before = program_loss(programs[0].weights, programs[0].bias);
+    for (unsigned i = 0; i < 3; i++) {
+        program_init(&programs[i], names[i], i + 1);
+        programs[i].steps = STEPS;
+        programs[i].target = TARGET * before;
+        programs[i].together = &together;
+        programs[i].peers = i > 0 ? first : NULL;
+        open_or_say(&programs[i]);
+        if (i == 0)
+            program_address(&programs[0], first);
+        program_start(&programs[i]);
+    }
+    for (int i = 0; i < 3; i++)
+        program_finish(&programs[i]);
+    assert_one_model(programs, 3);
+    assert_int_equal(program_base(&programs[0], weights, bias), HEARSAY_OK);
+    assert_true(program_loss(weights, bias) < 5 * TARGET * before); /* and it stays about there */
+    for (int i = 0; i < 3; i++) {
+        assert_true(program_info(&programs[i]).rumors > 0);
+        assert_true(program_info(&programs[i]).steps >= STEPS);
+        assert_true(programs[i].changes > 0);
+    }
+    close_all(programs, 3);
+    assert_int_equal(pthread_barrier_destroy(&together), 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(three_programs_learn_one_model),
+    };
+    return cmocka_run_group_tests(tests, programs_begin, programs_end);
+}
