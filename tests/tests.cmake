@@ -58,6 +58,10 @@ add_test(NAME planted_list
          COMMAND bash ${CMAKE_SOURCE_DIR}/tests/planted/test_list.sh)
 add_test(NAME page
          COMMAND bash ${CMAKE_SOURCE_DIR}/tests/process/test_page.sh $<TARGET_FILE:test_report>)
+if(NOT SANITIZE) # its program is compiled as a user compiles one
+  add_test(NAME library_page COMMAND bash ${CMAKE_SOURCE_DIR}/tests/process/test_library_page.sh
+                                     $<TARGET_FILE:hearsay>)
+endif()
 add_test(NAME client COMMAND bash ${CMAKE_SOURCE_DIR}/tests/process/test_client.sh
                              $<TARGET_FILE:hearsay>)
 add_test(NAME two_rumors COMMAND bash ${CMAKE_SOURCE_DIR}/tests/process/test_two_rumors.sh

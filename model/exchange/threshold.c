@@ -2,9 +2,9 @@
 
 #include <math.h>
 #include <stdbool.h>
-#include <string.h>
 
 #include "base/error.h"
+#include "base/float_bits.h"
 
 #define RUMOR_BYTES   64800.0 /* entries of one rumor at most */
 #define RUMOR_ADDS    150.0   /* bytes that header, signature, record and message add to a rumor */
@@ -15,25 +15,16 @@
 #define RATIO_LEAST   0.0625
 #define RATIO_MOST    2.0
 
-static float float_of(uint32_t bits)
-{
-    float value;
-    memcpy(&value, &bits, sizeof value);
-    return value;
-}
-
 float threshold_edge(uint32_t bin)
 {
     CHECK(bin < HISTOGRAM_BINS);
-    return float_of(bin << BIN_BITS);
+    return float_of_bits(bin << BIN_BITS);
 }
 
 static uint32_t bin_of(float value)
 {
     CHECK(value >= 0);
-    uint32_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    return bits >> BIN_BITS;
+    return bits_of_float(value) >> BIN_BITS;
 }
 
 /* The entropy of a choice of m out of n, in bits. */
@@ -235,7 +226,7 @@ void threshold_split(struct threshold *chosen, const uint32_t bins[static HISTOG
             from -= half;
         }
     }
-    const float edge = float_of((chosen->split << BIN_BITS) + (from << PART_BITS));
+    const float edge = float_of_bits((chosen->split << BIN_BITS) + (from << PART_BITS));
     const double entries = reach.entries - tally.above[chosen->split] + published;
     if (entries * (double)edge <= chosen->mass)
         return;

@@ -4,7 +4,8 @@
 
 #include <stddef.h>
 #include <stdint.h>
-#include <string.h>
+
+#include "base/float_bits.h"
 
 static inline void bytes_put(uint8_t *out, uint64_t value, size_t bytes)
 {
@@ -22,17 +23,12 @@ static inline uint64_t bytes_get(const uint8_t *in, size_t bytes)
 
 static inline void bytes_put_float(uint8_t *out, float value)
 {
-    uint32_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    bytes_put(out, bits, sizeof bits);
+    bytes_put(out, bits_of_float(value), sizeof value);
 }
 
 static inline float bytes_get_float(const uint8_t *in)
 {
-    uint32_t bits = (uint32_t)bytes_get(in, sizeof bits);
-    float value;
-    memcpy(&value, &bits, sizeof value);
-    return value;
+    return float_of_bits((uint32_t)bytes_get(in, sizeof(float)));
 }
 
 #endif

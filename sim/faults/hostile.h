@@ -15,8 +15,8 @@
  *
  * They use the peer and the codecs of the node (peer.h, message.h, rumor.h, record.h), so they get
  * as far as any member can. One that is hung up on calls again after a pause. Everything is drawn
- * from one seed. Their rumors at the limits are all that is valid, which every node
- * takes, and none has two with one number.
+ * from one seed. The only valid rumors of theirs are those at the limits, which every node takes;
+ * none has two with one number.
  * Held by tests/unit/sim/test_fault_injector_wire.c.
  */
 #ifndef HEARSAY_SIM_FAULTS_HOSTILE_H

@@ -10,8 +10,9 @@
 #include "wire/move.h"
 
 #define MORE_ONE_IN 4 /* odds of another rumor when those that there are have been sent */
-#define LENGTH_PART 8 /* of the root of the parameters: all entries may move so many weights of 1  \
-                       */
+#define LENGTH_PART                                                                                \
+    8 /* of the root of the parameters: all entries may move so many weights of 1                  \
+       */
 
 /* What a rumor is made of; entries and levels have room for all parameters. */
 struct draft {

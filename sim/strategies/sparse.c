@@ -2,8 +2,8 @@
 
 #include <math.h>
 #include <stdlib.h>
-#include <string.h>
 
+#include "base/float_bits.h"
 #include "base/memory.h"
 
 #define BUCKETS      4
@@ -50,10 +50,7 @@ static uint64_t find(uint64_t *keys, int count, int at)
 /* Larger where the magnitude is, or of equal ones the first; no two of a chunk are equal. */
 static uint64_t key_of(float value, uint32_t place)
 {
-    const float magnitude = fabsf(value);
-    uint32_t bits;
-    memcpy(&bits, &magnitude, sizeof bits);
-    return (uint64_t)bits * SPARSE_CHUNK + (SPARSE_CHUNK - 1 - place);
+    return (uint64_t)bits_of_float(fabsf(value)) * SPARSE_CHUNK + (SPARSE_CHUNK - 1 - place);
 }
 
 void sparse_keep_largest(float *values, uint32_t count, uint32_t kept)

@@ -5,9 +5,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/half.h"
 #include "base/memory.h"
 #include "crypto/secret.h"
-#include "library/half.h"
 
 #define WEIGHT_MAX  100.0f /* a base holds up to 128: training needs room to move */
 #define LIST_HASH   16     /* bytes of the hash over the list */

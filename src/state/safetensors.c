@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/digest.h"
+#include "base/float_bits.h"
 #include "base/memory.h"
 #include "state/atomic_file.h"
 #include "state/safetensors_file.h"
@@ -61,11 +62,8 @@ static bool split_path(const char *path, char folder[static DISK_PATH_MAX], cons
 uint64_t safetensors_checksum(const float *weights, size_t count)
 {
     uint64_t checksum = 0;
-    for (size_t c = 0; c < count; c++) {
-        uint32_t bits;
-        memcpy(&bits, &weights[c], sizeof bits);
-        checksum = digest_add(checksum, digest_of_entry((uint32_t)c, bits));
-    }
+    for (size_t c = 0; c < count; c++)
+        checksum = digest_add(checksum, digest_of_entry((uint32_t)c, bits_of_float(weights[c])));
     return checksum;
 }
 

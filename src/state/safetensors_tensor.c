@@ -1,10 +1,10 @@
 #include "state/safetensors_tensor.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/half.h"
 #include "base/memory.h"
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ && sizeof(float) == 4,
@@ -18,27 +18,18 @@ static float from_f32(const void *at)
     return value;
 }
 
-/* The upper half of a float32. */
 static float from_bf16(const void *at)
 {
     uint16_t half;
-    float value;
     memcpy(&half, at, sizeof half);
-    const uint32_t bits = (uint32_t)half << 16;
-    memcpy(&value, &bits, sizeof value);
-    return value;
+    return half_of_bfloat16(half);
 }
 
-/* IEEE 754's binary16: sign, 5 bits of exponent, 10 of fraction. */
 static float from_f16(const void *at)
 {
     uint16_t half;
     memcpy(&half, at, sizeof half);
-    const int exponent = half >> 10 & 31, fraction = half & 1023;
-    const float size = exponent == 31  ? (fraction == 0 ? INFINITY : NAN)
-                       : exponent == 0 ? ldexpf((float)fraction, -24)
-                                       : ldexpf((float)(fraction + 1024), exponent - 25);
-    return half >> 15 ? -size : size;
+    return half_of_float16(half);
 }
 
 static const struct number_type {

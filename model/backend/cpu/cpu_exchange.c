@@ -6,6 +6,7 @@
 #include "backend/cpu/cpu.h"
 #include "base/digest.h"
 #include "base/error.h"
+#include "base/float_bits.h"
 #include "exchange/survey_simd.h"
 
 #define AHEAD 24 /* entries that are prefetched */
@@ -53,8 +54,7 @@ void cpu_refine(struct backend *backend, uint32_t found, const uint32_t *candida
     memset(host_parts, 0, BIN_PARTS * sizeof *host_parts);
     for (uint32_t i = 0; i < found; i++) {
         const float size = fabsf(residual(w[candidates[i]], base[candidates[i]]));
-        uint32_t bits;
-        memcpy(&bits, &size, sizeof bits);
+        const uint32_t bits = bits_of_float(size);
         if (bits >> BIN_BITS == bin)
             host_parts[bits >> PART_BITS & (BIN_PARTS - 1)]++;
     }

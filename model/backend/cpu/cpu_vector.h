@@ -3,7 +3,8 @@
 #define HEARSAY_MODEL_BACKEND_CPU_CPU_VECTOR_H
 
 #include <stdint.h>
-#include <string.h>
+
+#include "base/float_bits.h"
 
 /* A function compiled for each width of vectors; which one runs is settled when the program is
  * loaded, before a sanitizer is ready for it. By gcc alone: what clang makes of these names has not
@@ -25,20 +26,6 @@ static inline float lanes_sum(const float lanes[static LANES])
     for (int i = 0; i < 4; i++)
         four[i] = eight[i] + eight[i + 4];
     return (four[0] + four[2]) + (four[1] + four[3]);
-}
-
-static inline float float_of_bits(uint32_t bits)
-{
-    float value;
-    memcpy(&value, &bits, sizeof value);
-    return value;
-}
-
-static inline uint32_t bits_of_float(float value)
-{
-    uint32_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    return bits;
 }
 
 /* exp(x) to about one unit in the last place, without a branch: x = n ln 2 + r, |r| <= ln 2 / 2,

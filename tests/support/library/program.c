@@ -9,9 +9,9 @@
 
 #include <cmocka.h>
 
+#include "base/half.h"
 #include "crypto/identity.h"
 #include "crypto/secret.h"
-#include "library/half.h"
 
 #define POINTS 32  /* of a step */
 #define MANY   512 /* points of a loss */

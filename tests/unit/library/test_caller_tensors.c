@@ -8,8 +8,8 @@
 
 #include <cmocka.h>
 
+#include "base/half.h"
 #include "library/caller_tensors.h"
-#include "library/half.h"
 
 #define P 11
 

@@ -1,36 +1,24 @@
 /* The two types of sixteen bits, to float32 and back: rounded to the nearest, ties to even. A
- * number that is none stays none. Held by tests/unit/library/test_caller_tensors.c.
+ * number that is none stays none. Held by tests/unit/library/test_caller_tensors.c and
+ * tests/unit/state/test_safetensors.c.
  */
-#ifndef HEARSAY_LIBRARY_HALF_H
-#define HEARSAY_LIBRARY_HALF_H
+#ifndef HEARSAY_BASE_HALF_H
+#define HEARSAY_BASE_HALF_H
 
 #include <math.h>
 #include <stdint.h>
-#include <string.h>
 
-static inline uint32_t half_bits(float value)
-{
-    uint32_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    return bits;
-}
-
-static inline float half_float(uint32_t bits)
-{
-    float value;
-    memcpy(&value, &bits, sizeof value);
-    return value;
-}
+#include "base/float_bits.h"
 
 /* bfloat16 is the upper half of a float32. */
 static inline float half_of_bfloat16(uint16_t half)
 {
-    return half_float((uint32_t)half << 16);
+    return float_of_bits((uint32_t)half << 16);
 }
 
 static inline uint16_t half_to_bfloat16(float value)
 {
-    const uint32_t bits = half_bits(value);
+    const uint32_t bits = bits_of_float(value);
     if (isnan(value))
         return (uint16_t)(bits >> 16 | 0x40);
     return (uint16_t)((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
@@ -42,15 +30,15 @@ static inline float half_of_float16(uint16_t half)
     const uint32_t sign = (uint32_t)(half & 0x8000) << 16, exponent = half >> 10 & 31;
     const uint32_t fraction = half & 0x3ff;
     if (exponent == 31)
-        return half_float(sign | 0x7f800000 | fraction << 13);
+        return float_of_bits(sign | 0x7f800000 | fraction << 13);
     if (exponent == 0)
-        return copysignf((float)fraction * 0x1p-24f, half_float(sign | 0x3f800000));
-    return half_float(sign | (exponent + 112) << 23 | fraction << 13);
+        return copysignf((float)fraction * 0x1p-24f, float_of_bits(sign | 0x3f800000));
+    return float_of_bits(sign | (exponent + 112) << 23 | fraction << 13);
 }
 
 static inline uint16_t half_to_float16(float value)
 {
-    const uint16_t sign = (uint16_t)(half_bits(value) >> 16 & 0x8000);
+    const uint16_t sign = (uint16_t)(bits_of_float(value) >> 16 & 0x8000);
     const float size = fabsf(value);
     if (isnan(value))
         return sign | 0x7e00;
@@ -58,7 +46,7 @@ static inline uint16_t half_to_float16(float value)
         return sign | 0x7c00;
     if (size < 0x1p-14f) /* in units of the smallest; 1024 of them are the first normal number */
         return (uint16_t)(sign | (uint32_t)lrintf(size * 0x1p24f));
-    const uint32_t bits = half_bits(size);
+    const uint32_t bits = bits_of_float(size);
     return (uint16_t)(sign | (((bits + 0xfff + (bits >> 13 & 1)) >> 13) - (112u << 10)));
 }
 
