@@ -33,18 +33,35 @@ static void what_is_saved_is_loaded(void **state)
     free(found.extra);
 }
 
+/* One byte is another than it was; done twice, it is as it was. */
+static void flip(long offset, int from)
+{
+    FILE *file = fopen("caller", "r+");
+    assert_non_null(file);
+    assert_int_equal(fseek(file, offset, from), 0);
+    const int byte = fgetc(file);
+    assert_int_equal(fseek(file, offset, from), 0);
+    assert_int_equal(fputc(byte ^ 1, file), byte ^ 1);
+    assert_int_equal(fclose(file), 0);
+}
+
 static void damage_is_found(void **state)
 {
+    static const struct {
+        long offset;
+        int from;
+    } places[] = {{0, SEEK_SET}, {8, SEEK_SET}, {100000, SEEK_SET}, {-1, SEEK_END}};
     struct caller_file found;
     struct problem problem;
     (void)state;
-    FILE *file = fopen("caller", "r+");
-    assert_non_null(file);
-    assert_int_equal(fseek(file, 100000, SEEK_SET), 0);
-    assert_int_equal(fputc(7, file), 7);
-    assert_int_equal(fclose(file), 0);
-    assert_int_equal(caller_file_load(".", &found, &problem), MALFORMED);
-    assert_non_null(strstr(problem.text, "is damaged"));
+    for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
+        flip(places[i].offset, places[i].from);
+        assert_int_equal(caller_file_load(".", &found, &problem), MALFORMED);
+        assert_non_null(strstr(problem.text, "is damaged"));
+        flip(places[i].offset, places[i].from);
+    }
+    assert_int_equal(caller_file_load(".", &found, &problem), OK);
+    free(found.extra);
 }
 
 static void a_folder_that_is_not_there_is_said(void **state)

@@ -1,5 +1,6 @@
 /* A program that comes late receives the base; one that goes on has what it left, and its bytes;
  * one of another model is refused with a sentence. */
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -62,6 +63,40 @@ static void a_late_program_gets_the_base(void **state)
     (void)end(&first);
 }
 
+/* What others publish moves its tensors as it moves the base: it has learned nothing itself. */
+static void one_that_only_listens_has_the_base_in_its_tensors(void **state)
+{
+    struct program first, listener;
+    char address[64];
+    float start[PROGRAM_WEIGHTS], base[PROGRAM_WEIGHTS], bias[PROGRAM_OUTPUTS];
+    pthread_barrier_t together;
+    (void)state;
+    assert_int_equal(pthread_barrier_init(&together, NULL, 2), 0);
+    program_init(&first, "speaks", 7);
+    program_init(&listener, "listens", 8);
+    memcpy(start, listener.weights, sizeof start);
+    first.together = listener.together = &together;
+    first.steps = STEPS;
+    open_or_say(&first);
+    program_address(&first, address);
+    listener.peers = address;
+    open_or_say(&listener);
+    program_start(&first);
+    program_start(&listener);
+    program_finish(&first);
+    program_finish(&listener);
+    assert_int_equal(program_base(&listener, base, bias), HEARSAY_OK);
+    assert_memory_not_equal(base, start, sizeof base); /* it has heard something */
+    assert_true(program_info(&listener).digest == program_info(&first).digest);
+    for (int i = 0; i < PROGRAM_WEIGHTS; i++)
+        assert_true(fabsf(listener.weights[i] - base[i]) < 1e-5f);
+    for (int i = 0; i < PROGRAM_OUTPUTS; i++)
+        assert_true(fabsf(listener.bias[i] - bias[i]) < 1e-5f);
+    (void)end(&listener);
+    (void)end(&first);
+    assert_int_equal(pthread_barrier_destroy(&together), 0);
+}
+
 static void one_of_sixteen_bits_has_the_base_rounded(void **state)
 {
     struct program program;
@@ -111,6 +146,16 @@ static void one_that_goes_on_has_what_it_left(void **state)
     (void)end(&again);
 }
 
+static void must_be_refused(struct program *other)
+{
+    open_or_say(other);
+    assert_int_equal(hearsay_join(other->node, PROGRAM_FOREVER), HEARSAY_REFUSED);
+    assert_non_null(strstr(program_sentence(other, HEARSAY_REFUSED), "other model"));
+    assert_int_equal(hearsay_step(other->node, 1, 0, NULL), HEARSAY_REFUSED);
+    assert_int_equal(hearsay_close(other->node, 0), HEARSAY_FAILED); /* there is nothing to save */
+    assert_int_equal(hearsay_free(other->node), HEARSAY_OK);
+}
+
 static void another_model_is_refused_with_a_sentence(void **state)
 {
     struct program first, other;
@@ -121,12 +166,11 @@ static void another_model_is_refused_with_a_sentence(void **state)
     program_init(&other, "other", 6);
     other.run = "another-run";
     other.peers = address;
-    open_or_say(&other);
-    assert_int_equal(hearsay_join(other.node, PROGRAM_FOREVER), HEARSAY_REFUSED);
-    assert_non_null(strstr(program_sentence(&other, HEARSAY_REFUSED), "other model"));
-    assert_int_equal(hearsay_step(other.node, 1, 0, NULL), HEARSAY_REFUSED);
-    assert_int_equal(hearsay_close(other.node, 0), HEARSAY_FAILED); /* there is nothing to save */
-    assert_int_equal(hearsay_free(other.node), HEARSAY_OK);
+    must_be_refused(&other);
+    program_init(&other, "otherwise", 9);
+    other.weights[PROGRAM_WEIGHTS - 1] += 1e-3f; /* the same but for the first weights */
+    other.peers = address;
+    must_be_refused(&other);
     (void)end(&first);
 }
 
@@ -134,6 +178,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_late_program_gets_the_base),
+        cmocka_unit_test(one_that_only_listens_has_the_base_in_its_tensors),
         cmocka_unit_test(one_of_sixteen_bits_has_the_base_rounded),
         cmocka_unit_test(one_that_goes_on_has_what_it_left),
         cmocka_unit_test(another_model_is_refused_with_a_sentence),

@@ -1,9 +1,12 @@
 /* Programs with nodes in them, over real sockets: they learn together and end with one model. */
+#include <dirent.h>
 #include <math.h>
 #include <setjmp.h>
+#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -77,10 +80,51 @@ static void three_programs_learn_one_model(void **state)
     assert_int_equal(pthread_barrier_destroy(&together), 0);
 }
 
+static bool blocks_signals(const char *task)
+{
+    char path[300], line[256];
+    unsigned long long blocked = 0;
+    (void)snprintf(path, sizeof path, "/proc/self/task/%s/status", task);
+    FILE *file = fopen(path, "r");
+    while (file && fgets(line, sizeof line, file))
+        (void)sscanf(line, "SigBlk: %llx", &blocked);
+    if (file)
+        (void)fclose(file);
+    return (blocked >> (SIGINT - 1) & blocked >> (SIGTERM - 1) & blocked >> (SIGPIPE - 1) & 1) == 1;
+}
+
+static int threads_that_block_signals(void)
+{
+    int count = 0;
+    DIR *tasks = opendir("/proc/self/task");
+    assert_non_null(tasks);
+    for (const struct dirent *entry; (entry = readdir(tasks));)
+        count += entry->d_name[0] != '.' && blocks_signals(entry->d_name);
+    assert_int_equal(closedir(tasks), 0);
+    return count;
+}
+
+/* They are for the program's own threads, whose handlers and masks stay as they were. */
+static void a_node_leaves_signals_alone(void **state)
+{
+    struct program program;
+    struct sigaction before, after;
+    (void)state;
+    const int others = threads_that_block_signals();
+    assert_int_equal(sigaction(SIGINT, NULL, &before), 0);
+    program_init(&program, "signals", 5);
+    open_or_say(&program);
+    assert_true(threads_that_block_signals() > others);
+    assert_int_equal(sigaction(SIGINT, NULL, &after), 0);
+    assert_true(after.sa_handler == before.sa_handler);
+    close_all(&program, 1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(three_programs_learn_one_model),
+        cmocka_unit_test(a_node_leaves_signals_alone),
     };
     return cmocka_run_group_tests(tests, programs_begin, programs_end);
 }
