@@ -93,7 +93,7 @@ struct engine {
     bool is_leaving;       /* the node was told to leave */
 };
 
-/* To be given config, tensors and run; engine_free follows. */
+/* To be given config, tensors, the caller's copies, and run; engine_free follows. */
 struct engine *engine_new(void);
 /* All that can fail. */
 enum error engine_open(struct engine *engine, struct problem *problem) MUST_USE;

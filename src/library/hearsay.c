@@ -64,6 +64,13 @@ static int on_end(struct hearsay *node, const struct engine_standing *standing)
     return handle_fail(node, HEARSAY_ENDED, "the node has left the swarm");
 }
 
+/* As handle_return, of a call that may have looked at the tensors. */
+static int leave(struct hearsay *node, int error)
+{
+    caller_learner_leave(&node->engine->caller);
+    return handle_return(node, error);
+}
+
 static bool has_joined(const struct engine *engine, const struct engine_standing *standing)
 {
     return standing->is_running && (engine->may_step || !engine->config.train.enabled);
@@ -89,7 +96,7 @@ int hearsay_join(struct hearsay *node, double timeout_s)
         return error;
     if (!due_of(timeout_s, &due_ns))
         return handle_return(node, handle_fail(node, HEARSAY_ARGUMENT, "timeout_s is no number"));
-    return handle_return(node, join(node, due_ns));
+    return leave(node, join(node, due_ns));
 }
 
 /* As handle_enter, of a node that has joined and goes on. */
@@ -116,11 +123,10 @@ int hearsay_step(struct hearsay *node, uint64_t samples, double loss, int *chang
         return handle_return(node, handle_fail(node, HEARSAY_ARGUMENT,
                                                "a step has 1 to %u samples, and not %llu",
                                                (unsigned)SAMPLES_MAX, (unsigned long long)samples));
-    engine->caller.has_changed = false;
     engine_step(engine, samples, isfinite(loss) ? loss * (double)samples : 0);
     if (changed)
         *changed = engine->caller.has_changed;
-    return handle_return(node, HEARSAY_OK);
+    return leave(node, HEARSAY_OK);
 }
 
 static bool is_settled(const struct engine *engine, const struct engine_standing *standing)
@@ -158,7 +164,7 @@ int hearsay_settle(struct hearsay *node, double timeout_s)
         return error;
     if (!due_of(timeout_s, &due_ns))
         return handle_return(node, handle_fail(node, HEARSAY_ARGUMENT, "timeout_s is no number"));
-    return handle_return(node, settle(node, due_ns));
+    return leave(node, settle(node, due_ns));
 }
 
 /* The error of arguments of open or base that were refused. */
@@ -194,7 +200,7 @@ static int base(struct hearsay *node, const struct hearsay_tensor *given, uint32
 int hearsay_base(struct hearsay *node, const struct hearsay_tensor *tensors, uint32_t tensors_count)
 {
     const int error = enter_joined(node);
-    return error == HEARSAY_OK ? handle_return(node, base(node, tensors, tensors_count)) : error;
+    return error == HEARSAY_OK ? leave(node, base(node, tensors, tensors_count)) : error;
 }
 
 /* The caller's bytes: first they, then the checkpoint. */
@@ -245,7 +251,7 @@ int hearsay_save(struct hearsay *node, const void *extra, size_t bytes)
                                                "extra is NULL, and is to have %zu bytes", bytes));
     if (extra)
         error = keep(node, extra, bytes);
-    return handle_return(node, error == HEARSAY_OK ? save(node) : error);
+    return leave(node, error == HEARSAY_OK ? save(node) : error);
 }
 
 /* To the caller: as much as there is, if there is room for it. */
@@ -355,6 +361,7 @@ static int close_it(struct hearsay *node, uint64_t stop_ns)
     engine_wished(engine);
     (void)engine_wait(engine, UINT64_MAX, never, &standing);
     const enum error error = engine_end(engine, &problem);
+    caller_learner_leave(&engine->caller);
     handle_lock(node);
     node->last = info_of(engine);
     node->engine = NULL;
