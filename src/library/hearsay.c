@@ -123,6 +123,7 @@ int hearsay_step(struct hearsay *node, uint64_t samples, double loss, int *chang
         return handle_return(node, handle_fail(node, HEARSAY_ARGUMENT,
                                                "a step has 1 to %u samples, and not %llu",
                                                (unsigned)SAMPLES_MAX, (unsigned long long)samples));
+    engine->has_wish = false;
     engine_step(engine, samples, isfinite(loss) ? loss * (double)samples : 0);
     if (changed)
         *changed = engine->caller.has_changed;
@@ -140,7 +141,8 @@ static bool has_said_all(const struct engine *engine, const struct engine_standi
     return engine->progress.steps == 0;
 }
 
-/* What is published is what the node knows of: first it is to know of all steps. */
+/* What is published is what the node knows of: first it is to know of all steps. Who calls again
+ * after a timeout, without a step between, goes on waiting for what was published then. */
 static int settle(struct hearsay *node, uint64_t due_ns)
 {
     struct engine *engine = node->engine;
@@ -148,9 +150,13 @@ static int settle(struct hearsay *node, uint64_t due_ns)
     engine_wish(engine)->is_settling = true;
     engine_wished(engine);
     bool is_over = engine_wait(engine, due_ns, has_said_all, &standing);
-    engine_wish(engine)->settle++;
-    engine_wished(engine);
+    if (is_over && !engine->has_wish) {
+        engine_wish(engine)->settle++;
+        engine_wished(engine);
+        engine->has_wish = true;
+    }
     is_over = is_over && engine_wait(engine, due_ns, is_settled, &standing);
+    engine->has_wish = engine->has_wish && !is_over;
     engine_wish(engine)->is_settling = false;
     engine_wished(engine);
     return is_over ? HEARSAY_OK : on_end(node, &standing);

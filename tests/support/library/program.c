@@ -221,7 +221,11 @@ static void settle_together(struct program *program)
 {
     if (program->together)
         (void)pthread_barrier_wait(program->together);
-    (void)ok(program, "settle", hearsay_settle(program->node, PROGRAM_FOREVER));
+    int error;
+    do
+        error = hearsay_settle(program->node, program->is_impatient ? 0.01 : PROGRAM_FOREVER);
+    while (error == HEARSAY_TIMEOUT);
+    (void)ok(program, "settle", error);
 }
 
 static bool has_learned(struct program *program)

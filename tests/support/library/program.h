@@ -27,6 +27,7 @@ struct program {
     double target;               /* loss of the base that it steps until; 0: none */
     uint32_t dtype;              /* of its weights */
     bool has_copies;             /* its node has copies of weights and bias */
+    bool is_impatient;           /* it settles again and again, for a short time */
     pthread_barrier_t *together; /* waited for before each settle; or NULL */
 
     struct hearsay *node;
