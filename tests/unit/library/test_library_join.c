@@ -146,6 +146,21 @@ static void one_that_goes_on_has_what_it_left(void **state)
     (void)end(&again);
 }
 
+static void one_may_save_before_it_has_published(void **state)
+{
+    struct program program;
+    char extra[4];
+    size_t bytes = sizeof extra;
+    (void)state;
+    program_init(&program, "early", 10);
+    open_or_say(&program);
+    assert_int_equal(hearsay_join(program.node, PROGRAM_FOREVER), HEARSAY_OK);
+    assert_int_equal(hearsay_save(program.node, "mine", 4), HEARSAY_OK);
+    assert_int_equal(hearsay_extra(program.node, extra, &bytes), HEARSAY_OK);
+    assert_memory_equal(extra, "mine", 4);
+    (void)end(&program);
+}
+
 static void must_be_refused(struct program *other)
 {
     open_or_say(other);
@@ -181,6 +196,7 @@ int main(void)
         cmocka_unit_test(one_that_only_listens_has_the_base_in_its_tensors),
         cmocka_unit_test(one_of_sixteen_bits_has_the_base_rounded),
         cmocka_unit_test(one_that_goes_on_has_what_it_left),
+        cmocka_unit_test(one_may_save_before_it_has_published),
         cmocka_unit_test(another_model_is_refused_with_a_sentence),
     };
     return cmocka_run_group_tests(tests, programs_begin, programs_end);
