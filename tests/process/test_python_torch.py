@@ -1,6 +1,7 @@
 """hearsay.Node: a model of PyTorch in a swarm, with what models have: batch norms, tied weights, frozen
 parts, parameters that are not dense, several processes that train one model."""
 
+import json
 import os
 import subprocess
 import sys
@@ -14,7 +15,7 @@ except ImportError:
     sys.exit(1 if os.environ.get('REQUIRE_PYTHON') else 77)
 
 import hearsay
-from python_nodes import Folder, Together, address, nodes, settle
+from python_nodes import PROGRAM, Folder, Together, address, nodes, settle
 
 torch.set_num_threads(1)
 
@@ -232,17 +233,71 @@ class Torch(unittest.TestCase):
         with self.assertRaisesRegex(ValueError, 'trains no bais'):
             hearsay.Node(nn.Linear(2, 2), names={'bais': '0.dense.bias'})
 
-    def test_names_of_the_configuration(self):
-        """The model of `hearsay node`, as PyTorch has it."""
-        model = nn.Sequential(nn.Flatten(), nn.Linear(784, 7), nn.ReLU(), nn.Linear(7, 10))
-        settings = {**self.folder.settings('native'), 'data.source': 'generated', 'data.train_count': 100,
+    def native(self, name, peers=()):
+        """A model that `hearsay node` has, as PyTorch has it, and the settings of one node."""
+        settings = {**self.folder.settings(name, peers), 'data.source': 'generated', 'data.train_count': 500,
                     'data.test_count': 10, 'model.layers': 'dense 7, relu, dense 10'}
         names = {'1.weight': '0.dense.weight', '1.bias': '0.dense.bias',
                  '3.weight': '2.dense.weight', '3.bias': '2.dense.bias'}
+        return nn.Sequential(nn.Flatten(), nn.Linear(784, 7), nn.ReLU(), nn.Linear(7, 10)), names, settings
+
+    def test_names_of_the_configuration(self):
+        model, names, settings = self.native('native')
         with hearsay.Node(model, native=True, names=names, settings=settings):
             self.assertTrue((model[1].bias == 0).all())  # filled with what model.seed means
         with self.assertRaisesRegex(hearsay.Error, '1.weight'):
             hearsay.Node(model, native=True, settings=settings)
+
+    def begin_daemon(self, name, peers):
+        """`hearsay node`, which learns 1,600 samples and then only passes on."""
+        _, _, settings = self.native(name, peers)
+        words = [word for key, value in {**settings, 'train.samples_max': 1600}.items() for word in
+                 ('--set', f'{key}={",".join(value) if isinstance(value, list) else value}')]
+        return subprocess.Popen([PROGRAM, 'node', *words], stderr=subprocess.DEVNULL)
+
+    def status(self, name):
+        shown = subprocess.run([PROGRAM, 'status', '--state', self.folder.path / name, '--json'],
+                               capture_output=True, text=True).stdout
+        return json.loads(shown) if shown.startswith('{') else {}
+
+    def test_two_of_ours_and_two_daemons_end_with_one_model(self):
+        together = Together(2)
+        nodes_of, daemons, shows_one = [], [], []
+
+        def run(model, optimizer, node, seed):
+            node.join()
+            random = torch.Generator().manual_seed(seed)
+            for _ in range(200):
+                x = torch.randn(16, 784, generator=random)
+                loss = nn.functional.cross_entropy(model(x), x[:, :10].argmax(1))
+                optimizer.zero_grad()
+                loss.backward()
+                optimizer.step()
+                node.count(16, loss)
+            while not shows_one:  # until all four have stopped learning and show one model
+                node.settle()
+                together.wait()
+                pages = [self.status(name) for name in ('x', 'y')]
+                digests = {page.get('digest') for page in pages}
+                digests |= {f'{other.info().digest:016x}' for other in nodes_of}
+                if seed == 0 and len(digests) == 1 and all(page['samples'] >= 1600 for page in pages):
+                    shows_one.append(True)
+                together.wait()
+            self.assertGreaterEqual(node.swarm_samples, 2 * 1600 + 2 * 3200)
+
+        for name in ('a', 'b'):
+            model, names, settings = self.native(name, [address(node) for node in nodes_of])
+            optimizer = torch.optim.SGD(model.parameters(), lr=0.02, momentum=0.9)
+            nodes_of.append(hearsay.Node(model, optimizer, native=True, names=names, settings=settings))
+        try:
+            daemons = [self.begin_daemon(name, [address(nodes_of[0])]) for name in ('x', 'y')]
+            with nodes(*nodes_of), together:
+                for seed, node in enumerate(nodes_of):
+                    together.start(run, node._model, node._optimizer, node, seed)
+        finally:
+            for daemon in daemons:
+                daemon.terminate()
+        self.assertEqual([daemon.wait() for daemon in daemons], [0, 0])
 
     def test_ranks_are_one_node(self):
         """Two processes train one model (DistributedDataParallel over Gloo), a third node is with them."""
