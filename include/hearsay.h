@@ -48,7 +48,7 @@ enum hearsay_error {
 };
 
 enum hearsay_dtype { HEARSAY_FLOAT32 = 0, HEARSAY_BFLOAT16 = 1, HEARSAY_FLOAT16 = 2 };
-enum hearsay_device { HEARSAY_CPU = 1 }; /* DLPack's numbers */
+enum hearsay_device { HEARSAY_CPU = 1, HEARSAY_CUDA = 2 }; /* DLPack's numbers */
 
 #define HEARSAY_DIMENSIONS_MAX 8
 #define HEARSAY_NAME_MAX       256 /* bytes of a tensor's name */
@@ -62,7 +62,8 @@ struct hearsay_tensor {
     int64_t shape[HEARSAY_DIMENSIONS_MAX]; /* each at least 1 */
     uint32_t dimensions;                   /* of shape; 0: a single number */
     uint32_t dtype;                        /* enum hearsay_dtype */
-    int32_t device;                        /* enum hearsay_device */
+    int32_t device;                        /* enum hearsay_device; all of a model on one */
+    int32_t device_index;                  /* which, of HEARSAY_CUDA */
     uint32_t flags;                        /* 0 */
 };
 
@@ -76,9 +77,11 @@ struct hearsay_options {
     uint32_t settings_count;     /* of settings */
     const char *run;             /* name of the run: one on all nodes of a swarm; or NULL */
 
-    /* Where data is a copy of what is trained (on a GPU, or not dense), these keep the two alike:
+    /* Where data is a copy of what is trained (that is not dense, say), these keep the two alike:
      * fetch(self) is called before a call reads data for the first time, store(self) at the end of
-     * a call that has written to it, both on the caller's thread. NULL: data itself is trained. */
+     * a call that has written to it, both on the caller's thread. NULL: data itself is trained.
+     * Data on a GPU: when fetch returns, all that was asked of the GPU must be done; when store is
+     * called, and when a call returns, all that the library asked of it is. */
     void (*fetch)(void *self);
     void (*store)(void *self);
     void *self;
@@ -129,7 +132,7 @@ HEARSAY_API int hearsay_step(struct hearsay *node, uint64_t samples, double loss
  * shown the same: nodes that step no more then have equal bases. */
 HEARSAY_API int hearsay_settle(struct hearsay *node, double timeout_s);
 
-/* Writes the shared model into tensors with the names and shapes of open, of any type. */
+/* Writes the shared model into tensors with the names and shapes of open, of any type, on the CPU. */
 HEARSAY_API int hearsay_base(struct hearsay *node, const struct hearsay_tensor *tensors,
                              uint32_t tensors_count);
 

@@ -5,14 +5,16 @@
 #include <stdint.h>
 #include <string.h>
 
-static inline float float_of_bits(uint32_t bits)
+#include "base/on_device.h"
+
+static inline ON_DEVICE float float_of_bits(uint32_t bits)
 {
     float value;
     memcpy(&value, &bits, sizeof value);
     return value;
 }
 
-static inline uint32_t bits_of_float(float value)
+static inline ON_DEVICE uint32_t bits_of_float(float value)
 {
     uint32_t bits;
     memcpy(&bits, &value, sizeof bits);

@@ -9,14 +9,17 @@
 #include <stdint.h>
 
 #include "base/float_bits.h"
+#include "base/on_device.h"
+
+enum half_type { HALF_BFLOAT16, HALF_FLOAT16 };
 
 /* bfloat16 is the upper half of a float32. */
-static inline float half_of_bfloat16(uint16_t half)
+static inline ON_DEVICE float half_of_bfloat16(uint16_t half)
 {
     return float_of_bits((uint32_t)half << 16);
 }
 
-static inline uint16_t half_to_bfloat16(float value)
+static inline ON_DEVICE uint16_t half_to_bfloat16(float value)
 {
     const uint32_t bits = bits_of_float(value);
     if (isnan(value))
@@ -25,7 +28,7 @@ static inline uint16_t half_to_bfloat16(float value)
 }
 
 /* float16: 1 sign, 5 of exponent (bias 15), 10 of fraction. */
-static inline float half_of_float16(uint16_t half)
+static inline ON_DEVICE float half_of_float16(uint16_t half)
 {
     const uint32_t sign = (uint32_t)(half & 0x8000) << 16, exponent = half >> 10 & 31;
     const uint32_t fraction = half & 0x3ff;
@@ -36,7 +39,7 @@ static inline float half_of_float16(uint16_t half)
     return float_of_bits(sign | (exponent + 112) << 23 | fraction << 13);
 }
 
-static inline uint16_t half_to_float16(float value)
+static inline ON_DEVICE uint16_t half_to_float16(float value)
 {
     const uint16_t sign = (uint16_t)(bits_of_float(value) >> 16 & 0x8000);
     const float size = fabsf(value);
@@ -48,6 +51,26 @@ static inline uint16_t half_to_float16(float value)
         return (uint16_t)(sign | (uint32_t)lrintf(size * 0x1p24f));
     const uint32_t bits = bits_of_float(size);
     return (uint16_t)(sign | (((bits + 0xfff + (bits >> 13 & 1)) >> 13) - (112u << 10)));
+}
+
+static inline ON_DEVICE float half_of(enum half_type type, uint16_t half)
+{
+    return type == HALF_BFLOAT16 ? half_of_bfloat16(half) : half_of_float16(half);
+}
+
+static inline ON_DEVICE uint16_t half_to(enum half_type type, float value)
+{
+    return type == HALF_BFLOAT16 ? half_to_bfloat16(value) : half_to_float16(value);
+}
+
+/* A weight that somebody trains rounded, and found as w rounded: what was done to it goes on top of
+ * w. One that is no finite number is the weight. */
+static inline ON_DEVICE float half_follow(enum half_type type, uint16_t half, float w)
+{
+    const float now = half_of(type, half), before = half_of(type, half_to(type, w));
+    if (now - now != 0)
+        return now;
+    return now != before ? w + (now - before) : w;
 }
 
 #endif

@@ -19,6 +19,7 @@
 #include <stdint.h>
 
 #include "backend/dropout.h"
+#include "base/half.h"
 #include "base/shape.h"
 #include "base/update.h"
 
@@ -229,6 +230,13 @@ struct exchange_operations {
                         const int32_t *base);
     /* digest.h, over all entries. */
     uint64_t (*digest)(struct backend *, size_t count, const int32_t *base);
+    /* Weights that somebody trains rounded to sixteen bits, half[count]. follow: w takes up what was
+     * done to them since they were w rounded (half_follow in base/half.h). round: they are w,
+     * rounded. */
+    void (*follow)(struct backend *, enum half_type type, size_t count, const uint16_t *half,
+                   float *w);
+    void (*round)(struct backend *, enum half_type type, size_t count, const float *w,
+                  uint16_t *half);
 };
 
 /* Images by their channels. */

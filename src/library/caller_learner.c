@@ -51,6 +51,8 @@ void caller_learner_gather(struct caller_learner *caller)
 
 void caller_learner_leave(struct caller_learner *caller)
 {
+    if (caller->has_changed)
+        caller_tensors_finish(caller->tensors, weights(caller));
     if (caller->has_changed && caller->copies.store)
         caller->copies.store(caller->copies.self);
     caller->is_fetched = caller->has_changed = false;

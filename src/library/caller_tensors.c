@@ -39,10 +39,10 @@ static enum error check_tensor(const struct hearsay_tensor *given, uint32_t i,
         strnlen(given->name, HEARSAY_NAME_MAX) == HEARSAY_NAME_MAX)
         return problem_set(problem, MALFORMED, "tensor %u: its name is missing or too long",
                            (unsigned)i);
-    if (given->device != HEARSAY_CPU)
+    if (given->device != HEARSAY_CPU && given->device != HEARSAY_CUDA)
         return problem_set(problem, MISMATCH,
                            "tensor %.100s: it lies on device %d, and this library takes tensors of "
-                           "the CPU (1) alone",
+                           "the CPU (1) and of CUDA (2)",
                            given->name, (int)given->device);
     if (given->dtype > HEARSAY_FLOAT16 || given->flags != 0)
         return problem_set(problem, MISMATCH,
@@ -69,6 +69,16 @@ static enum error add(struct caller_tensors *tensors, const struct hearsay_tenso
             return problem_set(problem, MALFORMED,
                                "tensor %.100s: there are two of this name; give each once",
                                given->name);
+    if (tensors->count == 0) {
+        tensors->device = (enum hearsay_device)given->device;
+        tensors->device_index = given->device_index;
+    }
+    if (given->device != (int32_t)tensors->device ||
+        (tensors->device == HEARSAY_CUDA && given->device_index != tensors->device_index))
+        return problem_set(problem, MISMATCH,
+                           "tensor %.100s: it lies on another device than the first; give all on "
+                           "one, or copies",
+                           given->name);
     *tensor = (struct caller_tensor){.name = memory_text(given->name),
                                      .dimensions = given->dimensions,
                                      .dtype = (enum hearsay_dtype)given->dtype,
@@ -101,6 +111,12 @@ enum error caller_tensors_init(struct caller_tensors *tensors, const struct hear
     if (error != OK)
         caller_tensors_free(tensors);
     return error;
+}
+
+void caller_tensors_use(struct caller_tensors *tensors, struct backend *backend)
+{
+    CHECK(!tensors->backend);
+    tensors->backend = backend;
 }
 
 void caller_tensors_free(struct caller_tensors *tensors)
@@ -182,60 +198,59 @@ enum error caller_tensors_check(const struct caller_tensors *tensors,
     return OK;
 }
 
-/* One entry. */
+/* One entry, in the process's memory. */
 
-static float get(const struct caller_tensor *tensor, size_t at)
+static enum half_type half_type(const struct caller_tensor *tensor)
+{
+    CHECK(tensor->dtype != HEARSAY_FLOAT32);
+    return tensor->dtype == HEARSAY_BFLOAT16 ? HALF_BFLOAT16 : HALF_FLOAT16;
+}
+
+static void gather_entry(const struct caller_tensor *tensor, size_t at, float *weight)
 {
     if (tensor->dtype == HEARSAY_FLOAT32)
-        return ((const float *)tensor->data)[at];
-    const uint16_t half = ((const uint16_t *)tensor->data)[at];
-    return tensor->dtype == HEARSAY_BFLOAT16 ? half_of_bfloat16(half) : half_of_float16(half);
+        *weight = ((const float *)tensor->data)[at];
+    else
+        *weight = half_follow(half_type(tensor), ((const uint16_t *)tensor->data)[at], *weight);
 }
 
 static void put(const struct caller_tensor *tensor, size_t at, float weight)
 {
     if (tensor->dtype == HEARSAY_FLOAT32)
         ((float *)tensor->data)[at] = weight;
-    else if (tensor->dtype == HEARSAY_BFLOAT16)
-        ((uint16_t *)tensor->data)[at] = half_to_bfloat16(weight);
     else
-        ((uint16_t *)tensor->data)[at] = half_to_float16(weight);
-}
-
-static float as_held(const struct caller_tensor *tensor, float weight)
-{
-    if (tensor->dtype == HEARSAY_FLOAT32)
-        return weight;
-    return tensor->dtype == HEARSAY_BFLOAT16 ? half_of_bfloat16(half_to_bfloat16(weight))
-                                             : half_of_float16(half_to_float16(weight));
-}
-
-static void gather_entry(const struct caller_tensor *tensor, size_t at, float *weight)
-{
-    const float now = get(tensor, at);
-    const float before = as_held(tensor, *weight);
-    if (tensor->dtype == HEARSAY_FLOAT32 || !isfinite(now))
-        *weight = now;
-    else if (now != before)
-        *weight += now - before;
+        ((uint16_t *)tensor->data)[at] = half_to(half_type(tensor), weight);
 }
 
 /* Ranges. */
+
+static void download(struct backend *backend, const struct caller_tensor *tensor, float *weights)
+{
+    if (tensor->dtype == HEARSAY_FLOAT32) {
+        backend->download(backend, weights, tensor->data, tensor->count * sizeof *weights);
+        return;
+    }
+    uint16_t *halves = memory_new(tensor->count, sizeof *halves);
+    backend->download(backend, halves, tensor->data, tensor->count * sizeof *halves);
+    for (size_t at = 0; at < tensor->count; at++)
+        weights[at] = half_of(half_type(tensor), halves[at]);
+    free(halves);
+}
 
 enum error caller_tensors_read(const struct caller_tensors *tensors, float *weights,
                                struct problem *problem)
 {
     for (uint32_t i = 0; i < tensors->count; i++) {
         const struct caller_tensor *tensor = &tensors->item[i];
-        for (size_t at = 0; at < tensor->count; at++) {
-            const float weight = weights[tensor->first + at] = get(tensor, at);
-            if (!(fabsf(weight) <= WEIGHT_MAX))
+        float *ours = weights + tensor->first;
+        download(tensors->backend, tensor, ours);
+        for (size_t at = 0; at < tensor->count; at++)
+            if (!(fabsf(ours[at]) <= WEIGHT_MAX))
                 return problem_set(problem, MALFORMED,
                                    "tensor %.100s: a weight is %g, and a swarm's are numbers from "
                                    "-%g to %g",
-                                   tensor->name, (double)weight, (double)WEIGHT_MAX,
+                                   tensor->name, (double)ours[at], (double)WEIGHT_MAX,
                                    (double)WEIGHT_MAX);
-        }
     }
     return OK;
 }
@@ -255,6 +270,7 @@ static bool overlap(const struct caller_tensor *tensor, size_t first, size_t end
 void caller_tensors_gather(const struct caller_tensors *tensors, size_t first, size_t count,
                            float *weights)
 {
+    struct backend *backend = tensors->backend;
     size_t from, to;
     CHECK(first <= tensors->parameters && count <= tensors->parameters - first);
     for (uint32_t i = 0; i < tensors->count; i++) {
@@ -263,15 +279,17 @@ void caller_tensors_gather(const struct caller_tensors *tensors, size_t first, s
         if (!overlap(tensor, first, first + count, &from, &to))
             continue;
         if (tensor->dtype == HEARSAY_FLOAT32)
-            memcpy(ours + from, (const float *)tensor->data + from, (to - from) * sizeof *ours);
-        for (size_t at = from; tensor->dtype != HEARSAY_FLOAT32 && at < to; at++)
-            gather_entry(tensor, at, &ours[at]);
+            backend->copy(backend, to - from, (const float *)tensor->data + from, ours + from);
+        else
+            backend->exchange.follow(backend, half_type(tensor), to - from,
+                                     (const uint16_t *)tensor->data + from, ours + from);
     }
 }
 
 void caller_tensors_scatter(const struct caller_tensors *tensors, size_t first, size_t count,
                             const float *weights)
 {
+    struct backend *backend = tensors->backend;
     size_t from, to;
     CHECK(first <= tensors->parameters && count <= tensors->parameters - first);
     for (uint32_t i = 0; i < tensors->count; i++) {
@@ -280,10 +298,19 @@ void caller_tensors_scatter(const struct caller_tensors *tensors, size_t first, 
         if (!overlap(tensor, first, first + count, &from, &to))
             continue;
         if (tensor->dtype == HEARSAY_FLOAT32)
-            memcpy((float *)tensor->data + from, ours + from, (to - from) * sizeof *ours);
-        for (size_t at = from; tensor->dtype != HEARSAY_FLOAT32 && at < to; at++)
-            put(tensor, at, ours[at]);
+            backend->copy(backend, to - from, ours + from, (float *)tensor->data + from);
+        else
+            backend->exchange.round(backend, half_type(tensor), to - from, ours + from,
+                                    (uint16_t *)tensor->data + from);
     }
+}
+
+void caller_tensors_finish(const struct caller_tensors *tensors, const float *weights)
+{
+    float first;
+    struct backend *backend = tensors->backend;
+    if (tensors->device != HEARSAY_CPU)
+        backend->download(backend, &first, weights, sizeof first); /* after all before it */
 }
 
 /* The tensor of an entry, from this one on: entries of an update rise. */
@@ -298,6 +325,10 @@ void caller_tensors_gather_moved(const struct caller_tensors *tensors, const str
                                  float *weights)
 {
     const struct caller_tensor *tensor = tensors->item;
+    if (tensors->device != HEARSAY_CPU) {
+        caller_tensors_gather(tensors, 0, tensors->parameters, weights);
+        return;
+    }
     for (uint32_t i = 0; i < update->count; i++) {
         const size_t entry = update->index[i];
         CHECK(entry < tensors->parameters);
@@ -310,6 +341,10 @@ void caller_tensors_scatter_moved(const struct caller_tensors *tensors, const st
                                   const float *weights)
 {
     const struct caller_tensor *tensor = tensors->item;
+    if (tensors->device != HEARSAY_CPU) {
+        caller_tensors_scatter(tensors, 0, tensors->parameters, weights);
+        return;
+    }
     for (uint32_t i = 0; i < update->count; i++) {
         const size_t entry = update->index[i];
         CHECK(entry < tensors->parameters);

@@ -37,6 +37,9 @@ struct caller_tensors {
     struct caller_tensor *item; /* [count] */
     uint32_t count;             /* of tensors */
     size_t parameters;          /* P: of all entries */
+    enum hearsay_device device; /* where all of them lie */
+    int32_t device_index;       /* which, of CUDA */
+    struct backend *backend;    /* lent; of that device, as the weights below are */
 };
 
 /* Looks at what the caller gave and copies all but the data. MALFORMED: something is missing or
@@ -44,6 +47,8 @@ struct caller_tensors {
  */
 enum error caller_tensors_init(struct caller_tensors *tensors, const struct hearsay_tensor *given,
                                uint32_t count, struct problem *problem) MUST_USE;
+/* The backend of their device, which all below needs. It is not taken over. */
+void caller_tensors_use(struct caller_tensors *tensors, struct backend *backend);
 void caller_tensors_free(struct caller_tensors *tensors);
 
 /* Of a model that `hearsay node` computes, too: each tensor goes to the place that the model's
@@ -56,7 +61,8 @@ enum error caller_tensors_check(const struct caller_tensors *tensors,
                                 const struct caller_tensors *others,
                                 struct problem *problem) MUST_USE;
 
-/* What they hold, as it is, into weights[P]. MALFORMED: some number is none, or too large. */
+/* What they hold, as it is, into weights[P] in host memory. MALFORMED: some number is none, or too
+ * large. */
 enum error caller_tensors_read(const struct caller_tensors *tensors, float *weights,
                                struct problem *problem) MUST_USE;
 
@@ -66,11 +72,14 @@ void caller_tensors_gather(const struct caller_tensors *tensors, size_t first, s
 void caller_tensors_scatter(const struct caller_tensors *tensors, size_t first, size_t count,
                             const float *weights);
 
-/* The entries that the update moves, alone. */
+/* The entries that the update moves, alone; on a GPU all of them, which is as quick. */
 void caller_tensors_gather_moved(const struct caller_tensors *tensors, const struct update *update,
                                  float *weights);
 void caller_tensors_scatter_moved(const struct caller_tensors *tensors, const struct update *update,
                                   const float *weights);
+
+/* Until what was asked of the device is done. */
+void caller_tensors_finish(const struct caller_tensors *tensors, const float *weights);
 
 /* What tells them from others: "run NAME, 12 tensors, list HASH", of run, names, shapes, types. */
 void caller_tensors_describe(const struct caller_tensors *tensors, const char *run,

@@ -223,18 +223,6 @@ static enum error make_native(struct engine *engine, struct setup *setup, float 
     return error;
 }
 
-/* Is there memory for the learner and the rest? The system is asked before it is too late to say no
- * (base/memory.h). */
-static enum error check_memory(size_t parameters, struct problem *problem)
-{
-    const size_t bytes = parameters * 5 * sizeof(float) + ((size_t)128 << 20);
-    void *probe = malloc(bytes);
-    free(probe);
-    return probe ? OK
-                 : problem_set(problem, FAILED, "there is not enough memory for %zu numbers",
-                               parameters);
-}
-
 static void make_learner(struct engine *engine, struct setup *setup, const float *start)
 {
     const size_t parameters = engine->tensors.parameters;
@@ -244,7 +232,6 @@ static void make_learner(struct engine *engine, struct setup *setup, const float
         .density_max = setup_density_max(&engine->config, parameters),
         .holds = setup_holds(&engine->config),
     };
-    (void)snprintf(setup->device, sizeof setup->device, "the program that has the node in it");
     setup->learner = learner_new(&setup->arena, setup->backend, NULL, NULL, NULL, &options);
     shared_settings_text(&engine->config, setup->settings);
 }
@@ -254,14 +241,13 @@ static enum error make(void *self, struct setup *setup, struct problem *problem)
     struct engine *engine = self;
     const size_t parameters = engine->tensors.parameters;
     const bool is_native = engine->run[0] == '\0';
-    enum error error = check_memory(parameters, problem);
-    if (error == OK)
-        error = caller_file_load(engine->config.node.state_dir, &engine->file, problem);
+    enum error error = caller_file_load(engine->config.node.state_dir, &engine->file, problem);
     const bool is_new = error == MISSING;
     if (!is_new && error != OK)
         return error;
     arena_init_growing(&setup->arena);
-    setup->backend = backend_cpu(0);
+    setup->backend = engine->tensors.backend;
+    memcpy(setup->device, engine->device, sizeof setup->device);
     float *start = memory_new(parameters, sizeof *start);
     error = is_native ? make_native(engine, setup, start, problem)
                       : caller_tensors_read(&engine->tensors, start, problem);
@@ -487,6 +473,8 @@ enum error engine_end(struct engine *engine, struct problem *problem)
 void engine_free(struct engine *engine)
 {
     CHECK(!engine->has_begun);
+    if (engine->tensors.backend && !engine->host.setup.backend) /* it was not handed on */
+        engine->tensors.backend->close(engine->tensors.backend);
     if (engine->host.link)
         learner_link_end(&engine->link);
     if (engine->host.transport)

@@ -71,6 +71,7 @@ struct engine {
     /* The caller's thread's. */
     struct caller_tensors tensors;
     struct caller_learner caller;
+    char device[DEVICE_TEXT_MAX];  /* what that of the tensors is */
     char run[HEARSAY_RUN_MAX + 1]; /* "": the model is that of the configuration */
     struct caller_file file;       /* as it is on the disk */
     bool may_step;                 /* the node has said that the base is the swarm's */
@@ -94,7 +95,8 @@ struct engine {
     bool is_leaving;       /* the node was told to leave */
 };
 
-/* To be given config, tensors, the caller's copies, and run; engine_free follows. */
+/* To be given config, tensors with their backend, the caller's copies, and run; engine_free
+ * follows. */
 struct engine *engine_new(void);
 /* All that can fail. */
 enum error engine_open(struct engine *engine, struct problem *problem) MUST_USE;

@@ -186,17 +186,24 @@ static int base(struct hearsay *node, const struct hearsay_tensor *given, uint32
     struct caller_tensors tensors;
     struct problem problem;
     enum error error = caller_tensors_init(&tensors, given, count, &problem);
-    if (error != OK)
+    if (error == OK && tensors.device != HEARSAY_CPU)
+        error = problem_set(&problem, MISMATCH, "the base goes into tensors of the CPU");
+    if (error != OK) {
+        caller_tensors_free(&tensors);
         return refuse(node, error, &problem);
+    }
     const struct model *model = engine->host.setup.model;
     error = model ? caller_tensors_place(&tensors, model, &problem) : OK;
     if (error == OK)
         error = caller_tensors_check(&engine->tensors, &tensors, &problem);
     if (error == OK) {
         float *weights = memory_new(tensors.parameters, sizeof *weights);
+        struct backend *host = backend_cpu(0);
         engine_perform(engine);
         learner_read_base(engine->caller.learner, weights);
+        caller_tensors_use(&tensors, host);
         caller_tensors_scatter(&tensors, 0, tensors.parameters, weights);
+        host->close(host);
         free(weights);
     }
     caller_tensors_free(&tensors);

@@ -1,5 +1,6 @@
 /* hearsay_open: from what the caller gives to a node that runs. */
 #include <ctype.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -38,6 +39,37 @@ static enum error load(struct config_load *load, const struct hearsay_options *o
         return problem_set(problem, MALFORMED,
                            "[node] log = - is the output of the program that has the node in it; "
                            "name a file");
+    return error;
+}
+
+/* Is there memory for the learner and the rest? The system is asked before it is too late to say no
+ * (base/memory.h). */
+static enum error check_memory(size_t parameters, struct problem *problem)
+{
+    const size_t bytes = parameters * 5 * sizeof(float) + ((size_t)128 << 20);
+    void *probe = malloc(bytes);
+    free(probe);
+    return probe ? OK
+                 : problem_set(problem, FAILED, "there is not enough memory for %zu numbers",
+                               parameters);
+}
+
+/* Where the tensors lie. */
+static enum error open_device(struct engine *engine, struct problem *problem)
+{
+    struct caller_tensors *tensors = &engine->tensors;
+    struct backend *backend = NULL;
+    char word[DEVICE_NAME_MAX];
+    enum error error = OK;
+    if (tensors->device == HEARSAY_CPU) {
+        backend = backend_cpu(0);
+        (void)snprintf(engine->device, sizeof engine->device, "the program it is in");
+    } else {
+        (void)snprintf(word, sizeof word, "cuda:%u", (unsigned)tensors->device_index);
+        error = device_open(word, 0, PRECISION_FP32, &backend, engine->device, problem);
+    }
+    if (error == OK)
+        caller_tensors_use(tensors, backend);
     return error;
 }
 
@@ -88,7 +120,11 @@ static int open_it(struct hearsay *node, const struct hearsay_options *options)
     engine->caller.copies = (struct caller_copies){options->fetch, options->store, options->self};
     if (options->run && options->fetch)
         options->fetch(options->self); /* the first weights are in the tensors */
-    error = engine_open(engine, &problem);
+    if (open_device(engine, &problem) != OK)
+        return handle_fail(node, HEARSAY_UNSUPPORTED, "%s", problem.text);
+    error = check_memory(engine->tensors.parameters, &problem);
+    if (error == OK)
+        error = engine_open(engine, &problem);
     if (error != OK)
         return handle_fail(node, HEARSAY_FAILED, "%s", problem.text);
     engine_begin(engine);

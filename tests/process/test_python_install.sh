@@ -26,7 +26,7 @@ skip() {
 
 cd -- "$root"
 before=$(git status --porcelain 2>/dev/null || true)
-"$folder/venv/bin/pip" install -q ./src/python
+SKBUILD_CMAKE_DEFINE=WITH_CUDA=OFF "$folder/venv/bin/pip" install -q ./src/python # nvcc takes minutes
 [[ $(git status --porcelain 2>/dev/null || true) == "$before" ]] || {
     echo 'installing changed the checkout' >&2
     exit 1

@@ -4,6 +4,7 @@
 #include <sys/mman.h>
 
 #include "backend/cpu/cpu.h"
+#include "backend/cpu/cpu_exchange.h"
 #include "backend/cpu/cpu_team.h"
 #include "base/error.h"
 #include "base/memory.h"
@@ -174,6 +175,8 @@ static const struct exchange_operations EXCHANGE = {
     .let_go = cpu_let_go,
     .agreement = cpu_agreement,
     .digest = cpu_digest,
+    .follow = cpu_follow,
+    .round = cpu_round,
 };
 
 struct backend *backend_cpu(int threads)

@@ -1,9 +1,10 @@
 /* The exchange on the CPU: where the residual is derived, cut and added to. */
+#include "backend/cpu/cpu_exchange.h"
+
 #include <float.h>
 #include <math.h>
 #include <string.h>
 
-#include "backend/cpu/cpu.h"
 #include "base/digest.h"
 #include "base/error.h"
 #include "base/float_bits.h"
@@ -189,4 +190,20 @@ uint64_t cpu_digest(struct backend *backend, size_t count, const int32_t *base)
     for (size_t c = 0; c < count; c++)
         digest = digest_add(digest, digest_of_entry((uint32_t)c, (uint32_t)base[c]));
     return digest;
+}
+
+void cpu_follow(struct backend *backend, enum half_type type, size_t count, const uint16_t *half,
+                float *w)
+{
+    (void)backend;
+    for (size_t c = 0; c < count; c++)
+        w[c] = half_follow(type, half[c], w[c]);
+}
+
+void cpu_round(struct backend *backend, enum half_type type, size_t count, const float *w,
+               uint16_t *half)
+{
+    (void)backend;
+    for (size_t c = 0; c < count; c++)
+        half[c] = half_to(type, w[c]);
 }

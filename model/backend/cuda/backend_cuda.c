@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "backend/cuda/cuda_exchange.h"
 #include "backend/cuda/cuda_kernels.h"
 #include "backend/cuda/cuda_operations.h"
 #include "base/memory.h"
@@ -123,6 +124,8 @@ static const struct backend cuda_table = {
     .exchange.let_go = cuda_let_go,
     .exchange.agreement = cuda_agreement,
     .exchange.digest = cuda_digest,
+    .exchange.follow = cuda_follow,
+    .exchange.round = cuda_round,
 };
 
 static cublasComputeType_t compute_type(enum precision precision)

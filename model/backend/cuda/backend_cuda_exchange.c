@@ -1,4 +1,6 @@
 /* The exchange on a GPU: only updates cross to the host and back. */
+#include "backend/cuda/cuda_exchange.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -206,4 +208,16 @@ uint64_t cuda_digest(struct backend *backend, size_t count, const int32_t *base)
     cuda_check(kernel_digest(cuda->stream, count, base, sums), "digest");
     cuda_download(backend, lanes, sums, sizeof lanes);
     return (uint64_t)lanes[1] << 32 | lanes[0];
+}
+
+void cuda_follow(struct backend *backend, enum half_type type, size_t count, const uint16_t *half,
+                 float *w)
+{
+    cuda_check(kernel_follow(cuda_on(backend)->stream, type, count, half, w), "following");
+}
+
+void cuda_round(struct backend *backend, enum half_type type, size_t count, const float *w,
+                uint16_t *half)
+{
+    cuda_check(kernel_round(cuda_on(backend)->stream, type, count, w, half), "rounding");
 }

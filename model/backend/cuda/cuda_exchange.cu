@@ -320,3 +320,28 @@ cudaError_t kernel_digest(cudaStream_t stream, size_t count, const int32_t *base
 {
     return launch_each(stream, count, add_digest, base, digest);
 }
+
+static __global__ void follow(unsigned count, enum half_type type, const uint16_t *half, float *w)
+{
+    EACH (c, count)
+        w[c] = half_follow(type, half[c], w[c]);
+}
+
+cudaError_t kernel_follow(cudaStream_t stream, enum half_type type, size_t count,
+                          const uint16_t *half, float *w)
+{
+    return launch_each(stream, count, follow, type, half, w);
+}
+
+static __global__ void round_weights(unsigned count, enum half_type type, const float *w,
+                                     uint16_t *half)
+{
+    EACH (c, count)
+        half[c] = half_to(type, w[c]);
+}
+
+cudaError_t kernel_round(cudaStream_t stream, enum half_type type, size_t count, const float *w,
+                         uint16_t *half)
+{
+    return launch_each(stream, count, round_weights, type, w, half);
+}

@@ -134,6 +134,10 @@ cudaError_t kernel_agreement(cudaStream_t stream, const struct update *update, c
                              const int32_t *base, double *sums);
 /* Adds to digest[2], low and high lane. */
 cudaError_t kernel_digest(cudaStream_t stream, size_t count, const int32_t *base, uint32_t *digest);
+cudaError_t kernel_follow(cudaStream_t stream, enum half_type type, size_t count,
+                          const uint16_t *half, float *w);
+cudaError_t kernel_round(cudaStream_t stream, enum half_type type, size_t count, const float *w,
+                         uint16_t *half);
 
 #ifdef __cplusplus
 }

@@ -2,15 +2,19 @@
 
 #include <dlfcn.h>
 #include <limits.h>
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "base/error.h"
+
 #define FILE_NAME "hearsay-cuda.so"
 
 #ifdef HAVE_CUDA
-static const char not_found[] = "built with CUDA, but " FILE_NAME
-                                " is neither beside the program nor in ../lib/hearsay: copy it too";
+static const char not_found[] =
+    "built with CUDA, but " FILE_NAME
+    " is neither beside the program nor in ../lib/hearsay: copy it too";
 #else
 static const char not_found[] = "built without CUDA";
 #endif
@@ -56,22 +60,31 @@ static const struct cuda_module *load(const char *path)
     return found;
 }
 
-/* Beside the program, or where it was installed. */
-static bool find(char path[PATH_MAX])
+/* In one of these places, as seen from the folder of this file. */
+static bool find_from(const char *file, const char *const places[], size_t count,
+                      char path[PATH_MAX])
 {
-    static const char *const places[] = {"/", "/../lib/hearsay/"};
-    char program[PATH_MAX];
-    const ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
-    if (length <= 0)
-        return false;
-    program[length] = '\0';
-    *strrchr(program, '/') = '\0';
-    for (size_t i = 0; i < sizeof places / sizeof places[0]; i++) {
-        const int written = snprintf(path, PATH_MAX, "%s%s%s", program, places[i], FILE_NAME);
+    const char *slash = strrchr(file, '/');
+    for (size_t i = 0; slash && i < count; i++) {
+        const int written =
+            snprintf(path, PATH_MAX, "%.*s%s%s", (int)(slash - file), file, places[i], FILE_NAME);
         if (written < PATH_MAX && access(path, F_OK) == 0)
             return true;
     }
     return false;
+}
+
+/* Beside the program or libhearsay.so, whichever this is in, or where it was installed. */
+static bool find(char path[PATH_MAX])
+{
+    static const char *const of_program[] = {"/", "/../lib/hearsay/"};
+    static const char *const of_library[] = {"/", "/hearsay/", "/../hearsay/"};
+    char program[PATH_MAX];
+    Dl_info library;
+    const ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
+    program[length > 0 ? length : 0] = '\0';
+    return find_from(program, of_program, 2, path) ||
+           (dladdr(&none, &library) && find_from(library.dli_fname, of_library, 3, path));
 }
 
 /* CUDA's libraries take a moment and some memory to load: not where there is no driver. */
@@ -84,19 +97,26 @@ static bool has_driver(void)
     return driver != NULL;
 }
 
-const struct cuda_module *cuda_module(void)
+static const struct cuda_module *loaded = &none;
+
+static void load_once(void)
 {
-    static const struct cuda_module *loaded;
-    if (loaded != NULL)
-        return loaded;
     char path[PATH_MAX];
+    const struct cuda_module *found = NULL;
     const char *given = getenv("HEARSAY_CUDA");
     if (given != NULL)
-        loaded = load(given);
+        found = load(given);
     else if (!find(path))
         (void)snprintf(why_not, sizeof why_not, "%s", not_found);
     else if (has_driver())
-        loaded = load(path);
-    loaded = loaded != NULL ? loaded : &none;
+        found = load(path);
+    if (found != NULL)
+        loaded = found;
+}
+
+const struct cuda_module *cuda_module(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    CHECK(pthread_once(&once, load_once) == 0);
     return loaded;
 }

@@ -3,8 +3,9 @@
  *
  *   device.c ──► cuda_module() ──dlopen──► struct cuda_module (backend_cuda_devices.c)
  *
- * It is looked for beside the program and in ../lib/hearsay; HEARSAY_CUDA names another file, such
- * as the stand-in of tests/fakes/cuda_on_cpu. Held by tests/unit/model/test_device.c.
+ * It is looked for beside the program or libhearsay.so, and in ../lib/hearsay; HEARSAY_CUDA names
+ * another file, such as the stand-in of tests/fakes/cuda_on_cpu. Held by
+ * tests/unit/model/test_device.c.
  */
 #ifndef HEARSAY_MODEL_BACKEND_CUDA_CUDA_MODULE_H
 #define HEARSAY_MODEL_BACKEND_CUDA_CUDA_MODULE_H

@@ -128,23 +128,4 @@ void cuda_conv_close(struct cuda *cuda);
 /* "cuDNN 9.19", or that there is none. */
 void cuda_conv_describe(char *text, size_t room);
 
-/* backend_cuda_exchange.c */
-uint32_t cuda_survey(struct backend *backend, const struct survey *survey, size_t count, float *w,
-                     const int32_t *base, int32_t *base_at_last_publish,
-                     uint32_t host_bins[HISTOGRAM_BINS]);
-void cuda_refine(struct backend *backend, uint32_t found, const uint32_t *candidates,
-                 const float *w, const int32_t *base, uint32_t bin, uint32_t host_parts[BIN_PARTS]);
-void cuda_cut(struct backend *backend, uint32_t found, const uint32_t *candidates, float *w,
-              int32_t *base, uint32_t capacity, struct update *host_update);
-void cuda_apply(struct backend *backend, const struct update *host_update, float *w, int32_t *base);
-void cuda_apply_own(struct backend *backend, const struct update *update, float *w, int32_t *base);
-void cuda_hold(struct backend *backend, size_t count, float part, float *w, const int32_t *base,
-               float *held);
-void cuda_let_go(struct backend *backend, const struct update *update, float part, float *held);
-void cuda_rebase(struct backend *backend, size_t count, const int32_t *host_base, float *w,
-                 int32_t *base);
-double cuda_agreement(struct backend *backend, const struct update *host_update, const float *w,
-                      const int32_t *base);
-uint64_t cuda_digest(struct backend *backend, size_t count, const int32_t *base);
-
 #endif

@@ -14,7 +14,16 @@ from __future__ import annotations
 import importlib
 from typing import TYPE_CHECKING, Any
 
-from hearsay.errors import ArgumentError, Closed, ConfigError, Ended, Error, Failed, Refused
+from hearsay.errors import (
+    ArgumentError,
+    Closed,
+    ConfigError,
+    Ended,
+    Error,
+    Failed,
+    Refused,
+    Unsupported,
+)
 from hearsay.handle import Handle, Info, Tensor
 
 if TYPE_CHECKING:
@@ -44,4 +53,5 @@ __all__ = [
     "Node",
     "Refused",
     "Tensor",
+    "Unsupported",
 ]

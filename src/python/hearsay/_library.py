@@ -9,7 +9,7 @@ import sys
 
 ABI = 1
 DIMENSIONS_MAX = 8
-CPU = 1  # DLPack's number
+CPU, CUDA = 1, 2  # DLPack's numbers
 
 OK, TIMEOUT, ARGUMENT, ABI_UNKNOWN, UNSUPPORTED, BUSY, CLOSED, FORKED = range(8)
 NOT_JOINED, TOO_SMALL, CONFIG, FAILED, REFUSED, ENDED = range(8, 14)
@@ -27,6 +27,7 @@ class Tensor(ctypes.Structure):
         ("dimensions", ctypes.c_uint32),
         ("dtype", ctypes.c_uint32),
         ("device", ctypes.c_int32),
+        ("device_index", ctypes.c_int32),
         ("flags", ctypes.c_uint32),
     ]
 

@@ -15,6 +15,10 @@ class ArgumentError(Error, ValueError):
     """An argument, or a tensor, is not what it has to be."""
 
 
+class Unsupported(ArgumentError):
+    """A device or a type that this library cannot use."""
+
+
 class ConfigError(Error, ValueError):
     """The configuration: which file, line and key, and what is wrong."""
 
@@ -38,7 +42,7 @@ class Closed(Error):
 _KINDS: dict[int, type[Error]] = {
     _library.ARGUMENT: ArgumentError,
     _library.ABI_UNKNOWN: ArgumentError,
-    _library.UNSUPPORTED: ArgumentError,
+    _library.UNSUPPORTED: Unsupported,
     _library.CLOSED: Closed,
     _library.FORKED: Closed,
     _library.NOT_JOINED: Closed,

@@ -33,6 +33,7 @@ class Tensor:
     shape: tuple[int, ...]
     dtype: str  # float32, bfloat16 or float16
     owner: object = None  # whose memory it is: kept while this is
+    gpu: int | None = None  # which of CUDA's it lies on; None: in the process's memory
 
 
 @dataclasses.dataclass(frozen=True)
@@ -76,7 +77,8 @@ def _tensors(tensors: Sequence[Tensor]) -> ctypes.Array[_library.Tensor]:
         place.shape[: len(tensor.shape)] = tensor.shape
         place.dimensions = len(tensor.shape)
         place.dtype = _library.DTYPES[tensor.dtype]
-        place.device = _library.CPU
+        place.device = _library.CPU if tensor.gpu is None else _library.CUDA
+        place.device_index = tensor.gpu or 0
     return given
 
 

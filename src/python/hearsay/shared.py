@@ -1,8 +1,10 @@
 """What of a PyTorch model is shared, and how the library gets at it.
 
-    what is trained, CPU, dense, float32 or sixteen bits     used where it lies
-    anything else (a GPU's, a transposed one, float64)       copies in the process's memory, which are
-                                                             made when there is something to publish
+    what is dense, of float32 or sixteen bits, and where the library computes     used where it lies
+    anything else (float64, a transposed one, another device's)                   copies, which are made
+                                                                                  when they are needed
+
+The library computes on the GPU that the model is on, if it can, and else on the CPU.
 """
 
 from __future__ import annotations
@@ -31,21 +33,16 @@ def _named(model: torch.nn.Module) -> Iterator[tuple[str, torch.Tensor]]:
                     yield dot + name, statistic
 
 
-def _is_usable(tensor: torch.Tensor) -> bool:
-    return (
-        tensor.device.type == "cpu"
-        and tensor.layout == torch.strided
-        and tensor.is_contiguous()
-        and tensor.dtype in _DTYPES
-    )
-
-
 class Shared:
-    """The tensors of a model that are shared, in the model's order."""
+    """The tensors of a model that are shared, in the model's order, for a library that computes on
+    this device."""
 
-    def __init__(self, model: torch.nn.Module, names: Mapping[str, str] | None) -> None:
+    def __init__(
+        self, model: torch.nn.Module, names: Mapping[str, str] | None, device: torch.device
+    ) -> None:
         """names: those of the swarm, by the model's; where one is missing, the model's."""
         names = names or {}
+        self.device = device
         self.tensors = dict(_named(model))
         if not self.tensors:
             raise ValueError("no parameter of the model is trained (requires_grad)")
@@ -56,7 +53,7 @@ class Shared:
         self._copies = {
             name: self._empty(tensor)
             for name, tensor in self.tensors.items()
-            if not _is_usable(tensor)
+            if not self._is_usable(tensor)
         }
         self._addresses = {
             name: tensor.data_ptr()
@@ -65,16 +62,25 @@ class Shared:
         }
         self._variances = [t for name, t in self.tensors.items() if name.endswith("running_var")]
 
-    @staticmethod
-    def _empty(tensor: torch.Tensor) -> torch.Tensor:
+    def _is_usable(self, tensor: torch.Tensor) -> bool:
+        return (
+            tensor.device == self.device
+            and tensor.layout == torch.strided
+            and tensor.is_contiguous()
+            and tensor.dtype in _DTYPES
+        )
+
+    def _empty(self, tensor: torch.Tensor) -> torch.Tensor:
         if tensor.device.type == "meta":
             raise ValueError("the model has tensors without numbers (device meta): fill it first")
         dtype = tensor.dtype if tensor.dtype in _DTYPES else torch.float32
-        return torch.empty(tensor.shape, dtype=dtype, pin_memory=tensor.device.type == "cuda")
+        pinned = tensor.device.type == "cuda" and self.device.type == "cpu"
+        return torch.empty(tensor.shape, dtype=dtype, device=self.device, pin_memory=pinned)
 
     @property
-    def has_copies(self) -> bool:
-        return bool(self._copies)
+    def needs_fetch(self) -> bool:
+        """Before the library looks there is something to be done, and perhaps after it."""
+        return bool(self._copies) or self.device.type == "cuda"
 
     def given(self) -> list[Tensor]:
         """As the library uses them."""
@@ -100,6 +106,7 @@ class Shared:
             tuple(tensor.shape),
             _DTYPES[tensor.dtype],
             tensor,
+            tensor.device.index if tensor.device.type == "cuda" else None,
         )
 
     def check(self) -> None:
@@ -113,13 +120,15 @@ class Shared:
 
     @torch.no_grad()
     def fetch(self) -> None:
-        devices = set()
+        """What a GPU was asked for is done when this returns."""
+        devices = {self.device} if self.device.type == "cuda" else set()
         for name, copy in self._copies.items():
-            copy.copy_(self.tensors[name].detach(), non_blocking=copy.is_pinned())
-            devices.add(self.tensors[name].device)
+            tensor = self.tensors[name]
+            copy.copy_(tensor.detach(), non_blocking=copy.is_pinned())
+            if tensor.device.type == "cuda":
+                devices.add(tensor.device)
         for device in devices:
-            if device.type == "cuda":
-                torch.cuda.synchronize(device)
+            torch.cuda.synchronize(device)
 
     @torch.no_grad()
     def store(self) -> None:
@@ -132,3 +141,9 @@ class Shared:
         """A mean of variances, a part of which is still to come, may fall below 0."""
         for variance in self._variances:
             variance.clamp_(min=0)
+
+def device_of(model: torch.nn.Module) -> torch.device:
+    """Where the library had best compute: the GPU that all is on, or the CPU."""
+    devices = {tensor.device for _, tensor in _named(model)}
+    first = next(iter(devices), torch.device("cpu"))
+    return first if len(devices) == 1 and first.type == "cuda" else torch.device("cpu")

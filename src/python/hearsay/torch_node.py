@@ -12,10 +12,10 @@ from typing import Any
 
 import torch
 
-from hearsay.errors import Closed, Error
+from hearsay.errors import Closed, Error, Unsupported
 from hearsay.handle import Handle, Info, Settings
 from hearsay.ranks import unwrap
-from hearsay.shared import Shared
+from hearsay.shared import Shared, device_of
 
 log = logging.getLogger("hearsay")
 
@@ -74,7 +74,7 @@ class Node:
     ) -> None:
         self._model, self._ranks = unwrap(model)
         self._optimizer = optimizer
-        self._shared = Shared(self._model, names)
+        self._shared = Shared(self._model, names, device_of(self._model))
         self._device = next(iter(self._shared.tensors.values())).device
         self._samples = 0
         self._has_stepped = False
@@ -83,15 +83,25 @@ class Node:
         self._joined = False
         self._handle: Handle | None = None
         if self._ranks is None or self._ranks.is_first:
-            self._handle = Handle(
-                self._shared.given(),
-                config=config,
-                settings={**_optimizer_settings(optimizer), **(settings or {})},
-                run=None if native else run or _run_of(self._model),
-                fetch=self._shared.fetch if self._shared.has_copies else None,
-                store=self._shared.store if self._shared.has_copies else None,
-            )
+            options = {
+                "config": config,
+                "settings": {**_optimizer_settings(optimizer), **(settings or {})},
+                "run": None if native else run or _run_of(self._model),
+            }
+            try:
+                self._handle = self._open(options)
+            except Unsupported as error:
+                if self._shared.device.type == "cpu":
+                    raise
+                log.info("%s; it computes on the CPU, on copies", error)
+                self._shared = Shared(self._model, names, torch.device("cpu"))
+                self._handle = self._open(options)
         self._hook = self._hook_optimizer() if optimizer is not None else None
+
+    def _open(self, options: dict[str, Any]) -> Handle:
+        shared = self._shared
+        fetch, store = (shared.fetch, shared.store) if shared.needs_fetch else (None, None)
+        return Handle(shared.given(), fetch=fetch, store=store, **options)
 
     def _hook_optimizer(self) -> Any:
         """Calls _on_step after each of its steps, and before `step` returns."""

@@ -63,22 +63,69 @@ void program_init(struct program *program, const char *name, unsigned seed)
     }
 }
 
+/* Its own numbers to the GPU, and back. */
+static void push(struct program *program)
+{
+    struct backend *gpu = program->gpu;
+    if (!gpu)
+        return;
+    const bool is_half = program->dtype != HEARSAY_FLOAT32;
+    gpu->upload(gpu, program->gpu_weights, is_half ? (void *)program->halves : program->weights,
+                is_half ? sizeof program->halves : sizeof program->weights);
+    gpu->upload(gpu, program->gpu_bias, program->bias, sizeof program->bias);
+}
+
+static void pull(struct program *program)
+{
+    struct backend *gpu = program->gpu;
+    if (!gpu)
+        return;
+    const bool is_half = program->dtype != HEARSAY_FLOAT32;
+    gpu->download(gpu, is_half ? (void *)program->halves : program->weights, program->gpu_weights,
+                  is_half ? sizeof program->halves : sizeof program->weights);
+    gpu->download(gpu, program->bias, program->gpu_bias, sizeof program->bias);
+}
+
+static void take(struct program *program)
+{
+    struct backend *gpu = program->gpu;
+    program->gpu_weights = gpu->take(gpu, sizeof program->weights);
+    program->gpu_bias = gpu->take(gpu, sizeof program->bias);
+    push(program);
+}
+
+void program_give(struct program *program)
+{
+    struct backend *gpu = program->gpu;
+    if (!gpu)
+        return;
+    gpu->give(gpu, program->gpu_weights);
+    gpu->give(gpu, program->gpu_bias);
+    gpu->close(gpu);
+}
+
 void program_tensors(struct program *program, struct hearsay_tensor tensors[PROGRAM_TENSORS])
 {
     const bool is_half = program->dtype != HEARSAY_FLOAT32;
-    float *weights = program->has_copies ? program->weights_copy : program->weights;
+    void *weights = program->gpu          ? program->gpu_weights
+                    : is_half             ? (void *)program->halves
+                    : program->has_copies ? program->weights_copy
+                                          : program->weights;
+    void *bias = program->gpu          ? program->gpu_bias
+                 : program->has_copies ? program->bias_copy
+                                       : program->bias;
+    const int32_t device = program->gpu ? HEARSAY_CUDA : HEARSAY_CPU;
     tensors[0] = (struct hearsay_tensor){.name = "plane.weight",
-                                         .data = is_half ? (void *)program->halves : weights,
+                                         .data = weights,
                                          .shape = {PROGRAM_INPUTS, PROGRAM_OUTPUTS},
                                          .dimensions = 2,
                                          .dtype = program->dtype,
-                                         .device = HEARSAY_CPU};
-    tensors[1] =
-        (struct hearsay_tensor){.name = "plane.bias",
-                                .data = program->has_copies ? program->bias_copy : program->bias,
-                                .shape = {PROGRAM_OUTPUTS},
-                                .dimensions = 1,
-                                .device = HEARSAY_CPU};
+                                         .device = device};
+    tensors[1] = (struct hearsay_tensor){.name = "plane.bias",
+                                         .data = bias,
+                                         .shape = {PROGRAM_OUTPUTS},
+                                         .dimensions = 1,
+                                         .device = device};
 }
 
 void program_need_identity(const char *path, unsigned seed)
@@ -91,6 +138,15 @@ void program_need_identity(const char *path, unsigned seed)
     memset(bytes, (int)seed, sizeof bytes);
     identity_from_seed(&identity, bytes);
     assert_int_equal(identity_save(&identity, path, &problem), OK);
+}
+
+/* The GPU has done what this program asked of it. */
+static void finish(void *self)
+{
+    struct program *program = self;
+    float first;
+    program->gpu->download(program->gpu, &first, program->gpu_bias, sizeof first);
+    program->fetches++;
 }
 
 static void fetch(void *self)
@@ -133,9 +189,13 @@ int program_open(struct program *program)
                                             .settings = settings,
                                             .settings_count = program->setting ? 10 : 9,
                                             .run = program->run ? program->run : "plane",
-                                            .fetch = program->has_copies ? fetch : NULL,
+                                            .fetch = program->gpu          ? finish
+                                                     : program->has_copies ? fetch
+                                                                           : NULL,
                                             .store = program->has_copies ? store : NULL,
                                             .self = program};
+    if (program->gpu)
+        take(program);
     program_tensors(program, tensors);
     return hearsay_open(&options, &program->node);
 }
@@ -245,7 +305,9 @@ static void *learn(void *argument)
     for (int i = 0;
          goes_on && (i < program->steps || (program->target > 0 && !has_learned(program))); i++) {
         int changed = 0;
+        pull(program);
         const double loss = program_step(program, (unsigned)i);
+        push(program);
         goes_on = ok(program, "step", hearsay_step(program->node, POINTS, loss, &changed));
         program->changes += changed;
     }
@@ -277,6 +339,7 @@ int program_base(struct program *program, float weights[PROGRAM_WEIGHTS],
     tensors[0].data = weights;
     tensors[0].dtype = HEARSAY_FLOAT32;
     tensors[1].data = bias;
+    tensors[0].device = tensors[1].device = HEARSAY_CPU;
     return hearsay_base(program->node, tensors, PROGRAM_TENSORS);
 }
 

@@ -9,6 +9,7 @@
 #include <pthread.h>
 #include <stdbool.h>
 
+#include "backend/backend.h"
 #include "hearsay.h"
 
 #define PROGRAM_INPUTS  24
@@ -27,6 +28,7 @@ struct program {
     double target;               /* loss of the base that it steps until; 0: none */
     uint32_t dtype;              /* of its weights */
     bool has_copies;             /* its node has copies of weights and bias */
+    struct backend *gpu;         /* where they lie, instead; its own, and lent */
     bool is_impatient;           /* it settles again and again, for a short time */
     pthread_barrier_t *together; /* waited for before each settle; or NULL */
 
@@ -35,7 +37,8 @@ struct program {
     uint16_t halves[PROGRAM_WEIGHTS]; /* the same, of sixteen bits */
     float bias[PROGRAM_OUTPUTS];
     float weights_copy[PROGRAM_WEIGHTS], bias_copy[PROGRAM_OUTPUTS];
-    int fetches, stores; /* of the copies */
+    int fetches, stores; /* of the copies, or before and after the GPU was used */
+    void *gpu_weights, *gpu_bias;
     pthread_t thread;
     int error;        /* the first that a call has returned in its thread */
     const char *call; /* by that name */
@@ -51,6 +54,8 @@ void program_init(struct program *program, const char *name, unsigned seed);
 void program_tensors(struct program *program, struct hearsay_tensor tensors[PROGRAM_TENSORS]);
 /* Makes the file of keys, if it is not there. */
 void program_need_identity(const char *path, unsigned seed);
+/* Gives back what it took of the GPU. */
+void program_give(struct program *program);
 /* hearsay_open, of a node that listens at a port of the system's choice. */
 int program_open(struct program *program);
 /* Where it listens: "127.0.0.1:40123". */

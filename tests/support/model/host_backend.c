@@ -279,6 +279,24 @@ static void host_let_go(struct backend *b_, const struct update *update, float p
     carry_back();
 }
 
+static void host_follow(struct backend *b_, enum half_type type, size_t count, const uint16_t *half,
+                        float *w)
+{
+    (void)b_;
+    device_of_tests->exchange.follow(device_of_tests, type, count,
+                                     carry(half, count * sizeof *half), FLOATS(w, count));
+    carry_back();
+}
+
+static void host_round(struct backend *b_, enum half_type type, size_t count, const float *w,
+                       uint16_t *half)
+{
+    (void)b_;
+    device_of_tests->exchange.round(device_of_tests, type, count, FLOATS(w, count),
+                                    carry(half, count * sizeof *half));
+    carry_back();
+}
+
 static void host_rebase(struct backend *b_, size_t count, const int32_t *host_base, float *w,
                         int32_t *base)
 {
@@ -363,6 +381,8 @@ struct backend *host_backend(struct backend *device)
         .exchange.hold = host_hold,
         .exchange.let_go = host_let_go,
         .exchange.digest = host_digest,
+        .exchange.follow = host_follow,
+        .exchange.round = host_round,
     };
     host_transformer(&table);
     host_channel_norm(&table);

@@ -16,6 +16,7 @@
 static float singles[2][3] = {{1, 2, 3}, {4, 5, 6}};
 static uint16_t brains[4], halves[1];
 static struct caller_tensors tensors;
+static struct backend *backend;
 
 static int make(void **state)
 {
@@ -34,13 +35,18 @@ static int make(void **state)
     for (int i = 0; i < 4; i++)
         brains[i] = half_to_bfloat16(0.5f * (float)i);
     halves[0] = half_to_float16(-7);
-    return caller_tensors_init(&tensors, given, 3, &problem) == OK ? 0 : -1;
+    if (caller_tensors_init(&tensors, given, 3, &problem) != OK)
+        return -1;
+    backend = backend_cpu(0);
+    caller_tensors_use(&tensors, backend);
+    return 0;
 }
 
 static int end(void **state)
 {
     (void)state;
     caller_tensors_free(&tensors);
+    backend->close(backend);
     return 0;
 }
 

@@ -96,8 +96,8 @@ static void tensors_that_are_wrong_are_refused(void **state)
     tensors[0].data = (char *)tensors[0].data + 1;
     must_refuse(&options, HEARSAY_ARGUMENT, "not aligned");
     options = options_of();
-    tensors[0].device = 2;
-    must_refuse(&options, HEARSAY_UNSUPPORTED, "device 2");
+    tensors[0].device = 3;
+    must_refuse(&options, HEARSAY_UNSUPPORTED, "device 3");
     options = options_of();
     tensors[0].dtype = 3;
     must_refuse(&options, HEARSAY_UNSUPPORTED, "no type 3");

@@ -1,5 +1,6 @@
 /* The backend's operations by which a node comes back: applying what it published itself, and
- * taking over a base. Against naive references. */
+ * taking over a base; and by which weights follow somebody who trains them rounded. Against naive
+ * references. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -95,12 +96,46 @@ static void rebase_keeps_the_residual_and_what_has_none_has_none(void **state)
     }
 }
 
+/* What is trained rounded, and its weights in full: numbers of all sizes, and those that are none.
+ */
+static void halves_are_rounded_and_followed(void **state)
+{
+    (void)state;
+    uint16_t half[P], done[P];
+    for (int t = 0; t < 2; t++) {
+        const enum half_type type = t == 0 ? HALF_BFLOAT16 : HALF_FLOAT16;
+        struct rng rng = rng_new(4, (uint64_t)t);
+        for (int c = 0; c < P; c++)
+            w[c] = ldexpf((float)rng_uniform(&rng) - 0.5f, (int)rng_below(&rng, 40) - 30);
+        w[5] = NAN;
+        w[6] = INFINITY;
+        backend->exchange.round(backend, type, P, w, half);
+        for (int c = 0; c < P; c++)
+            assert_int_equal(half[c], half_to(type, w[c]));
+        w[5] = w[6] = 1;
+        memcpy(w_before, w, sizeof w);
+        memcpy(done, half, sizeof half);
+        for (int c = 0; c < P; c += 2) /* an owner's step, of every other one */
+            done[c] = half_to(type, half_of(type, half[c]) * 1.5f + 0.25f);
+        backend->exchange.follow(backend, type, P, done, w);
+        assert_true(isnan(w[5]) && isinf(w[6]));
+        for (int c = 0; c < P; c++) {
+            const float moved = half_of(type, done[c]) - half_of(type, half[c]);
+            if (c % 2 && c != 5)
+                assert_memory_equal(&w[c], &w_before[c], sizeof *w);
+            else if (c != 5 && c != 6)
+                assert_true(w[c] == w_before[c] + moved);
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(apply_own_agrees_with_the_reference),
         cmocka_unit_test(apply_own_leaves_what_is_not_a_number_and_lets_the_base_wrap),
         cmocka_unit_test(rebase_keeps_the_residual_and_what_has_none_has_none),
+        cmocka_unit_test(halves_are_rounded_and_followed),
     };
     RUN_ON_EACH_DEVICE(tests, host_backend_opens, host_backend_closes);
 }
