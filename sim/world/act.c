@@ -54,8 +54,9 @@ static void end_save(struct world *world, uint32_t i, bool is_whole)
     struct world_node *at = &world->nodes[i];
     const uint64_t now_ns = world_now_ns(world);
     uint8_t *history = memory_new(node_history_max(&at->options), 1);
-    const size_t bytes = node_on_saved(at->node, now_ns, history);
-    if (is_whole && bytes > 0) {
+    size_t bytes;
+    const bool is_of_use = node_on_saved(at->node, now_ns, history, &bytes);
+    if (is_whole && is_of_use) {
         sim_disk_end(&at->sim_disk, &at->sim_learner, history, bytes,
                      now_ns + draw(world, i) % (SAVE_NS_MAX / PARTS_MAX));
         return;

@@ -17,7 +17,8 @@ static void go_on(const struct saving *saving)
 void saving_begin(const struct saving *saving)
 {
     if (saver_is_busy(saving->saver)) {
-        (void)node_on_saved(saving->node, transport_now_ns(), saving->history);
+        size_t bytes;
+        (void)node_on_saved(saving->node, transport_now_ns(), saving->history, &bytes);
         return;
     }
     saver_begin(saving->saver);
@@ -29,11 +30,12 @@ void saving_on_part(const struct saving *saving, uint64_t now_ns, size_t entries
     const enum saver_taken taken = saver_on_taken(saving->saver, entries);
     if (taken == SAVER_MORE)
         return;
-    const size_t bytes = node_on_saved(saving->node, now_ns, saver_own(saving->saver));
-    if (taken == SAVER_WHOLE && bytes > 0)
+    size_t bytes;
+    const bool is_of_use = node_on_saved(saving->node, now_ns, saver_own(saving->saver), &bytes);
+    if (taken == SAVER_WHOLE && is_of_use)
         saver_end(saving->saver, bytes, node_incarnation(saving->node));
     else
-        saver_abandon(saving->saver, bytes > 0);
+        saver_abandon(saving->saver, is_of_use);
 }
 
 void saving_on_wake(struct saving *saving, struct event_log *report, uint64_t now_ns)

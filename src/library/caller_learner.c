@@ -1,5 +1,15 @@
 #include "library/caller_learner.h"
 
+void caller_learner_enter(struct caller_learner *caller)
+{
+    caller->thread = pthread_self();
+}
+
+bool caller_learner_is_inside(const struct caller_learner *caller)
+{
+    return pthread_equal(caller->thread, pthread_self()) != 0;
+}
+
 static float *weights(const struct caller_learner *caller)
 {
     return learner_weights(caller->learner);
@@ -7,12 +17,14 @@ static float *weights(const struct caller_learner *caller)
 
 static void gather(const struct caller_learner *caller, size_t first, size_t count)
 {
+    CHECK(caller_learner_is_inside(caller));
     if (caller->is_filled)
         caller_tensors_gather(caller->tensors, first, count, weights(caller));
 }
 
 static void scatter(struct caller_learner *caller, size_t first, size_t count)
 {
+    CHECK(caller_learner_is_inside(caller));
     if (!caller->is_filled)
         return;
     caller_tensors_scatter(caller->tensors, first, count, weights(caller));
@@ -58,6 +70,7 @@ static const struct update *publish(void *self, const struct publish_terms *term
 static void apply(void *self, const struct update *update)
 {
     struct caller_learner *caller = self;
+    CHECK(caller_learner_is_inside(caller));
     if (caller->is_filled)
         caller_tensors_gather_moved(caller->tensors, update, weights(caller));
     learner_apply(caller->learner, update);

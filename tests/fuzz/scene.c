@@ -258,8 +258,9 @@ static void perform(struct scene *scene, const struct action *order)
     const struct executor executor = {.ops = &scene_learner, .learner = scene, .units = units};
     if (order->kind == ACTION_SAVE) {
         static uint8_t history[1 << 18];
+        size_t bytes;
         CHECK(node_history_max(&scene->options) <= sizeof history);
-        (void)node_on_saved(scene->node, scene->now_ns, history);
+        (void)node_on_saved(scene->node, scene->now_ns, history, &bytes);
         return;
     }
     if (order->kind == ACTION_TRAIN)

@@ -352,22 +352,22 @@ static size_t put_entry(const struct signed_head *last, uint8_t *out)
     return last ? HISTORY_ENTRY_BYTES : 0;
 }
 
-size_t node_on_saved(struct node *node, uint64_t now_ns, uint8_t *out)
+bool node_on_saved(struct node *node, uint64_t now_ns, uint8_t *out, size_t *bytes)
 {
     struct serve *serve = &node->transfer->serve;
     CHECK(serve->is_saving && now_ns >= node->now_ns);
     node->now_ns = now_ns;
     serve->is_saving = false;
+    *bytes = 0;
     if (serve->saving_bases != node->transfer->fetch.bases)
-        return 0;
+        return false;
     (void)look_at_answer(node);
-    size_t bytes = 0;
     for (const struct origin *origin = versions_newer(broadcast_versions(node), NULL); origin;
          origin = versions_newer(broadcast_versions(node), origin)) {
         const uint32_t place = versions_place(broadcast_versions(node), origin);
-        bytes += put_entry(serve->heads[place], out + bytes);
+        *bytes += put_entry(serve->heads[place], out + *bytes);
     }
-    return bytes;
+    return true;
 }
 
 size_t node_history(const struct node *node, uint8_t *out)
