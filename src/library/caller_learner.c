@@ -67,12 +67,20 @@ static const struct update *publish(void *self, const struct publish_terms *term
     return update;
 }
 
+/* Once for each update: it may be looked at before it is applied. */
+static void gather_moved(struct caller_learner *caller, const struct update *update)
+{
+    CHECK(caller_learner_is_inside(caller));
+    if (caller->is_filled && caller->gathered != update)
+        caller_tensors_gather_moved(caller->tensors, update, weights(caller));
+    caller->gathered = update;
+}
+
 static void apply(void *self, const struct update *update)
 {
     struct caller_learner *caller = self;
-    CHECK(caller_learner_is_inside(caller));
-    if (caller->is_filled)
-        caller_tensors_gather_moved(caller->tensors, update, weights(caller));
+    gather_moved(caller, update);
+    caller->gathered = NULL;
     learner_apply(caller->learner, update);
     if (caller->is_filled)
         caller_tensors_scatter_moved(caller->tensors, update, weights(caller));
@@ -81,8 +89,8 @@ static void apply(void *self, const struct update *update)
 
 static double agreement(void *self, const struct update *update)
 {
-    const struct caller_learner *caller = self;
-    gather_all(caller); /* it looks at the whole residual */
+    struct caller_learner *caller = self;
+    gather_moved(caller, update); /* it looks at the residual of these entries alone */
     return learner_agreement(caller->learner, update);
 }
 
@@ -90,6 +98,7 @@ static void apply_own(void *self, const struct update *update)
 {
     struct caller_learner *caller = self;
     gather_all(caller);
+    caller->gathered = NULL;
     learner_apply_own(caller->learner, update);
     scatter_all(caller); /* what was held back is in the weights again */
 }

@@ -21,6 +21,7 @@ struct caller_learner {
     struct learner *learner;              /* base and weights */
     const struct caller_tensors *tensors; /* the caller's */
     pthread_t thread;                     /* the one that is inside a call, or was last */
+    const struct update *gathered;        /* its entries are up to date, until it is applied */
     bool is_filled;                       /* the tensors follow the weights, and these those */
     bool has_changed;                     /* an order has written to the tensors; the reader's */
 };
