@@ -160,6 +160,8 @@ foreach(SOURCE ${BENCH_SOURCES})
   add_executable(${NAME} ${SOURCE})
   target_link_libraries(${NAME} PRIVATE support_base state m)
 endforeach()
+target_link_libraries(bench_library PRIVATE library)
+target_link_options(bench_library PRIVATE -Wl,--wrap=executor_perform) # it notes the orders
 target_link_libraries(bench_link PRIVATE support_node)
 target_link_libraries(bench_budget PRIVATE support_net)
 target_link_libraries(bench_sums PRIVATE support_net)
