@@ -76,6 +76,13 @@ struct hearsay_options {
     const char *const *settings; /* SECTION.KEY=VALUE, after the file; or NULL */
     uint32_t settings_count;     /* of settings */
     const char *run;             /* name of the run: one on all nodes of a swarm; or NULL */
+
+    /* Where data is a copy of what is trained (on a GPU, or not dense), these keep the two alike:
+     * fetch(self) is called before a call reads data for the first time, store(self) at the end of
+     * a call that has written to it, both on the caller's thread. NULL: data itself is trained. */
+    void (*fetch)(void *self);
+    void (*store)(void *self);
+    void *self;
 };
 
 /* Numbers that are at hand, some as of the last second; of a node that has ended, the last ones. */

@@ -119,6 +119,19 @@ if(SYSTEM_PYTHON3)
                               $<TARGET_FILE:hearsay>)
   set_tests_properties(numpy PROPERTIES SKIP_RETURN_CODE 77 ENVIRONMENT "CUDA_VISIBLE_DEVICES=")
 endif()
+# The Python package, on the library that was built, and installed from source. Python cannot load
+# what a sanitizer is in.
+if(SYSTEM_PYTHON3 AND NOT SANITIZE)
+  foreach(PART arrays torch examples)
+    add_test(NAME python_${PART} COMMAND ${SYSTEM_PYTHON3}
+                                         ${CMAKE_SOURCE_DIR}/tests/process/test_python_${PART}.py)
+    set_tests_properties(python_${PART} PROPERTIES SKIP_RETURN_CODE 77 ENVIRONMENT
+      "PYTHONPATH=${CMAKE_SOURCE_DIR}/src/python;PYTHONDONTWRITEBYTECODE=1;OMP_NUM_THREADS=1;HEARSAY_LIBRARY=$<TARGET_FILE:libhearsay>;HEARSAY_PROGRAM=$<TARGET_FILE:hearsay>")
+  endforeach()
+  add_test(NAME python_install COMMAND bash ${CMAKE_SOURCE_DIR}/tests/process/test_python_install.sh
+                                       ${SYSTEM_PYTHON3})
+  set_tests_properties(python_install PROPERTIES SKIP_RETURN_CODE 77)
+endif()
 
 # Skipped where there are no transformers.
 add_executable(model_file tests/process/model_file.c)

@@ -16,8 +16,8 @@ static void go_on(const struct saving *saving)
 /* A disk that is slower than the checkpoints come gets fewer. */
 void saving_begin(const struct saving *saving)
 {
+    size_t bytes;
     if (saver_is_busy(saving->saver)) {
-        size_t bytes;
         (void)node_on_saved(saving->node, transport_now_ns(), saving->history, &bytes);
         return;
     }

@@ -15,11 +15,20 @@ static float *weights(const struct caller_learner *caller)
     return learner_weights(caller->learner);
 }
 
-static void gather(const struct caller_learner *caller, size_t first, size_t count)
+static void fetch(struct caller_learner *caller)
+{
+    if (caller->copies.fetch && !caller->is_fetched)
+        caller->copies.fetch(caller->copies.self);
+    caller->is_fetched = true;
+}
+
+static void gather(struct caller_learner *caller, size_t first, size_t count)
 {
     CHECK(caller_learner_is_inside(caller));
-    if (caller->is_filled)
-        caller_tensors_gather(caller->tensors, first, count, weights(caller));
+    if (!caller->is_filled)
+        return;
+    fetch(caller);
+    caller_tensors_gather(caller->tensors, first, count, weights(caller));
 }
 
 static void scatter(struct caller_learner *caller, size_t first, size_t count)
@@ -31,7 +40,7 @@ static void scatter(struct caller_learner *caller, size_t first, size_t count)
     caller->has_changed = true;
 }
 
-static void gather_all(const struct caller_learner *caller)
+static void gather_all(struct caller_learner *caller)
 {
     gather(caller, 0, caller->tensors->parameters);
 }
@@ -43,13 +52,20 @@ static void scatter_all(struct caller_learner *caller)
 
 void caller_learner_fill(struct caller_learner *caller)
 {
-    caller->is_filled = true;
+    caller->is_filled = caller->is_fetched = true; /* all of it is new */
     scatter_all(caller);
 }
 
 void caller_learner_gather(struct caller_learner *caller)
 {
     gather_all(caller);
+}
+
+void caller_learner_leave(struct caller_learner *caller)
+{
+    if (caller->has_changed && caller->copies.store)
+        caller->copies.store(caller->copies.self);
+    caller->is_fetched = caller->has_changed = false;
 }
 
 static void follow(void *self, uint64_t swarm_samples)
@@ -71,8 +87,10 @@ static const struct update *publish(void *self, const struct publish_terms *term
 static void gather_moved(struct caller_learner *caller, const struct update *update)
 {
     CHECK(caller_learner_is_inside(caller));
-    if (caller->is_filled && caller->gathered != update)
+    if (caller->is_filled && caller->gathered != update) {
+        fetch(caller);
         caller_tensors_gather_moved(caller->tensors, update, weights(caller));
+    }
     caller->gathered = update;
 }
 
@@ -122,7 +140,7 @@ static void write_block(void *self, size_t first, size_t count, const int32_t *u
 
 static void save(void *self, struct learner_state *part)
 {
-    const struct caller_learner *caller = self;
+    struct caller_learner *caller = self;
     gather(caller, part->first, part->parameters);
     learner_save(caller->learner, part);
 }

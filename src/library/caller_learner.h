@@ -8,6 +8,9 @@
  * All is the caller's thread's, in its calls, which is checked; but READ, which only looks at the
  * base and may come on the loop's (learner_link.h). Before the tensors are filled for the first
  * time, nothing is read from them or written to them.
+ *
+ * Tensors may be copies of what the caller trains: they are fetched before the first of them is
+ * read in a call, and stored at its end, if one was written to (hearsay_options).
  */
 #ifndef HEARSAY_LIBRARY_CALLER_LEARNER_H
 #define HEARSAY_LIBRARY_CALLER_LEARNER_H
@@ -17,13 +20,22 @@
 #include "executor/executor.h"
 #include "library/caller_tensors.h"
 
+/* How copies and what they are of are kept alike; NULL: the tensors are no copies. */
+struct caller_copies {
+    void (*fetch)(void *self);
+    void (*store)(void *self);
+    void *self;
+};
+
 struct caller_learner {
     struct learner *learner;              /* base and weights */
     const struct caller_tensors *tensors; /* the caller's */
+    struct caller_copies copies;          /* what they may be */
     pthread_t thread;                     /* the one that is inside a call, or was last */
     const struct update *gathered;        /* its entries are up to date, until it is applied */
     bool is_filled;                       /* the tensors follow the weights, and these those */
-    bool has_changed;                     /* an order has written to the tensors; the reader's */
+    bool is_fetched;                      /* in this call */
+    bool has_changed;                     /* they were written to in this call */
 };
 extern const struct executor_ops caller_learner_ops; /* of a struct caller_learner */
 
@@ -36,5 +48,7 @@ bool caller_learner_is_inside(const struct caller_learner *caller);
 void caller_learner_fill(struct caller_learner *caller);
 /* Brings all weights up to date, if the tensors were filled. */
 void caller_learner_gather(struct caller_learner *caller);
+/* The end of a call: the caller's thread goes on with its tensors. */
+void caller_learner_leave(struct caller_learner *caller);
 
 #endif

@@ -213,8 +213,8 @@ static void begin_thread(struct engine *engine)
 void engine_begin(struct engine *engine)
 {
     struct host *host = &engine->host;
-    engine->caller =
-        (struct caller_learner){.learner = host->setup.learner, .tensors = &engine->tensors};
+    engine->caller.learner = host->setup.learner;
+    engine->caller.tensors = &engine->tensors;
     caller_learner_enter(&engine->caller);
     engine->progress.kind = LEARNER_STEPPED;
     host_begin(host, learner_link_arena_bytes(host->node_options.limits.apply_window));

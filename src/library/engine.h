@@ -77,6 +77,7 @@ struct engine {
     struct caller_file file;       /* as it is on the disk */
     bool may_step;                 /* the node has said that the base is the swarm's */
     struct learner_event progress; /* STEPPED, not yet said */
+    bool has_wish;                 /* to settle, not yet fulfilled; no step was made since */
 
     pthread_mutex_t mutex;           /* of what follows */
     struct engine_count count;       /* the caller's thread's to write */
@@ -96,7 +97,7 @@ struct engine {
     bool is_leaving;       /* the node was told to leave */
 };
 
-/* To be given config, tensors and run; engine_free follows. */
+/* To be given config, tensors, the caller's copies, and run; engine_free follows. */
 struct engine *engine_new(void);
 /* All that can fail. */
 enum error engine_open(struct engine *engine, struct problem *problem) MUST_USE;

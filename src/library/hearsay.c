@@ -65,6 +65,13 @@ static int on_end(struct hearsay *node, const struct engine_standing *standing)
     return handle_fail(node, HEARSAY_ENDED, "the node has left the swarm");
 }
 
+/* As handle_return, of a call that may have looked at the tensors. */
+static int leave(struct hearsay *node, int error)
+{
+    caller_learner_leave(&node->engine->caller);
+    return handle_return(node, error);
+}
+
 static bool has_joined(const struct engine *engine, const struct engine_standing *standing)
 {
     return standing->is_running && (engine->may_step || !engine->config.train.enabled);
@@ -90,7 +97,7 @@ int hearsay_join(struct hearsay *node, double timeout_s)
         return error;
     if (!due_of(timeout_s, &due_ns))
         return handle_return(node, handle_fail(node, HEARSAY_ARGUMENT, "timeout_s is no number"));
-    return handle_return(node, join(node, due_ns));
+    return leave(node, join(node, due_ns));
 }
 
 /* As handle_enter, of a node that has joined and goes on. */
@@ -123,11 +130,11 @@ int hearsay_step(struct hearsay *node, uint64_t samples, double loss, int *chang
         return handle_return(node, handle_fail(node, HEARSAY_ARGUMENT,
                                                "a step has 1 to %u samples, and not %llu",
                                                (unsigned)SAMPLES_MAX, (unsigned long long)samples));
-    engine->caller.has_changed = false;
+    engine->has_wish = false;
     engine_step(engine, samples, loss_sum_of(samples, loss));
     if (changed)
         *changed = engine->caller.has_changed;
-    return handle_return(node, HEARSAY_OK);
+    return leave(node, HEARSAY_OK);
 }
 
 static bool is_settled(const struct engine *engine, const struct engine_standing *standing)
@@ -141,7 +148,8 @@ static bool has_said_all(const struct engine *engine, const struct engine_standi
     return engine->progress.steps == 0;
 }
 
-/* What is published is what the node knows of: first it is to know of all steps. */
+/* What is published is what the node knows of: first it is to know of all steps. Who calls again
+ * after a timeout, without a step between, goes on waiting for what was published then. */
 static int settle(struct hearsay *node, uint64_t due_ns)
 {
     struct engine *engine = node->engine;
@@ -149,9 +157,13 @@ static int settle(struct hearsay *node, uint64_t due_ns)
     engine_wish(engine)->is_settling = true;
     engine_wished(engine);
     bool is_over = engine_wait(engine, due_ns, has_said_all, &standing);
-    engine_wish(engine)->settle++;
-    engine_wished(engine);
+    if (is_over && !engine->has_wish) {
+        engine_wish(engine)->settle++;
+        engine_wished(engine);
+        engine->has_wish = true;
+    }
     is_over = is_over && engine_wait(engine, due_ns, is_settled, &standing);
+    engine->has_wish = engine->has_wish && !is_over;
     engine_wish(engine)->is_settling = false;
     engine_wished(engine);
     return is_over ? HEARSAY_OK : on_end(node, &standing);
@@ -165,7 +177,7 @@ int hearsay_settle(struct hearsay *node, double timeout_s)
         return error;
     if (!due_of(timeout_s, &due_ns))
         return handle_return(node, handle_fail(node, HEARSAY_ARGUMENT, "timeout_s is no number"));
-    return handle_return(node, settle(node, due_ns));
+    return leave(node, settle(node, due_ns));
 }
 
 /* The error of arguments of open or base that were refused. */
@@ -201,7 +213,7 @@ static int base(struct hearsay *node, const struct hearsay_tensor *given, uint32
 int hearsay_base(struct hearsay *node, const struct hearsay_tensor *tensors, uint32_t tensors_count)
 {
     const int error = enter_joined(node);
-    return error == HEARSAY_OK ? handle_return(node, base(node, tensors, tensors_count)) : error;
+    return error == HEARSAY_OK ? leave(node, base(node, tensors, tensors_count)) : error;
 }
 
 /* The caller's bytes: first they, then the checkpoint. */
@@ -252,7 +264,7 @@ int hearsay_save(struct hearsay *node, const void *extra, size_t bytes)
                                                "extra is NULL, and is to have %zu bytes", bytes));
     if (extra)
         error = keep(node, extra, bytes);
-    return handle_return(node, error == HEARSAY_OK ? save(node) : error);
+    return leave(node, error == HEARSAY_OK ? save(node) : error);
 }
 
 /* To the caller: as much as there is, if there is room for it. */
@@ -362,6 +374,7 @@ static int close_it(struct hearsay *node, uint64_t stop_ns)
     engine_wished(engine);
     (void)engine_wait(engine, UINT64_MAX, never, &standing);
     const enum error error = engine_end(engine, &problem);
+    caller_learner_leave(&engine->caller);
     handle_lock(node);
     node->last = info_of(engine);
     node->engine = NULL;

@@ -85,6 +85,9 @@ static int open_it(struct hearsay *node, const struct hearsay_options *options)
         return wrong;
     if (options->run)
         memcpy(engine->run, options->run, strlen(options->run) + 1);
+    engine->caller.copies = (struct caller_copies){options->fetch, options->store, options->self};
+    if (options->run && options->fetch)
+        options->fetch(options->self); /* the first weights are in the tensors */
     error = engine_open(engine, &problem);
     if (error != OK)
         return handle_fail(node, engine->has_bad_tensors ? HEARSAY_ARGUMENT : HEARSAY_FAILED, "%s",

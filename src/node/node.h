@@ -183,8 +183,8 @@ void node_on_agreement(struct node *node, uint64_t now_ns, double agreement);
 /* As many entries of the oldest APPLY or WRITE are done. */
 void node_on_applied(struct node *node, uint64_t now_ns, uint32_t entries);
 void node_on_read(struct node *node, uint64_t now_ns, const int32_t *units);
-/* The answer to SAVE: the history of the base now, into out[node_history_max], and its bytes (0: no
- * rumors yet). False: what was saved is of no use, because another base is being taken over. */
+/* The answer to SAVE: the history of the base of this moment, *bytes of out[node_history_max]; 0: it
+ * is b0. False: what was saved is of no use, because another base is being taken over. */
 bool node_on_saved(struct node *node, uint64_t now_ns, uint8_t *out, size_t *bytes);
 size_t node_history_max(const struct node_options *options);
 /* The same of what the learner has now, when nothing it was given waits any more. */

@@ -66,18 +66,19 @@ void program_init(struct program *program, const char *name, unsigned seed)
 void program_tensors(struct program *program, struct hearsay_tensor tensors[PROGRAM_TENSORS])
 {
     const bool is_half = program->dtype != HEARSAY_FLOAT32;
-    tensors[0] =
-        (struct hearsay_tensor){.name = "plane.weight",
-                                .data = is_half ? (void *)program->halves : program->weights,
-                                .shape = {PROGRAM_INPUTS, PROGRAM_OUTPUTS},
-                                .dimensions = 2,
-                                .dtype = program->dtype,
-                                .device = HEARSAY_CPU};
-    tensors[1] = (struct hearsay_tensor){.name = "plane.bias",
-                                         .data = program->bias,
-                                         .shape = {PROGRAM_OUTPUTS},
-                                         .dimensions = 1,
+    float *weights = program->has_copies ? program->weights_copy : program->weights;
+    tensors[0] = (struct hearsay_tensor){.name = "plane.weight",
+                                         .data = is_half ? (void *)program->halves : weights,
+                                         .shape = {PROGRAM_INPUTS, PROGRAM_OUTPUTS},
+                                         .dimensions = 2,
+                                         .dtype = program->dtype,
                                          .device = HEARSAY_CPU};
+    tensors[1] =
+        (struct hearsay_tensor){.name = "plane.bias",
+                                .data = program->has_copies ? program->bias_copy : program->bias,
+                                .shape = {PROGRAM_OUTPUTS},
+                                .dimensions = 1,
+                                .device = HEARSAY_CPU};
 }
 
 void program_need_identity(const char *path, unsigned seed)
@@ -90,6 +91,22 @@ void program_need_identity(const char *path, unsigned seed)
     memset(bytes, (int)seed, sizeof bytes);
     identity_from_seed(&identity, bytes);
     assert_int_equal(identity_save(&identity, path, &problem), OK);
+}
+
+static void fetch(void *self)
+{
+    struct program *program = self;
+    memcpy(program->weights_copy, program->weights, sizeof program->weights);
+    memcpy(program->bias_copy, program->bias, sizeof program->bias);
+    program->fetches++;
+}
+
+static void store(void *self)
+{
+    struct program *program = self;
+    memcpy(program->weights, program->weights_copy, sizeof program->weights);
+    memcpy(program->bias, program->bias_copy, sizeof program->bias);
+    program->stores++;
 }
 
 int program_open(struct program *program)
@@ -115,7 +132,10 @@ int program_open(struct program *program)
                                             .tensors_count = PROGRAM_TENSORS,
                                             .settings = settings,
                                             .settings_count = program->setting ? 10 : 9,
-                                            .run = program->run ? program->run : "plane"};
+                                            .run = program->run ? program->run : "plane",
+                                            .fetch = program->has_copies ? fetch : NULL,
+                                            .store = program->has_copies ? store : NULL,
+                                            .self = program};
     program_tensors(program, tensors);
     return hearsay_open(&options, &program->node);
 }
@@ -201,7 +221,11 @@ static void settle_together(struct program *program)
 {
     if (program->together)
         (void)pthread_barrier_wait(program->together);
-    (void)ok(program, "settle", hearsay_settle(program->node, PROGRAM_FOREVER));
+    int error;
+    do
+        error = hearsay_settle(program->node, program->is_impatient ? 0.01 : PROGRAM_FOREVER);
+    while (error == HEARSAY_TIMEOUT);
+    (void)ok(program, "settle", error);
 }
 
 static bool has_learned(struct program *program)

@@ -26,12 +26,16 @@ struct program {
     int steps;                   /* to make at least */
     double target;               /* loss of the base that it steps until; 0: none */
     uint32_t dtype;              /* of its weights */
+    bool has_copies;             /* its node has copies of weights and bias */
+    bool is_impatient;           /* it settles again and again, for a short time */
     pthread_barrier_t *together; /* waited for before each settle; or NULL */
 
     struct hearsay *node;
     float weights[PROGRAM_WEIGHTS];   /* [inputs][outputs], of float32 */
     uint16_t halves[PROGRAM_WEIGHTS]; /* the same, of sixteen bits */
     float bias[PROGRAM_OUTPUTS];
+    float weights_copy[PROGRAM_WEIGHTS], bias_copy[PROGRAM_OUTPUTS];
+    int fetches, stores; /* of the copies */
     pthread_t thread;
     int error;        /* the first that a call has returned in its thread */
     const char *call; /* by that name */

@@ -44,6 +44,17 @@ static void assert_one_model(struct program *programs, int count)
     }
 }
 
+/* They were brought up to date before the first look at them, and at most once in a call: open,
+ * join, a step and perhaps a base, two times settle. */
+static void assert_copies_followed(struct program *program)
+{
+    const int steps = (int)program_info(program).steps;
+    assert_in_range(program->fetches, 2, 2 * steps + 4);
+    assert_in_range(program->stores, 2, program->fetches + 1);
+    assert_memory_equal(program->weights, program->weights_copy, sizeof program->weights);
+    assert_memory_equal(program->bias, program->bias_copy, sizeof program->bias);
+}
+
 static void three_programs_learn_one_model(void **state)
 {
     struct program programs[3];
@@ -61,6 +72,9 @@ static void three_programs_learn_one_model(void **state)
         programs[i].target = TARGET * before;
         programs[i].together = &together;
         programs[i].peers = i > 0 ? first : NULL;
+        programs[i].has_copies = i == 1;
+        programs[i].is_impatient = i == 2;
+        programs[i].weights_copy[0] = NAN; /* nothing has been fetched yet */
         open_or_say(&programs[i]);
         if (i == 0)
             program_address(&programs[0], first);
@@ -76,7 +90,9 @@ static void three_programs_learn_one_model(void **state)
         assert_true(program_info(&programs[i]).steps >= STEPS);
         assert_true(programs[i].changes > 0);
     }
+    assert_copies_followed(&programs[1]);
     close_all(programs, 3);
+    assert_memory_equal(programs[1].weights, programs[1].weights_copy, sizeof programs[1].weights);
     assert_int_equal(pthread_barrier_destroy(&together), 0);
 }
 

@@ -1,0 +1,134 @@
+"""A node for arrays of any library that NumPy can read: NumPy's own, JAX's, PyTorch's on the CPU."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import Any
+
+import numpy
+
+from hearsay import _library
+from hearsay.handle import Handle, Info, Settings, Tensor
+
+
+class ArrayNode:
+    """A node that shares named arrays, which are given to each step and may come back as others.
+
+        with hearsay.ArrayNode(arrays, run="plane") as node:
+            arrays = node.arrays()                      # of the swarm
+            for batch in batches:
+                arrays, loss = train(arrays, batch)
+                arrays = node.step(arrays, len(batch), loss)
+
+    The arrays are those that are trained, of float32, bfloat16 or float16, under names that are the
+    same on all nodes. What comes back is NumPy's.
+    """
+
+    def __init__(
+        self,
+        arrays: Mapping[str, Any],
+        *,
+        config: str | os.PathLike[str] | None = None,
+        settings: Settings | None = None,
+        run: str | None = None,
+    ) -> None:
+        """run: its name, one on all nodes; None: the model is that of the configuration."""
+        self._given = arrays
+        self._written = False
+        self._copies = {name: self._copy(name, array) for name, array in arrays.items()}
+        self._handle = Handle(
+            self._tensors(self._copies),
+            config=config,
+            settings=settings,
+            run=run,
+            fetch=self._fetch,
+            store=self._store,
+        )
+
+    @staticmethod
+    def _copy(name: str, array: Any) -> numpy.ndarray[Any, Any]:
+        copy = numpy.array(array, order="C")
+        if copy.dtype.name not in _library.DTYPES:
+            raise TypeError(f"{name} is of {copy.dtype.name}; share " + ", ".join(_library.DTYPES))
+        return copy
+
+    @staticmethod
+    def _tensors(arrays: Mapping[str, numpy.ndarray[Any, Any]]) -> list[Tensor]:
+        return [
+            Tensor(name, array.ctypes.data, array.shape, array.dtype.name, array)
+            for name, array in arrays.items()
+        ]
+
+    def _fetch(self) -> None:
+        for name, copy in self._copies.items():
+            array = numpy.asarray(self._given[name])
+            if array.shape != copy.shape or array.dtype != copy.dtype:
+                raise ValueError(
+                    f"{name} is {array.dtype.name} {array.shape}, and was "
+                    f"{copy.dtype.name} {copy.shape} when the node was made"
+                )
+            copy[...] = array
+
+    def _store(self) -> None:
+        self._written = True
+
+    def __enter__(self) -> ArrayNode:
+        try:
+            self.join()
+        except BaseException:
+            self._handle.free()
+            raise
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        try:
+            self.close(None if kind is None or issubclass(kind, KeyboardInterrupt) else 0)
+        finally:
+            self._handle.free()
+
+    def join(self, timeout: float | None = None) -> bool:
+        """Waits for the swarm's arrays. False: the time was over first; call it again."""
+        return self._handle.join(timeout)
+
+    def arrays(self) -> dict[str, numpy.ndarray[Any, Any]]:
+        """Those to go on from after join, settle or close: copies."""
+        return {name: copy.copy() for name, copy in self._copies.items()}
+
+    def step(self, arrays: Mapping[str, Any], samples: int, loss: Any = 0.0) -> Mapping[str, Any]:
+        """After each step, of so many samples and this mean loss: the arrays to go on with. They
+        are the same object where nothing came."""
+        self._given, self._written = arrays, False
+        self._handle.step(samples, float(loss))
+        return self.arrays() if self._written else arrays
+
+    def settle(self, timeout: float | None = None) -> bool:
+        """As Node.settle; look at `arrays` afterwards."""
+        settled = self._handle.settle(timeout)
+        self._given = self._copies
+        return settled
+
+    def base(self) -> dict[str, numpy.ndarray[Any, Any]]:
+        """The shared model."""
+        room = {name: numpy.empty_like(copy) for name, copy in self._copies.items()}
+        self._handle.base(self._tensors(room))
+        return room
+
+    def save(self, extra: bytes | None = None) -> None:
+        """A checkpoint, now, with bytes of yours (None: those that were kept stay)."""
+        self._handle.save(extra)
+
+    def extra(self) -> bytes:
+        """The bytes that were kept last, also by an earlier process."""
+        return self._handle.extra()
+
+    def info(self) -> Info:
+        return self._handle.info()
+
+    def status(self) -> dict[str, Any]:
+        """As `hearsay status --json` says."""
+        return self._handle.status()
+
+    def close(self, grace: float | None = None) -> None:
+        """Leaves, and saves a checkpoint."""
+        self._handle.close(grace)

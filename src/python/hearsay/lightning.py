@@ -1,0 +1,43 @@
+"""A swarm in a Trainer of Lightning: Trainer(callbacks=[SwarmCallback(config="node.conf")])."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import lightning
+
+from hearsay.torch_node import Node
+
+
+class SwarmCallback(lightning.Callback):
+    """Joins before the first step, leaves after the last. batch_size is that of the loader; the
+    other arguments are those of Node."""
+
+    def __init__(self, batch_size: int, **options: Any) -> None:
+        self._batch_size = batch_size
+        self._options = options
+        self.node: Node | None = None
+
+    def on_train_start(self, trainer: Any, pl_module: Any) -> None:
+        (optimizer,) = trainer.optimizers
+        self.node = Node(pl_module, optimizer, **self._options)
+        self.node.join()
+
+    def on_train_batch_end(
+        self, trainer: Any, pl_module: Any, outputs: Any, batch: Any, batch_idx: int
+    ) -> None:
+        assert self.node is not None
+        loss = outputs["loss"] if isinstance(outputs, dict) else outputs
+        self.node.count(self._batch_size, loss if loss is not None else 0.0)
+
+    def on_train_end(self, trainer: Any, pl_module: Any) -> None:
+        self._end(None)
+
+    def on_exception(self, trainer: Any, pl_module: Any, exception: BaseException) -> None:
+        self._end(None if isinstance(exception, KeyboardInterrupt) else 0)
+
+    def _end(self, grace: float | None) -> None:
+        if self.node is not None:
+            self.node.close(grace)
+            self.node.free()
+            self.node = None

@@ -1,0 +1,38 @@
+"""A swarm in a Trainer of transformers: Trainer(..., callbacks=[SwarmCallback(config="node.conf")])."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import transformers
+
+from hearsay.torch_node import Node
+
+
+class SwarmCallback(transformers.TrainerCallback):
+    """Joins before the first step, leaves after the last. Its arguments are those of Node."""
+
+    def __init__(self, **options: Any) -> None:
+        self._options = options
+        self.node: Node | None = None
+
+    def on_train_begin(
+        self, args: Any, state: Any, control: Any, model: Any = None, optimizer: Any = None, **_: Any
+    ) -> None:
+        self.node = Node(model, getattr(optimizer, "optimizer", optimizer), **self._options)
+        self.node.join()
+
+    def on_step_end(self, args: Any, state: Any, control: Any, **_: Any) -> None:
+        assert self.node is not None
+        logged = [line["loss"] for line in state.log_history[-1:] if "loss" in line]
+        samples = args.per_device_train_batch_size * args.gradient_accumulation_steps
+        self.node.count(samples, logged[0] if logged else 0.0)
+
+    def on_save(self, args: Any, state: Any, control: Any, **_: Any) -> None:
+        assert self.node is not None
+        self.node.save()
+
+    def on_train_end(self, args: Any, state: Any, control: Any, **_: Any) -> None:
+        assert self.node is not None
+        self.node.close()
+        self.node.free()

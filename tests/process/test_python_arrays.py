@@ -1,0 +1,186 @@
+"""hearsay.ArrayNode: arrays of NumPy in a swarm, and what is wrong said by exceptions."""
+
+import os
+import pathlib
+import signal
+import socket
+import subprocess
+import sys
+import threading
+import unittest
+
+try:
+    import numpy as np
+except ImportError:
+    print('skipped: NumPy (Debian package python3-numpy) is not installed')
+    sys.exit(1 if os.environ.get('REQUIRE_PYTHON') else 77)
+
+import hearsay
+from python_nodes import PROGRAM, Folder, Together, address, nodes, settle
+
+PLANE = np.random.default_rng(9).uniform(-0.5, 0.5, (24, 5)).astype(np.float32)
+
+
+def arrays():
+    return {'weight': np.zeros((24, 5), np.float32), 'bias': np.zeros(5, np.float32)}
+
+
+def learn(now, rng):
+    """A step of gradient descent; other arrays, as JAX would give them."""
+    x = rng.standard_normal((32, 24)).astype(np.float32)
+    error = x @ now['weight'] + now['bias'] - x @ PLANE
+    return ({'weight': now['weight'] - 0.05 * x.T @ error / 32, 'bias': now['bias'] - 0.05 * error.mean(0)},
+            0.5 * float((error ** 2).sum(1).mean()))
+
+
+def make(settings, given=None, run='plane'):
+    return hearsay.ArrayNode(arrays() if given is None else given, settings=settings, run=run)
+
+
+class Arrays(unittest.TestCase):
+    def setUp(self):
+        self.folder = Folder()
+        self.addCleanup(self.folder.close)
+
+    def settings(self, name, peers=()):
+        return self.folder.settings(name, peers, train__momentum=0, exchange__gain=1, exchange__beta=0)
+
+    def test_two_learn_one_plane(self):
+        together = Together(2)
+        bases, digests, same = {}, {}, {}
+
+        def run(node, seed):
+            node.join()
+            together.wait()
+            now, rng = node.arrays(), np.random.default_rng(seed)
+            losses = []
+            for _ in range(6):  # a publication each, of what was learned
+                for _ in range(100):
+                    given, loss = learn(now, rng)
+                    now = node.step(given, 32, loss)
+                    losses.append(loss)
+                    same[seed] = same.get(seed, 0) + (now is given)
+                settle(node, together)
+                now = node.arrays()
+            bases[seed], digests[seed] = node.base(), node.info().digest
+            self.assertLess(losses[-1], 0.1 * losses[0])
+            self.assertEqual(node.info().samples, 600 * 32)
+
+        a = make(self.settings('a'))
+        b = make(self.settings('b', [address(a)]))
+        with nodes(a, b), together:
+            together.start(run, a, 1)
+            together.start(run, b, 2)
+        self.assertEqual(digests[1], digests[2])
+        for name, base in bases[1].items():
+            np.testing.assert_array_equal(base, bases[2][name])
+        self.assertLess(np.abs(bases[1]['weight'] - PLANE).max(), 0.1)
+        self.assertGreater(same[1], 0)  # where nothing came, nothing is copied
+
+    def test_a_late_one_gets_what_the_first_learned(self):
+        first = make(self.settings('first'))
+        with nodes(first):
+            first.join()
+            now, rng = first.arrays(), np.random.default_rng(1)
+            for _ in range(100):
+                now, loss = learn(now, rng)
+                now = first.step(now, 32, loss)
+            first.settle()
+            with make(self.settings('late', [address(first)])) as late:
+                self.assertEqual(late.info().digest, first.info().digest)
+                np.testing.assert_array_equal(late.arrays()['weight'], first.base()['weight'])
+                self.assertGreater(np.abs(late.arrays()['weight']).max(), 0.01)
+
+    def test_it_goes_on_with_its_bytes(self):
+        with make(self.settings('again')) as node:
+            node.step({'weight': np.ones((24, 5), np.float32), 'bias': np.ones(5, np.float32)}, 32)
+            self.assertEqual(node.extra(), b'')
+            node.save(b'momentum')
+        with make(self.settings('again')) as node:
+            np.testing.assert_allclose(node.arrays()['bias'], np.ones(5, np.float32), atol=1e-3)
+            self.assertEqual(node.extra(), b'momentum')
+
+    def test_the_program_asks_it(self):
+        with make(self.settings('asked')) as node:
+            shown = subprocess.run([PROGRAM, 'status', '--state', str(self.folder.path / 'asked'), '--json'],
+                                   capture_output=True, text=True)
+            self.assertEqual(shown.returncode, 0, shown.stderr)
+            self.assertIn(node.status()['address'], shown.stdout)
+
+    def test_mistakes_are_said(self):
+        with self.assertRaisesRegex(hearsay.ConfigError, r'\[node\] nothing'):
+            make({'node.nothing': 1})
+        with self.assertRaisesRegex(hearsay.ConfigError, 'no-such-file.conf'):
+            hearsay.ArrayNode(arrays(), config='no-such-file.conf', run='plane')
+        with self.assertRaisesRegex(hearsay.Failed, 'swarmkey'):
+            make({**self.settings('keyless'), 'node.swarm_key': '/nowhere/swarm.key'})
+        with self.assertRaisesRegex(TypeError, 'weight is of float64'):
+            make(self.settings('double'), {'weight': np.zeros(3)})
+        with self.assertRaisesRegex(hearsay.Error, 'tensor weight: a weight is nan'):
+            make(self.settings('nan'), {'weight': np.full(3, np.nan, np.float32)})
+        node = make(self.settings('mistakes'))
+        with nodes(node):
+            with self.assertRaisesRegex(hearsay.Closed, 'join'):
+                node.step(arrays(), 32)
+            node.join()
+            with self.assertRaisesRegex(hearsay.ArgumentError, 'samples'):
+                node.step(arrays(), 0)
+            with self.assertRaisesRegex(ValueError, 'samples?, and not -1'):
+                node.step(arrays(), -1)
+        with self.assertRaises(hearsay.Closed):
+            node.step(arrays(), 32)
+
+    def test_another_shape_is_said_by_the_call_that_looks(self):
+        node = make(self.settings('shape'))
+        with nodes(node):
+            node.join()
+            node.step({**arrays(), 'bias': np.zeros(6, np.float32)}, 32)
+            with self.assertRaisesRegex(ValueError, r'bias is float32 \(6,\), and was float32 \(5,\)'):
+                node._handle.settle()
+
+    def test_another_model_is_refused(self):
+        first = make(self.settings('first'))
+        with nodes(first):
+            first.join()
+            other = make(self.settings('other', [address(first)]), run='another')
+            with nodes(other), self.assertRaisesRegex(hearsay.Refused, 'other model'):
+                other.join()
+
+    def test_an_interrupt_ends_a_wait(self):
+        """It never hears from this peer, and nobody else is there."""
+        with socket.create_server(('127.0.0.1', 0)) as mute:
+            node = make(self.settings('waits', ['127.0.0.1:%d' % mute.getsockname()[1]]))
+            with nodes(node), self.assertRaises(KeyboardInterrupt):
+                threading.Thread(target=os.kill, args=(os.getpid(), signal.SIGINT)).start()
+                while True:
+                    node.join()
+                    node.settle()
+
+    def test_a_child_cannot_use_it(self):
+        with make(self.settings('forks')) as node:
+            read, write = os.pipe()
+            if os.fork() == 0:
+                try:
+                    node.step(arrays(), 32)
+                except hearsay.Closed as error:
+                    os.write(write, str(error).encode())
+                finally:
+                    os._exit(0)
+            os.wait()
+            self.assertIn(b'child', os.read(read, 1000))
+            node.step(arrays(), 32)
+            os.close(read)
+            os.close(write)
+
+    def test_a_script_that_ends_without_closing_ends(self):
+        code = ('import sys, hearsay, numpy as np\n'
+                'node = hearsay.ArrayNode({"w": np.zeros(3, np.float32)}, run="r", settings=eval(sys.argv[1]))\n'
+                'node.join(); node.step({"w": np.ones(3, np.float32)}, 1)\n')
+        settings = {key: str(value) if isinstance(value, pathlib.Path) else value
+                    for key, value in self.settings('ends').items()}
+        ran = subprocess.run([sys.executable, '-c', code, repr(settings)], capture_output=True, text=True)
+        self.assertEqual((ran.returncode, ran.stderr, ran.stdout), (0, '', ''))
+
+
+if __name__ == '__main__':
+    unittest.main(verbosity=2)

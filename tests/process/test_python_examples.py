@@ -1,0 +1,152 @@
+"""The examples of the Python package, as swarms on this machine by hearsay.local; and its callbacks."""
+
+import gzip
+import importlib.util
+import os
+import pathlib
+import re
+import struct
+import subprocess
+import sys
+import tempfile
+import unittest
+
+try:
+    import numpy as np
+    import torch
+except ImportError:
+    print('skipped: PyTorch (Debian package python3-torch) is not installed')
+    sys.exit(1 if os.environ.get('REQUIRE_PYTHON') else 77)
+
+from python_nodes import Folder
+
+EXAMPLES = pathlib.Path(__file__).parents[2] / 'src' / 'python' / 'examples'
+WORDS = ('the swarm learns one model from many places and every node tells the others what it learned '
+         'so that all of them know it and none has to be there all the time ').split()
+
+
+def needs(*modules):
+    missing = [name for name in modules if importlib.util.find_spec(name) is None]
+    return unittest.skipIf(missing, 'not installed: ' + ', '.join(missing))
+
+
+def write_idx(path, array):
+    path.write_bytes(gzip.compress(bytes([0, 0, 8, array.ndim]) + struct.pack('>%di' % array.ndim, *array.shape)
+                                   + array.tobytes()))
+
+
+def write_images(folder):
+    """Ten noisy drawings that can be told from each other."""
+    random = np.random.default_rng(1)
+    drawings = random.integers(0, 256, (10, 28, 28))
+    for part, count in (('train', 2000), ('t10k', 500)):
+        labels = random.integers(0, 10, count).astype(np.uint8)
+        images = np.clip(drawings[labels] * 0.6 + random.normal(50, 60, (count, 28, 28)), 0, 255)
+        write_idx(folder / f'{part}-images-idx3-ubyte.gz', images.astype(np.uint8))
+        write_idx(folder / f'{part}-labels-idx1-ubyte.gz', labels)
+
+
+def write_text(path):
+    random = np.random.default_rng(2)
+    path.write_text(' '.join(random.choice(WORDS, 20000)))
+
+
+class Examples(unittest.TestCase):
+    def setUp(self):
+        self._folder = tempfile.TemporaryDirectory(prefix='hearsay-examples-')
+        self.addCleanup(self._folder.cleanup)
+        self.folder = pathlib.Path(self._folder.name)
+
+    def swarm(self, script, *arguments, nodes=2):
+        """The lines that each node printed."""
+        ran = subprocess.run([sys.executable, '-m', 'hearsay.local', '--nodes', str(nodes), str(script),
+                              *map(str, arguments)], cwd=self.folder, capture_output=True, text=True)
+        self.assertEqual(ran.returncode, 0, ran.stdout + ran.stderr)
+        return [[line[4:] for line in ran.stdout.splitlines() if line.startswith(f'[{i + 1}]')]
+                for i in range(nodes)]
+
+    def test_fashion(self):
+        write_images(self.folder)
+        for lines in self.swarm(EXAMPLES / 'fashion.py', '--data', self.folder, '--samples', 10000):
+            self.assertGreater(float(lines[-1].split()[0]), 50, lines)
+
+    def test_char_gpt(self):
+        write_text(self.folder / 'text')
+        for lines in self.swarm(EXAMPLES / 'char_gpt.py', '--text', self.folder / 'text', '--samples', 4800,
+                                '--width', 32, '--context', 32):
+            self.assertLess(float(re.search('validation ([0-9.]+)', lines[-1])[1]), 2.8, lines)
+
+    @needs('jax')
+    def test_jax(self):
+        write_images(self.folder)
+        for lines in self.swarm(EXAMPLES / 'jax_mlp.py', '--data', self.folder, '--samples', 400000):
+            self.assertGreater(float(lines[-1].split()[0]), 50, lines)
+
+    @needs('transformers', 'peft')
+    def test_lora(self):
+        import tokenizers
+        import transformers
+        write_text(self.folder / 'text')
+        tokenizer = tokenizers.ByteLevelBPETokenizer()
+        tokenizer.train_from_iterator([(self.folder / 'text').read_text()], vocab_size=300)
+        transformers.PreTrainedTokenizerFast(tokenizer_object=tokenizer._tokenizer).save_pretrained(
+            self.folder / 'model')
+        config = transformers.GPT2Config(vocab_size=300, n_positions=128, n_embd=32, n_layer=2, n_head=2)
+        transformers.GPT2LMHeadModel(config).save_pretrained(self.folder / 'model')
+        for i, lines in enumerate(self.swarm(EXAMPLES / 'lora.py', '--model', self.folder / 'model', '--text',
+                                             self.folder / 'text', '--steps', 60, '--rank', 4)):
+            self.assertRegex(lines[-1], r'^loss [0-9.]+$')
+            self.assertTrue((self.folder / f'lora-{i + 1}' / 'adapter_model.safetensors').exists())
+
+    @needs('lightning')
+    def test_lightning(self):
+        import lightning
+        from hearsay.lightning import SwarmCallback
+
+        class Line(lightning.LightningModule):
+            def __init__(self):
+                super().__init__()
+                self.line = torch.nn.Linear(4, 1)
+
+            def training_step(self, batch, _):
+                return ((self.line(batch[0]) - batch[1]) ** 2).mean()
+
+            def configure_optimizers(self):
+                return torch.optim.SGD(self.parameters(), lr=0.1)
+
+        keys = Folder()
+        self.addCleanup(keys.close)
+        swarm = SwarmCallback(8, settings=keys.settings('node'))
+        infos = []
+        end = swarm._end
+        swarm._end = lambda grace: (infos.append(swarm.node.info()), end(grace))
+        x = torch.randn(80, 4)
+        data = torch.utils.data.DataLoader(torch.utils.data.TensorDataset(x, x.sum(1, keepdim=True)), 8)
+        trainer = lightning.Trainer(max_epochs=3, accelerator='cpu', logger=False, enable_checkpointing=False,
+                                    enable_progress_bar=False, enable_model_summary=False, callbacks=[swarm])
+        trainer.fit(Line(), data)
+        self.assertEqual((infos[0].steps, infos[0].samples), (30, 240))
+        self.assertIsNone(swarm.node)
+
+    def test_one_that_fails_is_named(self):
+        script = self.folder / 'script.py'
+        script.write_text('import sys, hearsay.local\nsys.exit(hearsay.local.shard()[0])\n')
+        ran = subprocess.run([sys.executable, '-m', 'hearsay.local', '--nodes', '3', str(script)],
+                             capture_output=True, text=True)
+        self.assertEqual((ran.returncode, ran.stderr), (1, 'failed: 2, 3\n'))
+        ran = subprocess.run([sys.executable, '-m', 'hearsay.local', 'nowhere.py'], capture_output=True, text=True)
+        self.assertEqual(ran.returncode, 2)
+        self.assertIn('there is no nowhere.py', ran.stderr)
+
+    def test_a_folder_is_kept(self):
+        script = self.folder / 'script.py'
+        script.write_text('import os; print(os.environ["HEARSAY_CONFIG"])\n')
+        for _ in range(2):
+            lines = self.swarm('--folder', self.folder / 'kept', script, nodes=1)
+            self.assertEqual(lines, [[str((self.folder / 'kept' / '1' / 'node.conf').resolve())]])
+        self.assertTrue((self.folder / 'kept' / 'swarm.key').exists())
+
+
+if __name__ == '__main__':
+    os.environ['OMP_NUM_THREADS'] = '1'
+    unittest.main(verbosity=2)

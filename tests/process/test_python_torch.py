@@ -1,0 +1,345 @@
+"""hearsay.Node: a model of PyTorch in a swarm, with what models have: batch norms, tied weights, frozen
+parts, parameters that are not dense, several processes that train one model."""
+
+import json
+import os
+import subprocess
+import sys
+import unittest
+
+try:
+    import torch
+    from torch import nn
+except ImportError:
+    print('skipped: PyTorch (Debian package python3-torch) is not installed')
+    sys.exit(1 if os.environ.get('REQUIRE_PYTHON') else 77)
+
+import hearsay
+from python_nodes import PROGRAM, Folder, Together, address, nodes, settle
+
+torch.set_num_threads(1)
+
+
+class Net(nn.Module):
+    """A bit of everything."""
+
+    def __init__(self, seed=0, narrow=torch.bfloat16):
+        super().__init__()
+        torch.manual_seed(seed)
+        self.front = nn.Linear(12, 16)
+        self.norm = nn.BatchNorm1d(16)
+        self.frozen = nn.Linear(16, 16)
+        self.frozen.requires_grad_(False)
+        self.back = nn.Linear(16, 16, bias=False)
+        self.again = nn.Linear(16, 16, bias=False)
+        self.again.weight = self.back.weight  # tied
+        self.turned = nn.Parameter(torch.randn(12, 3).t() * 0.1)  # not dense
+        self.wide = nn.Parameter(torch.zeros(3, dtype=torch.float64))
+        self.narrow = nn.Parameter(torch.ones(16, dtype=narrow))
+
+    def forward(self, x):
+        h = torch.relu(self.norm(self.front(x)))
+        h = h + torch.tanh(self.frozen(h))
+        h = self.again(torch.relu(self.back(h))) * self.narrow.float()
+        return h[:, :3] + x @ self.turned.t() + self.wide.float()
+
+
+SHARED = {'front.weight', 'front.bias', 'norm.weight', 'norm.bias', 'norm.running_mean', 'norm.running_var',
+          'back.weight', 'turned', 'wide', 'narrow'}
+
+
+def batch(rng):
+    x = torch.randn(32, 12, generator=rng)
+    return x, torch.stack([x[:, :4].sum(1), x[:, 4:8].prod(1), x[:, 8:].abs().sum(1)], 1)
+
+
+def train(model, optimizer, node, steps, seed):
+    rng = torch.Generator().manual_seed(seed)
+    losses = []
+    for _ in range(steps):
+        x, y = batch(rng)
+        loss = nn.functional.mse_loss(model(x), y)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        node.count(len(x), loss)
+        losses.append(loss.item())
+    return losses
+
+
+def adam(model):
+    return torch.optim.AdamW([p for p in model.parameters() if p.requires_grad], lr=0.003)
+
+
+class Torch(unittest.TestCase):
+    def setUp(self):
+        self.folder = Folder()
+        self.addCleanup(self.folder.close)
+
+    def make(self, name, peers=(), model=None, optimizer=adam, **options):
+        model = model if model is not None else Net()
+        made = optimizer(model) if optimizer is not None else None
+        node = hearsay.Node(model, made, settings=self.folder.settings(name, peers), **options)
+        return model, made, node
+
+    def test_two_learn_one_model(self):
+        together = Together(2)
+        states, digests = {}, {}
+
+        def run(model, optimizer, node, seed):
+            node.join()
+            together.wait()
+            losses = []
+            for part in range(10):  # a publication each, of a part of what was learned
+                losses += train(model, optimizer, node, 50, 100 * seed + part)
+                settle(node, together)
+            self.assertLess(losses[-1], 0.5 * losses[0])
+            states[seed], digests[seed] = node.state_dict(), node.info().digest
+            self.assertEqual((node.info().steps, node.info().samples), (500, 500 * 32))
+            self.assertGreater(node.swarm_samples, 500 * 32)
+
+        a = self.make('a')
+        b = self.make('b', [address(a[2])])
+        with nodes(a[2], b[2]), together:
+            together.start(run, *a, 1)
+            together.start(run, *b, 2)
+        self.assertEqual(digests[1], digests[2])
+        start = Net().state_dict()
+        self.assertEqual(states[1].keys(), start.keys())
+        for name, tensor in states[1].items():
+            self.assertEqual(tensor.dtype, start[name].dtype)
+            if name in SHARED or name == 'again.weight':
+                self.assertTrue(torch.equal(tensor, states[2][name]), name)
+                self.assertFalse(torch.equal(tensor, start[name]), name)
+        self.assertTrue(torch.equal(states[1]['back.weight'], states[1]['again.weight']))
+        self.assertTrue(torch.equal(states[1]['frozen.weight'], start['frozen.weight']))
+        shared = Net(seed=5)
+        shared.load_state_dict(states[1])
+        shared.eval()
+        x, y = batch(torch.Generator().manual_seed(99))
+        with torch.no_grad():
+            fresh = nn.functional.mse_loss(Net().eval()(x), y).item()
+            self.assertLess(nn.functional.mse_loss(shared(x), y).item(), 0.7 * fresh)
+
+    def test_what_is_shared(self):
+        _, _, node = self.make('shared')
+        with nodes(node):
+            self.assertEqual(set(node._shared.tensors), SHARED)
+            self.assertEqual(set(node._shared._copies), {'turned', 'wide'})
+            self.assertEqual(node.info().parameters, sum(t.numel() for t in node._shared.tensors.values()))
+
+    def test_the_library_moves_what_is_trained(self):
+        """One that only listens has in its model what the other learned."""
+        a = self.make('speaks')
+        b = self.make('listens', [address(a[2])])
+        together = Together(2)
+
+        def speak(model, optimizer, node):
+            node.join()
+            together.wait()
+            for part in range(10):
+                train(model, optimizer, node, 20, part)
+                settle(node, together)
+
+        def listen(model, optimizer, node):
+            node.join()
+            together.wait()
+            for _ in range(10):
+                settle(node, together)
+            base = node.state_dict()
+            for name, tensor in model.state_dict().items():
+                if name in SHARED:
+                    self.assertTrue(torch.allclose(tensor.double(), base[name].double(), atol=1e-2), name)
+                    self.assertFalse(torch.equal(tensor, Net().state_dict()[name]), name)
+
+        with nodes(a[2], b[2]), together:
+            together.start(speak, *a)
+            together.start(listen, *b)
+
+    def test_steps_are_counted_in_any_order(self):
+        model, optimizer, node = self.make('counts')
+        with node:
+            x, y = batch(torch.Generator().manual_seed(1))
+            nn.functional.mse_loss(model(x), y).backward()
+            node.count(8)
+            node.count(8)          # two parts of a step
+            self.assertEqual(node.info().steps, 0)
+            optimizer.step()
+            self.assertEqual((node.info().steps, node.info().samples), (1, 16))
+            optimizer.step()
+            self.assertEqual(node.info().steps, 1)
+            node.count(4)
+            self.assertEqual((node.info().steps, node.info().samples), (2, 20))
+        optimizer.step()           # its hook is gone
+        with self.assertRaises(hearsay.Closed):
+            node.info()
+
+    def test_a_node_without_an_optimizer_is_told(self):
+        _, _, node = self.make('told', optimizer=None)
+        with node:
+            with self.assertRaisesRegex(TypeError, 'call step'):
+                node.count(1)
+            node.step(5, 1.0)
+            self.assertEqual((node.info().steps, node.info().samples), (1, 5))
+
+    def test_the_optimizer_goes_on(self):
+        model, optimizer, node = self.make('again')
+        with node:
+            train(model, optimizer, node, 20, 1)
+        kept = optimizer.state_dict()
+        other = Net(seed=3)        # what it begins with is of no account
+        model2, optimizer2, node = self.make('again', model=other)
+        with node:
+            for a, b in zip(kept['state'].values(), optimizer2.state_dict()['state'].values()):
+                self.assertTrue(torch.equal(a['exp_avg'], b['exp_avg']))
+            for name, tensor in model.state_dict().items():
+                if name in SHARED:
+                    self.assertTrue(torch.allclose(tensor, model2.state_dict()[name], atol=1e-4), name)
+
+    def test_weights_that_are_no_numbers(self):
+        model, optimizer, node = self.make('diverges')
+        with node:
+            train(model, optimizer, node, 5, 1)
+            self.assertGreater(len(optimizer.state), 0)
+            with torch.no_grad():
+                model.front.weight[0, 0] = float('nan')
+            with self.assertLogs('hearsay', 'WARNING'):
+                for _ in range(10 ** 6):
+                    optimizer.zero_grad(set_to_none=True)
+                    optimizer.step()   # moves nothing
+                    node.count(1)
+                    if node.info().relapses:
+                        break
+            self.assertEqual(len(optimizer.state), 0)
+            self.assertTrue(torch.isfinite(model.front.weight).all())
+
+    def test_a_model_that_was_moved_is_found(self):
+        model, optimizer, node = self.make('moved')
+        with self.assertRaisesRegex(RuntimeError, 'front.weight was moved'), node:
+            model.front.weight.data = model.front.weight.data.clone()
+            train(model, optimizer, node, 1, 1)
+
+    def test_another_start_is_refused(self):
+        _, _, first = self.make('first')
+        with nodes(first):
+            first.join()
+            with self.assertRaisesRegex(hearsay.Refused, 'equal first weights'):
+                with self.make('other', [address(first)], model=Net(seed=1))[2]:
+                    pass
+
+    def test_nothing_to_train_is_said(self):
+        with self.assertRaisesRegex(ValueError, 'no parameter of the model is trained'):
+            hearsay.Node(nn.Linear(2, 2).requires_grad_(False))
+        with self.assertRaisesRegex(ValueError, 'trains no bais'):
+            hearsay.Node(nn.Linear(2, 2), names={'bais': '0.dense.bias'})
+
+    def native(self, name, peers=()):
+        """A model that `hearsay node` has, as PyTorch has it, and the settings of one node."""
+        settings = {**self.folder.settings(name, peers), 'data.source': 'generated', 'data.train_count': 500,
+                    'data.test_count': 10, 'model.layers': 'dense 7, relu, dense 10'}
+        names = {'1.weight': '0.dense.weight', '1.bias': '0.dense.bias',
+                 '3.weight': '2.dense.weight', '3.bias': '2.dense.bias'}
+        return nn.Sequential(nn.Flatten(), nn.Linear(784, 7), nn.ReLU(), nn.Linear(7, 10)), names, settings
+
+    def test_names_of_the_configuration(self):
+        model, names, settings = self.native('native')
+        with hearsay.Node(model, native=True, names=names, settings=settings):
+            self.assertTrue((model[1].bias == 0).all())  # filled with what model.seed means
+        with self.assertRaisesRegex(hearsay.Error, '1.weight'):
+            hearsay.Node(model, native=True, settings=settings)
+
+    def begin_daemon(self, name, peers):
+        """`hearsay node`, which learns 1,600 samples and then only passes on."""
+        _, _, settings = self.native(name, peers)
+        words = [word for key, value in {**settings, 'train.samples_max': 1600}.items() for word in
+                 ('--set', f'{key}={",".join(value) if isinstance(value, list) else value}')]
+        return subprocess.Popen([PROGRAM, 'node', *words], stderr=subprocess.DEVNULL)
+
+    def status(self, name):
+        shown = subprocess.run([PROGRAM, 'status', '--state', self.folder.path / name, '--json'],
+                               capture_output=True, text=True).stdout
+        return json.loads(shown) if shown.startswith('{') else {}
+
+    def test_two_of_ours_and_two_daemons_end_with_one_model(self):
+        together = Together(2)
+        nodes_of, daemons, shows_one = [], [], []
+
+        def run(model, optimizer, node, seed):
+            node.join()
+            random = torch.Generator().manual_seed(seed)
+            for _ in range(200):
+                x = torch.randn(16, 784, generator=random)
+                loss = nn.functional.cross_entropy(model(x), x[:, :10].argmax(1))
+                optimizer.zero_grad()
+                loss.backward()
+                optimizer.step()
+                node.count(16, loss)
+            while not shows_one:  # until all four have stopped learning and show one model
+                node.settle()
+                together.wait()
+                pages = [self.status(name) for name in ('x', 'y')]
+                digests = {page.get('digest') for page in pages}
+                digests |= {f'{other.info().digest:016x}' for other in nodes_of}
+                if seed == 0 and len(digests) == 1 and all(page['samples'] >= 1600 for page in pages):
+                    shows_one.append(True)
+                together.wait()
+            self.assertGreaterEqual(node.swarm_samples, 2 * 1600 + 2 * 3200)
+
+        for name in ('a', 'b'):
+            model, names, settings = self.native(name, [address(node) for node in nodes_of])
+            optimizer = torch.optim.SGD(model.parameters(), lr=0.02, momentum=0.9)
+            nodes_of.append(hearsay.Node(model, optimizer, native=True, names=names, settings=settings))
+        try:
+            daemons = [self.begin_daemon(name, [address(nodes_of[0])]) for name in ('x', 'y')]
+            with nodes(*nodes_of), together:
+                for seed, node in enumerate(nodes_of):
+                    together.start(run, node._model, node._optimizer, node, seed)
+        finally:
+            for daemon in daemons:
+                daemon.terminate()
+        self.assertEqual([daemon.wait() for daemon in daemons], [0, 0])
+
+    def test_ranks_are_one_node(self):
+        """Two processes train one model (DistributedDataParallel over Gloo), a third node is with them."""
+        first = self.make('alone', model=Net(narrow=torch.float32))  # Gloo has no bfloat16
+        port = os.path.join(self.folder.path, 'meet')
+        settings = {key: str(value) if not isinstance(value, list) else value for key, value in
+                    self.folder.settings('ranks', [address(first[2])]).items()}
+        ranks = [subprocess.Popen([sys.executable, __file__, 'rank', str(i), port, repr(settings)],
+                                  stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) for i in range(2)]
+        model, optimizer, node = first
+        with node:
+            while any(rank.poll() is None for rank in ranks):
+                train(model, optimizer, node, 10, node.info().steps)
+            ended = [rank.communicate() for rank in ranks]
+            self.assertEqual([rank.returncode for rank in ranks], [0, 0], ended)
+            said = [out.split() for out, _ in ended]
+            self.assertEqual(said[0][0], said[1][0])               # the weights of both
+            self.assertEqual(said[0][1], str(100 * (32 + 32)))     # the samples of both
+            self.assertGreater(int(said[0][2]), 100 * 64)          # and of the swarm
+            node.settle()
+            self.assertGreaterEqual(node.swarm_samples, node.info().samples + 100 * 64)
+
+
+def rank(number, meet, settings):
+    """One process of two."""
+    import torch.distributed as dist
+    dist.init_process_group('gloo', init_method='file://' + meet, rank=number, world_size=2)
+    plain = Net(number, torch.float32)                            # DDP gives all those of rank 0
+    model = nn.parallel.DistributedDataParallel(plain)
+    optimizer = adam(model)
+    with hearsay.Node(model, optimizer, settings=settings) as node:
+        train(model, optimizer, node, 100, 10 + number)
+        for _ in range(5):
+            node.settle()
+        hashed = sum(float(p.double().sum()) for p in plain.parameters())
+        swarm = node.swarm_samples
+        print(hashed, node.info().samples if number == 0 else 0, swarm)
+        dist.barrier()
+
+
+if __name__ == '__main__':
+    if sys.argv[1:2] == ['rank']:
+        rank(int(sys.argv[2]), sys.argv[3], eval(sys.argv[4]))
+    else:
+        unittest.main(verbosity=2)
