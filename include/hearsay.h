@@ -15,7 +15,8 @@
  * hearsay_free. Every function returns 0 or one of the errors below, and says why in a sentence
  * (hearsay_error_text). After fork a child gets HEARSAY_FORKED; its parent goes on.
  *
- * The manual is src/library/README.md. Held by tests/unit/library.
+ * The manual is src/library/README.md. Held by tests/unit/library and, that no call in any order
+ * does harm, by tests/process/random_calls.
  */
 #ifndef HEARSAY_HEARSAY_H
 #define HEARSAY_HEARSAY_H
@@ -33,7 +34,7 @@ extern "C" {
 enum hearsay_error {
     HEARSAY_OK = 0,
     HEARSAY_TIMEOUT,     /* the time was over first; calling again goes on waiting */
-    HEARSAY_ARGUMENT,    /* an argument is missing, or not as it was at open */
+    HEARSAY_ARGUMENT,    /* an argument is missing or wrong, or not as it was at open */
     HEARSAY_ABI_UNKNOWN, /* a struct says another HEARSAY_ABI than the library has */
     HEARSAY_UNSUPPORTED, /* a device, a type or a flag that this library cannot use */
     HEARSAY_BUSY,        /* another thread is inside a call */

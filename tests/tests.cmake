@@ -44,6 +44,12 @@ add_executable(library_program tests/process/library_program.c)
 target_link_libraries(library_program PRIVATE libhearsay)
 add_test(NAME library_program COMMAND library_program)
 
+# Random calls through hearsay.h: SEED CALLS; a million of them by hand (tests/README.md).
+file(GLOB RANDOM_CALLS CONFIGURE_DEPENDS tests/process/random_calls/*.c)
+add_executable(random_calls ${RANDOM_CALLS})
+target_link_libraries(random_calls PRIVATE support_base library)
+add_test(NAME random_calls COMMAND random_calls 1 20000)
+
 add_executable(meddle tests/process/meddle.c)
 add_executable(delay tests/process/delay.c)
 add_library(faults MODULE tests/process/faults.c) # preloaded into a program that is to suffer
@@ -167,6 +173,8 @@ foreach(SOURCE ${BENCH_SOURCES})
   add_executable(${NAME} ${SOURCE})
   target_link_libraries(${NAME} PRIVATE support_base state m)
 endforeach()
+target_link_libraries(bench_library PRIVATE library)
+target_link_options(bench_library PRIVATE -Wl,--wrap=executor_perform) # it notes the orders
 target_link_libraries(bench_link PRIVATE support_node)
 target_link_libraries(bench_budget PRIVATE support_net)
 target_link_libraries(bench_sums PRIVATE support_net)

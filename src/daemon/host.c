@@ -160,10 +160,10 @@ static void on_relapsed(struct host *host, uint64_t now_ns, const struct learner
 
 bool host_drain(struct host *host)
 {
-    const uint64_t now_ns = transport_now_ns();
     struct learner_event event;
     bool said = false;
     while (learner_link_next(host->link, &event)) {
+        const uint64_t now_ns = transport_now_ns(); /* each: one may have the node leave, later */
         said = true;
         switch (event.kind) {
         case LEARNER_STEPPED:

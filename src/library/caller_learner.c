@@ -1,5 +1,15 @@
 #include "library/caller_learner.h"
 
+void caller_learner_enter(struct caller_learner *caller)
+{
+    caller->thread = pthread_self();
+}
+
+bool caller_learner_is_inside(const struct caller_learner *caller)
+{
+    return pthread_equal(caller->thread, pthread_self()) != 0;
+}
+
 static float *weights(const struct caller_learner *caller)
 {
     return learner_weights(caller->learner);
@@ -14,6 +24,7 @@ static void fetch(struct caller_learner *caller)
 
 static void gather(struct caller_learner *caller, size_t first, size_t count)
 {
+    CHECK(caller_learner_is_inside(caller));
     if (!caller->is_filled)
         return;
     fetch(caller);
@@ -22,6 +33,7 @@ static void gather(struct caller_learner *caller, size_t first, size_t count)
 
 static void scatter(struct caller_learner *caller, size_t first, size_t count)
 {
+    CHECK(caller_learner_is_inside(caller));
     if (!caller->is_filled)
         return;
     caller_tensors_scatter(caller->tensors, first, count, weights(caller));
@@ -73,13 +85,22 @@ static const struct update *publish(void *self, const struct publish_terms *term
     return update;
 }
 
-static void apply(void *self, const struct update *update)
+/* Once for each update: it may be looked at before it is applied. */
+static void gather_moved(struct caller_learner *caller, const struct update *update)
 {
-    struct caller_learner *caller = self;
-    if (caller->is_filled) {
+    CHECK(caller_learner_is_inside(caller));
+    if (caller->is_filled && caller->gathered != update) {
         fetch(caller);
         caller_tensors_gather_moved(caller->tensors, update, weights(caller));
     }
+    caller->gathered = update;
+}
+
+static void apply(void *self, const struct update *update)
+{
+    struct caller_learner *caller = self;
+    gather_moved(caller, update);
+    caller->gathered = NULL;
     learner_apply(caller->learner, update);
     if (caller->is_filled)
         caller_tensors_scatter_moved(caller->tensors, update, weights(caller));
@@ -89,7 +110,7 @@ static void apply(void *self, const struct update *update)
 static double agreement(void *self, const struct update *update)
 {
     struct caller_learner *caller = self;
-    gather_all(caller); /* it looks at the whole residual */
+    gather_moved(caller, update); /* it looks at the residual of these entries alone */
     return learner_agreement(caller->learner, update);
 }
 
@@ -97,6 +118,7 @@ static void apply_own(void *self, const struct update *update)
 {
     struct caller_learner *caller = self;
     gather_all(caller);
+    caller->gathered = NULL;
     learner_apply_own(caller->learner, update);
     scatter_all(caller); /* what was held back is in the weights again */
 }

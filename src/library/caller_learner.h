@@ -5,15 +5,17 @@
  *   order ─► gather ─► learner.h ─► scatter          PUBLISH: all entries; APPLY: those it moves;
  *                                                    WRITE, SAVE: its range; READ: none
  *
- * All is the caller's thread's, in its calls; but READ, which only looks at the base and may come
- * on the loop's (learner_link.h). Before the tensors are filled for the first time, nothing is read
- * from them or written to them.
+ * All is the caller's thread's, in its calls, which is checked; but READ, which only looks at the
+ * base and may come on the loop's (learner_link.h). Before the tensors are filled for the first
+ * time, nothing is read from them or written to them.
  *
  * Tensors may be copies of what the caller trains: they are fetched before the first of them is
  * read in a call, and stored at its end, if one was written to (hearsay_options).
  */
 #ifndef HEARSAY_LIBRARY_CALLER_LEARNER_H
 #define HEARSAY_LIBRARY_CALLER_LEARNER_H
+
+#include <pthread.h>
 
 #include "executor/executor.h"
 #include "library/caller_tensors.h"
@@ -29,11 +31,18 @@ struct caller_learner {
     struct learner *learner;              /* base and weights */
     const struct caller_tensors *tensors; /* the caller's */
     struct caller_copies copies;          /* what they may be */
+    pthread_t thread;                     /* the one that is inside a call, or was last */
+    const struct update *gathered;        /* its entries are up to date, until it is applied */
     bool is_filled;                       /* the tensors follow the weights, and these those */
     bool is_fetched;                      /* in this call */
     bool has_changed;                     /* they were written to in this call */
 };
 extern const struct executor_ops caller_learner_ops; /* of a struct caller_learner */
+
+/* This thread is inside a call now. */
+void caller_learner_enter(struct caller_learner *caller);
+/* Is it this one? */
+bool caller_learner_is_inside(const struct caller_learner *caller);
 
 /* Writes the learner's weights into all tensors, which follow from now on. */
 void caller_learner_fill(struct caller_learner *caller);

@@ -36,7 +36,7 @@ static enum error check_tensor(const struct hearsay_tensor *given, uint32_t i,
 {
     size_t count;
     if (!given->name || !given->name[0] ||
-        strnlen(given->name, HEARSAY_NAME_MAX) == HEARSAY_NAME_MAX)
+        strnlen(given->name, HEARSAY_NAME_MAX + 1) > HEARSAY_NAME_MAX)
         return problem_set(problem, MALFORMED, "tensor %u: its name is missing or too long",
                            (unsigned)i);
     if (given->device != HEARSAY_CPU && given->device != HEARSAY_CUDA)
@@ -164,16 +164,26 @@ enum error caller_tensors_place(struct caller_tensors *tensors, const struct mod
                            model_parameters(model));
     for (uint32_t i = 0; i < tensors->count; i++) {
         struct caller_tensor *tensor = &tensors->item[i];
-        if (!find(model, tensor->name, &found) || !has_sides(tensor, &found) ||
-            tensor->dtype != HEARSAY_FLOAT32)
+        if (!find(model, tensor->name, &found) || !has_sides(tensor, &found))
             return problem_set(
                 problem, MALFORMED,
                 "tensor %.100s: the model of the configuration has none of this name "
-                "and shape, of float32",
+                "and shape",
                 tensor->name);
         tensor->first = found.offset;
     }
     qsort(tensors->item, tensors->count, sizeof *tensors->item, by_place);
+    return OK;
+}
+
+enum error caller_tensors_need_float32(const struct caller_tensors *tensors,
+                                       struct problem *problem)
+{
+    for (uint32_t i = 0; i < tensors->count; i++)
+        if (tensors->item[i].dtype != HEARSAY_FLOAT32)
+            return problem_set(problem, MALFORMED,
+                               "tensor %.100s: the model of the configuration has float32 alone",
+                               tensors->item[i].name);
     return OK;
 }
 

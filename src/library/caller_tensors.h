@@ -52,9 +52,12 @@ void caller_tensors_use(struct caller_tensors *tensors, struct backend *backend)
 void caller_tensors_free(struct caller_tensors *tensors);
 
 /* Of a model that `hearsay node` computes, too: each tensor goes to the place that the model's
- * tensor of that name has. MALFORMED: one is missing, or has another shape or type. */
+ * tensor of that name has. MALFORMED: one is missing, or has another shape. */
 enum error caller_tensors_place(struct caller_tensors *tensors, const struct model *model,
                                 struct problem *problem) MUST_USE;
+/* MALFORMED: one is of another type. */
+enum error caller_tensors_need_float32(const struct caller_tensors *tensors,
+                                       struct problem *problem) MUST_USE;
 
 /* Are these the same, but for data and type? Else MALFORMED and a sentence. */
 enum error caller_tensors_check(const struct caller_tensors *tensors,

@@ -6,8 +6,8 @@
 
 #include "base/memory.h"
 #include "base/thread.h"
-#include "config/shared_settings.h"
 #include "daemon/shutdown.h"
+#include "library/caller_setup.h"
 #include "node/settle.h"
 
 static void lock(struct engine *engine)
@@ -112,6 +112,7 @@ static void make_page(struct engine *engine)
 static bool on_pumped(void *self)
 {
     struct engine *engine = self;
+    CHECK(pthread_equal(engine->loop, pthread_self()));
     lock(engine);
     const bool asked = grant(engine);
     bool has_changed = look(engine, &engine->standing) || engine->wishes.is_settling;
@@ -156,6 +157,7 @@ static void *run(void *argument)
 {
     struct engine *engine = argument;
     struct host *host = &engine->host;
+    engine->loop = pthread_self();
     host_run(host);
     lock(engine);
     struct engine_standing *standing = &engine->standing;
@@ -172,93 +174,6 @@ static void *run(void *argument)
 
 /* The caller's thread. */
 
-/* What tells a model of the caller's own from others. The digest is that of the first start, if it
- * goes on. */
-static enum error describe(struct engine *engine, struct setup *setup, bool is_new,
-                           struct problem *problem)
-{
-    const char *folder = engine->config.node.state_dir;
-    char list[CALLER_TENSORS_TEXT];
-    bool goes_on;
-    enum error error = caller_file_has_checkpoint(folder, &goes_on, problem);
-    if (error != OK)
-        return error;
-    if (is_new || !goes_on) {
-        engine->file.start_digest = learner_digest(setup->learner);
-        error = caller_file_save(folder, &engine->file, problem);
-    }
-    caller_tensors_describe(&engine->tensors, engine->run, list);
-    (void)snprintf(setup->description, sizeof setup->description, "%s; start %016llx", list,
-                   (unsigned long long)engine->file.start_digest);
-    return error;
-}
-
-/* The model that the configuration says, as a daemon has it: its description, where its tensors
- * lie, and its first weights. */
-static enum error make_native(struct engine *engine, struct setup *setup, float *start,
-                              struct problem *problem)
-{
-    struct dataset train = {0}, test = {0};
-    struct setup_model made = {0};
-    enum error error = setup_data(&engine->config, &train, &test, problem);
-    if (error == OK)
-        error =
-            setup_model(&engine->config, 1, &train, &setup->arena, setup->backend, &made, problem);
-    setup->model = error == OK ? made.model : NULL;
-    if (error == OK)
-        error = caller_tensors_place(&engine->tensors, made.model, problem);
-    if (error == OK) {
-        memcpy(setup->description, made.description, sizeof setup->description);
-        setup->about = (struct safetensors_about){.classes = train.classes,
-                                                  .is_regression = dataset_is_regression(&train),
-                                                  .mean = train.mean,
-                                                  .scale = train.scale};
-        if (made.start)
-            memcpy(start, made.start, engine->tensors.parameters * sizeof *start);
-        else
-            model_init(made.model, engine->config.model.seed, start);
-    }
-    dataset_free(&train);
-    dataset_free(&test);
-    return error;
-}
-
-static void make_learner(struct engine *engine, struct setup *setup, const float *start)
-{
-    const size_t parameters = engine->tensors.parameters;
-    const struct learner_options options = {
-        .start = start,
-        .parameters = parameters,
-        .density_max = setup_density_max(&engine->config, parameters),
-        .holds = setup_holds(&engine->config),
-    };
-    setup->learner = learner_new(&setup->arena, setup->backend, NULL, NULL, NULL, &options);
-    shared_settings_text(&engine->config, setup->settings);
-}
-
-static enum error make(void *self, struct setup *setup, struct problem *problem)
-{
-    struct engine *engine = self;
-    const size_t parameters = engine->tensors.parameters;
-    const bool is_native = engine->run[0] == '\0';
-    enum error error = caller_file_load(engine->config.node.state_dir, &engine->file, problem);
-    const bool is_new = error == MISSING;
-    if (!is_new && error != OK)
-        return error;
-    arena_init_growing(&setup->arena);
-    setup->backend = engine->tensors.backend;
-    memcpy(setup->device, engine->device, sizeof setup->device);
-    float *start = memory_new(parameters, sizeof *start);
-    error = is_native ? make_native(engine, setup, start, problem)
-                      : caller_tensors_read(&engine->tensors, start, problem);
-    if (error == OK)
-        make_learner(engine, setup, start);
-    free(start);
-    if (error == OK && !is_native)
-        error = describe(engine, setup, is_new, problem);
-    return error;
-}
-
 struct engine *engine_new(void)
 {
     struct engine *engine = memory_new(1, sizeof *engine);
@@ -271,15 +186,17 @@ struct engine *engine_new(void)
 enum error engine_open(struct engine *engine, struct problem *problem)
 {
     const struct host_owner owner = {.self = engine,
-                                     .make = make,
+                                     .make = caller_setup_make,
                                      .on_time = on_time,
                                      .on_second = on_second,
                                      .on_event = on_event,
                                      .on_pumped = on_pumped};
     secret_start();
     host_init(&engine->host, &engine->config, &owner);
-    const enum error error = host_open(&engine->host, true, problem);
-    return error == OK ? host_prepare(&engine->host, problem) : error;
+    enum error error = host_open(&engine->host, true, problem);
+    if (error == OK)
+        error = host_prepare(&engine->host, problem);
+    return error == OK ? caller_setup_check_start(engine, problem) : error;
 }
 
 /* The signals of the process are for its own threads. */
@@ -298,6 +215,7 @@ void engine_begin(struct engine *engine)
     struct host *host = &engine->host;
     engine->caller.learner = host->setup.learner;
     engine->caller.tensors = &engine->tensors;
+    caller_learner_enter(&engine->caller);
     engine->progress.kind = LEARNER_STEPPED;
     host_begin(host, learner_link_arena_bytes(host->node_options.limits.apply_window));
     const struct learner_link_options options =
@@ -346,9 +264,11 @@ void engine_step(struct engine *engine, uint64_t samples, double loss_sum)
     engine->count.steps++;
     engine->count.samples += samples;
     unlock(engine);
-    engine->progress.steps++;
-    engine->progress.samples += samples;
-    engine->progress.loss_sum += loss_sum;
+    if (engine->config.train.enabled) { /* a node that does not train has nothing to publish */
+        engine->progress.steps++;
+        engine->progress.samples += samples;
+        engine->progress.loss_sum += loss_sum;
+    }
     engine_perform(engine);
 }
 

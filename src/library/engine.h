@@ -4,10 +4,11 @@
  *                   ── wishes ────────────────────────────────────►
  *                   ◄── standing ───────────────────────────────────
  *
- * Who owns what. The learner and its weights: the caller's thread, inside its calls. Node, sockets,
- * log, saver: the loop's thread, from engine_begin until it has ended; then the caller's. Wishes
- * and standing lie behind one mutex, which nobody holds for long. The caller's thread waits for the
- * loop only in engine_wait, and performs orders while it does; the loop never waits for the caller.
+ * Who owns what, as is checked. The learner and its weights: the caller's thread, inside its calls.
+ * Node, sockets, log, saver: the loop's thread, from engine_begin until it has ended; then the
+ * caller's. Wishes and standing lie behind one mutex, which nobody holds for long. The caller's
+ * thread waits for the loop only in engine_wait, and performs orders while it does; the loop never
+ * waits for the caller.
  */
 #ifndef HEARSAY_LIBRARY_ENGINE_H
 #define HEARSAY_LIBRARY_ENGINE_H
@@ -73,6 +74,7 @@ struct engine {
     struct caller_learner caller;
     char device[DEVICE_TEXT_MAX];  /* what that of the tensors is */
     char run[HEARSAY_RUN_MAX + 1]; /* "": the model is that of the configuration */
+    bool has_bad_tensors;          /* open was refused for what they are or hold */
     struct caller_file file;       /* as it is on the disk */
     bool may_step;                 /* the node has said that the base is the swarm's */
     struct learner_event progress; /* STEPPED, not yet said */
@@ -89,6 +91,7 @@ struct engine {
     atomic_uint_fast64_t changes;    /* of standing; goes up with each */
 
     /* The loop's own. */
+    pthread_t loop;        /* its thread, as it says itself */
     uint64_t settle_heard; /* the last wish that the node was told of */
     uint32_t saves_heard;  /* likewise */
     uint32_t saves_before; /* of the saver, when it was told */

@@ -11,6 +11,7 @@ struct hearsay *handle_new(void)
 {
     struct hearsay *node = memory_new(1, sizeof *node);
     node->process = getpid();
+    node->last.abi = HEARSAY_ABI;
     atomic_flag_clear(&node->is_busy);
     CHECK(pthread_mutex_init(&node->gate, NULL) == 0);
     return node;
@@ -39,7 +40,11 @@ int handle_enter_any(struct hearsay *node)
         return HEARSAY_ARGUMENT;
     if (node->process != getpid())
         return HEARSAY_FORKED;
-    return atomic_flag_test_and_set(&node->is_busy) ? HEARSAY_BUSY : HEARSAY_OK;
+    if (atomic_flag_test_and_set(&node->is_busy))
+        return HEARSAY_BUSY;
+    if (node->engine)
+        caller_learner_enter(&node->engine->caller);
+    return HEARSAY_OK;
 }
 
 int handle_enter(struct hearsay *node)
@@ -52,6 +57,7 @@ int handle_enter(struct hearsay *node)
 
 void handle_leave(struct hearsay *node)
 {
+    CHECK(!node->engine || caller_learner_is_inside(&node->engine->caller));
     atomic_flag_clear(&node->is_busy);
 }
 

@@ -11,6 +11,7 @@
 #include "library/handle.h"
 
 #define SAMPLES_MAX UINT32_MAX /* of one step */
+#define LOSS_MAX    1e30       /* that is counted */
 #define WAIT_MAX_S  1e9        /* as good as for ever */
 
 uint32_t hearsay_abi(void)
@@ -113,6 +114,12 @@ static int enter_joined(struct hearsay *node)
                                                  : handle_return(node, HEARSAY_NOT_JOINED);
 }
 
+/* One that is no number, or so large that sums of it are none, is as good as not known. */
+static double loss_sum_of(uint64_t samples, double loss)
+{
+    return fabs(loss) <= LOSS_MAX ? loss * (double)samples : 0;
+}
+
 int hearsay_step(struct hearsay *node, uint64_t samples, double loss, int *changed)
 {
     const int error = enter_joined(node);
@@ -124,7 +131,7 @@ int hearsay_step(struct hearsay *node, uint64_t samples, double loss, int *chang
                                                "a step has 1 to %u samples, and not %llu",
                                                (unsigned)SAMPLES_MAX, (unsigned long long)samples));
     engine->has_wish = false;
-    engine_step(engine, samples, isfinite(loss) ? loss * (double)samples : 0);
+    engine_step(engine, samples, loss_sum_of(samples, loss));
     if (changed)
         *changed = engine->caller.has_changed;
     return leave(node, HEARSAY_OK);

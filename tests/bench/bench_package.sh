@@ -120,6 +120,14 @@ gloo() { # strategy, options
     within=()
 }
 
+# Those that meet over Gloo end together: when the first has ended, there is nothing more to measure.
+wait_for_first() {
+    wait "${pids[1]}" || fail "the first failed: $(tail -qn 5 "$folder"/*.out)"
+    kill -KILL "${pids[@]}" 2>/dev/null || true
+    wait "${pids[@]}" 2>/dev/null || true
+    pids=()
+}
+
 wait_for_all() {
     local pid
     for pid in "${pids[@]}"; do
@@ -148,7 +156,7 @@ run_one() { # run
     diloco/*) gloo diloco --every "${1#*/}" ;;
     alone/*) start 1 alone --batch "${1#*/}" --leave-s 30 ;;
     esac
-    wait_for_all
+    case $1 in ddp | diloco/*) wait_for_first ;; *) wait_for_all ;; esac
     end_links
     "$python" "$here/bench_package.py" judge --folder "$folder" --data "$dir" >"$out/${1/\//-}.jsonl"
     cp -- "$folder/links.jsonl" "$out/${1/\//-}.links.jsonl"

@@ -358,10 +358,10 @@ bool node_on_saved(struct node *node, uint64_t now_ns, uint8_t *out, size_t *byt
     CHECK(serve->is_saving && now_ns >= node->now_ns);
     node->now_ns = now_ns;
     serve->is_saving = false;
+    *bytes = 0;
     if (serve->saving_bases != node->transfer->fetch.bases)
         return false;
     (void)look_at_answer(node);
-    *bytes = 0;
     for (const struct origin *origin = versions_newer(broadcast_versions(node), NULL); origin;
          origin = versions_newer(broadcast_versions(node), origin)) {
         const uint32_t place = versions_place(broadcast_versions(node), origin);

@@ -184,9 +184,32 @@ static void tensors_that_the_model_does_not_have_are_refused(void **state)
     (void)state;
     tensors_of(tensors);
     tensors[0].name = "3.dense.bias";
-    assert_int_equal(hearsay_open(&options, &node), HEARSAY_FAILED);
-    assert_int_equal(hearsay_error_text(node, HEARSAY_FAILED, text, sizeof text), HEARSAY_OK);
+    assert_int_equal(hearsay_open(&options, &node), HEARSAY_ARGUMENT);
+    assert_int_equal(hearsay_error_text(node, HEARSAY_ARGUMENT, text, sizeof text), HEARSAY_OK);
     assert_non_null(strstr(text, "tensor 3.dense.bias"));
+    assert_int_equal(hearsay_free(node), HEARSAY_OK);
+    tensors_of(tensors);
+    tensors[0].dtype = HEARSAY_FLOAT16;
+    assert_int_equal(hearsay_open(&options, &node), HEARSAY_ARGUMENT);
+    assert_int_equal(hearsay_free(node), HEARSAY_OK);
+}
+
+static void the_base_is_given_in_any_type(void **state)
+{
+    static const char *const settings[] = {"node.listen=127.0.0.1:0", "node.swarm_key=swarm.key",
+                                           "node.identity=any.key",   "node.state_dir=any",
+                                           "data.source=xor",         "model.name=xor"};
+    struct hearsay_tensor tensors[TENSORS];
+    uint16_t bias[2] = {7, 7};
+    (void)state;
+    program_need_identity("any.key", 3);
+    struct hearsay *node = open_one(settings, 6);
+    assert_int_equal(hearsay_join(node, PROGRAM_FOREVER), HEARSAY_OK);
+    tensors_of(tensors);
+    tensors[0].data = bias;
+    tensors[0].dtype = HEARSAY_BFLOAT16;
+    assert_int_equal(hearsay_base(node, tensors, TENSORS), HEARSAY_OK);
+    assert_true(bias[0] == 0 && bias[1] == 0); /* what biases begin with */
     assert_int_equal(hearsay_free(node), HEARSAY_OK);
 }
 
@@ -195,6 +218,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(both_end_with_one_digest),
         cmocka_unit_test(tensors_that_the_model_does_not_have_are_refused),
+        cmocka_unit_test(the_base_is_given_in_any_type),
     };
     return cmocka_run_group_tests(tests, programs_begin, programs_end);
 }

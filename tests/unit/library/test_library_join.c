@@ -5,6 +5,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -139,7 +140,8 @@ static void one_that_goes_on_has_what_it_left(void **state)
     assert_true(program_info(&again).digest == digest);
     (void)end(&again);
 
-    again = program; /* and as they were when it ended: still the same model */
+    again = program; /* and of no numbers: still the same model */
+    again.weights[0] = NAN;
     open_or_say(&again);
     assert_int_equal(hearsay_join(again.node, PROGRAM_FOREVER), HEARSAY_OK);
     assert_true(program_info(&again).digest == digest);
@@ -158,6 +160,21 @@ static void one_may_save_before_it_has_published(void **state)
     assert_int_equal(hearsay_save(program.node, "mine", 4), HEARSAY_OK);
     assert_int_equal(hearsay_extra(program.node, extra, &bytes), HEARSAY_OK);
     assert_memory_equal(extra, "mine", 4);
+    (void)end(&program);
+}
+
+static void checkpoints_that_are_gone_and_other_weights_are_refused(void **state)
+{
+    struct program program;
+    (void)state;
+    learn_alone(&program, "gone", 4);
+    (void)end(&program);
+    assert_int_equal(system("rm gone/checkpoint-* && touch gone/checkpoint-none"), 0);
+    assert_int_equal(program_open(&program), HEARSAY_FAILED); /* they are what it ended with */
+    assert_non_null(strstr(program_sentence(&program, HEARSAY_FAILED), "first weights"));
+    assert_int_equal(hearsay_free(program.node), HEARSAY_OK);
+    program_init(&program, "gone", 4);
+    open_or_say(&program);
     (void)end(&program);
 }
 
@@ -197,6 +214,7 @@ int main(void)
         cmocka_unit_test(one_of_sixteen_bits_has_the_base_rounded),
         cmocka_unit_test(one_that_goes_on_has_what_it_left),
         cmocka_unit_test(one_may_save_before_it_has_published),
+        cmocka_unit_test(checkpoints_that_are_gone_and_other_weights_are_refused),
         cmocka_unit_test(another_model_is_refused_with_a_sentence),
     };
     return cmocka_run_group_tests(tests, programs_begin, programs_end);

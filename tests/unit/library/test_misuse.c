@@ -38,6 +38,9 @@ static void must_refuse(const struct hearsay_options *options, int error, const 
         fail_msg("\"%s\" is not in \"%s\"", words, text);
     assert_int_equal(hearsay_join(node, 0), HEARSAY_CLOSED);
     assert_int_equal(hearsay_close(node, 0), HEARSAY_CLOSED);
+    struct hearsay_info info = {.abi = HEARSAY_ABI};
+    assert_int_equal(hearsay_info(node, &info), HEARSAY_OK);
+    assert_int_equal(hearsay_info(node, &info), HEARSAY_OK); /* its abi is still there */
     assert_int_equal(hearsay_free(node), HEARSAY_OK);
 }
 
@@ -110,6 +113,65 @@ static void tensors_that_are_wrong_are_refused(void **state)
     options = options_of();
     tensors[0].dimensions = HEARSAY_DIMENSIONS_MAX + 1;
     must_refuse(&options, HEARSAY_ARGUMENT, "its shape");
+}
+
+static void a_name_has_so_many_bytes_at_most(void **state)
+{
+    char name[HEARSAY_NAME_MAX + 2];
+    (void)state;
+    memset(name, 'n', sizeof name - 1);
+    name[HEARSAY_NAME_MAX + 1] = '\0';
+    struct hearsay_options options = options_of();
+    tensors[1].name = name;
+    must_refuse(&options, HEARSAY_ARGUMENT, "tensor 1: its name");
+    name[HEARSAY_NAME_MAX] = '\0';
+    must_refuse(&options, HEARSAY_FAILED, "keygen"); /* there are no keys here */
+}
+
+static void first_weights_that_are_no_numbers_are_refused(void **state)
+{
+    struct program program;
+    (void)state;
+    program_init(&program, "no-numbers", 9);
+    program.weights[3] = NAN;
+    assert_int_equal(program_open(&program), HEARSAY_ARGUMENT);
+    assert_non_null(strstr(program_sentence(&program, HEARSAY_ARGUMENT), "plane.weight: a weight"));
+    assert_int_equal(hearsay_free(program.node), HEARSAY_OK);
+}
+
+/* It applies, and publishes nothing. */
+static void a_node_that_does_not_train_may_step(void **state)
+{
+    struct program program;
+    (void)state;
+    program_init(&program, "keeps", 9);
+    program.setting = "train.enabled=no";
+    assert_int_equal(program_open(&program), HEARSAY_OK);
+    assert_int_equal(hearsay_join(program.node, PROGRAM_FOREVER), HEARSAY_OK);
+    assert_int_equal(hearsay_step(program.node, 1, 0, NULL), HEARSAY_OK);
+    assert_int_equal(hearsay_settle(program.node, PROGRAM_FOREVER), HEARSAY_OK);
+    assert_true(program_info(&program).steps == 1 && program_info(&program).rumors == 0);
+    assert_int_equal(hearsay_free(program.node), HEARSAY_OK);
+}
+
+/* Each relapse is followed by a step that the node hears of together with it. */
+static void weights_that_are_no_numbers_three_times_end_the_node(void **state)
+{
+    struct program program;
+    int error = HEARSAY_OK;
+    (void)state;
+    program_init(&program, "diverges", 9);
+    assert_int_equal(program_open(&program), HEARSAY_OK);
+    assert_int_equal(hearsay_join(program.node, PROGRAM_FOREVER), HEARSAY_OK);
+    while (error == HEARSAY_OK) {
+        program.weights[0] = NAN;
+        error = hearsay_step(program.node, 1, (double)INFINITY, NULL);
+    }
+    assert_int_equal(error, HEARSAY_ENDED);
+    assert_non_null(strstr(program_sentence(&program, error), "three times within an hour"));
+    assert_true(program_info(&program).relapses >= 3);
+    assert_int_equal(hearsay_close(program.node, 0), HEARSAY_OK);
+    assert_int_equal(hearsay_free(program.node), HEARSAY_OK);
 }
 
 static void calls_without_a_node_are_refused(void **state)
@@ -258,6 +320,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(options_that_are_wrong_are_refused),
         cmocka_unit_test(tensors_that_are_wrong_are_refused),
+        cmocka_unit_test(a_name_has_so_many_bytes_at_most),
+        cmocka_unit_test(first_weights_that_are_no_numbers_are_refused),
+        cmocka_unit_test(a_node_that_does_not_train_may_step),
+        cmocka_unit_test(weights_that_are_no_numbers_three_times_end_the_node),
         cmocka_unit_test(calls_without_a_node_are_refused),
         cmocka_unit_test(arguments_of_an_open_node_are_looked_at),
         cmocka_unit_test(a_second_thread_is_told_that_one_is_inside),

@@ -1,0 +1,23 @@
+/* What learns in a program that brings its own model, made of the tensors that it gave: first
+ * weights, and the description that tells the model from others.
+ *
+ *   a run       description: the run, the list of tensors, the digest of the first weights
+ *   no run      the model of the configuration, as a daemon has it
+ *
+ * Where there is a checkpoint to go on from, the tensors may hold anything. Held by
+ * tests/unit/library.
+ */
+#ifndef HEARSAY_LIBRARY_CALLER_SETUP_H
+#define HEARSAY_LIBRARY_CALLER_SETUP_H
+
+#include "library/engine.h"
+
+/* The host's make (daemon/host.h), of a struct engine. What is wrong with the tensors themselves is
+ * noted in it (has_bad_tensors). */
+enum error caller_setup_make(void *self, struct setup *setup, struct problem *problem) MUST_USE;
+
+/* After the checkpoints were looked at: of those that are there none may be of use, and then the
+ * tensors must hold the first weights. FAILED: they do not. */
+enum error caller_setup_check_start(const struct engine *engine, struct problem *problem) MUST_USE;
+
+#endif

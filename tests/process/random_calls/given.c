@@ -1,0 +1,262 @@
+#include "process/random_calls/given.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/half.h"
+
+#define LONG_16  "abcdefghijklmnop"
+#define LONG_64  LONG_16 LONG_16 LONG_16 LONG_16
+#define TOO_LONG LONG_64 LONG_64 LONG_64 LONG_64 "."
+
+static size_t size_of(const struct hearsay_tensor *tensor)
+{
+    return tensor->dtype == HEARSAY_FLOAT32 ? sizeof(float) : sizeof(uint16_t);
+}
+
+static size_t entries_of(const struct hearsay_tensor *tensor)
+{
+    size_t entries = 1;
+    for (uint32_t i = 0; i < tensor->dimensions; i++)
+        entries *= (size_t)tensor->shape[i];
+    return entries;
+}
+
+static void put(const struct hearsay_tensor *tensor, size_t at, float value)
+{
+    if (tensor->dtype == HEARSAY_FLOAT32)
+        ((float *)tensor->data)[at] = value;
+    else
+        ((uint16_t *)tensor->data)[at] =
+            tensor->dtype == HEARSAY_BFLOAT16 ? half_to_bfloat16(value) : half_to_float16(value);
+}
+
+static float get(const struct hearsay_tensor *tensor, size_t at)
+{
+    if (tensor->dtype == HEARSAY_FLOAT32)
+        return ((const float *)tensor->data)[at];
+    const uint16_t half = ((const uint16_t *)tensor->data)[at];
+    return tensor->dtype == HEARSAY_BFLOAT16 ? half_of_bfloat16(half) : half_of_float16(half);
+}
+
+static void make(struct given *given, uint32_t i)
+{
+    struct hearsay_tensor *tensor = &given->tensors[i];
+    given->bytes[i] = entries_of(tensor) * size_of(tensor);
+    tensor->data = malloc(given->bytes[i]);
+    CHECK(tensor->data);
+}
+
+static void add(struct given *given, const char *name, uint32_t dtype, uint32_t dimensions,
+                const int64_t *shape)
+{
+    struct hearsay_tensor *tensor = &given->tensors[given->count];
+    CHECK(given->count < GIVEN_TENSORS);
+    *tensor = (struct hearsay_tensor){
+        .name = strdup(name), .dimensions = dimensions, .dtype = dtype, .device = HEARSAY_CPU};
+    CHECK(tensor->name);
+    if (dimensions > 0)
+        memcpy(tensor->shape, shape, dimensions * sizeof *shape);
+    make(given, given->count++);
+}
+
+static void add_many(struct given *given)
+{
+    char name[32];
+    const int64_t deep[HEARSAY_DIMENSIONS_MAX] = {2, 1, 2, 1, 3, 1, 1, 2};
+    add(given, "deep", HEARSAY_FLOAT16, HEARSAY_DIMENSIONS_MAX, deep);
+    for (int64_t i = 1; i < GIVEN_TENSORS; i++) {
+        (void)snprintf(name, sizeof name, "part.%d", (int)i);
+        add(given, name, (uint32_t)(i % 3), 1, &i);
+    }
+}
+
+void given_init(struct given *given, uint32_t kind, unsigned start)
+{
+    struct rng rng = rng_new(start, kind);
+    *given = (struct given){.count = 0};
+    switch (kind) {
+    case 0:
+        add(given, "plane.weight", HEARSAY_FLOAT32, 2, (const int64_t[]){24, 5});
+        add(given, "plane.bias", HEARSAY_FLOAT32, 1, (const int64_t[]){5});
+        break;
+    case 1:
+        add(given, "half", HEARSAY_BFLOAT16, 1, (const int64_t[]){7});
+        add(given, "one number", HEARSAY_FLOAT32, 0, NULL);
+        break;
+    case 2:
+        add_many(given);
+        break;
+    case 3:
+        add(given, "large", HEARSAY_FLOAT32, 2, (const int64_t[]){300, 200});
+        break;
+    default:
+        add(given, "0.dense.weight", HEARSAY_FLOAT32, 2, (const int64_t[]){8, 2});
+        add(given, "0.dense.bias", HEARSAY_FLOAT32, 1, (const int64_t[]){8});
+        add(given, "2.dense.weight", HEARSAY_FLOAT32, 2, (const int64_t[]){2, 8});
+        add(given, "2.dense.bias", HEARSAY_FLOAT32, 1, (const int64_t[]){2});
+        break;
+    }
+    for (uint32_t i = 0; i < given->count; i++)
+        for (size_t at = 0; at < entries_of(&given->tensors[i]); at++)
+            put(&given->tensors[i], at, (float)(0.2 * rng_uniform(&rng) - 0.1));
+}
+
+void given_vary(struct given *given, struct rng *rng)
+{
+    for (uint32_t i = 0; i < given->count; i++) {
+        free(given->tensors[i].data);
+        given->tensors[i].dtype = rng_below(rng, 3);
+        make(given, i);
+    }
+}
+
+void given_free_names(struct given *given)
+{
+    for (uint32_t i = 0; i < given->count; i++) {
+        free((void *)(uintptr_t)given->tensors[i].name);
+        given->tensors[i].name = NULL;
+    }
+}
+
+void given_free(struct given *given)
+{
+    given_free_names(given);
+    for (uint32_t i = 0; i < given->count; i++)
+        free(given->tensors[i].data);
+    *given = (struct given){.count = 0};
+}
+
+size_t given_parameters(const struct given *given)
+{
+    size_t parameters = 0;
+    for (uint32_t i = 0; i < given->count; i++)
+        parameters += entries_of(&given->tensors[i]);
+    return parameters;
+}
+
+static const struct hearsay_tensor *draw_entry(const struct given *given, struct rng *rng,
+                                               size_t *at)
+{
+    const struct hearsay_tensor *tensor = &given->tensors[rng_below(rng, given->count)];
+    *at = rng_below(rng, (uint32_t)entries_of(tensor));
+    return tensor;
+}
+
+void given_train(struct given *given, struct rng *rng)
+{
+    size_t at;
+    for (int i = 0; i < 8; i++) {
+        const struct hearsay_tensor *tensor = draw_entry(given, rng, &at);
+        const float step = (float)(0.1 * rng_uniform(rng) - 0.05);
+        put(tensor, at, 0.999f * get(tensor, at) + step);
+    }
+}
+
+void given_poison(struct given *given, struct rng *rng)
+{
+    const float values[] = {NAN, INFINITY, -INFINITY, 3e38f, -1e5f};
+    size_t at;
+    const struct hearsay_tensor *tensor = draw_entry(given, rng, &at);
+    put(tensor, at, values[rng_below(rng, 5)]);
+}
+
+/* What is wrong with one tensor. */
+
+static int spoil_type(struct hearsay_tensor *tensor, struct rng *rng)
+{
+    const int32_t devices[] = {0, 2, -1, INT32_MAX};
+    switch (rng_below(rng, 3)) {
+    case 0:
+        tensor->device = devices[rng_below(rng, 4)];
+        break;
+    case 1:
+        tensor->dtype = HEARSAY_FLOAT16 + 1 + rng_below(rng, 1000);
+        break;
+    default:
+        tensor->flags = 1u << rng_below(rng, 32);
+        break;
+    }
+    return HEARSAY_UNSUPPORTED;
+}
+
+static void spoil_shape(struct hearsay_tensor *tensor, struct rng *rng)
+{
+    const int64_t sizes[] = {0, -1, INT64_MIN, INT64_MAX, (int64_t)INT32_MAX + 1};
+    tensor->dimensions = 1 + rng_below(rng, HEARSAY_DIMENSIONS_MAX);
+    for (uint32_t i = 0; i < tensor->dimensions; i++)
+        tensor->shape[i] = 1;
+    switch (rng_below(rng, 4)) {
+    case 0:
+        tensor->shape[rng_below(rng, tensor->dimensions)] = sizes[rng_below(rng, 5)];
+        break;
+    case 1: /* the product is too large */
+        tensor->dimensions = 2 + rng_below(rng, HEARSAY_DIMENSIONS_MAX - 1);
+        for (uint32_t i = 0; i < tensor->dimensions; i++)
+            tensor->shape[i] = INT32_MAX - (int64_t)rng_below(rng, 2);
+        break;
+    case 2: /* it is a multiple of 2^64 */
+        tensor->dimensions = 4 + rng_below(rng, HEARSAY_DIMENSIONS_MAX - 3);
+        for (uint32_t i = 0; i < tensor->dimensions; i++)
+            tensor->shape[i] = 1 << 16;
+        break;
+    default:
+        tensor->dimensions = rng_below(rng, 2) ? HEARSAY_DIMENSIONS_MAX + 1 : UINT32_MAX;
+        break;
+    }
+}
+
+static void spoil_name(struct hearsay_tensor *tensors, uint32_t count, uint32_t i, struct rng *rng)
+{
+    const char *names[] = {NULL, "", TOO_LONG, tensors[(i + 1) % count].name};
+    tensors[i].name = names[rng_below(rng, count > 1 ? 4 : 3)];
+}
+
+/* Each could be, and both together are more than a model may have; nobody looks at the data. */
+static void spoil_sum(struct hearsay_tensor *tensors)
+{
+    for (uint32_t i = 0; i < 2; i++) {
+        tensors[i].dimensions = 1;
+        tensors[i].shape[0] = INT32_MAX;
+    }
+}
+
+int given_spoil(const struct given *given, struct rng *rng,
+                struct hearsay_tensor spoiled[GIVEN_TENSORS], const struct hearsay_tensor **tensors,
+                uint32_t *count)
+{
+    const uint32_t i = rng_below(rng, given->count);
+    struct hearsay_tensor *tensor = &spoiled[i];
+    memcpy(spoiled, given->tensors, sizeof given->tensors);
+    *tensors = spoiled;
+    *count = given->count;
+    switch (rng_below(rng, given->count > 1 ? 8 : 7)) {
+    case 0:
+        spoil_name(spoiled, given->count, i, rng);
+        break;
+    case 1:
+        tensor->data = NULL;
+        break;
+    case 2:
+        tensor->data = (char *)tensor->data + 1;
+        break;
+    case 3:
+        return spoil_type(tensor, rng);
+    case 4:
+        spoil_shape(tensor, rng);
+        break;
+    case 5:
+        *count = rng_below(rng, 2) ? 0 : UINT32_MAX - rng_below(rng, 1000);
+        break;
+    case 6:
+        *tensors = NULL;
+        break;
+    default:
+        spoil_sum(spoiled);
+        break;
+    }
+    return HEARSAY_ARGUMENT;
+}
