@@ -97,7 +97,7 @@ struct hearsay_info {
     uint64_t parameters;     /* numbers in all tensors */
     uint64_t steps;          /* made here since open */
     uint64_t samples;        /* behind them */
-    uint64_t swarm_samples;  /* learned by all, ever */
+    uint64_t swarm_samples;  /* learned by all, ever, as schedules count it */
     uint64_t digest;         /* of the shared model: equal digests, equal models */
     uint64_t rumors;         /* that it is the sum of */
     uint64_t waiting;        /* of them, those that the next calls apply */

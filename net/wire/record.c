@@ -5,6 +5,7 @@
 #include "wire/bytes.h"
 
 #define SIGNED_BYTES (RECORD_BYTES - SIGNATURE_BYTES)
+#define HOST_AT      96
 
 static void signed_part(uint8_t out[static CONTEXT_BYTES + SIGNED_BYTES],
                         const uint8_t context[static CONTEXT_BYTES],
@@ -31,7 +32,8 @@ void record_create(const struct record *record, const struct identity *identity,
     bytes_put_float(out + 76, record->uplink);
     bytes_put_float(out + 80, record->ingress);
     bytes_put(out + 84, record->lag_ms, 4);
-    memcpy(out + 88, record->address.host, strlen(record->address.host));
+    bytes_put(out + 88, record->swarm_samples, 8);
+    memcpy(out + HOST_AT, record->address.host, strlen(record->address.host));
     uint8_t message[CONTEXT_BYTES + SIGNED_BYTES];
     signed_part(message, context, out);
     secret_sign(out + SIGNED_BYTES, identity->sign_secret, message, sizeof message);
@@ -53,16 +55,17 @@ enum error record_parse(const uint8_t in[static RECORD_BYTES], struct record *re
         .uplink = bytes_get_float(in + 76),
         .ingress = bytes_get_float(in + 80),
         .lag_ms = (uint32_t)bytes_get(in + 84, 4),
+        .swarm_samples = bytes_get(in + 88, 8),
         .renew_ms = (uint32_t)bytes_get(in + 68, 4),
         .stage = in[74],
         .trains = in[75] == 1,
         .address = {.port = (uint16_t)bytes_get(in + 72, 2)},
     };
     memcpy(parsed.id, in, ID_BYTES);
-    memcpy(parsed.address.host, in + 88, HOST_BYTES);
+    memcpy(parsed.address.host, in + HOST_AT, HOST_BYTES);
     if (!is_rate(parsed.samples_per_second) || !is_rate(parsed.uplink) ||
         !is_rate(parsed.ingress) || in[74] >= STAGES || in[75] > 1 ||
-        parsed.renew_ms > RENEW_MS_MAX || in[88 + HOST_BYTES - 1] != 0)
+        parsed.renew_ms > RENEW_MS_MAX || in[HOST_AT + HOST_BYTES - 1] != 0)
         return MALFORMED;
     if (parsed.address.host[0]) { /* it will be dialled and printed: it must read as an address */
         char text[ADDRESS_TEXT_BYTES];

@@ -1,6 +1,6 @@
 /* A member's record: what a node says of itself, signed, and passed from neighbour to neighbour.
  *
- *   OFFSET SIZE MEANING                                        (numbers little-endian; 216 bytes)
+ *   OFFSET SIZE MEANING                                        (numbers little-endian; 224 bytes)
  *        0   32 id
  *       32    8 incarnation: a later start of the node has a higher one
  *       40    8 stamp: rises with every new record of one incarnation
@@ -14,8 +14,9 @@
  *       76    4 uplink: bytes per second that its links carry, at least, float32
  *       80    4 ingress: bytes per second received, in the best of the last seconds, float32
  *       84    4 lag: for so many milliseconds it has lacked what most others know
- *       88   64 host, padded with zeros
- *      152   64 Ed25519 signature over context ‖ bytes 0 .. 152
+ *       88    8 samples that all have learned, as it counts them; 0: not known yet
+ *       96   64 host, padded with zeros
+ *      160   64 Ed25519 signature over context ‖ bytes 0 .. 160
  *
  * Held by tests/unit/net/test_record.c: every bit flip is refused.
  */
@@ -26,7 +27,7 @@
 #include "socket/address.h"
 #include "wire/rumor.h"
 
-#define RECORD_BYTES 216
+#define RECORD_BYTES 224
 #define RENEW_MS_MAX 3600000u
 
 enum stage {
@@ -47,6 +48,7 @@ struct record {
     float uplink;             /* bytes per second that its links carry, at least */
     float ingress;            /* bytes per second received in the best of the last seconds */
     uint32_t lag_ms;          /* for how long it has lacked what most others know */
+    uint64_t swarm_samples;   /* learned by all, as it counts them; 0: not known yet */
     uint32_t renew_ms;        /* a newer record follows within this time */
     enum stage stage;         /* how far it is on its way out */
     bool trains;              /* false: it only passes on, or has not joined yet */

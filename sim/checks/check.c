@@ -1,5 +1,6 @@
 #include "checks/check.h"
 
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,11 +8,13 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "node/broadcast/progress.h"
 #include "node/broadcast/version.h"
 #include "world/u64_set.h"
 #include "world/world.h"
 
 #define SLACK_NS (4 * SECOND_NS) /* to notice, to send LEAVE, to close */
+#define TWICE    1.5             /* a node that begins to count anew may count late rumors twice */
 
 void check_fail(struct check *check, const char *format, ...)
 {
@@ -287,6 +290,17 @@ static void check_progress(struct world *world, uint32_t i)
         check_fail(&world->check, "8: node %u trains and does not publish", i);
 }
 
+static void check_count(struct world *world, uint32_t i)
+{
+    struct check *check = &world->check;
+    const struct node *node = world->nodes[i].node;
+    const double samples = (double)node_swarm_samples(node), learned = (double)world->learned;
+    check->claimed = fmax(check->claimed, progress_claimed(node));
+    if (samples > TWICE * fmax(check->claimed, learned))
+        check_fail(check, "11: node %u counts %.0f samples; %.0f were claimed, %.0f learned", i,
+                   samples, check->claimed, learned);
+}
+
 /* A peer that is gone silently, with nothing of it in flight, is noticed in time. */
 static void check_ghost(struct world *world, const struct connection *connection, int end)
 {
@@ -320,6 +334,7 @@ void check_second(struct world *world)
         check_caps(check, i, at, &stats);
         check_training_begins(world, i);
         check_progress(world, i);
+        check_count(world, i);
         if (stats.waiting == 0 && !node_is_catching_up(at->node) &&
             stats.digest != sim_learner_digest_now(&at->sim_learner))
             check_fail(check, "1: the base of node %u is not the sum of its rumors", i);

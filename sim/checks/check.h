@@ -16,6 +16,8 @@
  *    9  a restart continues from checkpoint k or k+1, never a mix:  every start
  *       b0 + the sum of exactly the rumors it claims
  *   10  same seed, same trace                                       two runs (storm.h)
+ *   11  no node counts many more samples than all have learned,    every second
+ *       or say that they have
  *
  * The first violation is kept as a sentence, and the world stops there.
  * Held by tests/planted/test_planted.sh: a defect is planted against each, and must be found.
@@ -52,6 +54,7 @@ struct check {
     uint32_t published_max;          /* room */
     bool outsiders_publish;          /* rumors of outsiders may be applied, too */
     bool outsiders_lie;              /* and an honest node may be taken for one that lies */
+    double claimed;                  /* samples: the most that a node ever knew claims of */
     struct u64_set rumors_published; /* rumor ─► index + 1 of its update */
     struct u64_set rumors_applied;   /* (node, incarnation, base, rumor) ─► 1 */
     struct u64_set nonces;           /* key ─► next counter */

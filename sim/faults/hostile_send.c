@@ -98,6 +98,7 @@ static void send_untrue_record(struct hostile *hostile)
     record.trains = rng_below(rng, 2);
     record.samples_per_second = rng_below(rng, 2) ? 1e30f : 0;
     record.samples = rng_next(rng);
+    record.swarm_samples = rng_next(rng) >> rng_below(rng, 64);
     record.stage = (enum stage)rng_below(rng, STAGES);
     record.lag_ms = rng_below(rng, 2) ? UINT32_MAX : 0;
     record.uplink = rng_below(rng, 2) ? 1e30f : 0;
@@ -121,6 +122,7 @@ static void send_made_up_member(struct hostile *hostile)
     record.samples_per_second = rng_below(rng, 2) ? 1e6f : 0;
     record.renew_ms = rng_below(rng, 10000);
     record.trains = rng_below(rng, 2);
+    record.swarm_samples = rng_next(rng) >> rng_below(rng, 64);
     record_create(&record, &nobody, hostile->context, bytes);
     send_records(hostile, bytes, sizeof bytes);
     secret_wipe(&nobody, sizeof nobody);

@@ -184,6 +184,7 @@ void world_on_step(struct world *world, uint32_t i)
     struct world_node *at = &world->nodes[i];
     at->stepping = false;
     at->steps++;
+    world->learned += at->step_samples;
     node_on_step(at->node, world_now_ns(world), 1, samples_said(at));
     batch_size_step(at);
     while (at->orders) {

@@ -40,12 +40,15 @@ static void follow(void *self, uint64_t swarm_samples)
     struct sim_learner *sim_learner = self;
     if (sim_learner->learner)
         learner_follow(sim_learner->learner, swarm_samples);
+    else if (sim_learner->swarm_samples < swarm_samples)
+        sim_learner->swarm_samples = swarm_samples;
 }
 
 static const struct update *publish(void *self, const struct publish_terms *terms)
 {
     struct sim_learner *sim_learner = self;
     sim_learner->has_changed = true;
+    follow(sim_learner, terms->swarm_samples);
     return sim_learner->random_walk ? random_walk_publish(sim_learner->random_walk, terms)
                                     : learner_publish(sim_learner->learner, terms);
 }
@@ -122,15 +125,18 @@ uint32_t sim_learner_moments(const struct sim_learner *sim_learner)
 
 void sim_learner_save(const struct sim_learner *sim_learner, struct learner_state *state)
 {
-    if (sim_learner->random_walk)
-        random_walk_save(sim_learner->random_walk, state);
-    else
+    if (!sim_learner->random_walk) {
         learner_save(sim_learner->learner, state);
+        return;
+    }
+    random_walk_save(sim_learner->random_walk, state);
+    state->swarm_samples = sim_learner->swarm_samples;
 }
 
 void sim_learner_restore(struct sim_learner *sim_learner, const struct learner_state *state)
 {
     sim_learner->has_changed = true;
+    sim_learner->swarm_samples = state->swarm_samples;
     if (sim_learner->random_walk)
         random_walk_restore(sim_learner->random_walk, state);
     else

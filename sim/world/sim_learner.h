@@ -15,6 +15,7 @@
 struct sim_learner {
     struct learner *learner;         /* a real learner; or NULL */
     struct random_walk *random_walk; /* a random walk; or NULL */
+    uint64_t swarm_samples;          /* of a random walk: learned by all, as it was last told */
     size_t parameters;               /* of the base */
     bool is_accounted;               /* the random walk keeps its account */
     struct arena arena;              /* its own: given back with it */

@@ -204,6 +204,7 @@ static void prepare(struct world *world, uint32_t i)
     options->kept.swarm_keys.bytes = at->sim_disk.swarm_keys_bytes;
     options->parameters = sim_learner_parameters(&at->sim_learner);
     options->digest = sim_learner_digest(&at->sim_learner);
+    options->kept.swarm_samples = saved ? saved->state.swarm_samples : 0;
 }
 
 /* As a daemon does that has a list of members. */

@@ -39,6 +39,7 @@ struct world {
     struct sim_learner_maker maker; /* makes learners */
     bool has_list;                  /* every node that starts lists all of the world as members */
     bool is_resting;                /* a node that starts now does not train either */
+    uint64_t learned;               /* samples: by all nodes, in all their incarnations */
     uint64_t seed;                  /* of everything that is drawn */
     uint64_t trace;                 /* hash of the run so far */
     FILE *trace_file;               /* a line for each action; or NULL */

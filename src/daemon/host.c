@@ -265,6 +265,7 @@ static enum error resume(struct host *host, struct problem *problem)
     else if (error == OK)
         error = state_dir_check_history(folder, options, problem);
     options->digest = learner_digest(host->setup.learner);
+    options->kept.swarm_samples = learner_swarm_samples(host->setup.learner);
     return error == OK ? incarnation_begin(disk_real(), folder, incarnation_wall_ms(),
                                            NODE_INCARNATIONS, &options->incarnation, problem)
                        : error;

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "node/broadcast/broadcast.h"
+#include "node/broadcast/progress.h"
 #include "node/broadcast/retract.h"
 #include "node/lifecycle/lifecycle.h"
 #include "node/membership/membership.h"
@@ -158,7 +159,7 @@ uint64_t node_incarnation(const struct node *node)
 
 uint64_t node_swarm_samples(const struct node *node)
 {
-    return broadcast_swarm_samples(node);
+    return progress_samples(node);
 }
 
 uint32_t node_links(const struct node *node)
@@ -233,7 +234,7 @@ void node_member(const struct node *node, uint64_t now_ns, uint32_t i, struct no
 void node_contributions(const struct node *node, struct node_contribution *out)
 {
     const struct versions *versions = broadcast_versions(node);
-    const double all = (double)broadcast_swarm_samples(node);
+    const double all = progress_claimed(node);
     memset(out, 0, node_members(node) * sizeof *out);
     for (uint32_t place = 0; place < versions->count; place++) {
         const struct origin *origin = &versions->origins[place];

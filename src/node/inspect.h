@@ -135,8 +135,7 @@ enum node_phase {
 };
 enum node_phase node_phase(const struct node *node);
 
-/* Samples behind the base, learned by anybody; what goes on under another incarnation is counted
- * once. */
+/* Samples that all have learned, as schedules count them (broadcast/progress.h). */
 uint64_t node_swarm_samples(const struct node *node);
 
 #endif

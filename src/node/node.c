@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "node/broadcast/broadcast.h"
+#include "node/broadcast/progress.h"
 #include "node/broadcast/retract.h"
 #include "node/connection/door.h"
 #include "node/discovery/discovery.h"
@@ -318,7 +319,8 @@ static bool next_train(struct node *node, struct action *action)
         leaving_stage(node) != STAGE_RUNNING || base_state(node) == BASE_FETCHING)
         return false; /* a base that is fetched is trained on when it is whole */
     joining_move(node, JOINING_TRAINING);
-    *action = (struct action){.kind = ACTION_TRAIN, .swarm_samples = broadcast_swarm_samples(node)};
+    progress_review(node);
+    *action = (struct action){.kind = ACTION_TRAIN, .swarm_samples = progress_samples(node)};
     return true;
 }
 
@@ -337,7 +339,7 @@ static bool next_publish(struct node *node, struct action *action)
         return false;
     const struct publish_facts facts = {
         .share = shares_own(membership_members(node), node->options.weigh_throughput, node->now_ns),
-        .swarm_samples = broadcast_swarm_samples(node),
+        .swarm_samples = progress_samples(node),
         .is_first = broadcast_own(node)->next == 0,
         .has_momentum = has_momentum(node),
     };

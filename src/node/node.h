@@ -63,6 +63,7 @@ struct node_kept {
     struct kept proofs;     /* against members, likewise */
     struct kept votes;      /* likewise; none where quarantines is not set */
     struct kept swarm_keys; /* that those orders have brought (swarm_keys.h) */
+    uint64_t swarm_samples; /* learned by all, as the checkpoint says; 0: there is none */
 };
 
 struct node_keys {
@@ -123,8 +124,7 @@ enum action_kind {
     ACTION_TRAIN,   /* swarm_samples: the base is the swarm's: train (once; if options.trains) */
     ACTION_PUBLISH, /* terms: cut an update, then node_on_published */
     ACTION_READ,    /* first, entries: read it, perhaps during a step, then node_on_read */
-    ACTION_WRITE,   /* first, entries, units, keep_weights: that part of the base becomes this, then
-                       node_on_applied; valid like update */
+    ACTION_WRITE,   /* first, entries, units, keep_weights: put it there, then node_on_applied */
     ACTION_SAVE,    /* save all that the learner is; then node_on_saved */
     ACTION_NOTE,    /* note */
     ACTION_RESTART, /* nobody has the base being taken over any more: begin again from disk */
@@ -148,7 +148,7 @@ struct action {
     bool last;                   /* PUBLISH: end training first; there will be no other */
     uint64_t first;              /* READ, WRITE: the first entry; SAVE: the owner's (executor.h) */
     uint32_t entries;            /* READ, WRITE: how many */
-    const int32_t *units;        /* WRITE: what they become */
+    const int32_t *units;        /* WRITE: what they become; valid like update */
     bool keep_weights;           /* WRITE: the weights stay, so the residual takes up the rest */
     struct note note;            /* NOTE */
 };

@@ -1,6 +1,7 @@
 #include "node/timers.h"
 
 #include "node/broadcast/broadcast.h"
+#include "node/broadcast/progress.h"
 #include "node/discovery/discovery.h"
 #include "node/expulsion.h"
 #include "node/join.h"
@@ -62,7 +63,8 @@ static void gossip(struct node *node)
                   broadcast_lag_ns(node, node->now_ns));
     publish_schedule_renew(node);
     member_gossip_review(node);
-    membership_doubt(node);
+    membership_review(node);
+    progress_review(node);
     member_gossip_renew(node);
     member_gossip_flush(node);
     join_ask_to_confirm(node);

@@ -41,6 +41,7 @@ static void put_record(const struct member *member, struct record *record,
         record->uplink = pick_float();
         record->ingress = pick_float();
         record->lag_ms = (uint32_t)pick();
+        record->swarm_samples = pick();
         record->renew_ms = (uint32_t)pick() * 100;
     }
     if (shape & 16)

@@ -41,7 +41,7 @@ apply() {
     name=$(basename -- "$patch" .patch)
     invariant=$(header Invariant)
     file=$(sed -n 's/^--- a\///p' "$patch")
-    [[ $invariant =~ ^([1-9]|10)$ ]] || { complain 'no "Invariant: N", of 1 to 10'; return; }
+    [[ $invariant =~ ^([1-9]|1[01])$ ]] || { complain 'no "Invariant: N", of 1 to 11'; return; }
     [[ -n $(header Wrong) ]] || { complain 'no "Wrong: ..."'; return; }
     [[ $file == *.c && $file != *$'\n'* ]] || { complain 'a diff of one .c file is expected'; return; }
     [[ -e $root/$file ]] || { complain "there is no $file"; return; }

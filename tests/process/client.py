@@ -37,7 +37,7 @@ Kind = enum.IntEnum("Kind", (  # of messages, from 1 (§8)
     "TAKE HISTORY FETCH BLOCK BYE ORDERS SETTINGS PROOF HEADS LISTED SWARM_KEY VOTES"))
 INTRODUCTION = struct.Struct("<H6x16s16sQ")
 ORDER_HEAD, REKEY = struct.Struct("<QBB32s"), 3
-MEMBER = struct.Struct("<32sQQ20xI2xB77x")  # of a guest: no digest, no port, and trains 0
+MEMBER = struct.Struct("<32sQQ20xI2xB85x")  # of a guest: no digest, no port, and trains 0
 
 
 class TurnedAway(Exception):
@@ -64,7 +64,7 @@ class Credentials:
         self._gate_key = blake2b(256, b"hearsay gate", swarm_key)
         self.psk = blake2b(256, b"hearsay psk", swarm_key)
         hashes = [blake2b(128, text.encode()) for text in (swarm, model)]
-        self.introduction = INTRODUCTION.pack(10, *hashes, parameters)
+        self.introduction = INTRODUCTION.pack(11, *hashes, parameters)
         self.context = blake2b(128, self.introduction)
         self.parameters = parameters
 

@@ -28,7 +28,7 @@ from nacl.signing import SigningKey
 from rumors import (RUMOR_HEAD, Bits, Version, blake2b, decode_body, require, rumor_head,
                     tag_of)
 
-RECORD = struct.Struct("<32sQQQQfIHBBffI64s")  # §10
+RECORD = struct.Struct("<32sQQQQfIHBBffIQ64s")  # §10
 HOUR_MS = 3_600_000
 INVENTED, RECORDS_AT_ONCE = 250, 50
 NODES, CALLS_AT_ONCE = 3, 32  # to places where nobody has answered yet, and one more a second (§10)
@@ -56,7 +56,7 @@ def negated(body, count, parameters):
 def invented(context, host, port):
     """The record of a member that is a key and no more."""
     key = SigningKey(os.urandom(32))
-    data = RECORD.pack(bytes(key.verify_key), 1, 1, 0, 0, 0.0, HOUR_MS, port, 0, 0, 0.0, 0.0, 0,
+    data = RECORD.pack(bytes(key.verify_key), 1, 1, 0, 0, 0.0, HOUR_MS, port, 0, 0, 0.0, 0.0, 0, 0,
                        host.encode())
     return data + key.sign(context + data).signature
 
@@ -72,7 +72,7 @@ class Villain(Guest):
     def signed_record(self, rate=0.0, stage=0, trains=0):
         mine = self.credentials
         data = RECORD.pack(mine.id, self.incarnation, next(self.stamps), 0, 0, rate, HOUR_MS, 0,
-                           stage, trains, 0.0, 0.0, 0, b"")
+                           stage, trains, 0.0, 0.0, 0, 0, b"")
         return data + mine.sign(mine.context + data)
 
     def record(self, stage=0):

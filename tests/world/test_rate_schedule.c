@@ -154,6 +154,141 @@ static void who_takes_over_a_base_is_not_counted_twice(void **state)
         must_be_where_the_swarm_is(i);
 }
 
+/* How many times as far its schedule is as all have really learned, node `liar` among them. */
+static double times_too_far(uint32_t i)
+{
+    return (double)place_of(i) / (double)learned_by_all();
+}
+
+static void must_be_near_what_was_learned(uint32_t i)
+{
+    print_message("node %u: %.3f times as far as all have learned\n", (unsigned)i,
+                  times_too_far(i));
+    assert_true(times_too_far(i) > 0.75);
+    assert_true(times_too_far(i) < 2);
+}
+
+static uint32_t join_and_begin_to_learn(void)
+{
+    const struct node_options options = usual_options();
+    const uint32_t late = add(&options);
+    world_introduce(&world, late, 0);
+    world_start(&world, late);
+    while (world.nodes[late].steps < 1)
+        run(5 * MILLI_NS);
+    return late;
+}
+
+static void start_four_and_a_liar(const struct node_options *options)
+{
+    start_swarm(5, options);
+    world_poison(&world, 4, POISON_CLAIMS, 1e4, 1);
+}
+
+/* It says in its records, too, that all have learned as much as it claims. */
+static void one_of_five_that_claims_anything_moves_no_schedule_twice_as_far(void **state)
+{
+    (void)state;
+    const struct node_options options = usual_options();
+    start_four_and_a_liar(&options);
+    for (uint32_t second = 0; second < 40; second++) {
+        run(SECOND_NS);
+        for (uint32_t i = 0; i < 4 && second > 3; i++)
+            assert_true(times_too_far(i) > 0.75 && times_too_far(i) < 2);
+    }
+    for (uint32_t i = 0; i < 4; i++)
+        must_be_near_what_was_learned(i);
+    must_be_near_what_was_learned(join_and_begin_to_learn());
+    run(20 * SECOND_NS);
+    must_be_near_what_was_learned(5);
+}
+
+static void who_comes_back_is_not_moved_by_what_one_claimed_meanwhile(void **state)
+{
+    (void)state;
+    struct node_options options = usual_options();
+    options.save_ns = 5 * SECOND_NS;
+    start_four_and_a_liar(&options);
+    run(30 * SECOND_NS);
+    const uint64_t learned = learned_by(0);
+    world_kill(&world, 0, false);
+    run(20 * SECOND_NS);
+    world_start(&world, 0);
+    for (uint32_t second = 0; second < 20; second++) {
+        run(SECOND_NS);
+        assert_true(place_of(0) > 4 * learned);
+        assert_true(times_too_far(0) < 2.2); /* of its life before a little is lost */
+    }
+}
+
+/* What the other claims is all new to it, and there is nobody else to say whether it is true. */
+static void who_comes_back_to_one_that_went_on_goes_on_from_there(void **state)
+{
+    (void)state;
+    struct node_options options = usual_options();
+    options.save_ns = 5 * SECOND_NS;
+    start_swarm(2, &options);
+    run(30 * SECOND_NS);
+    world_kill(&world, 1, false);
+    run(600 * SECOND_NS);
+    world_start(&world, 1);
+    run(10 * SECOND_NS);
+    for (uint32_t i = 0; i < 2; i++)
+        assert_true(times_too_far(i) > 0.95 && times_too_far(i) < 1.01); /* a little was lost */
+}
+
+/* Two hours and a half, so that each has begun to count anew twice. */
+static void hours_of_honesty_lend_no_weight_to_a_lie(void **state)
+{
+    (void)state;
+    const struct node_options options = usual_options();
+    add_swarm(5, &options);
+    for (uint32_t i = 0; i < 5; i++)
+        world.nodes[i].step_ns = SECOND_NS;
+    start_all();
+    run(9000 * SECOND_NS);
+    for (uint32_t i = 0; i < 5; i++)
+        assert_true(times_too_far(i) > 0.98 && times_too_far(i) <= 1);
+    world_poison(&world, 4, POISON_CLAIMS, 1e4, 1);
+    run(100 * SECOND_NS);
+    for (uint32_t i = 0; i < 4; i++)
+        assert_true(times_too_far(i) < 1 + 1800.0 * 4 / (9000 * 5));
+}
+
+/* Its claims are new to whoever joins, and nobody else's are as many. */
+static void who_joins_two_late_begins_where_the_older_one_is(void **state)
+{
+    (void)state;
+    start_usual_swarm(1);
+    world.nodes[0].step_ns = 200 * MILLI_NS;
+    run(5000 * SECOND_NS);
+    world.nodes[0].step_ns = 20 * MILLI_NS;
+    const uint32_t second = join_and_begin_to_learn();
+    must_be_where_the_swarm_is(second);
+    run(20 * SECOND_NS);
+    const uint32_t third = join_and_begin_to_learn();
+    must_be_where_the_swarm_is(third);
+    run(20 * SECOND_NS);
+    const uint32_t fourth = join_and_begin_to_learn();
+    must_be_where_the_swarm_is(fourth);
+    run(20 * SECOND_NS);
+    for (uint32_t i = 0; i < 4; i++)
+        must_be_where_the_swarm_is(i);
+}
+
+/* It moves the base as much more as it learns. */
+static void who_learns_ten_times_as_fast_counts_in_full(void **state)
+{
+    (void)state;
+    const struct node_options options = usual_options();
+    add_swarm(4, &options);
+    world.nodes[3].step_ns = 2 * MILLI_NS;
+    start_all();
+    run(60 * SECOND_NS);
+    for (uint32_t i = 0; i < 4; i++)
+        assert_true(times_too_far(i) > 0.9 && times_too_far(i) <= 1);
+}
+
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
@@ -163,6 +298,12 @@ int main(void)
         TEST(who_joins_is_where_the_swarm_is_from_its_first_step_on),
         TEST(who_comes_back_has_not_lost_its_place),
         TEST(who_takes_over_a_base_is_not_counted_twice),
+        TEST(one_of_five_that_claims_anything_moves_no_schedule_twice_as_far),
+        TEST(who_comes_back_is_not_moved_by_what_one_claimed_meanwhile),
+        TEST(who_comes_back_to_one_that_went_on_goes_on_from_there),
+        TEST(hours_of_honesty_lend_no_weight_to_a_lie),
+        TEST(who_joins_two_late_begins_where_the_older_one_is),
+        TEST(who_learns_ten_times_as_fast_counts_in_full),
     };
     return cmocka_run_group_tests(tests, open_all, close_all);
 }

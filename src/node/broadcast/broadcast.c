@@ -6,6 +6,7 @@
 
 #include "node/broadcast/broadcast_private.h"
 #include "node/broadcast/history.h"
+#include "node/broadcast/progress.h"
 #include "node/orders/proofs.h"
 #include "node/orders/verdict.h"
 
@@ -26,7 +27,7 @@ size_t broadcast_arena_bytes(const struct node_options *options)
     return sizeof(struct broadcast) + options->limits.peers_max * per_peer +
            origins * (sizeof(struct origin) + slots) + bit_words(origins) * 8 +
            rumor_log_arena_bytes(options->log_bytes) + decoded_arena_bytes(RUMOR_ENTRIES_MAX) +
-           16 * 64;
+           progress_arena_bytes(options) + 16 * 64;
 }
 
 struct origin *broadcast_add(const struct node *node, struct versions *versions,
@@ -92,6 +93,7 @@ struct broadcast *broadcast_new(struct arena *arena, struct node *node)
     CHECK(broadcast->own);
     broadcast->seen =
         arena_take(arena, bit_words(options->limits.incarnations_max), sizeof(uint64_t));
+    broadcast->progress = progress_new(arena, node, &broadcast->versions);
     rumor_log_init(&broadcast->log, arena, options->log_bytes, node->now_ns);
     decoded_init(&broadcast->apply.decoded, arena, RUMOR_ENTRIES_MAX);
     init_neighbours(broadcast, arena, options);
@@ -248,15 +250,6 @@ void broadcast_on_rate(struct node *node, const struct origin *origin, float sam
 uint64_t broadcast_advanced_ns(const struct node *node)
 {
     return node->broadcast->advanced_ns;
-}
-
-uint64_t broadcast_swarm_samples(const struct node *node)
-{
-    const struct versions *versions = &node->broadcast->versions;
-    uint64_t samples = 0;
-    for (uint32_t i = 0; i < versions->count; i++)
-        samples += versions_samples(versions, &versions->origins[i]);
-    return samples;
 }
 
 uint64_t broadcast_lag_ns(const struct node *node, uint64_t now_ns)

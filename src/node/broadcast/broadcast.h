@@ -42,8 +42,7 @@ const struct origin *broadcast_origin_of(struct node *node, const struct peer *f
                                          const struct record *record);
 /* It says that it learns so many samples per second. */
 void broadcast_on_rate(struct node *node, const struct origin *origin, float samples_per_second);
-uint64_t broadcast_advanced_ns(const struct node *node);   /* when the version last did */
-uint64_t broadcast_swarm_samples(const struct node *node); /* learned by all */
+uint64_t broadcast_advanced_ns(const struct node *node); /* when the version last did */
 
 /* For how long something has been missing; and do we lack what most of the members publish? */
 uint64_t broadcast_lag_ns(const struct node *node, uint64_t now_ns);

@@ -75,6 +75,7 @@ struct broadcast {
     struct apply apply;         /* what goes to the learner */
     struct retract retract;     /* what is taken out again */
     struct fork fork;           /* a stream that was found to be two */
+    struct progress *progress;  /* how far all have learned */
     struct rumor_counts counts; /* for the statistics */
     struct broadcast_neighbour *neighbours; /* [peers_max], by slot */
 };

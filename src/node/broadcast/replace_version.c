@@ -5,6 +5,7 @@
 #include "base/digest.h"
 #include "node/broadcast/broadcast_private.h"
 #include "node/broadcast/history.h"
+#include "node/broadcast/progress.h"
 #include "node/broadcast/retract.h"
 #include "node/orders/verdict.h"
 
@@ -193,5 +194,6 @@ uint64_t replace_version(struct node *node, const uint8_t *history, uint32_t ent
     node->broadcast->advanced_ns = node->now_ns;
     set_order(node, history, entries);
     repair_forget(node);
+    progress_on_takeover(node);
     return given;
 }

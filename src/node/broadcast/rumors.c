@@ -35,7 +35,10 @@ static void know(struct node *node, struct origin *origin, const struct signed_h
 {
     versions_advance(&node->broadcast->versions, origin, head, digest_of_update(update));
     node->broadcast->advanced_ns = node->now_ns;
-    origin->samples = origin_is_expelled(origin) ? 0 : signed_head_samples(head);
+    const uint64_t before = origin->samples, samples = signed_head_samples(head);
+    origin->samples = origin_is_expelled(origin) ? 0 : samples;
+    membership_on_rumor(node, origin->id, origin->incarnation, update,
+                        samples > before ? samples - before : 0);
     repair_on_known(node, origin);
 }
 
@@ -99,7 +102,6 @@ static void take(struct node *node, const struct peer *from, struct origin *orig
     }
     decoded_keep(&broadcast->apply.decoded, broadcast->log.newest);
     know(node, origin, &signed_head, update);
-    membership_on_rumor(node, origin->id, origin->incarnation, update);
     broadcast_on_first(node, from, place);
     broadcast->counts.received++;
     broadcast->counts.received_bytes += bytes;
@@ -249,7 +251,6 @@ static uint32_t publish_part(struct node *node, const struct update *update, uin
     part.level += from;
     rumor_signed_head(node->scratch, bytes, node->context, &signed_head);
     know(node, own, &signed_head, &part);
-    membership_on_rumor(node, own->id, own->incarnation, &part);
     own->applied = own->next;
     own->applied_last = own->last;
     broadcast->counts.published++;

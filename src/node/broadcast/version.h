@@ -33,6 +33,7 @@ struct origin {
     uint32_t newer;          /* place + 1 of the origin that published next after it; 0: none */
     uint32_t older;          /* place + 1 of the origin that published next before it; 0: none */
     uint64_t samples;        /* that it has learned, as its latest rumor says */
+    uint64_t samples_before; /* that it added to those of all when our count began (progress.h) */
     struct signed_head last; /* the head of rumor next - 1; none while next is 0 */
     uint32_t applied;        /* rumors before this one are in the learner's base, or on the way */
     struct signed_head applied_last; /* the head of the last of those */

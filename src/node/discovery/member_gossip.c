@@ -10,6 +10,7 @@
 
 #include "node/broadcast/barred.h"
 #include "node/broadcast/broadcast.h"
+#include "node/broadcast/progress.h"
 #include "node/discovery/discovery_private.h"
 #include "node/membership/failure_detector.h"
 #include "node/orders/admitted.h"
@@ -100,6 +101,7 @@ static bool is_outdated(const struct node *node, const struct record *said,
            said->stage != now->stage || said->trains != now->trains ||
            !address_equal(&said->address, &now->address) ||
            (rests && said->digest != now->digest) ||
+           (said->swarm_samples == 0 && now->swarm_samples > 0) ||
            (age_ns >= member_gossip_period_ns(node) / 2 &&
             rate_differs(said->samples_per_second, now->samples_per_second));
 }
@@ -123,6 +125,7 @@ static struct record own_record(const struct node *node, uint64_t stamp)
         .uplink = (float)budget_uplink(node),
         .ingress = (float)budget_ingress(node),
         .lag_ms = lag_ms(node),
+        .swarm_samples = progress_to_say(node),
         .renew_ms = (uint32_t)(member_gossip_period_ns(node) / MS_NS),
         .stage = leaving_stage(node),
         .trains = node->options.trains && joining_has_joined(node),

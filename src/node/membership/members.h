@@ -28,6 +28,8 @@ struct member {
     uint64_t since_ns;    /* when it was first said to train */
     uint64_t moved_ns;    /* when its last rumor came */
     double moved;         /* what its rumors had moved by then, lately (shares.h), in units */
+    double claimed;       /* samples that they had claimed by then, lately, too */
+    double borne_out;     /* samples that its rumors claimed and bear out, since it was set to 0 */
     bool is_expelled;     /* the operator has put it out: it does not live */
     bool is_barred;       /* it may not be in the swarm, as this node knows: it does not live */
     bool is_doubted;      /* it was noted that its claim is not borne out */
@@ -41,6 +43,7 @@ struct members {
     uint32_t slots_mask;    /* its size less 1 */
     uint64_t silence_ns;    /* a member heard from within this is not dead */
     double *scratch;        /* [max] shares.c's, for the length of a call */
+    double claim_ratio;     /* of the member in the middle (shares.h); 0: nobody has published */
 };
 
 #define PLACE_NONE UINT32_MAX

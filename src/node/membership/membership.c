@@ -136,14 +136,18 @@ static double units_of(const struct update *update)
 }
 
 void membership_on_rumor(struct node *node, const uint8_t id[static ID_BYTES], uint64_t incarnation,
-                         const struct update *update)
+                         const struct update *update, uint64_t samples)
 {
     struct members *members = &node->membership->members;
     members_on_rumor(members, id, incarnation, node->now_ns);
-    shares_on_rumor(members, id, incarnation, units_of(update), node->now_ns);
+    const struct rumor_facts facts = {.moved = units_of(update),
+                                      .samples = samples,
+                                      .by_throughput = node->options.weigh_throughput,
+                                      .now_ns = node->now_ns};
+    shares_on_rumor(members, id, incarnation, &facts);
 }
 
-void membership_doubt(struct node *node)
+static void doubt(struct node *node)
 {
     const struct member *doubtful =
         shares_doubtful(&node->membership->members, node->options.weigh_throughput, node->now_ns);
@@ -157,6 +161,20 @@ void membership_doubt(struct node *node)
     identity_text(note->who, doubtful->record.id);
     if (doubtful->record.address.host[0])
         (void)address_text(&doubtful->record.address, note->where);
+}
+
+void membership_review(struct node *node)
+{
+    shares_review(&node->membership->members, node->options.weigh_throughput, node->now_ns);
+    doubt(node);
+}
+
+void membership_count_anew(struct node *node)
+{
+    struct members *members = &node->membership->members;
+    CHECK(members->count <= members->max);
+    for (uint32_t i = 0; i < members->count; i++)
+        members->members[i].borne_out = 0;
 }
 
 void membership_update_own(struct node *node, const struct record *record)

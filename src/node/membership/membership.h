@@ -35,11 +35,14 @@ void membership_set_expelled(struct node *node, const uint8_t id[static ID_BYTES
                              bool is_expelled);
 /* It may not be in the swarm, and is dead; or it may again, and lives as soon as it says so. */
 void membership_bar(struct node *node, const struct member *member, bool is_barred);
-/* A rumor of this incarnation came, or is ours: its member is no more silent, and learns. */
+/* A rumor of this incarnation came, or is ours, and claims so many more samples: its member is no
+ * more silent, and learns. */
 void membership_on_rumor(struct node *node, const uint8_t id[static ID_BYTES], uint64_t incarnation,
-                         const struct update *update);
-/* Note who claims much more than its rumors show. Once a second. */
-void membership_doubt(struct node *node);
+                         const struct update *update, uint64_t samples);
+/* Once a second: what is usual; and note who claims much more than its rumors show. */
+void membership_review(struct node *node);
+/* From now on count anew what rumors bear out (member.borne_out). */
+void membership_count_anew(struct node *node);
 void membership_update_own(struct node *node, const struct record *record);
 /* The place of its origin among the versions (broadcast/version.h). */
 void membership_set_place(struct node *node, const struct member *member, uint32_t place);

@@ -4,9 +4,10 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define SLACK     16.0                     /* times what is usual */
-#define DOUBT_NS  ((uint64_t)60000000000)  /* until the first rumor must have come */
-#define HALVED_NS ((uint64_t)600000000000) /* of what was moved */
+#define SLACK       16.0                     /* times what is usual */
+#define SLACK_RATIO 4.0                      /* the same, of claim ratios: twice the claims */
+#define DOUBT_NS    ((uint64_t)60000000000)  /* until the first rumor must have come */
+#define HALVED_NS   ((uint64_t)600000000000) /* of what was moved */
 
 /* How much it says it learns, if we learn 1. One that has not said so yet counts like us. */
 static double claim_of(const struct members *members, uint32_t i, bool by_throughput,
@@ -21,27 +22,77 @@ static double claim_of(const struct members *members, uint32_t i, bool by_throug
     return by_throughput && i > 0 && own > 0 && said > 0 ? said / own : 1;
 }
 
-static double moved_by(const struct member *member, uint64_t now_ns)
+/* What is left of what its rumors had said until the last one. */
+static double left(const struct member *member, uint64_t now_ns)
 {
     CHECK(member->moved_ns <= now_ns);
-    return member->moved * exp2(-(double)(now_ns - member->moved_ns) / (double)HALVED_NS);
+    return exp2(-(double)(now_ns - member->moved_ns) / (double)HALVED_NS);
+}
+
+static double moved_by(const struct member *member, uint64_t now_ns)
+{
+    return member->moved * left(member, now_ns);
+}
+
+/* The seconds that what is left of it covers. */
+static double span_s(const struct member *member, uint64_t now_ns)
+{
+    CHECK(member->since_ns <= now_ns);
+    const double halved_s = (double)HALVED_NS * 1e-9;
+    const double age_s = (double)(now_ns - member->since_ns) * 1e-9;
+    return fmax(halved_s / log(2) * (1 - exp2(-age_s / halved_s)), 1);
+}
+
+/* Claimed for a unit moved; where shares are by throughput, times claimed a second: who learns r
+ * times as fast makes r times the progress and publishes it at r times the share. */
+static double claim_ratio(const struct member *member, bool by_throughput, uint64_t now_ns)
+{
+    CHECK(member->moved > 0);
+    return member->claimed / member->moved *
+           (by_throughput ? member->claimed / span_s(member, now_ns) : 1);
 }
 
 void shares_on_rumor(struct members *members, const uint8_t id[static ID_BYTES],
-                     uint64_t incarnation, double moved, uint64_t now_ns)
+                     uint64_t incarnation, const struct rumor_facts *facts)
 {
     struct member *member = members_find(members, id);
-    CHECK(moved > 0);
+    CHECK(facts->moved > 0);
     if (!member || member->record.incarnation != incarnation)
         return;
-    member->moved = moved_by(member, now_ns) + moved;
-    member->moved_ns = now_ns;
+    const double samples = (double)facts->samples, part = left(member, facts->now_ns);
+    if (member->since_ns == 0)
+        member->since_ns = facts->now_ns;
+    member->claimed = member->claimed * part + samples;
+    member->moved = member->moved * part + facts->moved;
+    member->moved_ns = facts->now_ns;
+    if (samples > 0)
+        member->borne_out +=
+            samples * fmin(SLACK_RATIO * members->claim_ratio /
+                               claim_ratio(member, facts->by_throughput, facts->now_ns),
+                           1);
+    CHECK(member->moved > 0 && isfinite(member->borne_out));
 }
 
 static int ascending(const void *a, const void *b)
 {
     const double x = *(const double *)a, y = *(const double *)b;
     return (x > y) - (x < y);
+}
+
+void shares_review(struct members *members, bool by_throughput, uint64_t now_ns)
+{
+    double *all = members->scratch;
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < members->count; i++) {
+        const struct member *member = &members->members[i];
+        if (member->claimed > 0 && member_is_live(members, member, now_ns))
+            all[count++] = claim_ratio(member, by_throughput, now_ns);
+    }
+    CHECK(count <= members->max);
+    if (count == 0)
+        return;
+    qsort(all, count, sizeof *all, ascending);
+    members->claim_ratio = all[(count - 1) / 2];
 }
 
 /* Claim by what it moved, of the member in the middle; 0: nobody has published. */

@@ -18,9 +18,21 @@
 
 #include "node/membership/members.h"
 
-/* A rumor of this incarnation of the member moved the base by so many units, over all entries. */
+/* What one rumor says and does. */
+struct rumor_facts {
+    double moved;       /* the base, over all entries, in units; > 0 */
+    uint64_t samples;   /* it claims that so many more were learned */
+    bool by_throughput; /* shares are */
+    uint64_t now_ns;    /* when it came */
+};
 void shares_on_rumor(struct members *members, const uint8_t id[static ID_BYTES],
-                     uint64_t incarnation, double moved, uint64_t now_ns);
+                     uint64_t incarnation, const struct rumor_facts *facts);
+
+/* Once a second: how much is usually claimed for what was moved, which says what is borne out of
+ * the samples that rumors claim (member.borne_out). Who learns r times as fast as others moves the
+ * base by r times as much, r² times where shares are by throughput, and who claims twice that is
+ * believed: thin lines carry less of what was learned. */
+void shares_review(struct members *members, bool by_throughput, uint64_t now_ns);
 
 /* The share of this node: its weight over the sum of all live members that train. Without
  * by_throughput all claims are equal. A member whose speed is not known yet counts like this node.

@@ -30,6 +30,7 @@ static struct record sample(const struct identity *identity)
         .samples = 1ull << 40,
         .digest = 0x0123456789abcdef,
         .samples_per_second = 1234.5f,
+        .swarm_samples = 1ull << 50,
         .renew_ms = RENEW_MS_MAX,
         .stage = STAGE_SETTLED,
         .trains = true,
@@ -60,6 +61,7 @@ static void a_record_comes_back_as_it_was_made(void **state)
     assert_true(got.incarnation == made.incarnation && got.stamp == made.stamp);
     assert_true(got.samples == made.samples && got.digest == made.digest);
     assert_true(got.samples_per_second == made.samples_per_second);
+    assert_true(got.swarm_samples == made.swarm_samples);
     assert_true(got.renew_ms == made.renew_ms);
     assert_true(got.stage == made.stage && got.trains == made.trains);
     assert_true(address_equal(&got.address, &made.address));
@@ -80,7 +82,8 @@ static void the_bytes_lie_where_the_layout_says(void **state)
     assert_int_equal(bytes[74], STAGE_SETTLED);
     assert_int_equal(bytes[75], 1);
     static const char host[64] = "2001:db8::7";
-    assert_memory_equal(bytes + 88, host, sizeof host);
+    assert_true(bytes_get(bytes + 88, 8) == 1ull << 50);
+    assert_memory_equal(bytes + 96, host, sizeof host);
 }
 
 static void a_node_that_only_dials_has_no_address(void **state)
@@ -179,12 +182,12 @@ static void a_host_that_does_not_read_as_one_is_refused(void **state)
     uint8_t bytes[RECORD_BYTES];
     for (size_t i = 0; i < sizeof HOSTS / sizeof *HOSTS; i++) {
         make(bytes);
-        memset(bytes + 88, 0, HOST_BYTES);
-        memcpy(bytes + 88, HOSTS[i], strlen(HOSTS[i]));
+        memset(bytes + 96, 0, HOST_BYTES);
+        memcpy(bytes + 96, HOSTS[i], strlen(HOSTS[i]));
         assert_malformed(bytes);
     }
     make(bytes);
-    memset(bytes + 88, 'a', HOST_BYTES); /* without an end */
+    memset(bytes + 96, 'a', HOST_BYTES); /* without an end */
     assert_malformed(bytes);
 }
 

@@ -57,7 +57,34 @@ static void be(float samples_per_second)
 
 static void move(uint8_t number, double moved, uint64_t now_ns)
 {
-    shares_on_rumor(&members, identity_of(number).id, 1, moved, now_ns);
+    const struct rumor_facts facts = {.moved = moved, .by_throughput = true, .now_ns = now_ns};
+    shares_on_rumor(&members, identity_of(number).id, 1, &facts);
+}
+
+/* A rumor of this member, which claims so many more samples. */
+static void publish(uint8_t number, double moved, uint64_t samples, uint64_t now_ns)
+{
+    const struct rumor_facts facts = {
+        .moved = moved, .samples = samples, .by_throughput = true, .now_ns = now_ns};
+    shares_on_rumor(&members, identity_of(number).id, 1, &facts);
+}
+
+static double borne_out(uint8_t number)
+{
+    return members_find(&members, identity_of(number).id)->borne_out;
+}
+
+/* For so many seconds; and before that for one, after which is known what is usual. */
+static void publish_for(uint32_t seconds, const double *moved, const uint64_t *samples)
+{
+    for (uint32_t second = 0; second <= seconds; second++) {
+        for (uint8_t i = 1; i <= 4; i++)
+            publish(i, moved[i - 1], samples[i - 1], (second + 1) * SECOND);
+        if (second == 0)
+            for (uint8_t i = 0; i < members.count; i++)
+                members.members[i].borne_out = 0;
+        shares_review(&members, true, (second + 1) * SECOND);
+    }
 }
 
 static int start(void **state)
@@ -213,6 +240,47 @@ static void who_trains_again_is_not_new(void **state)
     assert_true(near(shares_own(&members, true, 70 * SECOND), 1));
 }
 
+static void meet_three(void)
+{
+    for (uint8_t i = 2; i <= 4; i++)
+        meet(i, 100, SECOND);
+}
+
+static void who_moves_the_base_as_much_more_as_it_learns_is_believed(void **state)
+{
+    (void)state;
+    meet_three();
+    publish_for(60, (double[]){10, 10, 10, 100000}, (uint64_t[]){100, 100, 100, 10000});
+    assert_true(near(borne_out(2), 6000));
+    assert_true(near(borne_out(4), 600000));
+}
+
+static void claims_that_nothing_bears_out_are_not_believed(void **state)
+{
+    (void)state;
+    meet_three();
+    publish_for(60, (double[]){10, 10, 10, 10}, (uint64_t[]){100, 100, 100, 1000000});
+    assert_true(borne_out(4) < 6000);
+}
+
+/* A claim takes share from others: who claims anything publishes at the whole share, and others
+ * hardly move the base. */
+static void who_takes_all_share_by_its_claims_is_not_borne_out_by_that(void **state)
+{
+    (void)state;
+    meet_three();
+    publish_for(60, (double[]){1e-3, 1e-3, 1e-3, 10}, (uint64_t[]){100, 100, 100, 1000000});
+    assert_true(borne_out(4) < 4 * 6000 * 1.1);
+}
+
+static void who_claims_what_others_do_is_believed_if_it_moves_half_as_much(void **state)
+{
+    (void)state;
+    meet_three();
+    publish_for(60, (double[]){10, 10, 10, 5}, (uint64_t[]){100, 100, 100, 100});
+    assert_true(near(borne_out(4), 6000));
+}
+
 int main(void)
 {
     secret_start();
@@ -230,6 +298,10 @@ int main(void)
         TEST(what_was_moved_is_forgotten_by_halves),
         TEST(who_published_once_is_not_believed_for_ever),
         TEST(who_trains_again_is_not_new),
+        TEST(who_moves_the_base_as_much_more_as_it_learns_is_believed),
+        TEST(claims_that_nothing_bears_out_are_not_believed),
+        TEST(who_takes_all_share_by_its_claims_is_not_borne_out_by_that),
+        TEST(who_claims_what_others_do_is_believed_if_it_moves_half_as_much),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

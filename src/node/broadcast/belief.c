@@ -1,0 +1,59 @@
+#include "node/broadcast/belief.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/error.h"
+
+#define PART 4         /* one in so many learners may claim anything */
+#define NEAR (1.0 / 8) /* counts that differ by less are taken for one, at different moments */
+
+static int descending(const void *a, const void *b)
+{
+    const double x = ((const struct claim *)a)->samples, y = ((const struct claim *)b)->samples;
+    return (x < y) - (x > y);
+}
+
+double belief_sum(struct claim *claims, uint32_t count, uint32_t learners)
+{
+    CHECK(count > 0 && learners > 0);
+    const uint32_t most = learners / PART > 1 ? learners / PART : 1; /* as many are doubted */
+    double rest = claims[0].samples;
+    qsort(claims + 1, count - 1, sizeof *claims, descending);
+    for (uint32_t i = 1 + most; i < count; i++)
+        rest += claims[i].samples;
+    double sum = rest;
+    for (uint32_t i = 1; i < count && i <= most; i++)
+        sum += fmin(claims[i].samples, fmax(rest / most, claims[i].borne_out));
+    CHECK(sum >= claims[0].samples && isfinite(sum));
+    return sum;
+}
+
+static int ascending(const void *a, const void *b)
+{
+    const uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+    return (x > y) - (x < y);
+}
+
+static uint64_t median(uint64_t *said, uint32_t count)
+{
+    CHECK(count > 0);
+    qsort(said, count, sizeof *said, ascending);
+    return said[(count - 1) / 2];
+}
+
+double belief_begin(double all, double counted, uint64_t *said, uint32_t count)
+{
+    CHECK(counted >= 0 && all >= 0);
+    if (count == 0)
+        return all;
+    const double usual = (double)median(said, count);
+    return all <= usual + usual * NEAR ? all : fmax(counted, usual);
+}
+
+double belief_go_on(double all, double counted, uint64_t *said, uint32_t count)
+{
+    CHECK(counted >= 0 && all >= 0);
+    const double usual = count > 0 ? fmin((double)median(said, count), all) : 0;
+    return usual > counted + counted * NEAR ? usual : counted;
+}

@@ -1,0 +1,240 @@
+#include "node/broadcast/progress.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "node/broadcast/belief.h"
+#include "node/broadcast/broadcast_private.h"
+#include "node/lifecycle/lifecycle.h"
+#include "node/membership/shares.h"
+
+#define SAMPLES_MAX 0x1p62             /* whatever others claim */
+#define MEET_NS     (60 * SECOND_NS)   /* to meet those who were there before */
+#define COUNT_NS    (3600 * SECOND_NS) /* so long a count lasts, before the next one begins */
+
+struct progress {
+    double start;         /* samples where the count began */
+    uint64_t started_ns;  /* when that was */
+    uint64_t samples;     /* the most that was ever counted */
+    bool has_begun;       /* start is that of the swarm */
+    bool is_late;         /* its base was taken over: much was learned before */
+    struct claim *claims; /* [members_max + 1] scratch: by the number of the member */
+    uint64_t *said;       /* [members_max] scratch: where others say that they are */
+};
+
+size_t progress_arena_bytes(const struct node_options *options)
+{
+    return sizeof(struct progress) +
+           (options->limits.members_max + (size_t)1) * (sizeof(struct claim) + sizeof(uint64_t)) +
+           3 * 64;
+}
+
+/* All that is known by now lies before the start. */
+static void count_anew(struct versions *versions)
+{
+    CHECK(versions->count <= versions->max);
+    for (uint32_t place = 0; place < versions->count; place++) {
+        struct origin *origin = &versions->origins[place];
+        origin->samples_before = versions_samples(versions, origin);
+    }
+}
+
+struct progress *progress_new(struct arena *arena, const struct node *node,
+                              struct versions *versions)
+{
+    const struct node_options *options = &node->options;
+    CHECK(options->limits.members_max > 0);
+    struct progress *progress = arena_take(arena, 1, sizeof *progress);
+    *progress = (struct progress){
+        .start = (double)options->kept.swarm_samples,
+        .started_ns = node->now_ns,
+        .samples = options->kept.swarm_samples,
+        .has_begun = options->kept.swarm_samples > 0,
+        .claims =
+            arena_take(arena, options->limits.members_max + (size_t)1, sizeof *progress->claims),
+        .said = arena_take(arena, options->limits.members_max, sizeof *progress->said),
+    };
+    if (progress->has_begun)
+        count_anew(versions);
+    return progress;
+}
+
+double progress_claimed(const struct node *node)
+{
+    const struct versions *versions = &node->broadcast->versions;
+    double samples = 0;
+    for (uint32_t place = 0; place < versions->count; place++)
+        samples += (double)versions_samples(versions, &versions->origins[place]);
+    CHECK(isfinite(samples));
+    return samples;
+}
+
+/* What each member has claimed since the start, by its number; the last one stands for all who are
+ * no members any more. Returns how many other ones there are. */
+static uint32_t tally(const struct node *node, struct claim *claims)
+{
+    const struct members *members = membership_members(node);
+    const struct versions *versions = &node->broadcast->versions;
+    uint32_t others = 0;
+    memset(claims, 0, (members->count + (size_t)1) * sizeof *claims);
+    for (uint32_t place = 0; place < versions->count; place++) {
+        const struct origin *origin = &versions->origins[place];
+        const double since =
+            (double)versions_samples(versions, origin) - (double)origin->samples_before;
+        const struct member *member = since != 0 ? membership_find(node, origin->id) : NULL;
+        claims[member ? membership_number(node, member) : members->count].samples += since;
+    }
+    for (uint32_t i = 0; i <= members->count; i++) {
+        claims[i].samples = fmax(claims[i].samples, 0); /* of another incarnation's, or taken out */
+        claims[i].borne_out = i < members->count ? members->members[i].borne_out : 0;
+        others += i > 0 && claims[i].samples > 0;
+    }
+    CHECK(others <= members->count);
+    return others;
+}
+
+static double counted(const struct node *node, uint32_t *others)
+{
+    const struct progress *progress = node->broadcast->progress;
+    const struct members *members = membership_members(node);
+    *others = tally(node, progress->claims);
+    const double since =
+        belief_sum(progress->claims, members->count + 1, shares_training(members, node->now_ns));
+    CHECK(since >= 0);
+    return progress->start + since;
+}
+
+static uint64_t rounded(double samples)
+{
+    CHECK(samples >= 0);
+    return (uint64_t)fmin(samples, SAMPLES_MAX);
+}
+
+/* Where other members say that they are: those that train, and those that say it although they do
+ * not. */
+static uint32_t ask_others(const struct node *node, bool only_live, uint64_t *said)
+{
+    const struct members *members = membership_members(node);
+    uint32_t count = 0;
+    for (uint32_t i = 1; i < members->count; i++) {
+        const struct member *member = &members->members[i];
+        const bool is_asked = only_live ? member_is_live(members, member, node->now_ns)
+                                        : !member->is_expelled && !member->is_barred;
+        if (is_asked && (member->record.trains || member->record.swarm_samples > 0))
+            said[count++] = member->record.swarm_samples;
+    }
+    CHECK(count < members->count);
+    return count;
+}
+
+static void begin_at(struct node *node, double samples)
+{
+    struct progress *progress = node->broadcast->progress;
+    CHECK(samples >= 0);
+    progress->start = samples;
+    progress->started_ns = node->now_ns;
+    count_anew(&node->broadcast->versions);
+    membership_count_anew(node);
+}
+
+void progress_on_takeover(struct node *node)
+{
+    struct progress *progress = node->broadcast->progress;
+    CHECK(node->broadcast->versions.count > 0);
+    progress->is_late = true;
+    if (!joining_has_joined(node))
+        progress->has_begun = false; /* its checkpoint is too old to go on from */
+}
+
+/* Who has heard every rumor has begun at 0 and doubts all that others claim. */
+static void begin(struct node *node)
+{
+    struct progress *progress = node->broadcast->progress;
+    CHECK(!progress->has_begun);
+    progress->has_begun = true;
+    progress->started_ns = node->now_ns;
+    if (!progress->is_late)
+        return;
+    uint32_t others, count = ask_others(node, true, progress->said);
+    if (count == 0) /* who gave the base is gone, but has said it */
+        count = ask_others(node, false, progress->said);
+    const double now = counted(node, &others);
+    const double there = belief_begin(progress_claimed(node), now, progress->said, count);
+    begin_at(node, fmax(there, (double)progress->samples));
+}
+
+/* What one member claims is held against what others have claimed in the same hour, not ever: who
+ * has learned with the others for a week could double the count at once. */
+static void count_on(struct node *node)
+{
+    const struct progress *progress = node->broadcast->progress;
+    CHECK(node->now_ns >= progress->started_ns);
+    if (node->now_ns - progress->started_ns >= COUNT_NS)
+        begin_at(node, (double)progress->samples);
+}
+
+/* The word of one alone counts where there has been nobody else: else it is enough for a lie that
+ * all others are away for a moment, or have not begun. Who comes back has not met all at once. */
+static bool is_word_enough(const struct node *node, uint32_t count, uint32_t others)
+{
+    const bool has_met =
+        node->broadcast->progress->start == 0 || node->now_ns - node->born_ns >= MEET_NS;
+    CHECK(node->now_ns >= node->born_ns);
+    return count >= 2 || (has_met && others <= 1 && membership_live(node) <= 2);
+}
+
+/* Who lacks rumors of many hears what others count before that is claimed here, too, and would
+ * count it twice. */
+static bool lacks_claims(const struct node *node)
+{
+    const uint32_t behind = node->broadcast->repair.behind;
+    CHECK(behind <= node->broadcast->versions.count);
+    return 2 * behind >= membership_live(node);
+}
+
+static void go_on(struct node *node)
+{
+    const struct progress *progress = node->broadcast->progress;
+    uint32_t others;
+    const double most = fmax(counted(node, &others), (double)progress->samples);
+    const uint32_t count = ask_others(node, true, progress->said);
+    CHECK(progress->has_begun);
+    if (lacks_claims(node) || !is_word_enough(node, count, others))
+        return;
+    const double there = belief_go_on(progress_claimed(node), most, progress->said, count);
+    if (there > most)
+        begin_at(node, there);
+}
+
+static bool may_begin(const struct node *node)
+{
+    return joining_has_joined(node) && base_state(node) != BASE_FETCHING;
+}
+
+void progress_review(struct node *node)
+{
+    struct progress *progress = node->broadcast->progress;
+    const uint64_t before = progress->samples;
+    if (!progress->has_begun && may_begin(node))
+        begin(node);
+    if (progress->has_begun)
+        go_on(node);
+    progress->samples = progress_samples(node);
+    CHECK(progress->samples >= before);
+    if (progress->has_begun)
+        count_on(node);
+}
+
+uint64_t progress_samples(const struct node *node)
+{
+    const struct progress *progress = node->broadcast->progress;
+    uint32_t others;
+    const uint64_t now = rounded(counted(node, &others));
+    CHECK(progress->claims != NULL);
+    return now > progress->samples ? now : progress->samples;
+}
+
+uint64_t progress_to_say(const struct node *node)
+{
+    return node->broadcast->progress->has_begun ? progress_samples(node) : 0;
+}

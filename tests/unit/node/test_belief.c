@@ -1,0 +1,133 @@
+/* What is believed of what members claim to have learned, and where a node begins to count. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "node/broadcast/belief.h"
+
+#define MANY 1e12 /* samples that nobody can have learned */
+
+static void alone_a_node_believes_itself(void **state)
+{
+    (void)state;
+    struct claim claims[] = {{.samples = 500}};
+    assert_true(belief_sum(claims, 1, 1) == 500);
+}
+
+static void who_claims_no_more_than_all_others_counts_in_full(void **state)
+{
+    (void)state;
+    struct claim claims[] = {
+        {.samples = 100}, {.samples = 100}, {.samples = 400}, {.samples = 200}};
+    assert_true(belief_sum(claims, 4, 4) == 800);
+}
+
+static void claims_beyond_those_of_all_others_double_the_count(void **state)
+{
+    (void)state;
+    struct claim claims[] = {
+        {.samples = 100}, {.samples = 100}, {.samples = MANY}, {.samples = 100}};
+    assert_true(belief_sum(claims, 4, 4) == 600);
+}
+
+static void what_rumors_bear_out_counts_beyond_that(void **state)
+{
+    (void)state;
+    struct claim claims[] = {
+        {.samples = 100}, {.samples = 100}, {.samples = 9000, .borne_out = 7000}};
+    assert_true(belief_sum(claims, 3, 3) == 7200);
+    struct claim more[] = {
+        {.samples = 100}, {.samples = 100}, {.samples = 9000, .borne_out = 10000}};
+    assert_true(belief_sum(more, 3, 3) == 9200);
+}
+
+/* A node knows what it has learned, and that others are slower. */
+static void our_own_claim_is_not_doubted(void **state)
+{
+    (void)state;
+    struct claim claims[] = {{.samples = 1e6}, {.samples = 1}, {.samples = 2}};
+    assert_true(belief_sum(claims, 3, 3) == 1e6 + 3);
+}
+
+static void a_quarter_that_lies_together_doubles_the_count_at_most(void **state)
+{
+    (void)state;
+    struct claim claims[12];
+    for (uint32_t i = 0; i < 12; i++)
+        claims[i] = (struct claim){.samples = i >= 9 ? MANY * i : 100};
+    assert_true(belief_sum(claims, 12, 12) == 1800);
+    for (uint32_t i = 0; i < 12; i++)
+        claims[i] = (struct claim){.samples = i == 9 ? MANY : 100};
+    assert_true(belief_sum(claims, 12, 12) < 1800);
+}
+
+/* Claims of members that have died since: of the living there is no other. */
+static void the_dead_are_doubted_like_the_living(void **state)
+{
+    (void)state;
+    struct claim claims[] = {{.samples = 100}, {.samples = MANY}, {.samples = 50}};
+    assert_true(belief_sum(claims, 3, 1) == 300);
+}
+
+static void who_joins_begins_at_all_claims_where_others_say_about_as_much(void **state)
+{
+    (void)state;
+    uint64_t said[] = {990, 900, 1000};
+    assert_true(belief_begin(1000, 20, said, 3) == 1000);
+    assert_true(belief_begin(1000, 20, NULL, 0) == 1000); /* there is nobody to ask */
+    uint64_t one[] = {950}; /* a swarm of one for a day: all claims are its own */
+    assert_true(belief_begin(1000, 0, one, 1) == 1000);
+}
+
+static void who_joins_begins_where_most_others_are_whatever_is_claimed(void **state)
+{
+    (void)state;
+    uint64_t said[] = {1000, (uint64_t)MANY, 1010, 990};
+    assert_true(belief_begin(MANY, 20, said, 4) == 1000);
+    uint64_t two[] = {(uint64_t)MANY, 1000};
+    assert_true(belief_begin(MANY, 20, two, 2) == 1000);
+    uint64_t low[] = {0, 1000, 1010};
+    assert_true(belief_begin(MANY, 20, low, 3) == 1000); /* and nobody holds it back */
+    uint64_t none[] = {0, 0};
+    assert_true(belief_begin(MANY, 20, none, 2) == 20); /* they have just begun */
+}
+
+static void who_is_far_behind_goes_on_where_most_others_are(void **state)
+{
+    (void)state;
+    uint64_t said[] = {2000, 2010, (uint64_t)MANY};
+    assert_true(belief_go_on(5000, 1000, said, 3) == 2010);
+    assert_true(belief_go_on(5000, 1900, said, 3) == 1900); /* not far behind: rumors are late */
+    assert_true(belief_go_on(5000, 3000, said, 3) == 3000); /* nothing goes back */
+    assert_true(belief_go_on(5000, 1000, said, 0) == 1000);
+}
+
+/* Of two sides of a partition those who heal hear first where the other is, and then its rumors. */
+static void nobody_goes_on_from_what_was_not_claimed_yet(void **state)
+{
+    (void)state;
+    uint64_t said[] = {2000, 2000, 2000};
+    assert_true(belief_go_on(1000, 1000, said, 3) == 1000);
+    assert_true(belief_go_on(1500, 1000, said, 3) == 1500);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(alone_a_node_believes_itself),
+        cmocka_unit_test(who_claims_no_more_than_all_others_counts_in_full),
+        cmocka_unit_test(claims_beyond_those_of_all_others_double_the_count),
+        cmocka_unit_test(what_rumors_bear_out_counts_beyond_that),
+        cmocka_unit_test(our_own_claim_is_not_doubted),
+        cmocka_unit_test(a_quarter_that_lies_together_doubles_the_count_at_most),
+        cmocka_unit_test(the_dead_are_doubted_like_the_living),
+        cmocka_unit_test(who_joins_begins_at_all_claims_where_others_say_about_as_much),
+        cmocka_unit_test(who_joins_begins_where_most_others_are_whatever_is_claimed),
+        cmocka_unit_test(who_is_far_behind_goes_on_where_most_others_are),
+        cmocka_unit_test(nobody_goes_on_from_what_was_not_claimed_yet),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
