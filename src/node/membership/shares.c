@@ -34,22 +34,22 @@ static double moved_by(const struct member *member, uint64_t now_ns)
     return member->moved * left(member, now_ns);
 }
 
-/* The seconds that what is left of it covers. */
-static double span_s(const struct member *member, uint64_t now_ns)
+/* Samples a second that its rumors claimed lately, when the last of them came: what it claims for
+ * the time since then says nothing of what it moved. */
+static double claimed_per_s(const struct member *member)
 {
-    CHECK(member->since_ns <= now_ns);
+    CHECK(member->since_ns <= member->moved_ns);
     const double halved_s = (double)HALVED_NS * 1e-9;
-    const double age_s = (double)(now_ns - member->since_ns) * 1e-9;
-    return fmax(halved_s / log(2) * (1 - exp2(-age_s / halved_s)), 1);
+    const double age_s = (double)(member->moved_ns - member->since_ns) * 1e-9;
+    return member->claimed / fmax(halved_s / log(2) * (1 - exp2(-age_s / halved_s)), 1);
 }
 
 /* Claimed for a unit moved; where shares are by throughput, times claimed a second: who learns r
  * times as fast makes r times the progress and publishes it at r times the share. */
-static double claim_ratio(const struct member *member, bool by_throughput, uint64_t now_ns)
+static double claim_ratio(const struct member *member, bool by_throughput)
 {
     CHECK(member->moved > 0);
-    return member->claimed / member->moved *
-           (by_throughput ? member->claimed / span_s(member, now_ns) : 1);
+    return member->claimed / member->moved * (by_throughput ? claimed_per_s(member) : 1);
 }
 
 void shares_on_rumor(struct members *members, const uint8_t id[static ID_BYTES],
@@ -67,9 +67,8 @@ void shares_on_rumor(struct members *members, const uint8_t id[static ID_BYTES],
     member->moved_ns = facts->now_ns;
     if (samples > 0)
         member->borne_out +=
-            samples * fmin(SLACK_RATIO * members->claim_ratio /
-                               claim_ratio(member, facts->by_throughput, facts->now_ns),
-                           1);
+            samples *
+            fmin(SLACK_RATIO * members->claim_ratio / claim_ratio(member, facts->by_throughput), 1);
     CHECK(member->moved > 0 && isfinite(member->borne_out));
 }
 
@@ -86,7 +85,7 @@ void shares_review(struct members *members, bool by_throughput, uint64_t now_ns)
     for (uint32_t i = 0; i < members->count; i++) {
         const struct member *member = &members->members[i];
         if (member->claimed > 0 && member_is_live(members, member, now_ns))
-            all[count++] = claim_ratio(member, by_throughput, now_ns);
+            all[count++] = claim_ratio(member, by_throughput);
     }
     CHECK(count <= members->max);
     if (count == 0)
@@ -95,16 +94,30 @@ void shares_review(struct members *members, bool by_throughput, uint64_t now_ns)
     members->claim_ratio = all[(count - 1) / 2];
 }
 
-/* Claim by what it moved, of the member in the middle; 0: nobody has published. */
+/* Claim by what it moved; 0: not known. By throughput it is of the time in which it published: who
+ * has stopped since then claims next to nothing, and what it moved is not forgotten. */
+static double ratio_of(const struct members *members, uint32_t i, bool by_throughput,
+                       uint64_t now_ns)
+{
+    const struct member *member = &members->members[i];
+    const double claim = claim_of(members, i, by_throughput, now_ns);
+    const double moved = moved_by(member, now_ns);
+    const double own = (double)members->members[0].record.samples_per_second;
+    if (claim <= 0 || moved <= DBL_MIN) /* it was all forgotten */
+        return 0;
+    if (by_throughput && own > 0 && member->claimed > DBL_MIN)
+        return claimed_per_s(member) / own / member->moved;
+    return claim / moved;
+}
+
+/* Of the member in the middle; 0: nobody has published. */
 static double usual_ratio(const struct members *members, bool by_throughput, uint64_t now_ns)
 {
     double *ratios = members->scratch;
     uint32_t count = 0;
     for (uint32_t i = 0; i < members->count; i++) {
-        const double claim = claim_of(members, i, by_throughput, now_ns);
-        const double moved = moved_by(&members->members[i], now_ns);
-        if (claim > 0 && moved > DBL_MIN) /* it was not all forgotten */
-            ratios[count++] = claim / moved;
+        ratios[count] = ratio_of(members, i, by_throughput, now_ns);
+        count += ratios[count] > 0;
     }
     if (count == 0)
         return 0;

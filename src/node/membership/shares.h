@@ -5,9 +5,12 @@
  * bear it out:
  *
  *   moved   what its rumors moved the base by lately: the sum of all entries, halved every ten
- * minutes usual   claim / moved of the member in the middle, of those that published weight  its
- * claim, but at most 16 · moved · usual. One whose first rumor has not come counts like the mean of
- * those that published, for a minute; and then not at all.
+ *           minutes
+ *   usual   claimed in its rumors, a second / moved, of the member in the middle, of those that
+ *           published, each as of its last rumor: who has stopped learning claims nothing any more,
+ *           and half of all may have
+ *   weight  its claim, but at most 16 · moved · usual. One whose first rumor has not come counts
+ *           like the mean of those that published, for a minute; and then not at all.
  *
  * Who learns faster moves the base by more, and with a larger share at that, so an honest claim is
  * far below its bound; a node that can publish a hundredth of what it learned still moves a tenth

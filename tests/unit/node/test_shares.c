@@ -281,6 +281,32 @@ static void who_claims_what_others_do_is_believed_if_it_moves_half_as_much(void 
     assert_true(near(borne_out(4), 6000));
 }
 
+/* Two of four have stopped, and claim next to nothing for all that they moved: what is usual is
+ * what it was, or each of the others would take itself for the only one. */
+static void who_stops_does_not_take_the_share_of_those_who_go_on(void **state)
+{
+    (void)state;
+    be(100);
+    meet_three();
+    publish_for(60, (double[]){10, 10, 10, 10}, (uint64_t[]){100, 100, 100, 100});
+    const uint64_t later = 70 * SECOND;
+    assert_true(near(shares_own(&members, true, later), 0.25));
+    meet(3, 1e-6f, later);
+    meet(4, 1e-6f, later);
+    assert_true(near(shares_own(&members, true, later + SECOND), 0.5));
+    for (uint32_t minute = 1; minute <= 180; minute++) { /* the others go on for three hours */
+        const uint64_t now_ns = later + minute * 60 * SECOND;
+        meet(2, 100, now_ns);
+        meet(3, 1e-6f, now_ns);
+        meet(4, 1e-6f, now_ns);
+        publish(1, 600, 6000, now_ns);
+        publish(2, 600, 6000, now_ns);
+        shares_review(&members, true, now_ns);
+        assert_true(near(shares_own(&members, true, now_ns + SECOND), 0.5));
+    }
+    assert_true(near(borne_out(2), 6000 + 180 * 6000));
+}
+
 int main(void)
 {
     secret_start();
@@ -302,6 +328,7 @@ int main(void)
         TEST(claims_that_nothing_bears_out_are_not_believed),
         TEST(who_takes_all_share_by_its_claims_is_not_borne_out_by_that),
         TEST(who_claims_what_others_do_is_believed_if_it_moves_half_as_much),
+        TEST(who_stops_does_not_take_the_share_of_those_who_go_on),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
