@@ -8,7 +8,7 @@
  * what says how your optimizer is (optimizer, momentum) and whether it trains at all, and at [data]
  * and [model] only where there is no run. It installs no signal handler, prints nothing ([node] log
  * is a file), and never ends your process for what you, others or the disk do: only where the
- * system has no memory or no thread left.
+ * system has no memory or no thread left, or a GPU fails.
  *
  * One thread at a time may be inside a call; a second one gets HEARSAY_BUSY. hearsay_info,
  * hearsay_status and hearsay_error_text may be called by any thread at any time before
@@ -79,10 +79,10 @@ struct hearsay_options {
     const char *run;             /* name of the run: one on all nodes of a swarm; or NULL */
 
     /* Where data is a copy of what is trained (that is not dense, say), these keep the two alike:
-     * fetch(self) is called before a call reads data for the first time, store(self) at the end of
-     * a call that has written to it, both on the caller's thread. NULL: data itself is trained.
-     * Data on a GPU: when fetch returns, all that was asked of the GPU must be done; when store is
-     * called, and when a call returns, all that the library asked of it is. */
+     * fetch(self) is called before a call first looks at data or writes to it, store(self) at the
+     * end of a call that has written to it, both on the caller's thread. NULL: data itself is
+     * trained. Data on a GPU: when fetch returns, all that was asked of the GPU must be done; when
+     * store is called, and when a call returns, all that the library asked of it is. */
     void (*fetch)(void *self);
     void (*store)(void *self);
     void *self;
@@ -133,7 +133,8 @@ HEARSAY_API int hearsay_step(struct hearsay *node, uint64_t samples, double loss
  * shown the same: nodes that step no more then have equal bases. */
 HEARSAY_API int hearsay_settle(struct hearsay *node, double timeout_s);
 
-/* Writes the shared model into tensors with the names and shapes of open, of any type, on the CPU. */
+/* Writes the shared model into tensors with the names and shapes of open, of any type, on the CPU.
+ */
 HEARSAY_API int hearsay_base(struct hearsay *node, const struct hearsay_tensor *tensors,
                              uint32_t tensors_count);
 

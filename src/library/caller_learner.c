@@ -52,7 +52,8 @@ static void scatter_all(struct caller_learner *caller)
 
 void caller_learner_fill(struct caller_learner *caller)
 {
-    caller->is_filled = caller->is_fetched = true; /* all of it is new */
+    fetch(caller); /* what was asked of a GPU is done */
+    caller->is_filled = true;
     scatter_all(caller);
 }
 
@@ -63,7 +64,7 @@ void caller_learner_gather(struct caller_learner *caller)
 
 void caller_learner_leave(struct caller_learner *caller)
 {
-    if (caller->has_changed)
+    if (caller->is_fetched)
         caller_tensors_finish(caller->tensors, weights(caller));
     if (caller->has_changed && caller->copies.store)
         caller->copies.store(caller->copies.self);

@@ -13,6 +13,8 @@
 #define LIST_HASH   16     /* bytes of the hash over the list */
 #define TENSORS_MAX (1 << 20)
 
+#define DEVICE_INDEX_MAX 999
+
 static size_t bytes_of(enum hearsay_dtype dtype)
 {
     return dtype == HEARSAY_FLOAT32 ? sizeof(float) : sizeof(uint16_t);
@@ -39,6 +41,10 @@ static enum error check_tensor(const struct hearsay_tensor *given, uint32_t i,
         strnlen(given->name, HEARSAY_NAME_MAX + 1) > HEARSAY_NAME_MAX)
         return problem_set(problem, MALFORMED, "tensor %u: its name is missing or too long",
                            (unsigned)i);
+    if (given->device == HEARSAY_CUDA &&
+        (given->device_index < 0 || given->device_index > DEVICE_INDEX_MAX))
+        return problem_set(problem, MISMATCH, "tensor %.100s: there is no GPU %d", given->name,
+                           (int)given->device_index);
     if (given->device != HEARSAY_CPU && given->device != HEARSAY_CUDA)
         return problem_set(problem, MISMATCH,
                            "tensor %.100s: it lies on device %d, and this library takes tensors of "

@@ -91,6 +91,43 @@ class Arrays(unittest.TestCase):
                 np.testing.assert_array_equal(late.arrays()['weight'], first.base()['weight'])
                 self.assertGreater(np.abs(late.arrays()['weight']).max(), 0.01)
 
+    def test_what_came_between_steps_is_kept(self):
+        """A listener saves and settles before its first step, and asks for the base between two: what the
+        other learned stays learned, in its arrays and in the base of both."""
+        first = make(self.settings('first'))
+        with nodes(first):
+            first.join()
+            now, rng = first.arrays(), np.random.default_rng(1)
+            for _ in range(10):
+                for _ in range(100):
+                    now, loss = learn(now, rng)
+                    now = first.step(now, 32, loss)
+                first.settle()
+                now = first.arrays()
+            learned = np.abs(first.base()['weight'] - PLANE).max()
+            late = make(self.settings('late', [address(first)]))
+            with nodes(late):
+                late.join()
+                late.save(b'x')
+                late.settle()
+                self.assertLess(np.abs(late.arrays()['weight'] - PLANE).max(), learned + 0.01)
+                mine = late.arrays()
+                for _ in range(5):
+                    for _ in range(100):
+                        now, loss = learn(now, rng)
+                        now = first.step(now, 32, loss)
+                    first.settle()
+                    now = first.arrays()
+                    late.base()          # applies what came
+                    mine = late.step(mine, 1)
+                self.assertLess(np.abs(mine['weight'] - PLANE).max(), learned + 0.01)
+                late.settle()
+                first.settle()
+                self.assertLess(np.abs(first.base()['weight'] - PLANE).max(), learned + 0.01)
+        with self.assertRaises(hearsay.Closed):
+            late._handle.free()
+            late.base()
+
     def test_it_goes_on_with_its_bytes(self):
         with make(self.settings('again')) as node:
             node.step({'weight': np.ones((24, 5), np.float32), 'bias': np.ones(5, np.float32)}, 32)
@@ -134,6 +171,7 @@ class Arrays(unittest.TestCase):
         node = make(self.settings('shape'))
         with nodes(node):
             node.join()
+            node.arrays()
             node.step({**arrays(), 'bias': np.zeros(6, np.float32)}, 32)
             with self.assertRaisesRegex(ValueError, r'bias is float32 \(6,\), and was float32 \(5,\)'):
                 node._handle.settle()

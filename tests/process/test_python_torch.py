@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 import unittest
+import warnings
 
 try:
     import torch
@@ -112,6 +113,7 @@ class Torch(unittest.TestCase):
                 self.assertTrue(torch.equal(tensor, states[2][name]), name)
                 self.assertFalse(torch.equal(tensor, start[name]), name)
         self.assertTrue(torch.equal(states[1]['back.weight'], states[1]['again.weight']))
+        self.assertGreater(states[1]['norm.running_var'].min(), 0)
         self.assertTrue(torch.equal(states[1]['frozen.weight'], start['frozen.weight']))
         shared = Net(seed=5)
         shared.load_state_dict(states[1])
@@ -125,7 +127,7 @@ class Torch(unittest.TestCase):
         _, _, node = self.make('shared')
         with nodes(node):
             self.assertEqual(set(node._shared.tensors), SHARED)
-            self.assertEqual(set(node._shared._copies), {'turned', 'wide'})
+            self.assertEqual(set(node._shared._copies), {'turned', 'wide', 'norm.running_var'})
             self.assertEqual(node.info().parameters, sum(t.numel() for t in node._shared.tensors.values()))
 
     def test_the_library_moves_what_is_trained(self):
@@ -189,12 +191,45 @@ class Torch(unittest.TestCase):
         kept = optimizer.state_dict()
         other = Net(seed=3)        # what it begins with is of no account
         model2, optimizer2, node = self.make('again', model=other)
+        optimizer2.param_groups[0]['lr'] = 0.001
         with node:
+            self.assertEqual(optimizer2.param_groups[0]['lr'], 0.001)  # the script's, and not that of before
             for a, b in zip(kept['state'].values(), optimizer2.state_dict()['state'].values()):
                 self.assertTrue(torch.equal(a['exp_avg'], b['exp_avg']))
             for name, tensor in model.state_dict().items():
                 if name in SHARED:
                     self.assertTrue(torch.allclose(tensor, model2.state_dict()[name], atol=1e-4), name)
+
+    def test_another_optimizer_begins_anew(self):
+        model, optimizer, node = self.make('changes')
+        with node:
+            train(model, optimizer, node, 5, 1)
+        model, optimizer, node = self.make('changes', optimizer=lambda m: torch.optim.SGD(m.parameters(), 0.01, 0.9))
+        with self.assertLogs('hearsay', 'WARNING') as logs, node:
+            self.assertEqual(len(optimizer.state), 0)
+            train(model, optimizer, node, 5, 1)
+        self.assertIn('it is that of AdamW', logs.output[0])
+
+    def test_a_scheduler_may_come_before_or_after(self):
+        for name, before in (('before', True), ('after', False)):
+            model, optimizer, _ = Net(), None, None
+            optimizer = adam(model)
+            first = torch.optim.lr_scheduler.StepLR(optimizer, 1) if before else None
+            with warnings.catch_warnings(), hearsay.Node(model, optimizer,
+                                                         settings=self.folder.settings(name)) as node:
+                warnings.simplefilter('error')
+                scheduler = first or torch.optim.lr_scheduler.StepLR(optimizer, 1)
+                train(model, optimizer, node, 2, 1)
+                scheduler.step()
+                self.assertEqual(node.info().steps, 2)
+
+    def test_what_ends_the_context_is_what_is_seen(self):
+        _, _, node = self.make('ends')
+        with self.assertRaisesRegex(ValueError, 'mine'), self.assertLogs('hearsay', 'WARNING'), node:
+            node.save = lambda: 1 / 0
+            raise ValueError('mine')
+        with self.assertRaises(hearsay.Closed):
+            node.count(1)
 
     def test_weights_that_are_no_numbers(self):
         model, optimizer, node = self.make('diverges')
@@ -218,6 +253,20 @@ class Torch(unittest.TestCase):
         with self.assertRaisesRegex(RuntimeError, 'front.weight was moved'), node:
             model.front.weight.data = model.front.weight.data.clone()
             train(model, optimizer, node, 1, 1)
+
+    def test_a_model_that_was_converted_is_found_by_each_call(self):
+        model, optimizer, node = self.make('converted', model=nn.Linear(512, 512))
+        with node:
+            train_once = nn.functional.mse_loss(model(torch.zeros(1, 512)), torch.ones(1, 512))
+            train_once.backward()
+            optimizer.step()
+            node.count(1)
+            model.double()     # the memory that the library has is nobody's but its own
+            for call in (node.settle, node.save, node.state_dict):
+                with self.assertRaisesRegex(RuntimeError, 'was moved'):
+                    call()
+            with self.assertRaisesRegex(RuntimeError, 'was moved'):
+                node.close()
 
     def test_another_start_is_refused(self):
         _, _, first = self.make('first')

@@ -125,7 +125,8 @@ def main():
             node.count(len(tokens), loss)
             steps += 1
             if steps % 100 == 0:
-                print(f"{node.swarm_samples:7} sequences, loss {loss.item():.3f}, {node.info().members} nodes")
+                nodes = node.info().members
+                print(f"{node.swarm_samples:7} sequences, loss {loss.item():.3f}, {nodes} nodes")
         node.settle()
         shared = CharGPT(options.layers, options.width, options.heads, options.context)
         shared.load_state_dict(node.state_dict())

@@ -54,7 +54,11 @@ def main():
             seed=part + 1,
         ),
     )
-    trainer.train()
+    try:
+        trainer.train()
+    finally:
+        swarm.close()
+    model.load_state_dict(swarm.shared)
     print(f"loss {trainer.state.log_history[-1]['train_loss']:.3f}")
     model.save_pretrained(f"lora-{part + 1}")
 

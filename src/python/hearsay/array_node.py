@@ -35,7 +35,9 @@ class ArrayNode:
     ) -> None:
         """run: its name, one on all nodes; None: the model is that of the configuration."""
         self._given = arrays
+        self._is_stepping = False
         self._written = False
+        self._came: dict[str, numpy.ndarray[Any, Any]] = {}  # between steps, and not handed out
         self._copies = {name: self._copy(name, array) for name, array in arrays.items()}
         self._handle = Handle(
             self._tensors(self._copies),
@@ -60,18 +62,26 @@ class ArrayNode:
             for name, array in arrays.items()
         ]
 
+    def _array(self, name: str) -> numpy.ndarray[Any, Any]:
+        array, copy = numpy.asarray(self._given[name]), self._copies[name]
+        if array.shape != copy.shape or array.dtype != copy.dtype:
+            raise ValueError(
+                f"{name} is {array.dtype.name} {array.shape}, and was "
+                f"{copy.dtype.name} {copy.shape} when the node was made"
+            )
+        return array
+
     def _fetch(self) -> None:
         for name, copy in self._copies.items():
-            array = numpy.asarray(self._given[name])
-            if array.shape != copy.shape or array.dtype != copy.dtype:
-                raise ValueError(
-                    f"{name} is {array.dtype.name} {array.shape}, and was "
-                    f"{copy.dtype.name} {copy.shape} when the node was made"
-                )
-            copy[...] = array
+            copy[...] = self._array(name)
 
     def _store(self) -> None:
         self._written = True
+        if not self._is_stepping:
+            for name, copy in self._copies.items():
+                came = copy.astype(numpy.float32) - numpy.asarray(self._given[name], numpy.float32)
+                self._came[name] = self._came.get(name, 0) + came
+        self._given = self._copies  # until the caller gives others
 
     def __enter__(self) -> ArrayNode:
         try:
@@ -84,6 +94,9 @@ class ArrayNode:
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         try:
             self.close(None if kind is None or issubclass(kind, KeyboardInterrupt) else 0)
+        except Exception:
+            if kind is None:
+                raise  # else the caller's says more
         finally:
             self._handle.free()
 
@@ -92,21 +105,31 @@ class ArrayNode:
         return self._handle.join(timeout)
 
     def arrays(self) -> dict[str, numpy.ndarray[Any, Any]]:
-        """Those to go on from after join, settle or close: copies."""
-        return {name: copy.copy() for name, copy in self._copies.items()}
+        """Those to go on from, as of the last call: copies."""
+        self._came = {}
+        return {name: numpy.array(array, order="C") for name, array in self._given.items()}
 
     def step(self, arrays: Mapping[str, Any], samples: int, loss: Any = 0.0) -> Mapping[str, Any]:
         """After each step, of so many samples and this mean loss: the arrays to go on with. They
         are the same object where nothing came."""
-        self._given, self._written = arrays, False
-        self._handle.step(samples, float(loss))
+        came, self._written = self._came, bool(self._came)
+        self._given = arrays
+        if came:  # in a call between two steps: the arrays do not have it yet
+            self._given = {
+                name: (self._array(name).astype(numpy.float32) + came[name]).astype(copy.dtype)
+                for name, copy in self._copies.items()
+            }
+        self._came = {}
+        self._is_stepping = True
+        try:
+            self._handle.step(samples, float(loss))
+        finally:
+            self._is_stepping = False
         return self.arrays() if self._written else arrays
 
     def settle(self, timeout: float | None = None) -> bool:
-        """As Node.settle; look at `arrays` afterwards."""
-        settled = self._handle.settle(timeout)
-        self._given = self._copies
-        return settled
+        """As Node.settle; go on from `arrays` afterwards."""
+        return self._handle.settle(timeout)
 
     def base(self) -> dict[str, numpy.ndarray[Any, Any]]:
         """The shared model."""

@@ -136,7 +136,7 @@ class Handle:
                 if bound is not None:
                     bound()
             except BaseException as error:  # C knows no exceptions: the call raises it
-                if ours is not None:
+                if ours is not None and ours._raised is None:
                     ours._raised = error
 
         return _library.COPY(call)
@@ -145,6 +145,8 @@ class Handle:
         raised, self._raised = self._raised, None
         if raised is not None:
             raise raised
+        if not self._node:
+            raise error_of(_library.CLOSED, "the node is closed; make a new one")
         if code != _library.OK:
             raise error_of(code, self._sentence(code))
 

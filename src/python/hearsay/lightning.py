@@ -11,14 +11,17 @@ from hearsay.torch_node import Node
 
 class SwarmCallback(lightning.Callback):
     """Joins before the first step, leaves after the last. batch_size is that of the loader; the
-    other arguments are those of Node."""
+    other arguments are those of Node. After training `shared` is the shared model's state_dict."""
 
     def __init__(self, batch_size: int, **options: Any) -> None:
         self._batch_size = batch_size
         self._options = options
         self.node: Node | None = None
+        self.shared: dict[str, Any] | None = None
 
     def on_train_start(self, trainer: Any, pl_module: Any) -> None:
+        if trainer.world_size > 1:
+            raise ValueError("a Trainer of several processes is not one node yet: see Node")
         (optimizer,) = trainer.optimizers
         self.node = Node(pl_module, optimizer, **self._options)
         self.node.join()
@@ -31,6 +34,8 @@ class SwarmCallback(lightning.Callback):
         self.node.count(self._batch_size, loss if loss is not None else 0.0)
 
     def on_train_end(self, trainer: Any, pl_module: Any) -> None:
+        if self.node is not None:
+            self.shared = self.node.state_dict()
         self._end(None)
 
     def on_exception(self, trainer: Any, pl_module: Any, exception: BaseException) -> None:

@@ -90,8 +90,9 @@ def _show(number: int, process: subprocess.Popen[str]) -> None:
 
 
 def _end(processes: list[subprocess.Popen[str]]) -> None:
+    """As Ctrl+C does: nodes leave, and save what they have."""
     for process in processes:
-        process.terminate()
+        process.send_signal(signal.SIGINT)
 
 
 def main() -> int:
@@ -129,6 +130,7 @@ def _swarm(configs: list[pathlib.Path], script: str, arguments: list[str]) -> in
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             text=True,
+            start_new_session=True,
         )
         for i, config in enumerate(configs)
     ]
@@ -137,9 +139,8 @@ def _swarm(configs: list[pathlib.Path], script: str, arguments: list[str]) -> in
     ]
     for show in shows:
         show.start()
-    # The terminal's Ctrl+C reaches all; a signal for this process alone is passed on.
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    signal.signal(signal.SIGTERM, lambda *_: _end(processes))
+    for number in (signal.SIGINT, signal.SIGTERM):
+        signal.signal(number, lambda *_: _end(processes))
     codes = [process.wait() for process in processes]
     for show in shows:
         show.join()

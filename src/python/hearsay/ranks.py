@@ -34,6 +34,12 @@ class Ranks:
         torch.distributed.broadcast(told, self._source, group=self._group)
         return int(told.item())
 
+    def share(self, kept: bytes) -> bytes:
+        """The bytes of rank 0."""
+        told = [kept]
+        torch.distributed.broadcast_object_list(told, self._source, group=self._group)
+        return told[0]
+
     def follow(self, tensors: Sequence[torch.Tensor]) -> None:
         """All have these of rank 0."""
         for tensor in tensors:

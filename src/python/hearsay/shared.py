@@ -4,12 +4,15 @@
     anything else (float64, a transposed one, another device's)                   copies, which are made
                                                                                   when they are needed
 
-The library computes on the GPU that the model is on, if it can, and else on the CPU.
+The library computes on the GPU that the model is on, if it can, and else on the CPU. Variances of
+batch norms are shared by their logarithms: what nodes add up may overshoot, and none falls below 0.
 """
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterator, Mapping
+from typing import Any
 
 import torch
 
@@ -17,6 +20,7 @@ from hearsay.handle import Tensor
 
 _DTYPES = {torch.float32: "float32", torch.bfloat16: "bfloat16", torch.float16: "float16"}
 _NORM = torch.nn.modules.batchnorm._NormBase
+_VARIANCE_MIN = 1e-12
 
 
 def _named(model: torch.nn.Module) -> Iterator[tuple[str, torch.Tensor]]:
@@ -38,9 +42,14 @@ class Shared:
     this device."""
 
     def __init__(
-        self, model: torch.nn.Module, names: Mapping[str, str] | None, device: torch.device
+        self,
+        model: torch.nn.Module,
+        names: Mapping[str, str] | None,
+        device: torch.device,
+        native: bool,
     ) -> None:
-        """names: those of the swarm, by the model's; where one is missing, the model's."""
+        """names: those of the swarm, by the model's; where one is missing, the model's. native: the
+        swarm has variances as they are."""
         names = names or {}
         self.device = device
         self.tensors = dict(_named(model))
@@ -49,18 +58,21 @@ class Shared:
         unknown = [name for name in names if name not in self.tensors]
         if unknown:
             raise ValueError(f"the model trains no {unknown[0]}, which names mentions")
-        self._names = {name: names.get(name, name) for name in self.tensors}
+        self._logs = {n for n in self.tensors if n.endswith("running_var") and not native}
+        self._names = {
+            name: names.get(name, name + ".log" if name in self._logs else name)
+            for name in self.tensors
+        }
         self._copies = {
             name: self._empty(tensor)
             for name, tensor in self.tensors.items()
-            if not self._is_usable(tensor)
+            if name in self._logs or not self._is_usable(tensor)
         }
         self._addresses = {
             name: tensor.data_ptr()
             for name, tensor in self.tensors.items()
             if name not in self._copies
         }
-        self._variances = [t for name, t in self.tensors.items() if name.endswith("running_var")]
 
     def _is_usable(self, tensor: torch.Tensor) -> bool:
         return (
@@ -105,7 +117,7 @@ class Shared:
             tensor.data_ptr(),
             tuple(tensor.shape),
             _DTYPES[tensor.dtype],
-            tensor,
+            tensor.detach(),  # this memory, whatever becomes of the parameter
             tensor.device.index if tensor.device.type == "cuda" else None,
         )
 
@@ -124,7 +136,10 @@ class Shared:
         devices = {self.device} if self.device.type == "cuda" else set()
         for name, copy in self._copies.items():
             tensor = self.tensors[name]
-            copy.copy_(tensor.detach(), non_blocking=copy.is_pinned())
+            held = tensor.detach()
+            if name in self._logs:
+                held = held.clamp(min=_VARIANCE_MIN).log()
+            copy.copy_(held, non_blocking=copy.is_pinned())
             if tensor.device.type == "cuda":
                 devices.add(tensor.device)
         for device in devices:
@@ -134,13 +149,18 @@ class Shared:
     def store(self) -> None:
         """A GPU's come in the order of its stream: fetch waits for it before copies are written."""
         for name, copy in self._copies.items():
-            self.tensors[name].copy_(copy, non_blocking=copy.is_pinned())
+            held = copy.exp() if name in self._logs else copy
+            self.tensors[name].copy_(held, non_blocking=copy.is_pinned())
 
-    @torch.no_grad()
-    def mend(self) -> None:
-        """A mean of variances, a part of which is still to come, may fall below 0."""
-        for variance in self._variances:
-            variance.clamp_(min=0)
+    def as_held(self, name: str, tensor: torch.Tensor) -> torch.Tensor:
+        """A shared tensor as the model has it."""
+        return tensor.exp() if name in self._logs else tensor
+
+    def guard(self) -> Any:
+        """The library may choose another GPU for this thread: after it, it is as it was."""
+        is_gpu = self.device.type == "cuda"
+        return torch.cuda.device(torch.cuda.current_device()) if is_gpu else contextlib.nullcontext()
+
 
 def device_of(model: torch.nn.Module) -> torch.device:
     """Where the library had best compute: the GPU that all is on, or the CPU."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import io
 import logging
 import os
@@ -12,7 +13,7 @@ from typing import Any
 
 import torch
 
-from hearsay.errors import Closed, Error, Unsupported
+from hearsay.errors import Closed, Unsupported
 from hearsay.handle import Handle, Info, Settings
 from hearsay.ranks import unwrap
 from hearsay.shared import Shared, device_of
@@ -74,13 +75,15 @@ class Node:
     ) -> None:
         self._model, self._ranks = unwrap(model)
         self._optimizer = optimizer
-        self._shared = Shared(self._model, names, device_of(self._model))
+        self._shared = Shared(self._model, names, device_of(self._model), native)
         self._device = next(iter(self._shared.tensors.values())).device
         self._samples = 0
         self._has_stepped = False
         self._losses: list[tuple[Any, int]] = []
         self._relapses = 0
         self._joined = False
+        self._is_closed = False
+        self._is_ahead = False  # a call between two steps may have moved the weights
         self._handle: Handle | None = None
         if self._ranks is None or self._ranks.is_first:
             options = {
@@ -93,15 +96,16 @@ class Node:
             except Unsupported as error:
                 if self._shared.device.type == "cpu":
                     raise
-                log.info("%s; it computes on the CPU, on copies", error)
-                self._shared = Shared(self._model, names, torch.device("cpu"))
+                log.warning("%s; the node computes on the CPU, on copies", error)
+                self._shared = Shared(self._model, names, torch.device("cpu"), native)
                 self._handle = self._open(options)
         self._hook = self._hook_optimizer() if optimizer is not None else None
 
     def _open(self, options: dict[str, Any]) -> Handle:
         shared = self._shared
         fetch, store = (shared.fetch, shared.store) if shared.needs_fetch else (None, None)
-        return Handle(shared.given(), fetch=fetch, store=store, **options)
+        with shared.guard():
+            return Handle(shared.given(), fetch=fetch, store=store, **options)
 
     def _hook_optimizer(self) -> Any:
         """Calls _on_step after each of its steps, and before `step` returns."""
@@ -110,12 +114,13 @@ class Node:
             return optimizer.register_step_post_hook(lambda *_: self._on_step())
         step = optimizer.step
 
-        def stepped(*arguments: Any, **named: Any) -> Any:
+        @functools.wraps(step)
+        def stepped(_: Any, *arguments: Any, **named: Any) -> Any:
             result = step(*arguments, **named)
             self._on_step()
             return result
 
-        optimizer.step = stepped
+        optimizer.step = types.MethodType(stepped, optimizer)  # as schedulers need it
         return types.SimpleNamespace(remove=lambda: setattr(optimizer, "step", step))
 
     def __enter__(self) -> Node:
@@ -128,35 +133,53 @@ class Node:
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         if kind is None or issubclass(kind, KeyboardInterrupt):
-            self.close()
+            try:
+                self.close()
+            finally:
+                self.free()
         else:
             try:
                 self.close(grace=0)
-            except Error as error:
-                log.warning("it could not be closed: %s", error)
+            except Exception as error:  # the one that ends the context says more
+                log.warning("the node could not be closed: %s", error)
         self.free()
 
     def join(self, timeout: float | None = None) -> bool:
-        """Waits for the swarm's model and fills the model with it, and the optimizer with what was
-        kept of it here. False: the time was over first; call it again to go on waiting."""
+        """Waits for the swarm's model, or until nobody has answered for ten seconds and the node goes
+        on alone; fills the model, and the optimizer with what was kept of it here. False: the time
+        was over first; call it again to go on waiting."""
         if self._joined:
             return True
-        joined = self._handle.join(timeout) if self._handle is not None else False
+        joined = False
+        if self._handle is not None:
+            with self._shared.guard():
+                joined = self._handle.join(timeout)
         if self._ranks is not None:
             joined = bool(self._ranks.tell(self._device, joined))
         if not joined:
             return False
         self._joined = True
         self._changed()
+        kept = self._handle.extra() if self._handle is not None else b""
+        self._restore(self._ranks.share(kept) if self._ranks is not None else kept)
         if self._handle is not None:
-            self._restore(self._handle.extra())
-            info = self._handle.info()
-            log.info("joined; %d neighbours, %d samples so far", info.neighbours, info.swarm_samples)
+            self._say_joined(self._handle)
         return True
+
+    @staticmethod
+    def _say_joined(handle: Handle) -> None:
+        status = handle.status()
+        if status["peers_configured"] and status["alone_reason"]:
+            log.warning(
+                "nobody answered, and it trains alone until somebody does: %s (`hearsay doctor`)",
+                status["alone_reason"],
+            )
+        log.info("joined; %d samples so far", handle.info().swarm_samples)
 
     def count(self, samples: int, loss: torch.Tensor | float = 0.0) -> None:
         """So many samples, of this mean loss, are behind the optimizer's step: the one before, or
         the one that comes. Call it for each part, where several make one step."""
+        self._must_have_joined()
         if self._optimizer is None:
             raise TypeError("this node was given no optimizer to count the steps of: call step")
         self._samples += samples
@@ -168,9 +191,14 @@ class Node:
 
     def step(self, samples: int, loss: torch.Tensor | float = 0.0) -> None:
         """For a node without an optimizer: the weights have made a step, with so many samples."""
+        self._must_have_joined()
         self._samples += samples
         self._losses.append((loss.detach() if isinstance(loss, torch.Tensor) else loss, samples))
         self._step()
+
+    def _must_have_joined(self) -> None:
+        if not self._joined:
+            raise Closed("the node has not joined, or is closed: use it as a context, or call join")
 
     def _on_step(self) -> None:
         self._has_stepped = True
@@ -183,26 +211,25 @@ class Node:
         if is_far and len(self._losses) < _LOOK:
             return 0.0
         losses, self._losses = self._losses, []
-        return float(sum(loss * count for loss, count in losses)) / samples
+        return float(sum(loss * count for loss, count in losses)) / max(samples, 1)
 
     def _step(self) -> None:
+        self._must_have_joined()
         samples, self._samples, self._has_stepped = self._samples, 0, False
-        if not self._joined:
-            raise Closed("the node has not joined: use it as a context, or call join")
         loss = self._loss(samples)
         if self._ranks is not None:
             samples, loss = self._ranks.total(self._device, samples, loss)
-        changed = False
+        changed, self._is_ahead = self._is_ahead, False
         if self._handle is not None:
             self._shared.check()
-            changed = self._handle.step(samples, loss)
+            with self._shared.guard():
+                changed = self._handle.step(samples, loss) or changed
         if self._ranks is not None:
             changed = bool(self._ranks.tell(self._device, changed))
         if changed:
             self._changed()
 
     def _changed(self) -> None:
-        self._shared.mend()
         if self._ranks is not None:
             self._ranks.follow(list(self._shared.tensors.values()))
         relapses = self.info().relapses if self._handle is not None else 0
@@ -216,7 +243,11 @@ class Node:
     def settle(self, timeout: float | None = None) -> bool:
         """Publishes what was learned, and waits until all that is known is applied and all
         neighbours have shown the same. False: the time was over first."""
-        settled = self._first().settle(timeout) if self._is_first else True
+        settled = True
+        if self._is_first:
+            self._shared.check()
+            with self._shared.guard():
+                settled = self._first().settle(timeout)
         if self._ranks is not None:
             settled = bool(self._ranks.tell(self._device, settled))
         self._changed()
@@ -226,8 +257,14 @@ class Node:
         """Of the model, with the shared model's weights and not those of this node: copies on the
         CPU, as torch.save and a model's load_state_dict have them."""
         room, given = self._shared.empty()
-        self._first().base(given)
-        shared = {id(tensor): room[name] for name, tensor in self._shared.tensors.items()}
+        self._shared.check()
+        with self._shared.guard():
+            self._first().base(given)
+        self._is_ahead = True  # other ranks have not what that may have applied
+        shared = {
+            id(tensor): self._shared.as_held(name, room[name])
+            for name, tensor in self._shared.tensors.items()
+        }
         state: dict[str, Any] = {}
         for name, tensor in self._model.state_dict(keep_vars=True).items():
             if not isinstance(tensor, torch.Tensor):
@@ -240,19 +277,28 @@ class Node:
 
     def save(self) -> None:
         """A checkpoint, now, with the optimizer's state: join gives it back after a restart."""
-        if self._is_first:
-            kept = io.BytesIO()
-            if self._optimizer is not None:
-                torch.save(self._optimizer.state_dict(), kept)
+        if not self._is_first:
+            return
+        kept = io.BytesIO()
+        if self._optimizer is not None:
+            state = self._optimizer.state_dict()["state"]
+            torch.save({"optimizer": type(self._optimizer).__name__, "state": state}, kept)
+        self._shared.check()
+        with self._shared.guard():
             self._first().save(kept.getvalue() or None)
+        self._is_ahead = True
 
     def _restore(self, kept: bytes) -> None:
+        """The optimizer's state; rates and the like are the script's."""
         if not kept or self._optimizer is None:
             return
         try:
-            self._optimizer.load_state_dict(_load(kept))
-        except (ValueError, KeyError) as error:
-            log.warning("the optimizer begins anew: its state that was kept does not fit: %s", error)
+            found = _load(kept)
+            if found["optimizer"] != type(self._optimizer).__name__:
+                raise ValueError(f"it is that of {found['optimizer']}")
+            self._optimizer.load_state_dict({**self._optimizer.state_dict(), "state": found["state"]})
+        except Exception as error:  # whatever lies there
+            log.warning("the optimizer begins anew: what was kept does not fit: %s", error)
 
     def set_rate(self, rate: float) -> None:
         """The learning rate of the optimizer, all groups; as a schedule says for swarm_samples."""
@@ -288,13 +334,19 @@ class Node:
         if self._hook is not None:
             self._hook.remove()
             self._hook = None
-        if self._handle is None:
+        if self._handle is None or self._is_closed:
             return
+        self._is_closed = True
+        joined, self._joined = self._joined, False
         try:
-            if self._joined:
+            if joined:
                 self.save()
+        except BaseException:
+            grace = 0
+            raise
         finally:
-            self._handle.close(grace)
+            with self._shared.guard():
+                self._handle.close(grace)
         log.info("left")
 
     def free(self) -> None:

@@ -10,15 +10,20 @@ from hearsay.torch_node import Node
 
 
 class SwarmCallback(transformers.TrainerCallback):
-    """Joins before the first step, leaves after the last. Its arguments are those of Node."""
+    """Joins before the first step, leaves after the last. Its arguments are those of Node. After
+    training `shared` is the shared model's state_dict. An exception in train(), Ctrl+C too, passes by
+    callbacks: call `close` then, in a `finally`."""
 
     def __init__(self, **options: Any) -> None:
         self._options = options
         self.node: Node | None = None
+        self.shared: dict[str, Any] | None = None
 
     def on_train_begin(
         self, args: Any, state: Any, control: Any, model: Any = None, optimizer: Any = None, **_: Any
     ) -> None:
+        if args.world_size > 1:
+            raise ValueError("a Trainer of several processes is not one node yet: see Node")
         self.node = Node(model, getattr(optimizer, "optimizer", optimizer), **self._options)
         self.node.join()
 
@@ -34,5 +39,11 @@ class SwarmCallback(transformers.TrainerCallback):
 
     def on_train_end(self, args: Any, state: Any, control: Any, **_: Any) -> None:
         assert self.node is not None
-        self.node.close()
-        self.node.free()
+        self.shared = self.node.state_dict()
+        self.close()
+
+    def close(self) -> None:
+        if self.node is not None:
+            self.node.close()
+            self.node.free()
+            self.node = None
