@@ -67,20 +67,20 @@ class Examples(unittest.TestCase):
 
     def test_fashion(self):
         write_images(self.folder)
-        for lines in self.swarm(EXAMPLES / 'fashion.py', '--data', self.folder, '--samples', 10000):
-            self.assertGreater(float(lines[-1].split()[0]), 50, lines)
+        for lines in self.swarm(EXAMPLES / 'fashion.py', '--data', self.folder, '--samples', 20000):
+            self.assertGreater(float(lines[-1].split()[0]), 30, lines)
 
     def test_char_gpt(self):
         write_text(self.folder / 'text')
         for lines in self.swarm(EXAMPLES / 'char_gpt.py', '--text', self.folder / 'text', '--samples', 4800,
                                 '--width', 32, '--context', 32):
-            self.assertLess(float(re.search('validation ([0-9.]+)', lines[-1])[1]), 2.8, lines)
+            self.assertLess(float(re.search('validation ([0-9.]+)', lines[-1])[1]), 4.5, lines)  # all bytes alike: 5.5
 
     @needs('jax')
     def test_jax(self):
         write_images(self.folder)
         for lines in self.swarm(EXAMPLES / 'jax_mlp.py', '--data', self.folder, '--samples', 400000):
-            self.assertGreater(float(lines[-1].split()[0]), 50, lines)
+            self.assertGreater(float(lines[-1].split()[0]), 30, lines)
 
     @needs('transformers', 'peft')
     def test_lora(self):
