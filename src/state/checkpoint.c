@@ -79,14 +79,16 @@ enum error checkpoint_end(struct checkpoint_writer *writer, struct checkpoint *c
     return OK;
 }
 
-static enum error none_of_use(const char *folder, int count, struct problem *problem)
+static enum error none_of_use(const char *folder, int count, const struct problem *newest,
+                              struct problem *problem)
 {
     CHECK(count > 0);
-    return problem_set(problem, FAILED,
-                       "%.200s: none of the checkpoints here (%d) can be used, for the reasons "
-                       "given; to begin without them move the files %s* away: the base is then "
-                       "fetched from the swarm, and what only this node had learned is lost",
-                       folder, count, CHECKPOINT_NAME);
+    return problem_set(
+        problem, FAILED,
+        "%.100s: none of the checkpoints here (%d) can be used; of the newest: %.160s; "
+        "to begin without them move the files %s* away: the base is then fetched "
+        "from the swarm, and what only this node had learned is lost",
+        folder, count, newest->text, CHECKPOINT_NAME);
 }
 
 enum error checkpoint_load(const struct disk *disk, const char *folder,
@@ -95,6 +97,7 @@ enum error checkpoint_load(const struct disk *disk, const char *folder,
                            const struct checkpoint_refusal *refusal, struct problem *problem)
 {
     struct look look = {.below = UINT64_MAX};
+    struct problem newest = {.text = ""};
     for (int refused = 0;; refused++) {
         look.newest = 0;
         const int error = disk->list(disk->self, folder, look_at, &look);
@@ -104,7 +107,7 @@ enum error checkpoint_load(const struct disk *disk, const char *folder,
                                "or check who may read it",
                                folder, strerror(-error));
         if (look.newest == 0 && refused > 0)
-            return none_of_use(folder, refused, problem);
+            return none_of_use(folder, refused, &newest, problem);
         struct problem why;
         const bool found = look.newest != 0;
         if (!found || checkpoint_read(disk, folder, checkpoint, target, look.newest, &why) == OK) {
@@ -113,6 +116,7 @@ enum error checkpoint_load(const struct disk *disk, const char *folder,
             return found ? OK : problem_set(problem, MISSING, "%.300s: no checkpoint yet", folder);
         }
         refusal->refused(refusal->context, &why);
+        newest = refused == 0 ? why : newest;
         look.below = look.newest;
     }
 }

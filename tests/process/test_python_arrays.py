@@ -136,6 +136,8 @@ class Arrays(unittest.TestCase):
         with make(self.settings('again')) as node:
             np.testing.assert_allclose(node.arrays()['bias'], np.ones(5, np.float32), atol=1e-3)
             self.assertEqual(node.extra(), b'momentum')
+        with self.assertRaisesRegex(hearsay.Failed, r'of another model \(125 parameters, here 3\)'):
+            make(self.settings('again'), {'weight': np.zeros(3, np.float32)})
 
     def test_the_program_asks_it(self):
         with make(self.settings('asked')) as node:
