@@ -12,9 +12,8 @@
 #define FILE_NAME "hearsay-cuda.so"
 
 #ifdef HAVE_CUDA
-static const char not_found[] =
-    "built with CUDA, but " FILE_NAME
-    " is neither beside the program nor in ../lib/hearsay: copy it too";
+static const char not_found[] = "built with CUDA, but " FILE_NAME
+                                " is neither beside the program nor in ../lib/hearsay: copy it too";
 #else
 static const char not_found[] = "built without CUDA";
 #endif
