@@ -138,6 +138,26 @@ class Examples(unittest.TestCase):
         self.assertEqual(ran.returncode, 2)
         self.assertIn('there is no nowhere.py', ran.stderr)
 
+    def test_a_signal_is_passed_on(self):
+        """Each leaves as by Ctrl+C, and saves."""
+        script = self.folder / 'script.py'
+        script.write_text('import numpy as np, hearsay, os, signal\n'
+                          'with hearsay.ArrayNode({"w": np.zeros(3, np.float32)}, run="r") as node:\n'
+                          '    now = node.arrays()\n'
+                          '    while node.info().members < 2: now = node.step(now, 1)\n'
+                          '    print("ready", flush=True)\n'
+                          '    while True: now = node.step(now, 1)\n')
+        with subprocess.Popen([sys.executable, '-m', 'hearsay.local', '--nodes', '2', '--folder', str(self.folder / 'kept'),
+                               str(script)], stdout=subprocess.PIPE, text=True) as ran:
+            lines = [ran.stdout.readline(), ran.stdout.readline()]
+            self.assertEqual(sorted(lines), ['[1] ready\n', '[2] ready\n'])
+            ran.terminate()
+            said = ran.stdout.read()
+        self.assertEqual(ran.returncode, 128 + 15, said)
+        self.assertIn('KeyboardInterrupt', said)
+        for i in ('1', '2'):
+            self.assertTrue(list((self.folder / 'kept' / i / 'state').glob('checkpoint-*')), said)
+
     def test_a_folder_is_kept(self):
         script = self.folder / 'script.py'
         script.write_text('import os; print(os.environ["HEARSAY_CONFIG"])\n')

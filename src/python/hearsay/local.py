@@ -89,12 +89,6 @@ def _show(number: int, process: subprocess.Popen[str]) -> None:
         print(f"[{number}] {line}", end="", flush=True)
 
 
-def _end(processes: list[subprocess.Popen[str]]) -> None:
-    """As Ctrl+C does: nodes leave, and save what they have."""
-    for process in processes:
-        process.send_signal(signal.SIGINT)
-
-
 def main() -> int:
     parser = argparse.ArgumentParser(
         prog="python -m hearsay.local", description="run a script as a swarm on this machine"
@@ -139,12 +133,22 @@ def _swarm(configs: list[pathlib.Path], script: str, arguments: list[str]) -> in
     ]
     for show in shows:
         show.start()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        signal.signal(number, lambda *_: _end(processes))
+    ended: list[int] = []
+
+    def end(number: int, _: object) -> None:
+        """As Ctrl+C does: nodes leave, and save what they have."""
+        ended.append(number)
+        for process in processes:
+            process.send_signal(signal.SIGINT)
+
+    signal.signal(signal.SIGINT, end)
+    signal.signal(signal.SIGTERM, end)
     codes = [process.wait() for process in processes]
     for show in shows:
         show.join()
     failed = [i + 1 for i, code in enumerate(codes) if code != 0]
+    if ended:
+        return 128 + ended[0]
     if failed:
         print("failed: " + ", ".join(str(number) for number in failed), file=sys.stderr)
     return 1 if failed else 0
