@@ -300,6 +300,9 @@ static void *learn(void *argument)
 {
     struct program *program = argument;
     bool goes_on = ok(program, "join", hearsay_join(program->node, PROGRAM_FOREVER));
+    while (goes_on &&
+           program_info(program).members < program->members) /* else it takes all share */
+        (void)hearsay_settle(program->node, 0.01);
     if (program->together)
         (void)pthread_barrier_wait(program->together);
     for (int i = 0;

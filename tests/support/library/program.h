@@ -24,6 +24,7 @@ struct program {
     const char *run;             /* NULL: "plane" */
     const char *peers;           /* whom it dials; NULL: nobody */
     const char *setting;         /* one more; or NULL */
+    uint32_t members;            /* it knows so many, itself too, before it steps; or 0 */
     int steps;                   /* to make at least */
     double target;               /* loss of the base that it steps until; 0: none */
     uint32_t dtype;              /* of its weights */

@@ -54,6 +54,7 @@ static void a_gpu_and_a_cpu_learn_one_model(void **state)
         programs[i].steps = STEPS;
         programs[i].target = TARGET * before;
         programs[i].together = &together;
+        programs[i].members = PROGRAMS;
         programs[i].peers = i > 0 ? first : NULL;
         open_or_say(&programs[i]);
         if (i == 0)

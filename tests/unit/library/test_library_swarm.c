@@ -74,6 +74,7 @@ static void three_programs_learn_one_model(void **state)
         programs[i].peers = i > 0 ? first : NULL;
         programs[i].has_copies = i == 1;
         programs[i].is_impatient = i == 2;
+        programs[i].members = 3;
         programs[i].weights_copy[0] = NAN; /* nothing has been fetched yet */
         open_or_say(&programs[i]);
         if (i == 0)
