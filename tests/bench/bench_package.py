@@ -1,7 +1,8 @@
 """The GPT of src/python/examples/char_gpt.py on several machines; tests/bench/bench_package.sh runs it.
 
   worker   one process: hearsay's package, DistributedDataParallel, DiLoCo, or one process with all data
-  judge    the loss of the models that a run has left, on text that nobody learned
+  judge    the loss of the models that a run has left, on text that nobody learned; and the bytes that
+           each port sent
 
 All make at most so many steps a second, with one schedule over the samples of all together. The first
 process leaves the shared model now and then, with the time since it began and the samples of all.
@@ -188,6 +189,9 @@ def judge(asked):
         with torch.no_grad():
             losses = [net.loss(part).item() * len(part) for part in windows.split(64)]
         print(json.dumps({**line, "loss": round(sum(losses) / len(windows), 4)}), flush=True)
+    ports = [{port["ifname"]: port["stats64"]["rx"]["bytes"] for port in json.loads(text)["ports"]}
+             for text in open(f"{asked.folder}/links.jsonl", encoding="ascii")]
+    print(json.dumps({"sent": {name: last - ports[0][name] for name, last in ports[-1].items()}}))
 
 
 def main():

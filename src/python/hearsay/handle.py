@@ -17,7 +17,7 @@ from typing import Any
 
 from hearsay import _library
 from hearsay._library import LIBRARY
-from hearsay.errors import Error, error_of
+from hearsay.errors import error_of
 
 Settings = Mapping[str, Any]  # {"node.listen": "0.0.0.0:7770", "node.sandbox": False, ...}
 
@@ -98,7 +98,6 @@ class Handle:
     ) -> None:
         """fetch and store are methods; see hearsay_options."""
         self._raised: BaseException | None = None
-        self._owners = [tensor.owner for tensor in tensors]
         copies = self._callback(fetch), self._callback(store)
         config = config if config is not None else os.environ.get("HEARSAY_CONFIG")
         lines = [f"{key}={_text(value)}".encode() for key, value in (settings or {}).items()]
@@ -115,8 +114,9 @@ class Handle:
         )
         self._node = ctypes.c_void_p()
         code = LIBRARY.hearsay_open(ctypes.byref(options), ctypes.byref(self._node))
-        # With the callbacks, which it may call; also at the end of the program.
-        self._free = weakref.finalize(self, _free, self._node, copies)
+        # Also at the end of the program; it looks at the memory once more, and calls the callbacks.
+        owners = [tensor.owner for tensor in tensors]
+        self._free = weakref.finalize(self, _free, self._node, copies, owners)
         try:
             self._check(code)
         except BaseException:
@@ -224,9 +224,5 @@ class Handle:
         self._node = ctypes.c_void_p()
 
 
-def _free(node: ctypes.c_void_p, copies: Any) -> None:
-    del copies
+def _free(node: ctypes.c_void_p, *_: object) -> None:
     LIBRARY.hearsay_free(node)
-
-
-__all__ = ["Error", "Handle", "Info", "Settings", "Tensor"]

@@ -132,17 +132,15 @@ class Node:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        if kind is None or issubclass(kind, KeyboardInterrupt):
-            try:
-                self.close()
-            finally:
-                self.free()
-        else:
-            try:
-                self.close(grace=0)
-            except Exception as error:  # the one that ends the context says more
-                log.warning("the node could not be closed: %s", error)
-        self.free()
+        is_wanted = kind is None or issubclass(kind, KeyboardInterrupt)
+        try:
+            self.close(None if is_wanted else 0)
+        except Exception as error:
+            if is_wanted:
+                raise
+            log.warning("the node could not be closed: %s", error)  # what ends the context says more
+        finally:
+            self.free()
 
     def join(self, timeout: float | None = None) -> bool:
         """Waits for the swarm's model, or until nobody has answered for ten seconds and the node goes

@@ -200,6 +200,13 @@ int program_open(struct program *program)
     return hearsay_open(&options, &program->node);
 }
 
+void program_must_open(struct program *program)
+{
+    const int error = program_open(program);
+    if (error != HEARSAY_OK)
+        fail_msg("%s: %s", program->name, program_sentence(program, error));
+}
+
 void program_address(struct program *program, char address[64])
 {
     static char page[1 << 16];

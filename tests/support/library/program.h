@@ -59,6 +59,8 @@ void program_need_identity(const char *path, unsigned seed);
 void program_give(struct program *program);
 /* hearsay_open, of a node that listens at a port of the system's choice. */
 int program_open(struct program *program);
+/* The same; else the test fails with the sentence. */
+void program_must_open(struct program *program);
 /* Where it listens: "127.0.0.1:40123". */
 void program_address(struct program *program, char address[64]);
 /* Begins a thread that joins, makes its steps and settles; and waits for it. */

@@ -18,13 +18,6 @@
 #define STEPS    200
 #define TARGET   0.05 /* of the loss of the first weights */
 
-static void open_or_say(struct program *program)
-{
-    const int error = program_open(program);
-    if (error != HEARSAY_OK)
-        fail_msg("%s: %s", program->name, program_sentence(program, error));
-}
-
 static struct backend *open_gpu(void)
 {
     struct backend *gpu;
@@ -56,7 +49,7 @@ static void a_gpu_and_a_cpu_learn_one_model(void **state)
         programs[i].together = &together;
         programs[i].members = PROGRAMS;
         programs[i].peers = i > 0 ? first : NULL;
-        open_or_say(&programs[i]);
+        program_must_open(&programs[i]);
         if (i == 0)
             program_address(&programs[0], first);
         program_start(&programs[i]);
@@ -88,7 +81,7 @@ static void sixteen_bits_on_a_gpu_hold_the_base_rounded(void **state)
     program_init(&program, "halves", 7);
     program.dtype = HEARSAY_BFLOAT16;
     program.gpu = open_gpu();
-    open_or_say(&program);
+    program_must_open(&program);
     memset(program.halves, 0xFF, sizeof program.halves);
     assert_int_equal(hearsay_join(program.node, PROGRAM_FOREVER), HEARSAY_OK);
     assert_int_equal(program_base(&program, weights, bias), HEARSAY_OK);

@@ -14,13 +14,6 @@
 
 #define STEPS 50
 
-static void open_or_say(struct program *program)
-{
-    const int error = program_open(program);
-    if (error != HEARSAY_OK)
-        fail_msg("%s: %s", program->name, program_sentence(program, error));
-}
-
 /* Returns the digest of what it leaves. */
 static uint64_t end(struct program *program)
 {
@@ -35,7 +28,7 @@ static void learn_alone(struct program *program, const char *name, unsigned seed
 {
     program_init(program, name, seed);
     program->steps = STEPS;
-    open_or_say(program);
+    program_must_open(program);
     program_start(program);
     program_finish(program);
 }
@@ -50,7 +43,7 @@ static void a_late_program_gets_the_base(void **state)
     program_address(&first, address);
     program_init(&late, "late", 2);
     late.peers = address;
-    open_or_say(&late);
+    program_must_open(&late);
     assert_int_equal(program_base(&late, bases[1], bias[1]), HEARSAY_NOT_JOINED);
     assert_int_equal(hearsay_join(late.node, PROGRAM_FOREVER), HEARSAY_OK);
     assert_int_equal(program_base(&first, bases[0], bias[0]), HEARSAY_OK);
@@ -78,10 +71,10 @@ static void one_that_only_listens_has_the_base_in_its_tensors(void **state)
     memcpy(start, listener.weights, sizeof start);
     first.together = listener.together = &together;
     first.steps = STEPS;
-    open_or_say(&first);
+    program_must_open(&first);
     program_address(&first, address);
     listener.peers = address;
-    open_or_say(&listener);
+    program_must_open(&listener);
     program_start(&first);
     program_start(&listener);
     program_finish(&first);
@@ -108,7 +101,7 @@ static void one_of_sixteen_bits_has_the_base_rounded(void **state)
     program.dtype = HEARSAY_BFLOAT16;
     program.steps = STEPS;
     program.target = 0.2 * before;
-    open_or_say(&program);
+    program_must_open(&program);
     program_start(&program);
     program_finish(&program);
     assert_int_equal(program_base(&program, base, bias), HEARSAY_OK);
@@ -129,7 +122,7 @@ static void one_that_goes_on_has_what_it_left(void **state)
 
     program_init(&again, "again", 4); /* its tensors are as at the very first */
     again.steps = STEPS;
-    open_or_say(&again);
+    program_must_open(&again);
     assert_int_equal(hearsay_extra(again.node, NULL, &count), HEARSAY_TOO_SMALL);
     assert_int_equal(count, sizeof optimizer);
     assert_int_equal(hearsay_extra(again.node, bytes, &count), HEARSAY_OK);
@@ -142,7 +135,7 @@ static void one_that_goes_on_has_what_it_left(void **state)
 
     again = program; /* and of no numbers: still the same model */
     again.weights[0] = NAN;
-    open_or_say(&again);
+    program_must_open(&again);
     assert_int_equal(hearsay_join(again.node, PROGRAM_FOREVER), HEARSAY_OK);
     assert_true(program_info(&again).digest == digest);
     (void)end(&again);
@@ -155,7 +148,7 @@ static void one_may_save_before_it_has_published(void **state)
     size_t bytes = sizeof extra;
     (void)state;
     program_init(&program, "early", 10);
-    open_or_say(&program);
+    program_must_open(&program);
     assert_int_equal(hearsay_join(program.node, PROGRAM_FOREVER), HEARSAY_OK);
     assert_int_equal(hearsay_save(program.node, "mine", 4), HEARSAY_OK);
     assert_int_equal(hearsay_extra(program.node, extra, &bytes), HEARSAY_OK);
@@ -174,13 +167,13 @@ static void checkpoints_that_are_gone_and_other_weights_are_refused(void **state
     assert_non_null(strstr(program_sentence(&program, HEARSAY_FAILED), "first weights"));
     assert_int_equal(hearsay_free(program.node), HEARSAY_OK);
     program_init(&program, "gone", 4);
-    open_or_say(&program);
+    program_must_open(&program);
     (void)end(&program);
 }
 
 static void must_be_refused(struct program *other)
 {
-    open_or_say(other);
+    program_must_open(other);
     assert_int_equal(hearsay_join(other->node, PROGRAM_FOREVER), HEARSAY_REFUSED);
     assert_non_null(strstr(program_sentence(other, HEARSAY_REFUSED), "other model"));
     assert_int_equal(hearsay_step(other->node, 1, 0, NULL), HEARSAY_REFUSED);

@@ -16,13 +16,6 @@
 #define STEPS  400
 #define TARGET 0.02 /* of the loss of the first weights */
 
-static void open_or_say(struct program *program)
-{
-    const int error = program_open(program);
-    if (error != HEARSAY_OK)
-        fail_msg("%s: %s", program->name, program_sentence(program, error));
-}
-
 static void close_all(struct program *programs, int count)
 {
     for (int i = 0; i < count; i++) {
@@ -76,7 +69,7 @@ static void three_programs_learn_one_model(void **state)
         programs[i].is_impatient = i == 2;
         programs[i].members = 3;
         programs[i].weights_copy[0] = NAN; /* nothing has been fetched yet */
-        open_or_say(&programs[i]);
+        program_must_open(&programs[i]);
         if (i == 0)
             program_address(&programs[0], first);
         program_start(&programs[i]);
@@ -130,7 +123,7 @@ static void a_node_leaves_signals_alone(void **state)
     const int others = threads_that_block_signals();
     assert_int_equal(sigaction(SIGINT, NULL, &before), 0);
     program_init(&program, "signals", 5);
-    open_or_say(&program);
+    program_must_open(&program);
     assert_true(threads_that_block_signals() > others);
     assert_int_equal(sigaction(SIGINT, NULL, &after), 0);
     assert_true(after.sa_handler == before.sa_handler);
