@@ -354,8 +354,13 @@ class Torch(unittest.TestCase):
         port = os.path.join(self.folder.path, 'meet')
         settings = {key: str(value) if not isinstance(value, list) else value for key, value in
                     self.folder.settings('ranks', [address(first[2])]).items()}
-        ranks = [subprocess.Popen([sys.executable, __file__, 'rank', str(i), port, repr(settings)],
-                                  stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) for i in range(2)]
+
+        def begin(steps):
+            return [subprocess.Popen([sys.executable, __file__, 'rank', str(i), f'{port}-{steps}', repr(settings),
+                                      str(steps)], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+                    for i in range(2)]
+
+        ranks = begin(100)
         model, optimizer, node = first
         with node:
             while any(rank.poll() is None for rank in ranks):
@@ -368,9 +373,13 @@ class Torch(unittest.TestCase):
             self.assertGreater(int(said[0][2]), 100 * 64)          # and of the swarm
             node.settle()
             self.assertGreaterEqual(node.swarm_samples, node.info().samples + 100 * 64)
+            again = [rank.communicate() for rank in begin(0)]
+            kept = [out.split()[-1] for out, _ in again]
+            self.assertEqual(kept[0], kept[1], again)              # what the optimizers go on from
+            self.assertGreater(float(kept[0]), 0)
 
 
-def rank(number, meet, settings):
+def rank(number, meet, settings, steps):
     """One process of two."""
     import torch.distributed as dist
     dist.init_process_group('gloo', init_method='file://' + meet, rank=number, world_size=2)
@@ -378,17 +387,18 @@ def rank(number, meet, settings):
     model = nn.parallel.DistributedDataParallel(plain)
     optimizer = adam(model)
     with hearsay.Node(model, optimizer, settings=settings) as node:
-        train(model, optimizer, node, 100, 10 + number)
+        kept = sum(float(s['exp_avg_sq'].double().sum()) for s in optimizer.state.values())
+        train(model, optimizer, node, steps, 10 + number)
         for _ in range(5):
             node.settle()
         hashed = sum(float(p.double().sum()) for p in plain.parameters())
         swarm = node.swarm_samples
-        print(hashed, node.info().samples if number == 0 else 0, swarm)
+        print(hashed, node.info().samples if number == 0 else 0, swarm, kept)
         dist.barrier()
 
 
 if __name__ == '__main__':
     if sys.argv[1:2] == ['rank']:
-        rank(int(sys.argv[2]), sys.argv[3], eval(sys.argv[4]))
+        rank(int(sys.argv[2]), sys.argv[3], eval(sys.argv[4]), int(sys.argv[5]))
     else:
         unittest.main(verbosity=2)

@@ -37,7 +37,8 @@ class ArrayNode:
         self._given = arrays
         self._is_stepping = False
         self._written = False
-        self._came: dict[str, numpy.ndarray[Any, Any]] = {}  # between steps, and not handed out
+        self._before: dict[str, numpy.ndarray[Any, Any]] = {}  # a call between steps wrote to them
+        self._came: dict[str, numpy.ndarray[Any, Any]] = {}  # in such calls, and not handed out
         self._copies = {name: self._copy(name, array) for name, array in arrays.items()}
         self._handle = Handle(
             self._tensors(self._copies),
@@ -74,12 +75,14 @@ class ArrayNode:
     def _fetch(self) -> None:
         for name, copy in self._copies.items():
             copy[...] = self._array(name)
+        if not self._is_stepping:
+            self._before = {name: copy.copy() for name, copy in self._copies.items()}
 
     def _store(self) -> None:
         self._written = True
         if not self._is_stepping:
             for name, copy in self._copies.items():
-                came = copy.astype(numpy.float32) - numpy.asarray(self._given[name], numpy.float32)
+                came = copy.astype(numpy.float32) - self._before[name].astype(numpy.float32)
                 self._came[name] = self._came.get(name, 0) + came
         self._given = self._copies  # until the caller gives others
 
