@@ -64,12 +64,10 @@ static inline ON_DEVICE uint16_t half_to(enum half_type type, float value)
 }
 
 /* A weight that somebody trains rounded, and found as w rounded: what was done to it goes on top of
- * w. One that is no finite number is the weight. */
+ * w; also if that is no number. */
 static inline ON_DEVICE float half_follow(enum half_type type, uint16_t half, float w)
 {
     const float now = half_of(type, half), before = half_of(type, half_to(type, w));
-    if (now - now != 0)
-        return now;
     return now != before ? w + (now - before) : w;
 }
 

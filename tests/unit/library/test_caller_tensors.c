@@ -170,12 +170,30 @@ static void names_shapes_and_types_are_what_they_are_known_by(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, make, end)
 
+/* There all entries are copied, which takes no longer. */
+static void on_a_gpu_an_update_touches_all(void **state)
+{
+    uint32_t index[] = {1, 6};
+    int8_t level[] = {1, 1};
+    const struct update update = {.count = 2, .index = index, .level = level};
+    float weights[P] = {0};
+    (void)state;
+    tensors.device = HEARSAY_CUDA; /* the backend is the CPU's all the same */
+    caller_tensors_gather_moved(&tensors, &update, weights);
+    assert_true(weights[1] == singles[0][1] && weights[10] == half_of_float16(halves[0]));
+    for (int i = 0; i < P; i++)
+        weights[i] = 20 + (float)i;
+    caller_tensors_scatter_moved(&tensors, &update, weights);
+    assert_true(singles[0][1] == 21 && half_of_float16(halves[0]) == 30);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(all_are_one_vector_in_their_order),
         TEST(a_range_goes_across_tensors),
         TEST(an_update_touches_what_it_moves_alone),
+        TEST(on_a_gpu_an_update_touches_all),
         TEST(small_moves_add_up_behind_sixteen_bits),
         cmocka_unit_test(each_number_of_sixteen_bits_goes_there_and_back),
         cmocka_unit_test(numbers_are_rounded_to_the_nearest_ties_to_even),

@@ -86,6 +86,9 @@ static void sixteen_bits_on_a_gpu_hold_the_base_rounded(void **state)
     assert_int_equal(hearsay_join(program.node, PROGRAM_FOREVER), HEARSAY_OK);
     assert_int_equal(program_base(&program, weights, bias), HEARSAY_OK);
     program.gpu->download(program.gpu, program.halves, program.gpu_weights, sizeof program.halves);
+    struct hearsay_tensor tensors[PROGRAM_TENSORS];
+    program_tensors(&program, tensors);
+    assert_int_equal(hearsay_base(program.node, tensors, PROGRAM_TENSORS), HEARSAY_UNSUPPORTED);
     for (int i = 0; i < PROGRAM_WEIGHTS; i++)
         assert_int_equal(program.halves[i], half_to_bfloat16(weights[i]));
     assert_int_equal(hearsay_close(program.node, 0), HEARSAY_OK);

@@ -90,6 +90,30 @@ static void three_programs_learn_one_model(void **state)
     assert_int_equal(pthread_barrier_destroy(&together), 0);
 }
 
+/* Copies are looked at before what they are copies of is overwritten, and what was done to that is
+ * learned. */
+static void copies_are_fetched_and_stored_in_the_calls_that_need_it(void **state)
+{
+    struct program program;
+    float base[PROGRAM_WEIGHTS], bias[PROGRAM_OUTPUTS];
+    (void)state;
+    program_init(&program, "copies", 6);
+    program.has_copies = true;
+    const float before = program.weights[0];
+    program_must_open(&program);
+    assert_int_equal(program.fetches, 1);
+    assert_int_equal(hearsay_join(program.node, PROGRAM_FOREVER), HEARSAY_OK);
+    assert_int_equal(program.fetches, 2);
+    assert_int_equal(program.stores, 1);
+    program.weights[0] += 0.5f;
+    assert_int_equal(hearsay_step(program.node, 1, 0, NULL), HEARSAY_OK);
+    assert_int_equal(hearsay_settle(program.node, PROGRAM_FOREVER), HEARSAY_OK);
+    assert_int_equal(program_base(&program, base, bias), HEARSAY_OK);
+    assert_true(fabsf(base[0] - before - 0.5f) < 0.05f);
+    assert_true(fabsf(program.weights[0] - before - 0.5f) < 0.01f);
+    close_all(&program, 1);
+}
+
 static bool blocks_signals(const char *task)
 {
     char path[300], line[256];
@@ -134,6 +158,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(three_programs_learn_one_model),
+        cmocka_unit_test(copies_are_fetched_and_stored_in_the_calls_that_need_it),
         cmocka_unit_test(a_node_leaves_signals_alone),
     };
     return cmocka_run_group_tests(tests, programs_begin, programs_end);

@@ -106,6 +106,10 @@ static void tensors_that_are_wrong_are_refused(void **state)
     tensors[0].device_index = tensors[1].device_index = -1;
     must_refuse(&options, HEARSAY_UNSUPPORTED, "no GPU -1");
     options = options_of();
+    tensors[0].device = tensors[1].device = HEARSAY_CUDA;
+    tensors[1].device_index = 1;
+    must_refuse(&options, HEARSAY_UNSUPPORTED, "another device than the first");
+    options = options_of();
     tensors[0].dtype = 3;
     must_refuse(&options, HEARSAY_UNSUPPORTED, "no type 3");
     options = options_of();
