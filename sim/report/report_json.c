@@ -11,6 +11,7 @@
 #include "node/notes.h"
 #include "report/escape.h"
 #include "report/report_private.h"
+#include "scenario/strategy_keys.h"
 
 static void put(json_t *object, const char *key, json_t *value)
 {
@@ -47,12 +48,6 @@ static void put_digest(json_t *object, const char *key, uint64_t value)
     char text[17];
     (void)snprintf(text, sizeof text, "%016" PRIx64, value);
     put_text(object, key, text);
-}
-
-/* As a scenario has it. */
-static void put_or_auto(json_t *object, const char *key, double value)
-{
-    put(object, key, value == CONFIG_AUTO_REAL ? json_string("auto") : json_real(value));
 }
 
 static void append(json_t *list, json_t *value)
@@ -140,32 +135,29 @@ static json_t *scenario_json(const struct outcome *outcome)
     put_real(object, "skew", scenario->skew);
     put_seconds(object, "evaluate_s", scenario->evaluate_ns);
     put_count(object, "evaluate_samples", scenario->evaluate_samples);
-    put_count(object, "local_steps", scenario->rounds.local_steps);
-    put_or_auto(object, "outer_rate", scenario->rounds.outer_rate);
-    put_or_auto(object, "outer_momentum", scenario->rounds.outer_momentum);
-    put_real(object, "top_part", scenario->rounds.top_part);
-    put_real(object, "error_decay", scenario->rounds.error_decay);
-    put_count(object, "fragments", scenario->rounds.fragments);
-    put_count(object, "overlap_steps", scenario->rounds.overlap_steps);
-    put_real(object, "mixing", scenario->rounds.mixing);
-    put_text(object, "wire_precision",
-             scenario->rounds.wire_precision == WIRE_E3M0 ? "e3m0" : "float32");
-    put_count(object, "rank", scenario->rounds.rank);
     return object;
 }
 
 /* The value as a configuration file has it. */
-static void put_setting(json_t *section, const struct config *config, const struct config_key *key)
+static void put_setting(json_t *section, const void *record, const struct config_key *key)
 {
     char *text = NULL;
     size_t bytes;
     FILE *out = open_memstream(&text, &bytes);
     if (!out)
         memory_missing(BUFSIZ);
-    config_value_print(config, key, out);
+    config_value_print(record, key, out);
     CHECK(fclose(out) == 0);
     put_text(section, key->name, text);
     free(text);
+}
+
+static json_t *strategy_json(const struct strategy_settings *settings)
+{
+    json_t *object = json_object();
+    for (size_t i = 0; i < strategy_key_count(); i++)
+        put_setting(object, settings, strategy_key_at(i));
+    return object;
 }
 
 /* All sections but [node], which the simulator sets. */
@@ -187,6 +179,7 @@ static json_t *settings_json(const struct outcome *outcome)
     json_t *object = json_object(), *groups = json_array(), *paths = json_array();
     json_t *faults = json_array();
     put(object, "scenario", scenario_json(outcome));
+    put(object, "strategy", strategy_json(&scenario->settings));
     for (uint32_t i = 0; i < scenario->groups_count; i++)
         append(groups, group_json(&scenario->groups[i]));
     for (uint32_t from = 0; from < scenario->regions_count; from++)

@@ -47,18 +47,7 @@ void scenario_node_name(const struct scenario *scenario, uint32_t i, char *out, 
 
 const char *scenario_strategy_name(enum strategy_kind kind)
 {
-    static const char *const names[] = {
-        [STRATEGY_GOSSIP] = "gossip",
-        [STRATEGY_SINGLE] = "single",
-        [STRATEGY_IDEAL] = "ideal",
-        [STRATEGY_LOCALSGD] = "localsgd",
-        [STRATEGY_DILOCO] = "diloco",
-        [STRATEGY_SPARSELOCO] = "sparseloco",
-        [STRATEGY_NOLOCO] = "noloco",
-        [STRATEGY_STREAMING_DILOCO] = "streaming_diloco",
-        [STRATEGY_POWERSGD] = "powersgd",
-        [STRATEGY_GASLOC] = "gasloc",
-    };
+    static const char *const names[] = {"gossip", STRATEGIES(STRATEGY_NAME)};
     return names[kind];
 }
 

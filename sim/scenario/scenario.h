@@ -75,21 +75,21 @@ struct path {
 };
 
 struct scenario {
-    char name[64];                 /* of the file, without folder and extension */
-    char about[256];               /* one sentence */
-    char source[512];              /* where its figures come from */
-    uint64_t seed;                 /* of everything that is drawn */
-    uint64_t span_ns;              /* seconds: end of training */
-    uint64_t settle_ns;            /* settle_s: time after it to reach one version */
-    enum strategy_kind strategy;   /* how the nodes learn together */
-    bool made_up;                  /* updates = made up: no data, weights walk at random */
-    uint32_t parameters;           /* parameters of a made up model */
-    double skew;                   /* alpha of the Dirichlet label skew; 0: iid shards */
-    uint64_t evaluate_ns;          /* evaluate_s: period of evaluations; 0: only at the end */
-    uint32_t evaluate_samples;     /* test samples of an evaluation before the end */
-    bool quarantines;              /* quarantine: who harms is put out by votes of most nodes */
-    struct rounds_settings rounds; /* of a strategy that works in rounds */
-    struct config config;          /* of every node, but for its group's set clauses */
+    char name[64];                     /* of the file, without folder and extension */
+    char about[256];                   /* one sentence */
+    char source[512];                  /* where its figures come from */
+    uint64_t seed;                     /* of everything that is drawn */
+    uint64_t span_ns;                  /* seconds: end of training */
+    uint64_t settle_ns;                /* settle_s: time after it to reach one version */
+    enum strategy_kind strategy;       /* how the nodes learn together */
+    bool made_up;                      /* updates = made up: no data, weights walk at random */
+    uint32_t parameters;               /* parameters of a made up model */
+    double skew;                       /* alpha of the Dirichlet label skew; 0: iid shards */
+    uint64_t evaluate_ns;              /* evaluate_s: period of evaluations; 0: only at the end */
+    uint32_t evaluate_samples;         /* test samples of an evaluation before the end */
+    bool quarantines;                  /* quarantine: who harms is put out by votes of most nodes */
+    struct strategy_settings settings; /* [strategy] */
+    struct config config;              /* of every node, but for its group's set clauses */
     struct group groups[SCENARIO_GROUPS_MAX];
     uint32_t groups_count;
     uint32_t nodes_count;

@@ -37,18 +37,18 @@ static enum error check_strategy(const struct scenario *scenario, struct problem
 /* A part of the model is on its way only until the next one goes. */
 static enum error check_rounds(const struct scenario *scenario, struct problem *problem)
 {
-    const struct rounds_settings *rounds = &scenario->rounds;
+    const struct strategy_settings *rounds = &scenario->settings;
     const uint32_t steps = rounds->local_steps / rounds->fragments;
     if (scenario->strategy != STRATEGY_STREAMING_DILOCO)
         return OK;
     if (steps == 0)
         return problem_set(problem, MALFORMED,
-                           "[scenario] fragments = %u is more than local_steps = %u; each needs a "
+                           "[strategy] fragments = %u is more than local_steps = %u; each needs a "
                            "step of its own",
                            rounds->fragments, rounds->local_steps);
     if (rounds->overlap_steps > steps)
         return problem_set(problem, MALFORMED,
-                           "[scenario] overlap_steps = %u: %u steps after one fragment the next is "
+                           "[strategy] overlap_steps = %u: %u steps after one fragment the next is "
                            "exchanged; allowed: up to that",
                            rounds->overlap_steps, steps);
     return OK;

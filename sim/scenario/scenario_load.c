@@ -8,6 +8,7 @@
 #include "config/config_key.h"
 #include "config/config_read.h"
 #include "scenario/scenario_parts.h"
+#include "scenario/strategy_keys.h"
 
 #define LINES_MAX  4096
 #define LINE_BYTES 1024
@@ -28,6 +29,7 @@ struct loader {
     const char *path;
     struct config_load load;             /* the sections of a node's configuration */
     struct scenario_keys keys;           /* the single values of [scenario] */
+    struct strategy_lines lines_of_keys; /* where the keys of [strategy] stand */
     struct scenario scenario;            /* the result */
     struct scenario_links links;         /* which pairs of regions have a link line */
     int group_line[SCENARIO_GROUPS_MAX]; /* where each group stands in the file */
@@ -36,7 +38,7 @@ struct loader {
 };
 
 static const char *const sections[] = {"scenario", "model",  "data", "train",
-                                       "exchange", "limits", "node"};
+                                       "exchange", "limits", "node", "strategy"};
 
 #define SECTIONS (sizeof sections / sizeof sections[0])
 
@@ -58,8 +60,8 @@ static enum error on_section(void *context, const char *section, struct problem 
         return problem_set(problem, MALFORMED, "unknown section [%.60s]; did you mean [%s]?",
                            section, nearest);
     return problem_set(problem, MALFORMED,
-                       "unknown section [%.60s]; known: scenario, model, data, train, exchange, "
-                       "limits, node",
+                       "unknown section [%.60s]; known: scenario, strategy, model, data, train, "
+                       "exchange, limits, node",
                        section);
 }
 
@@ -107,6 +109,9 @@ static enum error on_key(void *context, const char *section, const char *name, c
     struct loader *loader = context;
     if (strcmp(section, "scenario") == 0)
         return on_scenario_key(loader, name, value, line, problem);
+    if (strcmp(section, "strategy") == 0)
+        return strategy_keys_set(&loader->scenario.settings, &loader->lines_of_keys, name, value,
+                                 line, problem);
     enum error error = scenario_keys_allowed(section, name, value, problem);
     if (error == OK)
         error = config_load_key(&loader->load, section, name, value, line, problem);
@@ -159,6 +164,9 @@ static enum error apply_set(struct loader *loader, const char *assignment, struc
         return scenario_group_set(group, parts.name, parts.value, problem);
     if (strcmp(parts.section, "scenario") == 0)
         return set_scenario_key(loader, &parts, problem);
+    if (strcmp(parts.section, "strategy") == 0)
+        return strategy_keys_set(&loader->scenario.settings, &loader->lines_of_keys, parts.name,
+                                 parts.value, 0, problem);
     if (!is_section(parts.section))
         return unknown_target(loader, parts.section, problem);
     error = scenario_keys_allowed(parts.section, parts.name, parts.value, problem);
@@ -259,6 +267,7 @@ enum error scenario_load(struct scenario *scenario, const char *path, const char
     loader->path = path;
     config_defaults(&loader->load.config);
     scenario_keys_defaults(&loader->keys);
+    strategy_keys_defaults(&loader->scenario.settings);
     enum error error = config_read(path, &reader, problem);
     if (error == OK)
         error = apply_sets(loader, sets, sets_count, problem);

@@ -30,7 +30,6 @@ struct scenario_keys {
     uint32_t evaluate_samples;
     double settle_s;
     bool quarantine;
-    struct rounds_settings rounds;
     char about[256];
     char source[512];
     int line_of[SCENARIO_KEYS_MAX]; /* line of the file that sets the key; 0: none */

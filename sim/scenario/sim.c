@@ -40,11 +40,10 @@ static const char usage[] =
     "  --stop             begin no storm after the first that fails\n"
     "  --help             print this\n"
     "\n"
-    "Ready scenarios are in configs/sim-*.conf. Strategies: gossip, single (each node alone),\n"
-    "ideal (synchronous SGD, free network), localsgd, diloco, sparseloco, noloco, gasloc,\n"
-    "powersgd, streaming_diloco. Ctrl+C ends a scenario early, with a report of what was played;\n"
-    "a second one ends at once. Exit codes: 0 every expectation is met and no invariant broke,\n"
-    "1 not so, 2 wrong usage or scenario, 128 + signal interrupted.\n";
+    "Ready scenarios are in configs/sim-*.conf, strategies in sim/README.md. Ctrl+C ends a\n"
+    "scenario early, with a report of what was played; a second one ends at once. Exit codes:\n"
+    "0 every expectation is met and no invariant broke, 1 not so, 2 wrong usage or scenario,\n"
+    "128 + signal interrupted.\n";
 
 struct sim_options {
     const char *file;

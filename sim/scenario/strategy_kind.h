@@ -1,28 +1,34 @@
-/* Which strategy plays a scenario, and how those that work in rounds are set.
+/* Which strategy plays a scenario, and how it is set.
  *
- * The keys of [scenario] are described in sim/README.md, the strategies in strategies/strategy.h.
+ * Its keys are those of [strategy] (strategy_keys.h), the strategies are in strategies/strategy.h.
  */
 #ifndef HEARSAY_SIM_SCENARIO_STRATEGY_KIND_H
 #define HEARSAY_SIM_SCENARIO_STRATEGY_KIND_H
 
 #include <stdint.h>
 
-enum strategy_kind {
-    STRATEGY_GOSSIP,
-    STRATEGY_SINGLE,
-    STRATEGY_IDEAL,
-    STRATEGY_LOCALSGD,
-    STRATEGY_DILOCO,
-    STRATEGY_SPARSELOCO,
-    STRATEGY_NOLOCO,
-    STRATEGY_STREAMING_DILOCO,
-    STRATEGY_POWERSGD,
-    STRATEGY_GASLOC,
-};
+/* Every strategy but the first, gossip: its constant, and its name in a scenario. */
+#define STRATEGIES(EACH)                                                                           \
+    EACH (SINGLE, single)                                                                          \
+        EACH (IDEAL, ideal)                                                                        \
+            EACH (LOCALSGD, localsgd)                                                              \
+                EACH (DILOCO, diloco)                                                              \
+                    EACH (SPARSELOCO, sparseloco)                                                  \
+                        EACH (NOLOCO, noloco)                                                      \
+                            EACH (STREAMING_DILOCO, streaming_diloco)                              \
+                                EACH (POWERSGD, powersgd)                                          \
+                                    EACH (GASLOC, gasloc)
+
+#define STRATEGY_CONSTANT(CONSTANT, name) STRATEGY_##CONSTANT,
+#define STRATEGY_NAME(CONSTANT, name)     #name,
+#define STRATEGY_WORD(CONSTANT, name)     "|" #name
+#define STRATEGY_WORDS                    "gossip" STRATEGIES(STRATEGY_WORD)
+
+enum strategy_kind { STRATEGY_GOSSIP, STRATEGIES(STRATEGY_CONSTANT) STRATEGIES_COUNT };
 
 enum wire_precision { WIRE_E3M0, WIRE_FLOAT32 };
 
-struct rounds_settings {
+struct strategy_settings {
     uint32_t local_steps;  /* between two exchanges */
     double outer_rate;     /* rate of the outer step, or CONFIG_AUTO_REAL */
     double outer_momentum; /* momentum of that step, or CONFIG_AUTO_REAL */

@@ -37,7 +37,7 @@ const struct compressor dense_compressor = {.message_bytes = dense_bytes, .is_re
 static void *begin(const struct experiment *experiment, const void *settings, uint32_t count,
                    const float *start)
 {
-    const struct rounds_settings *configured = &experiment->scenario->rounds;
+    const struct strategy_settings *configured = &experiment->scenario->settings;
     const struct common_settings *method = settings;
     const size_t parameters = experiment_parameters(experiment);
     struct common *common = memory_new(1, sizeof *common);

@@ -29,11 +29,11 @@ static void *begin(const struct experiment *experiment, const void *settings, ui
     struct pairs *pairs = memory_new(1, sizeof *pairs);
     *pairs = (struct pairs){
         .settings = method,
-        .move.rate = rounds_or_published(scenario->rounds.outer_rate, method->outer_rate),
-        .move.mu = rounds_or_published(scenario->rounds.outer_momentum, method->outer_momentum),
+        .move.rate = rounds_or_published(scenario->settings.outer_rate, method->outer_rate),
+        .move.mu = rounds_or_published(scenario->settings.outer_momentum, method->outer_momentum),
         .move.parameters = parameters,
         .rng = rng_new(scenario->seed, 0),
-        .local_steps = scenario->rounds.local_steps,
+        .local_steps = scenario->settings.local_steps,
         .count = count,
         .to = memory_new(count, sizeof *pairs->to),
         .weights = memory_new(count * parameters, sizeof *pairs->weights),

@@ -74,7 +74,7 @@ static void *begin(const struct experiment *experiment, const void *settings, ui
     struct powersgd *powersgd = memory_new(1, sizeof *powersgd);
     CHECK(!settings);
     *powersgd = (struct powersgd){
-        .rank = experiment->scenario->rounds.rank,
+        .rank = experiment->scenario->settings.rank,
         .count = count,
         .parameters = parameters,
         .kept = memory_new(count * parameters, sizeof *powersgd->kept),

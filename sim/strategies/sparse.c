@@ -119,8 +119,8 @@ static void *begin(const struct experiment *experiment, uint32_t count)
     const size_t parameters = experiment_parameters(experiment);
     struct sparse *sparse = memory_new(1, sizeof *sparse);
     *sparse = (struct sparse){.parameters = parameters,
-                              .part = scenario->rounds.top_part,
-                              .decay = (float)scenario->rounds.error_decay,
+                              .part = scenario->settings.top_part,
+                              .decay = (float)scenario->settings.error_decay,
                               .errors = memory_new(count * parameters, sizeof *sparse->errors)};
     return sparse;
 }

@@ -8,7 +8,7 @@
 
 const float *streaming_diloco_play(struct experiment *experiment, struct outcome *outcome)
 {
-    const struct rounds_settings *configured = &experiment->scenario->rounds;
+    const struct strategy_settings *configured = &experiment->scenario->settings;
     const struct common_settings method = {
         .outer_rate = 0.7,
         .outer_momentum = 0.9,

@@ -15,9 +15,9 @@ static void *member(void *record, const struct config_key *key)
     return (unsigned char *)record + key->offset;
 }
 
-static const void *member_const(const struct config *config, const struct config_key *key)
+static const void *member_const(const void *record, const struct config_key *key)
 {
-    return (const unsigned char *)config + key->offset;
+    return (const unsigned char *)record + key->offset;
 }
 
 static bool is_blank(char c)
@@ -324,9 +324,9 @@ static void print_slice(FILE *out, const struct slice *slice)
     (void)fprintf(out, "%u/%u", slice->index + 1, slice->count);
 }
 
-void config_value_print(const struct config *config, const struct config_key *key, FILE *out)
+void config_value_print(const void *record, const struct config_key *key, FILE *out)
 {
-    const void *value = member_const(config, key);
+    const void *value = member_const(record, key);
     const struct address *address = value;
     if (is_number(key) && key->words && is_word(value, key)) {
         (void)fputs(key->words, out);

@@ -13,7 +13,7 @@
 enum error config_value_set(void *record, const struct config_key *key, const char *text,
                             struct problem *problem) MUST_USE;
 
-/* The member's value, as config_value_set reads it back to the bit. */
-void config_value_print(const struct config *config, const struct config_key *key, FILE *out);
+/* The value of the member of `record`, as config_value_set reads it back to the bit. */
+void config_value_print(const void *record, const struct config_key *key, FILE *out);
 
 #endif

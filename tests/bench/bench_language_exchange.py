@@ -66,13 +66,14 @@ strategy = {strategy}
 seconds = {seconds}
 evaluate_s = 0
 settle_s = 60
+{groups}
+link = here here, rtt {rtt_ms} ms
+[strategy]
 local_steps = {local_steps}
 top_part = {top_part}
 fragments = {fragments}
 overlap_steps = {overlap}
 rank = {rank}
-{groups}
-link = here here, rtt {rtt_ms} ms
 [data]
 seed = {seed}
 source = text

@@ -6,7 +6,6 @@ const char strategy_three[] = "[scenario]\n"
                               "seconds = 10\n"
                               "evaluate_s = 5\n"
                               "evaluate_samples = 100\n"
-                              "local_steps = 10\n"
                               "nodes = 2 slow, 160 samples/s, up 1 Mbit/s, down 8 Mbit/s\n"
                               "nodes = 1 fast, 320 samples/s, up 1 Mbit/s, down 8 Mbit/s\n"
                               "link = all, rtt 80 ms\n"
@@ -18,12 +17,13 @@ const char strategy_three[] = "[scenario]\n"
                               "train_count = 600\n"
                               "test_count = 200\n"
                               "[exchange]\n"
-                              "bytes_per_s = 5000\n";
+                              "bytes_per_s = 5000\n"
+                              "[strategy]\n"
+                              "local_steps = 10\n";
 
 const char strategy_one[] = "[scenario]\n"
                             "seconds = 10\n"
                             "evaluate_s = 5\n"
-                            "local_steps = 10\n"
                             "nodes = 1 alone, 160 samples/s\n"
                             "[model]\n"
                             "layers = dense 10\n"
@@ -35,7 +35,9 @@ const char strategy_one[] = "[scenario]\n"
                             "optimizer = adam\n"
                             "rate = 0.001\n"
                             "schedule = cosine\n"
-                            "period_samples = 1600\n";
+                            "period_samples = 1600\n"
+                            "[strategy]\n"
+                            "local_steps = 10\n";
 
 int watched;
 int stop_after;

@@ -55,7 +55,7 @@ static void local_sgd_waits_for_the_slowest_node_and_the_ring(void **state)
 static void a_round_of_one_node_changes_nothing_of_what_it_learns(void **state)
 {
     (void)state;
-    const char *sets[] = {"scenario.outer_rate=1", "scenario.outer_momentum=0"};
+    const char *sets[] = {"strategy.outer_rate=1", "strategy.outer_momentum=0"};
     struct played alone = play_text(strategy_one, "single", NULL, 0);
     struct played rounds = play_text(strategy_one, "diloco", sets, 2);
     assert_int_equal(alone.outcome.nodes[0].steps, 50);
@@ -70,7 +70,7 @@ static void a_round_of_one_node_changes_nothing_of_what_it_learns(void **state)
 static void diloco_is_local_sgd_with_an_outer_step_of_rate_0_7_and_momentum_0_9(void **state)
 {
     (void)state;
-    const char *outer[] = {"scenario.outer_rate=0.7", "scenario.outer_momentum=0.9"};
+    const char *outer[] = {"strategy.outer_rate=0.7", "strategy.outer_momentum=0.9"};
     struct played diloco = play("diloco", NULL), local = play_with("localsgd", outer, 2);
     struct played plain = play("localsgd", NULL);
     assert_same_weights(&diloco, &local, 0);
@@ -86,10 +86,10 @@ static void diloco_is_local_sgd_with_an_outer_step_of_rate_0_7_and_momentum_0_9(
 static void the_outer_step_is_nesterovs(void **state)
 {
     (void)state;
-    const char *plain[] = {"scenario.seconds=2.6", "scenario.outer_rate=0.95",
-                           "scenario.outer_momentum=0"};
-    const char *outer[] = {"scenario.seconds=2.6", "scenario.outer_rate=0.5",
-                           "scenario.outer_momentum=0.9"};
+    const char *plain[] = {"scenario.seconds=2.6", "strategy.outer_rate=0.95",
+                           "strategy.outer_momentum=0"};
+    const char *outer[] = {"scenario.seconds=2.6", "strategy.outer_rate=0.5",
+                           "strategy.outer_momentum=0.9"};
     struct played a = play_with("diloco", plain, 3), b = play_with("diloco", outer, 3);
     assert_int_equal(a.outcome.nodes[0].steps, 10);
     assert_true(fabs(last_moment(&a)->at_s - 2.6) < 1e-9); /* a moment at the end, too */
@@ -103,7 +103,7 @@ static void the_outer_step_is_nesterovs(void **state)
 static void sparseloco_sends_few_entries_to_all_and_learns_all_the_same(void **state)
 {
     (void)state;
-    const char *all[] = {"scenario.top_part=1", "scenario.error_decay=1"};
+    const char *all[] = {"strategy.top_part=1", "strategy.error_decay=1"};
     struct played local = play("localsgd", NULL), whole = play_with("sparseloco", all, 2);
     struct played few = play("sparseloco", NULL);
     const uint64_t whole_bytes = (PARAMETERS * 14 + 7) / 8;
@@ -122,7 +122,7 @@ static void sparseloco_sends_few_entries_to_all_and_learns_all_the_same(void **s
 static void sparse_messages_pass_every_link_of_the_ring(void **state)
 {
     (void)state;
-    const char *sets[] = {"scenario.top_part=1", "slow.up=75 kbit/s", "scenario.seconds=5.02"};
+    const char *sets[] = {"strategy.top_part=1", "slow.up=75 kbit/s", "scenario.seconds=5.02"};
     struct played played = play_with("sparseloco", sets, 3);
     assert_int_equal(played.outcome.nodes[0].steps, 10);
     play_end(&played);

@@ -7,7 +7,6 @@
 
 static const char two[] = "[scenario]\n"
                           "seconds = 10\n"
-                          "local_steps = 10\n"
                           "nodes = 2 alike, 160 samples/s, up 1 Mbit/s, down 8 Mbit/s\n"
                           "link = all, rtt 80 ms\n"
                           "[model]\n"
@@ -15,7 +14,9 @@ static const char two[] = "[scenario]\n"
                           "[data]\n"
                           "source = generated\n"
                           "train_count = 600\n"
-                          "test_count = 200\n";
+                          "test_count = 200\n"
+                          "[strategy]\n"
+                          "local_steps = 10\n";
 
 static void each_has_one_partner_and_in_time_every_other(void **state)
 {
@@ -122,7 +123,7 @@ static void pairs_draw_all_nearer_but_not_with_any_momentum(void **state)
 static void gasloc_of_one_node_is_diloco(void **state)
 {
     (void)state;
-    const char *sets[] = {"scenario.outer_rate=0.7", "scenario.outer_momentum=0.9"};
+    const char *sets[] = {"strategy.outer_rate=0.7", "strategy.outer_momentum=0.9"};
     struct played gasloc = play_text(strategy_one, "gasloc", sets, 2);
     struct played diloco = play_text(strategy_one, "diloco", sets, 2);
     assert_int_equal(gasloc.outcome.nodes[0].steps, 50);
@@ -135,7 +136,7 @@ static void gasloc_of_one_node_is_diloco(void **state)
 static void two_nodes_in_a_pair_are_two_nodes_of_diloco(void **state)
 {
     (void)state;
-    const char *sets[] = {"scenario.outer_momentum=0", "scenario.outer_rate=0.7",
+    const char *sets[] = {"strategy.outer_momentum=0", "strategy.outer_rate=0.7",
                           "scenario.seconds=8"};
     struct played noloco = play_text(two, "noloco", sets, 3);
     struct played gasloc = play_text(two, "gasloc", sets, 3);

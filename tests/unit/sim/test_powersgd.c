@@ -11,7 +11,6 @@
 
 static const char three_free[] = "[scenario]\n"
                                  "seconds = 0.6\n"
-                                 "local_steps = 1\n"
                                  "nodes = 3 alike, 160 samples/s\n"
                                  "[model]\n"
                                  "layers = dense 10\n"
@@ -21,7 +20,9 @@ static const char three_free[] = "[scenario]\n"
                                  "test_count = 200\n"
                                  "[train]\n"
                                  "momentum = 0\n"
-                                 "rate = 0.2\n";
+                                 "rate = 0.2\n"
+                                 "[strategy]\n"
+                                 "local_steps = 1\n";
 
 /* Of so many ranks, each half as large as the one before. */
 static void draw(float *matrix, uint32_t rank, uint64_t seed)
@@ -144,7 +145,7 @@ static void error_feedback_says_the_rest_later(void **state)
 static void at_full_rank_it_is_sgd_with_the_mean_gradient(void **state)
 {
     (void)state;
-    const char *full = "scenario.rank=9", *low = "scenario.rank=1";
+    const char *full = "strategy.rank=9", *low = "strategy.rank=1";
     struct played mean = play_text(three_free, "localsgd", NULL, 0);
     struct played whole = play_text(three_free, "powersgd", &full, 1);
     struct played part = play_text(three_free, "powersgd", &low, 1);
@@ -177,7 +178,7 @@ static double weights_apart(const struct played *a, const struct played *b)
 static void after_many_steps_of_rank_1_little_is_missing(void **state)
 {
     (void)state;
-    const char *sets[] = {"scenario.rank=1", "train.rate=0.0005", "scenario.seconds=1"};
+    const char *sets[] = {"strategy.rank=1", "train.rate=0.0005", "scenario.seconds=1"};
     struct played mean = play_text(three_free, "localsgd", sets, 3);
     struct played part = play_text(three_free, "powersgd", sets, 3);
     const double first = weights_apart(&mean, &part);
@@ -206,7 +207,7 @@ static void a_step_costs_two_all_reduces_of_the_factors(void **state)
     played = play("powersgd", "scenario.seconds=9.99");
     assert_int_equal(played.outcome.nodes[2].steps, 16);
     play_end(&played);
-    played = play("powersgd", "scenario.rank=10"); /* factors are larger than the matrix */
+    played = play("powersgd", "strategy.rank=10"); /* factors are larger than the matrix */
     assert_int_equal(last_moment(&played)->sent_bytes % ((uint64_t)2 * 2 * 4 * PARAMETERS), 0);
     assert_true(played.outcome.nodes[2].steps > 0);
     play_end(&played);

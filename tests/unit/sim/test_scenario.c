@@ -22,9 +22,9 @@ static void single_values_have_the_defaults_of_the_contract(void **state)
     assert_true(scenario->span_ns == 120 * SECOND_NS && scenario->settle_ns == 60 * SECOND_NS);
     assert_true(scenario->evaluate_ns == 5 * SECOND_NS);
     assert_int_equal(scenario->evaluate_samples, 2000);
-    assert_int_equal(scenario->rounds.local_steps, 50);
-    assert_true(scenario->rounds.outer_rate == CONFIG_AUTO_REAL &&
-                scenario->rounds.outer_momentum == CONFIG_AUTO_REAL);
+    assert_int_equal(scenario->settings.local_steps, 50);
+    assert_true(scenario->settings.outer_rate == CONFIG_AUTO_REAL &&
+                scenario->settings.outer_momentum == CONFIG_AUTO_REAL);
     assert_int_equal(scenario->parameters, 1000);
     assert_true(scenario->skew == 0 && !scenario->made_up);
 }
@@ -35,7 +35,8 @@ static void single_values_are_read(void **state)
     const struct scenario *scenario = played(
         SCENARIO_BASE "about = Two rooms\nsource = nobody; knows\nseconds = 2.5\nseed = 7\n"
                       "strategy = localsgd\nskew = 0.5\nevaluate_s = 0.25\nevaluate_samples = 100\n"
-                      "settle_s = 3\nlocal_steps = 9\nouter_rate = 1\nouter_momentum = 0\n"
+                      "settle_s = 3\n"
+                      "[strategy]\nlocal_steps = 9\nouter_rate = 1\nouter_momentum = 0\n"
                       "[train]\nbatch = 8\nthreads = 1\n[node]\ngrace_s = 4\n");
     assert_string_equal(scenario->about, "Two rooms");
     assert_string_equal(scenario->source, "nobody; knows");
@@ -44,8 +45,8 @@ static void single_values_are_read(void **state)
     assert_true(scenario->skew == 0.5 && scenario->evaluate_ns == 250 * MILLI_NS);
     assert_int_equal(scenario->evaluate_samples, 100);
     assert_true(scenario->settle_ns == 3 * SECOND_NS);
-    assert_int_equal(scenario->rounds.local_steps, 9);
-    assert_true(scenario->rounds.outer_rate == 1 && scenario->rounds.outer_momentum == 0);
+    assert_int_equal(scenario->settings.local_steps, 9);
+    assert_true(scenario->settings.outer_rate == 1 && scenario->settings.outer_momentum == 0);
     assert_int_equal(scenario->config.train.batch, 8);
     assert_true(scenario->config.node.grace_s == 4);
     scenario = played(SCENARIO_BASE "updates = made up\nparameters = 16\n");
@@ -55,16 +56,18 @@ static void single_values_are_read(void **state)
     assert_int_equal(played(SCENARIO_BASE "strategy = diloco\n")->strategy, STRATEGY_DILOCO);
     assert_int_equal(played(SCENARIO_BASE "strategy = gasloc\n")->strategy, STRATEGY_GASLOC);
     assert_int_equal(played(SCENARIO_BASE "strategy = noloco\n")->strategy, STRATEGY_NOLOCO);
-    scenario = played(SCENARIO_BASE "strategy = streaming_diloco\nfragments = 2\n"
+    scenario = played(SCENARIO_BASE "strategy = streaming_diloco\n[strategy]\nfragments = 2\n"
                                     "overlap_steps = 25\nmixing = 1\nwire_precision = float32\n");
     assert_int_equal(scenario->strategy, STRATEGY_STREAMING_DILOCO);
-    assert_true(scenario->rounds.fragments == 2 && scenario->rounds.overlap_steps == 25);
-    assert_true(scenario->rounds.mixing == 1 && scenario->rounds.wire_precision == WIRE_FLOAT32);
-    scenario = played(SCENARIO_BASE "strategy = powersgd\nrank = 3\n");
-    assert_true(scenario->strategy == STRATEGY_POWERSGD && scenario->rounds.rank == 3);
-    scenario = played(SCENARIO_BASE "strategy = sparseloco\ntop_part = 0.5\nerror_decay = 1\n");
+    assert_true(scenario->settings.fragments == 2 && scenario->settings.overlap_steps == 25);
+    assert_true(scenario->settings.mixing == 1 &&
+                scenario->settings.wire_precision == WIRE_FLOAT32);
+    scenario = played(SCENARIO_BASE "strategy = powersgd\n[strategy]\nrank = 3\n");
+    assert_true(scenario->strategy == STRATEGY_POWERSGD && scenario->settings.rank == 3);
+    scenario = played(SCENARIO_BASE
+                      "strategy = sparseloco\n[strategy]\ntop_part = 0.5\nerror_decay = 1\n");
     assert_int_equal(scenario->strategy, STRATEGY_SPARSELOCO);
-    assert_true(scenario->rounds.top_part == 0.5 && scenario->rounds.error_decay == 1);
+    assert_true(scenario->settings.top_part == 0.5 && scenario->settings.error_decay == 1);
 }
 
 static void every_clause_of_a_nodes_line_is_read(void **state)

@@ -126,8 +126,8 @@ static void fixture_open(struct fixture *fixture, double part, double decay)
     assert_true(fixture->scenario && fixture->progress);
     fixture->scenario->made_up = true;
     fixture->scenario->parameters = PARAMETERS;
-    fixture->scenario->rounds.top_part = part;
-    fixture->scenario->rounds.error_decay = decay;
+    fixture->scenario->settings.top_part = part;
+    fixture->scenario->settings.error_decay = decay;
     fixture->experiment.scenario = fixture->scenario;
 }
 

@@ -40,8 +40,8 @@ static void each_chunk_has_a_scale_of_its_own(void **state)
 static void in_one_fragment_of_floats_without_overlap_it_is_diloco(void **state)
 {
     (void)state;
-    const char *sets[] = {"scenario.fragments=1", "scenario.overlap_steps=0", "scenario.mixing=1",
-                          "scenario.wire_precision=float32"};
+    const char *sets[] = {"strategy.fragments=1", "strategy.overlap_steps=0", "strategy.mixing=1",
+                          "strategy.wire_precision=float32"};
     struct played streaming = play_with("streaming_diloco", sets, 4), diloco = play("diloco", NULL);
     assert_same_weights(&streaming, &diloco, 0);
     assert_int_equal(last_moment(&streaming)->sent_bytes, last_moment(&diloco)->sent_bytes);
@@ -63,8 +63,8 @@ static float most_apart(const struct played *a, const struct played *b, size_t f
 static void of_one_node_fragments_change_nothing(void **state)
 {
     (void)state;
-    const char *sets[] = {"scenario.outer_rate=1", "scenario.outer_momentum=0",
-                          "scenario.wire_precision=float32", "scenario.overlap_steps=0"};
+    const char *sets[] = {"strategy.outer_rate=1", "strategy.outer_momentum=0",
+                          "strategy.wire_precision=float32", "strategy.overlap_steps=0"};
     struct played alone = play_text(strategy_one, "single", NULL, 0);
     struct played streaming = play_text(strategy_one, "streaming_diloco", sets, 4);
     assert_int_equal(streaming.outcome.nodes[0].steps, 50);
@@ -104,7 +104,7 @@ static void what_arrives_is_mixed_with_what_was_learned_meanwhile(void **state)
 {
     (void)state;
     struct played half = play("streaming_diloco", NULL);
-    struct played whole = play("streaming_diloco", "scenario.mixing=1");
+    struct played whole = play("streaming_diloco", "strategy.mixing=1");
     assert_true(isfinite(half.outcome.loss) && half.outcome.loss != whole.outcome.loss);
     play_end(&half);
     play_end(&whole);

@@ -1,0 +1,133 @@
+#include "scenario/strategy_keys.h"
+
+#include <string.h>
+
+#include "config/config_value.h"
+
+#define AT(member)                                                                                 \
+    .section = "strategy", .offset = offsetof(struct strategy_settings, member),                   \
+    .bytes = sizeof((struct strategy_settings *)0)->member
+
+static const struct config_key keys_of[] = {
+    {.name = "local_steps",
+     .type = CONFIG_U32,
+     AT(local_steps),
+     .initial = "50",
+     .min = 1,
+     .max = 1000000,
+     .unit = "steps",
+     .help = "Of a strategy that works in rounds: between two exchanges."},
+    {.name = "outer_rate",
+     .type = CONFIG_REAL,
+     AT(outer_rate),
+     .initial = "auto",
+     .min = 1e-6,
+     .max = 10,
+     .words = "auto",
+     .help = "Of the same: rate of the outer step; auto: as published."},
+    {.name = "outer_momentum",
+     .type = CONFIG_REAL,
+     AT(outer_momentum),
+     .initial = "auto",
+     .max = 0.9999,
+     .words = "auto",
+     .help = "Of the same: momentum of the outer step; auto: as published."},
+    {.name = "top_part",
+     .type = CONFIG_REAL,
+     AT(top_part),
+     .initial = "0.03125",
+     .min = 1e-6,
+     .max = 1,
+     .help = "sparseloco: of all entries, those of a message."},
+    {.name = "error_decay",
+     .type = CONFIG_REAL,
+     AT(error_decay),
+     .initial = "0.95",
+     .max = 1,
+     .help = "sparseloco: what stays of the untold from round to round."},
+    {.name = "fragments",
+     .type = CONFIG_U32,
+     AT(fragments),
+     .initial = "4",
+     .min = 1,
+     .max = 1000,
+     .help = "streaming_diloco: parts of the model, exchanged in turn, each every local_steps."},
+    {.name = "overlap_steps",
+     .type = CONFIG_U32,
+     AT(overlap_steps),
+     .initial = "1",
+     .max = 1000000,
+     .unit = "steps",
+     .help = "streaming_diloco: made while a part is exchanged."},
+    {.name = "mixing",
+     .type = CONFIG_REAL,
+     AT(mixing),
+     .initial = "0.5",
+     .min = 0.01,
+     .max = 1,
+     .help = "streaming_diloco: of what arrives; the rest is of what was learned meanwhile."},
+    {.name = "wire_precision",
+     .type = CONFIG_CHOICE,
+     AT(wire_precision),
+     .initial = "e3m0",
+     .words = "e3m0|float32",
+     .help = "streaming_diloco: of an entry on the wire; e3m0: four bits."},
+    {.name = "rank",
+     .type = CONFIG_U32,
+     AT(rank),
+     .initial = "2",
+     .min = 1,
+     .max = 1024,
+     .help = "powersgd: of the two factors that stand for the gradient of a matrix."},
+};
+
+#define KEYS (sizeof keys_of / sizeof keys_of[0])
+
+size_t strategy_key_count(void)
+{
+    return KEYS;
+}
+
+const struct config_key *strategy_key_at(size_t i)
+{
+    CHECK(i < KEYS);
+    return &keys_of[i];
+}
+
+void strategy_keys_defaults(struct strategy_settings *settings)
+{
+    struct problem problem;
+    memset(settings, 0, sizeof *settings);
+    for (size_t i = 0; i < KEYS; i++)
+        CHECK(config_value_set(settings, &keys_of[i], keys_of[i].initial, &problem) == OK);
+}
+
+static enum error unknown(const char *name, struct problem *problem)
+{
+    const char *words[KEYS];
+    for (size_t i = 0; i < KEYS; i++)
+        words[i] = keys_of[i].name;
+    const char *nearest = config_key_nearest(name, words, KEYS);
+    if (nearest)
+        return problem_set(problem, MALFORMED, "unknown key [strategy] %.60s; did you mean %s?",
+                           name, nearest);
+    return problem_set(problem, MALFORMED,
+                       "unknown key [strategy] %.60s; the keys of each strategy are in "
+                       "sim/README.md",
+                       name);
+}
+
+enum error strategy_keys_set(struct strategy_settings *settings, struct strategy_lines *lines,
+                             const char *name, const char *value, int line, struct problem *problem)
+{
+    size_t i = 0;
+    while (i < KEYS && strcmp(keys_of[i].name, name) != 0)
+        i++;
+    if (i == KEYS)
+        return unknown(name, problem);
+    CHECK(i < STRATEGY_KEYS_MAX);
+    enum error error = config_value_set(settings, &keys_of[i], value, problem);
+    if (error == OK && line > 0)
+        error = config_key_once(&keys_of[i], &lines->of[i], line, problem);
+    return error;
+}
