@@ -1,3 +1,4 @@
+#include "network/wire.h"
 #include "scenario/scenario_parts.h"
 
 static bool anybody_trains(const struct scenario *scenario)
@@ -24,6 +25,10 @@ static enum error check_strategy(const struct scenario *scenario, struct problem
                            "[scenario] strategy = %s needs updates = learned; made up updates are "
                            "for gossip",
                            scenario_strategy_name(scenario->strategy));
+    if (scenario->strategy >= STRATEGY_AKO && scenario->nodes_count > WIRE_SLOTS)
+        return problem_set(
+            problem, MALFORMED, "[scenario] strategy = %s plays up to %d nodes; there are %u",
+            scenario_strategy_name(scenario->strategy), WIRE_SLOTS, scenario->nodes_count);
     bool needs_training = !gossip || expects(scenario, METRIC_ACCURACY) ||
                           expects(scenario, METRIC_STEPS) || expects(scenario, METRIC_COPIES) ||
                           expects(scenario, METRIC_ACCURACY_OF_ALL);

@@ -79,6 +79,23 @@ static const struct config_key keys_of[] = {
      .min = 1,
      .max = 1024,
      .help = "powersgd: of the two factors that stand for the gradient of a matrix."},
+    {.name = "gain",
+     .type = CONFIG_REAL,
+     AT(gain),
+     .initial = "1",
+     .min = 1e-6,
+     .max = 1000,
+     .help = "Where progress is added up as it comes: what all say counts this much of its mean; "
+             "the number of workers makes it a sum."},
+    {.name = "partitions",
+     .type = CONFIG_U32,
+     AT(partitions),
+     .initial = "auto",
+     .min = 1,
+     .max = 10000,
+     .words = "auto",
+     .help = "ako: of the model, one of which is told in each step; auto: as many as the links "
+             "make necessary."},
 };
 
 #define KEYS (sizeof keys_of / sizeof keys_of[0])

@@ -8,16 +8,19 @@
 #include <stdint.h>
 
 /* Every strategy but the first, gossip: its constant, and its name in a scenario. */
-#define STRATEGIES(EACH)                                                                           \
-    EACH (SINGLE, single)                                                                          \
-        EACH (IDEAL, ideal)                                                                        \
-            EACH (LOCALSGD, localsgd)                                                              \
-                EACH (DILOCO, diloco)                                                              \
-                    EACH (SPARSELOCO, sparseloco)                                                  \
-                        EACH (NOLOCO, noloco)                                                      \
-                            EACH (STREAMING_DILOCO, streaming_diloco)                              \
-                                EACH (POWERSGD, powersgd)                                          \
-                                    EACH (GASLOC, gasloc)
+/* clang-format off */
+#define STRATEGIES(EACH) \
+    EACH(SINGLE, single) \
+    EACH(IDEAL, ideal) \
+    EACH(LOCALSGD, localsgd) \
+    EACH(DILOCO, diloco) \
+    EACH(SPARSELOCO, sparseloco) \
+    EACH(NOLOCO, noloco) \
+    EACH(STREAMING_DILOCO, streaming_diloco) \
+    EACH(POWERSGD, powersgd) \
+    EACH(GASLOC, gasloc) \
+    EACH(AKO, ako)
+/* clang-format on */
 
 #define STRATEGY_CONSTANT(CONSTANT, name) STRATEGY_##CONSTANT,
 #define STRATEGY_NAME(CONSTANT, name)     #name,
@@ -42,6 +45,9 @@ struct strategy_settings {
     unsigned int wire_precision; /* enum wire_precision: of an entry of a message */
 
     uint32_t rank; /* powersgd: of the factors of a gradient */
+
+    double gain;         /* what all say counts this much of its mean */
+    uint32_t partitions; /* ako: of the model, or CONFIG_AUTO */
 };
 
 /* Its name in a scenario. */

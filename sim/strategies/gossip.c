@@ -8,6 +8,7 @@
 #include "checks/health.h"
 #include "faults/fault_injector.h"
 #include "strategies/strategy.h"
+#include "strategies/traffic.h"
 #include "world/lifetime.h"
 #include "world/world.h"
 
@@ -176,20 +177,13 @@ static struct node_stats stats_of(struct gossip *gossip, uint32_t i)
     return lifetime_stats(&gossip->lifetimes[i], &gossip->world, i);
 }
 
-static double use_of(const struct pipe *pipe, double *then_s, double span_s)
-{
-    const double busy_s = pipe->busy_s - *then_s;
-    *then_s = pipe->busy_s;
-    return pipe_is_limited(pipe) && span_s > 0 ? fmin(busy_s / span_s, 1) : NAN;
-}
-
 static void measure_node(struct gossip *gossip, uint32_t i, const struct node_stats *stats,
                          uint64_t most, double span_s, struct node_moment *moment)
 {
     struct lifetime *lifetime = &gossip->lifetimes[i];
     struct party *party = &gossip->world.wire.parties[i];
-    const double up = use_of(&party->up, &lifetime->up_s_then, span_s);
-    const double down = use_of(&party->down, &lifetime->down_s_then, span_s);
+    const double up = traffic_use(&party->up, &lifetime->up_s_then, span_s);
+    const double down = traffic_use(&party->down, &lifetime->down_s_then, span_s);
     const uint64_t samples = stats->samples - lifetime->samples_then;
     const uint64_t published = stats->rumor_bytes_published - lifetime->published_then;
     lifetime->samples_then = stats->samples;
@@ -354,38 +348,12 @@ static void total_nodes(struct gossip *gossip)
         total->block_bytes = gossip->lifetimes[i].block_bytes;
         total->joining_s = gossip->lifetimes[i].joining_s;
         total->warnings = gossip->health.warnings[i];
-        total->up_use = pipe_is_limited(&party->up) ? party->up.busy_s / span_s : NAN;
-        total->down_use = pipe_is_limited(&party->down) ? party->down.busy_s / span_s : NAN;
+        traffic_total_node(total, party, span_s);
         origins += at->incarnation;
         gossip->outcome->gradient_cpu_s += at->sim_learner.gradient_cpu_s;
     }
     gossip->outcome->base_bytes = experiment_parameters(gossip->experiment) * sizeof(int32_t);
     gossip->outcome->origins = origins;
-}
-
-static void total_links(struct gossip *gossip)
-{
-    const struct scenario *scenario = gossip->experiment->scenario;
-    const struct wire *wire = &gossip->world.wire;
-    const uint32_t regions = scenario->regions_count;
-    struct outcome *outcome = gossip->outcome;
-    outcome->links = memory_new((size_t)regions * regions, sizeof *outcome->links);
-    for (uint32_t k = 0; k < regions * regions; k++) {
-        const struct crossing *crossing = &wire->crossings[k];
-        const struct pipe *pipe = &wire->region_pipes[k];
-        if (crossing->bytes == 0)
-            continue;
-        struct link_total *link = &outcome->links[outcome->links_count++];
-        *link = (struct link_total){
-            .bytes = crossing->bytes,
-            .rate_bytes_per_s = (double)rate_at(pipe->rate, scenario->span_ns),
-            .use = pipe_is_limited(pipe) ? pipe->busy_s / outcome_span_s(outcome) : NAN,
-            .delay_s = crossing->delay_s / (double)crossing->bytes,
-            .resent = crossing->resent,
-        };
-        memcpy(link->from, scenario->regions[k / regions], sizeof link->from);
-        memcpy(link->to, scenario->regions[k % regions], sizeof link->to);
-    }
 }
 
 static void total_traffic(struct gossip *gossip)
@@ -479,7 +447,7 @@ const float *gossip_play(struct experiment *experiment, struct outcome *outcome)
     if (experiment_is_stopped(experiment))
         outcome->stopped_s = (double)ns_of(gossip) * 1e-9;
     total_nodes(gossip);
-    total_links(gossip);
+    traffic_total_links(outcome, &world->wire);
     total_removed(gossip);
     outcome->trace = world->trace;
     outcome->events = world->event_queue.taken;

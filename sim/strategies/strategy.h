@@ -14,9 +14,13 @@
  *   powersgd          synchronous SGD over the links, its gradients of low rank (low_rank.h)
  *   gasloc            rounds of local steps, then accelerated gossip with one other at random
  *
- * All but the first three are methods of one frame of rounds, rounds.h, each in a file of its name.
+ *   ako               each step tells all a part of the model in turn
+ *
+ * Those from localsgd to gasloc are methods of one frame of rounds, rounds.h, those from ako on of
+ * a frame of workers that do not all wait for each other, workers.h; each is in a file of its name.
  * After a round all go on from common weights (common.h); nodes of noloco and gasloc meet in pairs
- * (pairs.h), and those of powersgd exchange gradients. Held by tests/unit/sim/test_baselines.c.
+ * (pairs.h), and those of powersgd exchange gradients. Held by tests/unit/sim/test_baselines.c and
+ * a test of the name of each.
  */
 #ifndef HEARSAY_SIM_STRATEGIES_STRATEGY_H
 #define HEARSAY_SIM_STRATEGIES_STRATEGY_H
@@ -36,6 +40,7 @@ const float *noloco_play(struct experiment *experiment, struct outcome *outcome)
 const float *streaming_diloco_play(struct experiment *experiment, struct outcome *outcome);
 const float *powersgd_play(struct experiment *experiment, struct outcome *outcome);
 const float *gasloc_play(struct experiment *experiment, struct outcome *outcome);
+const float *ako_play(struct experiment *experiment, struct outcome *outcome);
 
 /* The same for the strategy of the scenario. */
 const float *strategy_play(struct experiment *experiment, struct outcome *outcome);
