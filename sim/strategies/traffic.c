@@ -14,8 +14,8 @@ double traffic_use(const struct pipe *pipe, double *then_s, double span_s)
 
 void traffic_total_node(struct node_total *total, const struct party *party, double span_s)
 {
-    total->up_use = pipe_is_limited(&party->up) ? party->up.busy_s / span_s : NAN;
-    total->down_use = pipe_is_limited(&party->down) ? party->down.busy_s / span_s : NAN;
+    total->up_use = traffic_use(&party->up, &(double){0}, span_s);
+    total->down_use = traffic_use(&party->down, &(double){0}, span_s);
 }
 
 void traffic_total_links(struct outcome *outcome, const struct wire *wire)
@@ -32,7 +32,7 @@ void traffic_total_links(struct outcome *outcome, const struct wire *wire)
         *link = (struct link_total){
             .bytes = crossing->bytes,
             .rate_bytes_per_s = (double)rate_at(pipe->rate, scenario->span_ns),
-            .use = pipe_is_limited(pipe) ? pipe->busy_s / outcome_span_s(outcome) : NAN,
+            .use = traffic_use(pipe, &(double){0}, outcome_span_s(outcome)),
             .delay_s = crossing->delay_s / (double)crossing->bytes,
             .resent = crossing->resent,
         };

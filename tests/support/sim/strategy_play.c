@@ -55,7 +55,7 @@ static bool is_stopped(void *watcher)
     return stop_after > 0 && watched >= stop_after;
 }
 
-struct played play_text(const char *text, const char *strategy, const char *const *set, int count)
+struct played play_open(const char *text, const char *strategy, const char *const *set, int count)
 {
     struct played played = {.scenario = calloc(1, sizeof *played.scenario)};
     char path[] = "/tmp/test_baselines.XXXXXX", choose[64];
@@ -78,6 +78,12 @@ struct played play_text(const char *text, const char *strategy, const char *cons
     played.experiment.is_stopped = is_stopped;
     outcome_init(&played.outcome, played.scenario);
     assert_string_equal(scenario_strategy_name(played.scenario->strategy), strategy);
+    return played;
+}
+
+struct played play_text(const char *text, const char *strategy, const char *const *set, int count)
+{
+    struct played played = play_open(text, strategy, set, count);
     experiment_finish(&played.experiment, &played.outcome,
                       strategy_play(&played.experiment, &played.outcome));
     assert_true(watched >= (stop_after ? stop_after : (int)seconds_of(played.scenario->span_ns)));

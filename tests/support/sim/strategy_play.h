@@ -29,6 +29,9 @@ struct played {
 extern int watched;    /* moments of the play */
 extern int stop_after; /* moments; 0: never */
 
+/* Ready to be played by that strategy, or by the caller. */
+struct played play_open(const char *text, const char *strategy, const char *const *set, int count);
+
 struct played play_text(const char *text, const char *strategy, const char *const *set, int count);
 
 /* strategy_three with some keys set, or with one or none. */
