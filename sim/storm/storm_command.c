@@ -1,4 +1,6 @@
 /* The terminal of many storms: a progress line, a line for each failure, a summary. */
+#include "storm/storm.h"
+
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -9,11 +11,12 @@
 #include "base/arena.h"
 #include "base/error.h"
 #include "base/memory.h"
-#include "storm/storm_jobs.h"
+#include "jobs/job_pool.h"
 
 #define LIVE_COLUMNS  78
 #define EXIT_STOPPED  130 /* 128 + SIGINT, as shells have it */
 #define PADDING_BYTES (5u << 20)
+#define SEED_MAX_S    600 /* a seed that takes longer has hung */
 
 struct tally {
     const struct storm_options *options;
@@ -64,9 +67,10 @@ static void print_failed(const struct tally *tally, const struct storm *storm)
     (void)fflush(stdout);
 }
 
-static void on_done(void *self, const struct storm *storm)
+static bool on_done(void *self, const void *result)
 {
     struct tally *tally = self;
+    const struct storm *storm = result;
     append(&tally->cpu_s, tally->done++, storm->cpu_s);
     if (storm->cpu_s >= tally->cpu_s_most) {
         tally->cpu_s_most = storm->cpu_s;
@@ -83,9 +87,17 @@ static void on_done(void *self, const struct storm *storm)
     for (int kind = 0; kind < FAULT_KINDS; kind++)
         tally->with[kind] += storm->faults[kind] > 0;
     if (!storm->why[0])
-        return;
+        return true;
     tally->failed++;
     print_failed(tally, storm);
+    return !tally->options->stop;
+}
+
+static bool on_lost(void *self, uint64_t seed, const char *why)
+{
+    struct storm storm = {.seed = seed, .heal_s = NAN};
+    (void)snprintf(storm.why, sizeof storm.why, "%s", why);
+    return on_done(self, &storm);
 }
 
 static void on_tick(void *self)
@@ -119,7 +131,7 @@ static void play(const struct storm_options *options, uint64_t seed, FILE *trace
                        storm->trace, again.trace);
 }
 
-static void on_play(void *self, uint64_t seed, struct storm *storm)
+static void on_play(void *self, uint64_t seed, void *storm)
 {
     play(((struct tally *)self)->options, seed, NULL, storm);
 }
@@ -179,7 +191,7 @@ static int play_one(struct tally *tally)
     }
     struct storm storm;
     play(options, options->from, trace, &storm);
-    on_done(tally, &storm);
+    (void)on_done(tally, &storm);
     if (!trace || fclose(trace) == 0)
         return EXIT_SUCCESS;
     (void)fprintf(stderr, "hearsay sim: cannot write all of %s\n", options->trace);
@@ -189,15 +201,17 @@ static int play_one(struct tally *tally)
 static int play_all(struct tally *tally)
 {
     const struct storm_options *options = tally->options;
-    const struct storm_jobs jobs = {.from = options->from,
-                                    .to = options->to,
-                                    .jobs = options->jobs,
-                                    .stop = options->stop,
-                                    .self = tally,
-                                    .play = on_play,
-                                    .done = on_done,
-                                    .tick = on_tick};
-    const bool finished = storm_jobs_run(&jobs);
+    const struct job_pool pool = {.from = options->from,
+                                  .to = options->to,
+                                  .processes = options->jobs,
+                                  .seconds_max = SEED_MAX_S,
+                                  .result_bytes = sizeof(struct storm),
+                                  .self = tally,
+                                  .play = on_play,
+                                  .done = on_done,
+                                  .lost = on_lost,
+                                  .tick = on_tick};
+    const bool finished = job_pool_run(&pool);
     clear_live(tally);
     return finished ? EXIT_SUCCESS : EXIT_STOPPED;
 }

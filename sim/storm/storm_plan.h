@@ -1,6 +1,6 @@
 /* The plan of a storm: swarm, links and faults, drawn from a seed.
  *
- *   storm_command.c ─► storm_jobs.c ─► storm.c ─► storm_draw.c
+ *   storm_command.c ─► job_pool.h ─► storm.c ─► storm_draw.c
  *   (progress,         (worker         (plays     (draws
  *    summary)           processes)      it)        the plan)
  *

@@ -1,6 +1,5 @@
 /* Storms: drawn from a number, played the same every time, many at once. */
 #include <setjmp.h>
-#include <signal.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -10,7 +9,6 @@
 
 #include <cmocka.h>
 
-#include "storm/storm_jobs.h"
 #include "storm/storm_plan.h"
 
 /* The first ones, those that are large, and those that found something. */
@@ -186,167 +184,6 @@ static void a_seed_is_a_number_or_any_text(void **state)
     assert_false(storm_seed_of("", &seed));
 }
 
-/* Processes. */
-
-#define JOBS_SEEDS 100
-
-struct results {
-    uint32_t times[JOBS_SEEDS];
-    uint32_t beyond; /* seeds >= JOBS_SEEDS */
-    uint32_t failed;
-    char why[300];
-};
-
-static void play_quick(void *self, uint64_t seed, struct storm *storm)
-{
-    (void)self;
-    *storm = (struct storm){.seed = seed, .trace = 3 * seed};
-}
-
-static void play_and_abort(void *self, uint64_t seed, struct storm *storm)
-{
-    play_quick(self, seed, storm);
-    if (seed == 17)
-        (void)fprintf(stderr, "=====\n");
-    CHECK(seed != 17 && "the planted mistake");
-}
-
-static void play_and_exit(void *self, uint64_t seed, struct storm *storm)
-{
-    play_quick(self, seed, storm);
-    if (seed == JOBS_SEEDS - 1)
-        _exit(3);
-}
-
-static void play_and_interrupt(void *self, uint64_t seed, struct storm *storm)
-{
-    play_quick(self, seed, storm);
-    if (seed == 50)
-        assert_int_equal(kill(getppid(), SIGINT), 0);
-}
-
-static void play_and_fail(void *self, uint64_t seed, struct storm *storm)
-{
-    play_quick(self, seed, storm);
-    if (seed == 20)
-        (void)snprintf(storm->why, sizeof storm->why, "it does not hold");
-}
-
-static void on_done(void *self, const struct storm *storm)
-{
-    struct results *results = self;
-    if (storm->seed >= JOBS_SEEDS) {
-        results->beyond++;
-        return;
-    }
-    results->times[storm->seed]++;
-    results->failed += storm->why[0] != 0;
-    if (storm->why[0])
-        memcpy(results->why, storm->why, sizeof results->why);
-    else
-        assert_int_equal(storm->trace, 3 * storm->seed);
-}
-
-static void on_tick(void *self)
-{
-    (void)self;
-}
-
-static struct storm_jobs jobs_new(struct results *results,
-                                  void (*play)(void *, uint64_t, struct storm *))
-{
-    return (struct storm_jobs){.to = JOBS_SEEDS - 1,
-                               .jobs = 3,
-                               .self = results,
-                               .play = play,
-                               .done = on_done,
-                               .tick = on_tick};
-}
-
-static void assert_all_once(const struct results *results)
-{
-    for (int seed = 0; seed < JOBS_SEEDS; seed++)
-        assert_int_equal(results->times[seed], 1);
-}
-
-static void processes_play_every_seed_once(void **state)
-{
-    (void)state;
-    for (uint32_t count = 1; count <= 8; count++) {
-        struct results results = {0};
-        struct storm_jobs jobs = jobs_new(&results, play_quick);
-        jobs.jobs = count;
-        assert_true(storm_jobs_run(&jobs));
-        assert_all_once(&results);
-        assert_int_equal(results.failed, 0);
-    }
-}
-
-static void the_last_of_all_seeds_is_the_end(void **state)
-{
-    (void)state;
-    struct results results = {0};
-    struct storm_jobs jobs = jobs_new(&results, play_quick);
-    jobs.from = UINT64_MAX - 1;
-    jobs.to = UINT64_MAX;
-    assert_true(storm_jobs_run(&jobs));
-    assert_int_equal(results.beyond, 2);
-}
-
-static void a_process_that_dies_fails_its_seed_and_no_other(void **state)
-{
-    (void)state;
-    struct results results = {0};
-    const struct storm_jobs jobs = jobs_new(&results, play_and_abort);
-    assert_true(storm_jobs_run(&jobs));
-    assert_all_once(&results);
-    assert_int_equal(results.failed, 1);
-    assert_non_null(strstr(results.why, "signal 6"));
-    assert_non_null(strstr(results.why, "the planted mistake"));
-    assert_null(strstr(results.why, "====="));
-}
-
-static void a_process_that_dies_with_the_last_seed_is_heard_of(void **state)
-{
-    (void)state;
-    struct results results = {0};
-    struct storm_jobs jobs = jobs_new(&results, play_and_exit);
-    assert_true(storm_jobs_run(&jobs));
-    assert_all_once(&results);
-    assert_int_equal(results.failed, 1);
-    assert_non_null(strstr(results.why, "exit code 3"));
-}
-
-static void after_the_first_that_fails_none_begins_if_so_asked(void **state)
-{
-    (void)state;
-    for (uint32_t count = 1; count <= 2; count++) {
-        struct results results = {0};
-        struct storm_jobs jobs = jobs_new(&results, play_and_fail);
-        jobs.jobs = count;
-        jobs.stop = count == 1;
-        assert_true(storm_jobs_run(&jobs));
-        assert_int_equal(results.failed, 1);
-        assert_string_equal(results.why, "it does not hold");
-        assert_int_equal(results.times[20], 1);
-        assert_int_equal(results.times[21], !jobs.stop);
-    }
-}
-
-static void ctrl_c_ends_the_processes_and_not_us(void **state)
-{
-    (void)state;
-    struct results results = {0};
-    struct storm_jobs jobs = jobs_new(&results, play_and_interrupt);
-    jobs.jobs = 1;
-    jobs.to = UINT64_MAX;
-    assert_false(storm_jobs_run(&jobs));
-    for (int seed = 0; seed < 50; seed++)
-        assert_int_equal(results.times[seed], 1);
-    jobs = jobs_new(&results, play_quick); /* the signal is not pending any more */
-    assert_true(storm_jobs_run(&jobs));
-}
-
 static void the_summary_says_what_was_played(void **state)
 {
     (void)state;
@@ -382,12 +219,6 @@ int main(void)
         cmocka_unit_test(each_class_of_fault_is_present_in_half_of_all_storms),
         cmocka_unit_test(faults_name_nodes_that_exist),
         cmocka_unit_test(a_seed_is_a_number_or_any_text),
-        cmocka_unit_test(processes_play_every_seed_once),
-        cmocka_unit_test(the_last_of_all_seeds_is_the_end),
-        cmocka_unit_test(a_process_that_dies_fails_its_seed_and_no_other),
-        cmocka_unit_test(a_process_that_dies_with_the_last_seed_is_heard_of),
-        cmocka_unit_test(after_the_first_that_fails_none_begins_if_so_asked),
-        cmocka_unit_test(ctrl_c_ends_the_processes_and_not_us),
         cmocka_unit_test(the_summary_says_what_was_played),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
