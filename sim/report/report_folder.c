@@ -1,0 +1,114 @@
+#include "report/report_folder.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/memory.h"
+#include "report/gnuplot.h"
+
+enum error report_folder_make(const char *dir, bool *made, struct problem *problem)
+{
+    struct stat found;
+    if (strlen(dir) >= CONFIG_PATH_BYTES)
+        return problem_set(problem, TOO_BIG, "the name of the folder is too long: %.100s...", dir);
+    *made = mkdir(dir, 0777) == 0;
+    if (*made)
+        return OK;
+    const int error = errno;
+    if (error == EEXIST && stat(dir, &found) == 0 && S_ISDIR(found.st_mode)) {
+        if (access(dir, W_OK | X_OK) == 0)
+            return OK;
+        return problem_set(problem, FAILED, "cannot write to the folder %.250s: %s; choose another",
+                           dir, strerror(errno));
+    }
+    return problem_set(problem, FAILED, "cannot make the folder %.250s: %s; choose another", dir,
+                       error == EEXIST ? "a file of this name is in the way" : strerror(error));
+}
+
+static void path_of(char out[static REPORT_PATH_BYTES], const char *dir, const char *name,
+                    const char *ending)
+{
+    (void)snprintf(out, REPORT_PATH_BYTES, "%s/%s%s", dir, name, ending);
+}
+
+static enum error cannot_write(const char *path, struct problem *problem)
+{
+    return problem_set(problem, FAILED, "cannot write %.300s: %s", path, strerror(errno));
+}
+
+/* A full disk shows when the file is closed, at the latest. */
+enum error report_folder_write(const char *dir, const char *name,
+                               void (*write)(FILE *out, const void *context), const void *context,
+                               struct problem *problem)
+{
+    char path[REPORT_PATH_BYTES];
+    path_of(path, dir, name, "");
+    FILE *file = fopen(path, "we");
+    if (!file)
+        return cannot_write(path, problem);
+    write(file, context);
+    const bool failed = ferror(file) != 0;
+    if (fclose(file) != 0 || failed)
+        return cannot_write(path, problem);
+    return OK;
+}
+
+char *report_folder_read(const char *dir, const char *name, size_t *bytes)
+{
+    char path[REPORT_PATH_BYTES], *text = NULL;
+    path_of(path, dir, name, "");
+    FILE *in = fopen(path, "re");
+    if (!in)
+        return NULL;
+    FILE *copy = open_memstream(&text, bytes);
+    if (!copy)
+        memory_missing(BUFSIZ);
+    char piece[4096];
+    for (size_t got; (got = fread(piece, 1, sizeof piece, in)) > 0;)
+        (void)fwrite(piece, 1, got, copy);
+    CHECK(fclose(copy) == 0);
+    (void)fclose(in);
+    return text;
+}
+
+void report_folder_remove_plot(const char *dir, const char *name)
+{
+    char path[REPORT_PATH_BYTES];
+    path_of(path, dir, name, ".png");
+    (void)remove(path);
+    path_of(path, dir, name, ".svg");
+    (void)remove(path);
+}
+
+enum error report_folder_draw(const char *dir, struct problem *problem)
+{
+    const enum error error = gnuplot_draw(dir, "png", problem);
+    return error == OK ? gnuplot_draw(dir, "svg", problem) : error;
+}
+
+static enum error read_drawing(const char *dir, const char *name, const char *end, size_t end_bytes,
+                               char **drawing, struct problem *problem)
+{
+    size_t bytes = 0;
+    *drawing = report_folder_read(dir, name, &bytes);
+    if (*drawing && bytes >= end_bytes && memmem(*drawing + bytes - end_bytes, end_bytes, end, 4))
+        return OK;
+    free(*drawing);
+    *drawing = NULL;
+    return problem_set(problem, FAILED, "gnuplot left %.200s/%.60s unfinished; is the disk full?",
+                       dir, name);
+}
+
+enum error report_folder_drawn(const char *dir, const char *name, char **svg,
+                               struct problem *problem)
+{
+    char file[128], *bytes = NULL;
+    (void)snprintf(file, sizeof file, "%.100s.png", name);
+    enum error error = read_drawing(dir, file, "IEND", 8, &bytes, problem);
+    free(bytes);
+    (void)snprintf(file, sizeof file, "%.100s.svg", name);
+    return error == OK ? read_drawing(dir, file, "</svg>", 12, svg, problem) : error;
+}
