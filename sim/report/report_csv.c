@@ -47,7 +47,7 @@ void report_series_csv(FILE *out, const struct outcome *outcome)
     (void)fputs("at_s,accuracy,loss,samples,rumors,rumor_bytes_published,sent_bytes,control_bytes,"
                 "rumor_bytes_per_s,control_bytes_per_s,behind,in_flight_bytes,running,members,"
                 "share_median,share_max,lag_s_median,lag_s_max,up_use_median,up_use_max,"
-                "down_use_median,down_use_max\n",
+                "down_use_median,down_use_max,distance\n",
                 out);
     for (uint32_t at = 0; at < outcome->moments_count; at++) {
         const struct moment *moment = &outcome->moments[at];
@@ -68,6 +68,7 @@ void report_series_csv(FILE *out, const struct outcome *outcome)
         write_spread(out, outcome, at, FIGURE_LAG);
         write_spread(out, outcome, at, FIGURE_UP);
         write_spread(out, outcome, at, FIGURE_DOWN);
+        write_real(out, moment->distance);
         (void)fputc('\n', out);
     }
 }

@@ -51,7 +51,8 @@ struct moment *outcome_add(struct outcome *outcome, double at_s)
     if (count == outcome->moments_max)
         grow(outcome);
     outcome->moments_count++;
-    outcome->moments[count] = (struct moment){.at_s = at_s, .accuracy = NAN, .loss = NAN};
+    outcome->moments[count] =
+        (struct moment){.at_s = at_s, .accuracy = NAN, .loss = NAN, .distance = NAN};
     struct node_moment *nodes = outcome_nodes(outcome);
     for (uint32_t i = 0; nodes && i < outcome->scenario->nodes_count; i++)
         nodes[i] = (struct node_moment){NAN, NAN, NAN, NAN, NAN, NAN, NAN, NAN};

@@ -1,7 +1,6 @@
 /* The outcome of a scenario: filled by a strategy while it plays, read by the report.
  *
- *   strategy (gossip | single | ideal | localsgd | …) ─► outcome ─► report (tables, JSON, CSV,
- * plots)
+ *   strategy (gossip | single | ideal | …) ─► outcome ─► report (tables, JSON, CSV, plots)
  *
  * Times are virtual seconds from the start. NAN stands for what does not exist or was not measured,
  * such as a link of the ideal cluster or an accuracy between two evaluations.
@@ -18,6 +17,7 @@ struct moment {
     double at_s;
     double accuracy;                /* of the base; NAN: not measured now */
     double loss;                    /* of the base; NAN: not measured now */
+    double distance;                /* consensus distance (consensus.h); NAN: not measured now */
     uint64_t samples;               /* samples trained on */
     uint64_t rumor_bytes_published; /* bytes of rumors, each counted once */
     uint64_t sent_bytes;            /* bytes sent, of every kind */

@@ -7,6 +7,7 @@
 #include "base/memory.h"
 #include "checks/health.h"
 #include "faults/fault_injector.h"
+#include "strategies/consensus.h"
 #include "strategies/strategy.h"
 #include "strategies/traffic.h"
 #include "world/lifetime.h"
@@ -257,6 +258,22 @@ static void measure_accuracies(struct gossip *gossip, struct node_moment *nodes)
     u64_set_free(&measured);
 }
 
+static double distance_now(struct gossip *gossip)
+{
+    const size_t parameters = experiment_parameters(gossip->experiment);
+    struct consensus *consensus = consensus_new(parameters);
+    float *weights = memory_new(parameters, sizeof *weights);
+    for (uint32_t i = 0; i < gossip->world.nodes_count; i++) {
+        const struct world_node *at = &gossip->world.nodes[i];
+        if (!at->node || !at->training || !at->sim_learner.learner)
+            continue;
+        sim_learner_read_weights(&at->sim_learner, weights);
+        consensus_add(consensus, weights);
+    }
+    free(weights);
+    return consensus_distance(consensus);
+}
+
 static uint64_t most_known(const struct gossip *gossip, struct moment *moment)
 {
     uint64_t most = 0, least = UINT64_MAX;
@@ -302,8 +319,10 @@ static void measure(struct gossip *gossip, double span_s)
     }
     const float *base =
         experiment_is_evaluation(gossip->experiment, ns_of(gossip)) ? base_of_first(gossip) : NULL;
-    if (base)
+    if (base) {
+        moment->distance = distance_now(gossip);
         experiment_evaluate(gossip->experiment, gossip->outcome, ns_of(gossip), base);
+    }
     if (base && nodes && outcome_wants_nodes(scenario, ns_of(gossip)))
         measure_accuracies(gossip, nodes);
     experiment_show(gossip->experiment, gossip->outcome, ns_of(gossip));

@@ -1,9 +1,11 @@
 #include "strategies/rounds.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/memory.h"
+#include "strategies/consensus.h"
 #include "world/event_queue.h"
 
 struct rounds {
@@ -19,6 +21,9 @@ struct rounds {
     uint64_t steps;        /* of each node so far */
     uint64_t sent_bytes;   /* of all nodes so far */
     uint64_t shown_ns;     /* time of the last moment */
+    double *up_bytes;      /* [count]: sent by each */
+    double *down_bytes;    /* [count]: received by each */
+    double *way_bytes;     /* [regions][regions]: from one to the other */
 };
 
 void round_is_ring_reduce(struct round *round, uint32_t count, uint64_t message_bytes)
@@ -71,6 +76,10 @@ static void begin(struct rounds *rounds, const struct rounds_method *method, con
         .learners = memory_new(nodes, sizeof *rounds->learners),
         .nodes = memory_new(nodes, sizeof *rounds->nodes),
         .arenas = memory_new(nodes, sizeof *rounds->arenas),
+        .up_bytes = memory_new(nodes, sizeof *rounds->up_bytes),
+        .down_bytes = memory_new(nodes, sizeof *rounds->down_bytes),
+        .way_bytes = memory_new((size_t)SCENARIO_REGIONS_MAX * SCENARIO_REGIONS_MAX,
+                                sizeof *rounds->way_bytes),
     };
     for (uint32_t i = 0; i < nodes; i++)
         if (experiment->shards.sizes[i] > 0)
@@ -92,6 +101,9 @@ static void end(struct rounds *rounds)
     free(rounds->learners);
     free(rounds->nodes);
     free(rounds->arenas);
+    free(rounds->up_bytes);
+    free(rounds->down_bytes);
+    free(rounds->way_bytes);
 }
 
 static void slower(uint64_t *least, const struct rate *rate, uint64_t now_ns)
@@ -101,14 +113,45 @@ static void slower(uint64_t *least, const struct rate *rate, uint64_t now_ns)
         *least = bytes_per_s;
 }
 
+/* Whom worker i sends to in a round; itself: nobody. */
+static uint32_t receiver(const struct rounds *rounds, const struct round *round, uint32_t i)
+{
+    return round->to ? round->to[i] : (i + 1) % rounds->count;
+}
+
+static uint32_t senders_of(const struct rounds *rounds, const struct round *round)
+{
+    uint32_t senders = 0;
+    for (uint32_t i = 0; i < rounds->count; i++)
+        senders += receiver(rounds, round, i) != i;
+    return senders;
+}
+
+static void count_traffic(struct rounds *rounds, const struct round *round)
+{
+    const struct scenario *scenario = rounds->experiment->scenario;
+    const uint32_t senders = senders_of(rounds, round);
+    for (uint32_t i = 0; i < rounds->count; i++) {
+        const uint32_t to = receiver(rounds, round, i);
+        if (to == i)
+            continue;
+        const uint32_t here = scenario_region(scenario, rounds->nodes[i]);
+        const uint32_t there = scenario_region(scenario, rounds->nodes[to]);
+        const double bytes = (double)round->bytes / senders;
+        rounds->up_bytes[i] += bytes;
+        rounds->down_bytes[to] += bytes;
+        rounds->way_bytes[here * SCENARIO_REGIONS_MAX + there] += bytes;
+    }
+}
+
 /* Duration of the exchange of a round, if it begins now. */
 static uint64_t exchange_ns(const struct rounds *rounds, const struct round *round, uint64_t now_ns)
 {
     const struct scenario *scenario = rounds->experiment->scenario;
     uint64_t slowest = 0, longest_ns = 0;
-    uint32_t senders = 0;
+    const uint32_t senders = senders_of(rounds, round);
     for (uint32_t i = 0; i < rounds->count; i++) {
-        const uint32_t next = round->to ? round->to[i] : (i + 1) % rounds->count;
+        const uint32_t next = receiver(rounds, round, i);
         const uint32_t from = rounds->nodes[i], to = rounds->nodes[next];
         const struct path *path =
             &scenario->paths[scenario_region(scenario, from)][scenario_region(scenario, to)];
@@ -119,7 +162,6 @@ static uint64_t exchange_ns(const struct rounds *rounds, const struct round *rou
         slower(&slowest, &path->rate, now_ns);
         const uint64_t delay_ns = path->delay_ns + path->jitter_ns / 2;
         longest_ns = delay_ns > longest_ns ? delay_ns : longest_ns;
-        senders++;
     }
     const double bytes = senders ? (double)round->bytes / senders : 0;
     const double sending_s = slowest ? bytes / (double)slowest : 0;
@@ -141,8 +183,19 @@ static void play_round(struct rounds *rounds, const struct round *round, double 
             method->receive(rounds->self, i, rounds->learners[i]);
         rounds->steps += round->steps + round->meanwhile;
         rounds->sent_bytes += round->bytes;
+        count_traffic(rounds, round);
     }
     *cpu_s += sim_learner_cpu_s() - begin_s;
+}
+
+static double distance_now(const struct rounds *rounds)
+{
+    struct consensus *consensus = consensus_new(experiment_parameters(rounds->experiment));
+    for (uint32_t i = 0; i < rounds->count; i++) {
+        learner_read_weights(rounds->learners[i], rounds->experiment->weights);
+        consensus_add(consensus, rounds->experiment->weights);
+    }
+    return consensus_distance(consensus);
 }
 
 /* Moments before that time, which show the weights before the next round ends: one each second, and
@@ -162,19 +215,58 @@ static void show_until(struct rounds *rounds, struct outcome *outcome, uint64_t 
         moment->sent_bytes = rounds->sent_bytes;
         moment->rumor_bytes_published = moment->sent_bytes;
         moment->running = scenario->nodes_count;
+        if (experiment_is_evaluation(experiment, at_ns))
+            moment->distance = distance_now(rounds);
         experiment_evaluate(experiment, outcome, at_ns, rounds->method->weights(rounds->self));
         experiment_show(experiment, outcome, at_ns);
+    }
+}
+
+/* Part of the time in which that many bytes kept a link busy; NAN: it has no limit. */
+static double use_of(const struct outcome *outcome, const struct rate *rate, double bytes)
+{
+    const double bytes_per_s = (double)rate_at(rate, outcome->scenario->span_ns);
+    return bytes_per_s > 0 ? fmin(bytes / bytes_per_s / outcome_span_s(outcome), 1) : NAN;
+}
+
+static void fill_links(const struct rounds *rounds, struct outcome *outcome)
+{
+    const struct scenario *scenario = outcome->scenario;
+    const uint32_t regions = scenario->regions_count;
+    outcome->links = memory_new((size_t)regions * regions, sizeof *outcome->links);
+    for (uint32_t k = 0; k < regions * regions; k++) {
+        const uint32_t from = k / regions, to = k % regions;
+        const double bytes = rounds->way_bytes[from * SCENARIO_REGIONS_MAX + to];
+        const struct path *path = &scenario->paths[from][to];
+        if (bytes == 0)
+            continue;
+        struct link_total *link = &outcome->links[outcome->links_count++];
+        *link = (struct link_total){
+            .bytes = (uint64_t)bytes,
+            .rate_bytes_per_s = (double)rate_at(&path->rate, scenario->span_ns),
+            .use = use_of(outcome, &path->rate, bytes),
+            .delay_s = ((double)path->delay_ns + (double)path->jitter_ns / 2) * 1e-9,
+        };
+        memcpy(link->from, scenario->regions[from], sizeof link->from);
+        memcpy(link->to, scenario->regions[to], sizeof link->to);
     }
 }
 
 static void fill_totals(const struct rounds *rounds, struct outcome *outcome)
 {
     for (uint32_t i = 0; i < rounds->count; i++) {
-        struct node_total *total = &outcome->nodes[rounds->nodes[i]];
+        const uint32_t node = rounds->nodes[i], batch = learner_batch(rounds->learners[i]);
+        const struct group *group = scenario_group(outcome->scenario, node);
+        struct node_total *total = &outcome->nodes[node];
         total->steps = rounds->steps;
-        total->samples = total->steps * learner_batch(rounds->learners[i]);
-        total->sent_bytes = total->received_bytes = rounds->sent_bytes / rounds->count;
+        total->samples = total->steps * batch;
+        total->steps_possible = (uint64_t)(outcome_span_s(outcome) * group->samples_per_s / batch);
+        total->sent_bytes = (uint64_t)rounds->up_bytes[i];
+        total->received_bytes = (uint64_t)rounds->down_bytes[i];
+        total->up_use = use_of(outcome, &group->up, rounds->up_bytes[i]);
+        total->down_use = use_of(outcome, &group->down, rounds->down_bytes[i]);
     }
+    fill_links(rounds, outcome);
 }
 
 static void play(struct rounds *rounds, struct outcome *outcome)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "strategies/consensus.h"
 #include "strategies/traffic.h"
 
 #define WAITING_MAX 2 /* messages to one receiver that may wait while a worker steps */
@@ -335,6 +336,16 @@ static const float *gather(struct workers *workers)
     return weights;
 }
 
+static double distance_now(struct workers *workers)
+{
+    struct consensus *consensus = consensus_new(workers->parameters);
+    for (uint32_t i = 0; i < workers->count; i++) {
+        workers_read(workers, i, workers->own);
+        consensus_add(consensus, workers->own);
+    }
+    return consensus_distance(consensus);
+}
+
 static void measure_worker(struct workers *workers, uint32_t i, double span_s,
                            struct node_moment *moments)
 {
@@ -366,8 +377,10 @@ static void measure(struct workers *workers, struct outcome *outcome, double spa
     moment->rumor_bytes_published = moment->sent_bytes;
     moment->in_flight = messages_wire(workers->messages)->flying;
     moment->running = experiment->scenario->nodes_count;
-    if (experiment_is_evaluation(experiment, now_ns))
+    if (experiment_is_evaluation(experiment, now_ns)) {
+        moment->distance = distance_now(workers);
         experiment_evaluate(experiment, outcome, now_ns, gather(workers));
+    }
     experiment_show(experiment, outcome, now_ns);
 }
 

@@ -149,12 +149,12 @@ static void the_series_hold_a_line_per_moment_and_nothing_where_nothing_was_meas
                  "at_s,accuracy,loss,samples,rumors,rumor_bytes_published,sent_bytes,control_bytes,"
                  "rumor_bytes_per_s,control_bytes_per_s,behind,in_flight_bytes,running,"
                  "members,share_median,share_max,lag_s_median,lag_s_max,up_use_median,"
-                 "up_use_max,down_use_median,down_use_max\n"
-                 "0,0.1,0.9,0,0,0,0,0,,,0,0,3,3,0.375,0.5,0.5,1.5,0.75,0.95,,\n"
+                 "up_use_max,down_use_median,down_use_max,distance\n"
+                 "0,0.1,0.9,0,0,0,0,0,,,0,0,3,3,0.375,0.5,0.5,1.5,0.75,0.95,,,\n"
                  "1,,,900,1000,100000,250000,10000,240000,10000,0,0,3,3,0.375,0.5,0.5,1.5,"
-                 "0.75,0.95,,\n");
+                 "0.75,0.95,,,\n");
     assert_holds(text, "\n3,0.85,0.15,2700,3000,300000,750000,30000,240000,10000,0,0,3,3,0.125,"
-                       "0.5,0.25,0.5,0.75,0.75,,\n");
+                       "0.5,0.25,0.5,0.75,0.75,,,\n");
     text = text_of("nodes.csv");
     assert_holds(text, "at_s,node,samples_per_s,share,lag_s,behind,up_use,down_use\n"
                        "0,desk/1,400,0.5,0.25,2,0.75,\n");
