@@ -13,7 +13,8 @@ double echo_rareness(const struct echo *echo, double counts, double at_once)
     if (echo->publications == 0)
         return 1;
     const double in_full = 1 / ((1 + ECHO_OTHERS * echo->others) * at_once * counts);
-    return fmax(fmin(in_full, ECHO_DENSITY / echo->density), 1);
+    const double alike = fmax(1 - echo->discord, 0);
+    return 1 + (fmax(fmin(in_full, ECHO_DENSITY / echo->density), 1) - 1) * alike;
 }
 
 static void smooth(double *mean, double value, bool is_known)
@@ -24,15 +25,18 @@ static void smooth(double *mean, double value, bool is_known)
 void echo_on_published(struct echo *echo, const struct update *own, double share, size_t parameters)
 {
     CHECK(share > 0 && share <= 1 && own->count <= parameters);
-    if (own->count > (uint64_t)ECHO_ALIKE * echo->count)
+    if (own->count > (uint64_t)ECHO_GROWN * echo->count)
         *echo = (struct echo){0};
     if (echo->count > 0)
         smooth(&echo->others, (double)echo->heard / echo->count, echo->publications++ > 0);
+    if (echo->heard > 0)
+        smooth(&echo->discord, 2 * (double)echo->against / (double)echo->heard,
+               echo->answered++ > 0);
     if (own->count > 0)
         smooth(&echo->density, (double)own->count / (double)parameters, echo->density > 0);
     echo->share = share;
     echo->count = own->count;
-    echo->heard = 0;
+    echo->heard = echo->against = 0;
 }
 
 /* Both lists of indexes rise. */
@@ -42,6 +46,7 @@ void echo_on_applied(struct echo *echo, const struct update *own, const struct u
     for (uint32_t ours = 0, other = 0; ours < echo->count && other < theirs->count;) {
         const uint32_t a = own->index[ours], b = theirs->index[other];
         echo->heard += a == b;
+        echo->against += a == b && (own->level[ours] > 0) != (theirs->level[other] > 0);
         ours += a <= b;
         other += b <= a;
     }

@@ -13,7 +13,7 @@
 #define P 1000
 
 static uint32_t own_index[] = {2, 5, 11, 400}, other_index[] = {1, 5, 11, 12, 999};
-static int8_t levels[] = {1, -1, 2, 1, -3};
+static int8_t levels[] = {1, -1, 2, 1, -3}, half_against[] = {1, -2, -1, 1, 1};
 
 static struct update own_of(uint32_t count)
 {
@@ -51,23 +51,23 @@ static void nothing_counts_for_more_before_answers_are_known(void **state)
 static void what_a_far_smaller_publication_found_is_forgotten(void **state)
 {
     (void)state;
-    static uint32_t many_indexes[2 * ECHO_ALIKE];
-    static int8_t many_levels[2 * ECHO_ALIKE];
+    static uint32_t many_indexes[2 * ECHO_GROWN];
+    static int8_t many_levels[2 * ECHO_GROWN];
     struct echo echo = {0};
     const struct update few = own_of(1);
-    struct update many = own_of(ECHO_ALIKE + 1);
+    struct update many = own_of(ECHO_GROWN + 1);
     many.index = many_indexes;
     many.level = many_levels;
-    for (uint32_t i = 0; i < 2 * ECHO_ALIKE; i++)
+    for (uint32_t i = 0; i < 2 * ECHO_GROWN; i++)
         many_indexes[i] = i;
     for (int i = 0; i < 5; i++)
         echo_on_published(&echo, &few, 0.25, P);
     assert_near(echo_rareness(&echo, 0.25, 1), 4);
     echo_on_published(&echo, &many, 0.25, P);
     assert_near(echo_rareness(&echo, 0.25, 1), 1);
-    assert_near(echo.density, (ECHO_ALIKE + 1.0) / P);
+    assert_near(echo.density, (ECHO_GROWN + 1.0) / P);
     echo_on_applied(&echo, &many, &many);
-    many.count = 2 * ECHO_ALIKE; /* of the same kind */
+    many.count = 2 * ECHO_GROWN; /* of the same kind */
     echo_on_published(&echo, &many, 0.25, P);
     assert_near(echo.others, 1);
     assert_near(echo_rareness(&echo, 0.25, 1), 4 / (1 + ECHO_OTHERS));
@@ -98,6 +98,26 @@ static void each_entry_that_others_publish_as_well_is_counted(void **state)
     assert_near(echo_rareness(&echo, 0.25, 1), 4 / (1 + ECHO_OTHERS * 1.5));
     echo_on_published(&echo, &own, 0.25, P); /* and none of them now: it is a mean */
     assert_near(echo.others, 0.8 * 6 / 4);
+}
+
+/* Of 5 and 11, each heard once, one moves the same way: on average nothing is alike. */
+static void what_others_have_not_learned_is_not_said_for_them(void **state)
+{
+    (void)state;
+    struct echo echo = {0};
+    const struct update own = own_of(4), other = other_that_counts(0.25);
+    struct update unlike = other;
+    unlike.level = half_against;
+    const double in_full = 4 / (1 + ECHO_OTHERS * 0.5);
+    echo_on_published(&echo, &own, 0.25, P);
+    echo_on_applied(&echo, &own, &unlike);
+    echo_on_published(&echo, &own, 0.25, P);
+    assert_near(echo_rareness(&echo, 0.25, 1), 1);
+    echo_on_applied(&echo, &own, &other);
+    echo_on_published(&echo, &own, 0.25, P); /* it is a mean: 0.2 of it is alike now */
+    assert_near(echo_rareness(&echo, 0.25, 1), 1 + (in_full - 1) * 0.2);
+    echo_on_published(&echo, &own, 0.25, P); /* nothing heard says nothing of it */
+    assert_near(echo_rareness(&echo, 0.25, 1), 1 + (4 / (1 + ECHO_OTHERS * 0.4) - 1) * 0.2);
 }
 
 static void what_all_publish_counts_no_less_than_usual(void **state)
@@ -195,6 +215,7 @@ int main(void)
         cmocka_unit_test(what_a_far_smaller_publication_found_is_forgotten),
         cmocka_unit_test(what_nobody_else_publishes_counts_in_full),
         cmocka_unit_test(each_entry_that_others_publish_as_well_is_counted),
+        cmocka_unit_test(what_others_have_not_learned_is_not_said_for_them),
         cmocka_unit_test(what_all_publish_counts_no_less_than_usual),
         cmocka_unit_test(what_is_published_before_others_answer_counts_together),
         cmocka_unit_test(large_publications_hardly_count_for_more),
