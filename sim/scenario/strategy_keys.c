@@ -79,6 +79,12 @@ static const struct config_key keys_of[] = {
      .min = 1,
      .max = 1024,
      .help = "powersgd: of the two factors that stand for the gradient of a matrix."},
+    {.name = "gradient_precision",
+     .type = CONFIG_CHOICE,
+     AT(gradient_precision),
+     .initial = "float32",
+     .words = "float32|float16",
+     .help = "allreduce: of an entry of a gradient on the wire, and of the sums there."},
 };
 
 #define KEYS (sizeof keys_of / sizeof keys_of[0])

@@ -17,7 +17,8 @@
                         EACH (NOLOCO, noloco)                                                      \
                             EACH (STREAMING_DILOCO, streaming_diloco)                              \
                                 EACH (POWERSGD, powersgd)                                          \
-                                    EACH (GASLOC, gasloc)
+                                    EACH (GASLOC, gasloc)                                          \
+                                        EACH (ALLREDUCE, allreduce)
 
 #define STRATEGY_CONSTANT(CONSTANT, name) STRATEGY_##CONSTANT,
 #define STRATEGY_NAME(CONSTANT, name)     #name,
@@ -27,6 +28,7 @@
 enum strategy_kind { STRATEGY_GOSSIP, STRATEGIES(STRATEGY_CONSTANT) STRATEGIES_COUNT };
 
 enum wire_precision { WIRE_E3M0, WIRE_FLOAT32 };
+enum gradient_precision { GRADIENT_FLOAT32, GRADIENT_FLOAT16 };
 
 struct strategy_settings {
     uint32_t local_steps;  /* between two exchanges */
@@ -41,7 +43,8 @@ struct strategy_settings {
     double mixing;          /* part of the common weights in a node's own, once they are there */
     unsigned int wire_precision; /* enum wire_precision: of an entry of a message */
 
-    uint32_t rank; /* powersgd: of the factors of a gradient */
+    uint32_t rank;                   /* powersgd: of the factors of a gradient */
+    unsigned int gradient_precision; /* allreduce: enum gradient_precision, of an entry */
 };
 
 /* Its name in a scenario. */

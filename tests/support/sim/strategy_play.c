@@ -39,6 +39,21 @@ const char strategy_one[] = "[scenario]\n"
                             "[strategy]\n"
                             "local_steps = 10\n";
 
+const char strategy_free[] = "[scenario]\n"
+                             "seconds = 0.6\n"
+                             "nodes = 3 alike, 160 samples/s\n"
+                             "[model]\n"
+                             "layers = dense 10\n"
+                             "[data]\n"
+                             "source = generated\n"
+                             "train_count = 600\n"
+                             "test_count = 200\n"
+                             "[train]\n"
+                             "momentum = 0\n"
+                             "rate = 0.2\n"
+                             "[strategy]\n"
+                             "local_steps = 1\n";
+
 int watched;
 int stop_after;
 
@@ -117,4 +132,28 @@ void assert_same_weights(const struct played *a, const struct played *b, float b
     }
     assert_true(most <= by && moved > 0.01f);
     free(start);
+}
+
+double weights_apart(const struct played *a, const struct played *b)
+{
+    double difference = 0, moved = 0;
+    float *start = calloc(PARAMETERS, sizeof *start);
+    assert_non_null(start);
+    model_init(a->experiment.made.model, a->scenario->config.model.seed, start);
+    for (size_t c = 0; c < PARAMETERS; c++) {
+        difference += pow((double)a->experiment.weights[c] - b->experiment.weights[c], 2);
+        moved += pow((double)a->experiment.weights[c] - start[c], 2);
+    }
+    free(start);
+    return sqrt(difference / moved);
+}
+
+double loss_at_start(struct played *played)
+{
+    float *start = calloc(PARAMETERS, sizeof *start);
+    assert_non_null(start);
+    model_init(played->experiment.made.model, played->scenario->config.model.seed, start);
+    const struct evaluation mark = experiment_mark(&played->experiment, start, 0);
+    free(start);
+    return mark.loss;
 }
