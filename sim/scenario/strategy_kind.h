@@ -18,7 +18,8 @@
                             EACH (STREAMING_DILOCO, streaming_diloco)                              \
                                 EACH (POWERSGD, powersgd)                                          \
                                     EACH (GASLOC, gasloc)                                          \
-                                        EACH (ALLREDUCE, allreduce)
+                                        EACH (ALLREDUCE, allreduce)                                \
+                                            EACH (ONEBIT, onebit)
 
 #define STRATEGY_CONSTANT(CONSTANT, name) STRATEGY_##CONSTANT,
 #define STRATEGY_NAME(CONSTANT, name)     #name,

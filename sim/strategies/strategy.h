@@ -14,10 +14,11 @@
  *   powersgd          synchronous SGD over the links, its gradients of low rank (low_rank.h)
  *   gasloc            rounds of local steps, then accelerated gossip with one other at random
  *   allreduce         synchronous SGD over the links, its gradients whole
+ *   onebit            the same, one bit an entry of a gradient (one_bit.h)
  *
  * All but the first three are methods of one frame of rounds, rounds.h, each in a file of its name.
  * After a round all go on from common weights (common.h); nodes of noloco and gasloc meet in pairs
- * (pairs.h), and those of powersgd and allreduce exchange gradients.
+ * (pairs.h), and those of powersgd, allreduce and onebit exchange gradients.
  * Held by tests/unit/sim/test_baselines.c.
  */
 #ifndef HEARSAY_SIM_STRATEGIES_STRATEGY_H
@@ -39,6 +40,7 @@ const float *streaming_diloco_play(struct experiment *experiment, struct outcome
 const float *powersgd_play(struct experiment *experiment, struct outcome *outcome);
 const float *gasloc_play(struct experiment *experiment, struct outcome *outcome);
 const float *allreduce_play(struct experiment *experiment, struct outcome *outcome);
+const float *onebit_play(struct experiment *experiment, struct outcome *outcome);
 
 /* The same for the strategy of the scenario. */
 const float *strategy_play(struct experiment *experiment, struct outcome *outcome);

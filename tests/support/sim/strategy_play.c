@@ -121,17 +121,51 @@ const struct moment *last_moment(const struct played *played)
     return &played->outcome.moments[played->outcome.moments_count - 1];
 }
 
-void assert_same_weights(const struct played *a, const struct played *b, float by)
+static void assert_near(const struct played *played, const float *weights, float by)
 {
     float most = 0, moved = 0, *start = calloc(PARAMETERS, sizeof *start);
     assert_non_null(start);
-    model_init(a->experiment.made.model, a->scenario->config.model.seed, start);
+    model_init(played->experiment.made.model, played->scenario->config.model.seed, start);
     for (size_t c = 0; c < PARAMETERS; c++) {
-        most = fmaxf(most, fabsf(a->experiment.weights[c] - b->experiment.weights[c]));
-        moved = fmaxf(moved, fabsf(a->experiment.weights[c] - start[c]));
+        most = fmaxf(most, fabsf(played->experiment.weights[c] - weights[c]));
+        moved = fmaxf(moved, fabsf(played->experiment.weights[c] - start[c]));
     }
     assert_true(most <= by && moved > 0.01f);
     free(start);
+}
+
+void assert_same_weights(const struct played *a, const struct played *b, float by)
+{
+    assert_near(a, b->experiment.weights, by);
+}
+
+void by_hand_begin(struct by_hand *hand, struct played *played)
+{
+    *hand = (struct by_hand){.count = played->scenario->nodes_count};
+    assert_true(hand->count <= 3);
+    for (uint32_t i = 0; i < hand->count; i++) {
+        arena_init_growing(&hand->arenas[i]);
+        hand->learners[i] = experiment_learner(&played->experiment, i, &hand->arenas[i]);
+        assert_int_equal(learner_batch(hand->learners[i]),
+                         experiment_batch(&played->experiment, i));
+    }
+}
+
+void by_hand_end(struct by_hand *hand)
+{
+    for (uint32_t i = 0; i < hand->count; i++) {
+        learner_free(hand->learners[i]);
+        arena_release(&hand->arenas[i]);
+    }
+}
+
+void assert_as_by_hand(const struct by_hand *hand, const struct played *played, float by)
+{
+    float *weights = calloc(PARAMETERS, sizeof *weights);
+    assert_non_null(weights);
+    learner_read_weights(hand->learners[0], weights);
+    assert_near(played, weights, by);
+    free(weights);
 }
 
 double weights_apart(const struct played *a, const struct played *b)

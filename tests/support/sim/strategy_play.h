@@ -39,6 +39,19 @@ void play_end(struct played *played);
 
 const struct moment *last_moment(const struct played *played);
 
+/* Learners of the nodes of a play, anew, to make its steps by hand; none has another batch. */
+struct by_hand {
+    uint32_t count;
+    struct learner *learners[3];
+    struct arena arenas[3];
+};
+
+void by_hand_begin(struct by_hand *hand, struct played *played);
+void by_hand_end(struct by_hand *hand);
+
+/* No weight of the first learner differs by more from what the play came to, and it has moved. */
+void assert_as_by_hand(const struct by_hand *hand, const struct played *played, float by);
+
 /* No weight differs by more, and they have moved from the start. */
 void assert_same_weights(const struct played *a, const struct played *b, float by);
 
