@@ -38,7 +38,7 @@ static const struct config_key keys_of[] = {
      .initial = "0.03125",
      .min = 1e-6,
      .max = 1,
-     .help = "sparseloco: of all entries, those of a message."},
+     .help = "sparseloco, dgc: of all entries, those of a message."},
     {.name = "error_decay",
      .type = CONFIG_REAL,
      AT(error_decay),
@@ -85,6 +85,13 @@ static const struct config_key keys_of[] = {
      .initial = "float32",
      .words = "float32|float16",
      .help = "allreduce: of an entry of a gradient on the wire, and of the sums there."},
+    {.name = "warmup_epochs",
+     .type = CONFIG_U32,
+     AT(warmup_epochs),
+     .initial = "4",
+     .max = 1000,
+     .unit = "epochs",
+     .help = "dgc: of all data; a fourth of the entries is told in the first, and so on down."},
 };
 
 #define KEYS (sizeof keys_of / sizeof keys_of[0])

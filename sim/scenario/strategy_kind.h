@@ -19,7 +19,8 @@
                                 EACH (POWERSGD, powersgd)                                          \
                                     EACH (GASLOC, gasloc)                                          \
                                         EACH (ALLREDUCE, allreduce)                                \
-                                            EACH (ONEBIT, onebit)
+                                            EACH (ONEBIT, onebit)                                  \
+                                                EACH (DGC, dgc)
 
 #define STRATEGY_CONSTANT(CONSTANT, name) STRATEGY_##CONSTANT,
 #define STRATEGY_NAME(CONSTANT, name)     #name,
@@ -35,7 +36,7 @@ struct strategy_settings {
     uint32_t local_steps;  /* between two exchanges */
     double outer_rate;     /* rate of the outer step, or CONFIG_AUTO_REAL */
     double outer_momentum; /* momentum of that step, or CONFIG_AUTO_REAL */
-    double top_part;       /* sparseloco: of all entries, those of a message */
+    double top_part;       /* sparseloco, dgc: of all entries, those of a message */
     double error_decay;    /* sparseloco: what stays of the untold, from round to round */
 
     /* streaming_diloco */
@@ -46,6 +47,7 @@ struct strategy_settings {
 
     uint32_t rank;                   /* powersgd: of the factors of a gradient */
     unsigned int gradient_precision; /* allreduce: enum gradient_precision, of an entry */
+    uint32_t warmup_epochs;          /* dgc: in which messages have more entries */
 };
 
 /* Its name in a scenario. */
