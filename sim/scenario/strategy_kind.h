@@ -20,7 +20,8 @@
                                     EACH (GASLOC, gasloc)                                          \
                                         EACH (ALLREDUCE, allreduce)                                \
                                             EACH (ONEBIT, onebit)                                  \
-                                                EACH (DGC, dgc)
+                                                EACH (DGC, dgc)                                    \
+                                                    EACH (DEMO, demo)
 
 #define STRATEGY_CONSTANT(CONSTANT, name) STRATEGY_##CONSTANT,
 #define STRATEGY_NAME(CONSTANT, name)     #name,
@@ -36,8 +37,8 @@ struct strategy_settings {
     uint32_t local_steps;  /* between two exchanges */
     double outer_rate;     /* rate of the outer step, or CONFIG_AUTO_REAL */
     double outer_momentum; /* momentum of that step, or CONFIG_AUTO_REAL */
-    double top_part;       /* sparseloco, dgc: of all entries, those of a message */
-    double error_decay;    /* sparseloco: what stays of the untold, from round to round */
+    double top_part;       /* sparseloco, dgc, demo: of all entries, those of a message */
+    double error_decay;    /* sparseloco, demo: what stays of the untold, from round to round */
 
     /* streaming_diloco */
     uint32_t fragments;     /* parts of the model, exchanged in turn */
@@ -48,6 +49,7 @@ struct strategy_settings {
     uint32_t rank;                   /* powersgd: of the factors of a gradient */
     unsigned int gradient_precision; /* allreduce: enum gradient_precision, of an entry */
     uint32_t warmup_epochs;          /* dgc: in which messages have more entries */
+    double sign_rate;                /* demo: of its step */
 };
 
 /* Its name in a scenario. */

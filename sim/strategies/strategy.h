@@ -16,11 +16,12 @@
  *   allreduce         synchronous SGD over the links, its gradients whole
  *   onebit            the same, one bit an entry of a gradient (one_bit.h)
  *   dgc               the same, the largest entries of a gradient that has momentum
+ *   demo              the same, the largest components of each node's own momentum (dct.h)
  *
  * All but the first three are methods of one frame of rounds, rounds.h, each in a file of its name.
  * After a round all go on from common weights (common.h); nodes of noloco and gasloc meet in pairs
- * (pairs.h), and those of powersgd, allreduce, onebit and dgc exchange gradients.
- * Held by tests/unit/sim/test_baselines.c.
+ * (pairs.h), and those of powersgd, allreduce, onebit, dgc and demo exchange gradients, or
+ * momentum. Held by tests/unit/sim/test_baselines.c.
  */
 #ifndef HEARSAY_SIM_STRATEGIES_STRATEGY_H
 #define HEARSAY_SIM_STRATEGIES_STRATEGY_H
@@ -43,6 +44,7 @@ const float *gasloc_play(struct experiment *experiment, struct outcome *outcome)
 const float *allreduce_play(struct experiment *experiment, struct outcome *outcome);
 const float *onebit_play(struct experiment *experiment, struct outcome *outcome);
 const float *dgc_play(struct experiment *experiment, struct outcome *outcome);
+const float *demo_play(struct experiment *experiment, struct outcome *outcome);
 
 /* The same for the strategy of the scenario. */
 const float *strategy_play(struct experiment *experiment, struct outcome *outcome);
