@@ -99,6 +99,12 @@ static const struct config_key keys_of[] = {
      .min = 1e-8,
      .max = 100,
      .help = "demo: of its step, at the start; the schedule is that of [train]."},
+    {.name = "rho",
+     .type = CONFIG_REAL,
+     AT(rho),
+     .initial = "0.1",
+     .max = 1e6,
+     .help = "admm: how strongly nodes are pulled towards what all agree on; 0: not at all."},
 };
 
 #define KEYS (sizeof keys_of / sizeof keys_of[0])

@@ -21,7 +21,8 @@
                                         EACH (ALLREDUCE, allreduce)                                \
                                             EACH (ONEBIT, onebit)                                  \
                                                 EACH (DGC, dgc)                                    \
-                                                    EACH (DEMO, demo)
+                                                    EACH (DEMO, demo)                              \
+                                                        EACH (ADMM, admm)
 
 #define STRATEGY_CONSTANT(CONSTANT, name) STRATEGY_##CONSTANT,
 #define STRATEGY_NAME(CONSTANT, name)     #name,
@@ -50,6 +51,7 @@ struct strategy_settings {
     unsigned int gradient_precision; /* allreduce: enum gradient_precision, of an entry */
     uint32_t warmup_epochs;          /* dgc: in which messages have more entries */
     double sign_rate;                /* demo: of its step */
+    double rho;                      /* admm: of the pull towards what all agree on */
 };
 
 /* Its name in a scenario. */

@@ -17,6 +17,7 @@
  *   onebit            the same, one bit an entry of a gradient (one_bit.h)
  *   dgc               the same, the largest entries of a gradient that has momentum
  *   demo              the same, the largest components of each node's own momentum (dct.h)
+ *   admm              rounds of local steps that are pulled towards a consensus
  *
  * All but the first three are methods of one frame of rounds, rounds.h, each in a file of its name.
  * After a round all go on from common weights (common.h); nodes of noloco and gasloc meet in pairs
@@ -45,6 +46,7 @@ const float *allreduce_play(struct experiment *experiment, struct outcome *outco
 const float *onebit_play(struct experiment *experiment, struct outcome *outcome);
 const float *dgc_play(struct experiment *experiment, struct outcome *outcome);
 const float *demo_play(struct experiment *experiment, struct outcome *outcome);
+const float *admm_play(struct experiment *experiment, struct outcome *outcome);
 
 /* The same for the strategy of the scenario. */
 const float *strategy_play(struct experiment *experiment, struct outcome *outcome);

@@ -123,10 +123,11 @@ const struct moment *last_moment(const struct played *played)
 
 static void assert_near(const struct played *played, const float *weights, float by)
 {
-    float most = 0, moved = 0, *start = calloc(PARAMETERS, sizeof *start);
+    const size_t parameters = experiment_parameters(&played->experiment);
+    float most = 0, moved = 0, *start = calloc(parameters, sizeof *start);
     assert_non_null(start);
     model_init(played->experiment.made.model, played->scenario->config.model.seed, start);
-    for (size_t c = 0; c < PARAMETERS; c++) {
+    for (size_t c = 0; c < parameters; c++) {
         most = fmaxf(most, fabsf(played->experiment.weights[c] - weights[c]));
         moved = fmaxf(moved, fabsf(played->experiment.weights[c] - start[c]));
     }
@@ -161,7 +162,7 @@ void by_hand_end(struct by_hand *hand)
 
 void assert_as_by_hand(const struct by_hand *hand, const struct played *played, float by)
 {
-    float *weights = calloc(PARAMETERS, sizeof *weights);
+    float *weights = calloc(experiment_parameters(&played->experiment), sizeof *weights);
     assert_non_null(weights);
     learner_read_weights(hand->learners[0], weights);
     assert_near(played, weights, by);
@@ -170,11 +171,12 @@ void assert_as_by_hand(const struct by_hand *hand, const struct played *played, 
 
 double weights_apart(const struct played *a, const struct played *b)
 {
+    const size_t parameters = experiment_parameters(&a->experiment);
     double difference = 0, moved = 0;
-    float *start = calloc(PARAMETERS, sizeof *start);
+    float *start = calloc(parameters, sizeof *start);
     assert_non_null(start);
     model_init(a->experiment.made.model, a->scenario->config.model.seed, start);
-    for (size_t c = 0; c < PARAMETERS; c++) {
+    for (size_t c = 0; c < parameters; c++) {
         difference += pow((double)a->experiment.weights[c] - b->experiment.weights[c], 2);
         moved += pow((double)a->experiment.weights[c] - start[c], 2);
     }
@@ -184,7 +186,7 @@ double weights_apart(const struct played *a, const struct played *b)
 
 double loss_at_start(struct played *played)
 {
-    float *start = calloc(PARAMETERS, sizeof *start);
+    float *start = calloc(experiment_parameters(&played->experiment), sizeof *start);
     assert_non_null(start);
     model_init(played->experiment.made.model, played->scenario->config.model.seed, start);
     const struct evaluation mark = experiment_mark(&played->experiment, start, 0);

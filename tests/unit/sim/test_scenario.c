@@ -68,6 +68,12 @@ static void single_values_are_read(void **state)
         played(SCENARIO_BASE "strategy = allreduce\n[strategy]\ngradient_precision = float16\n");
     assert_true(scenario->strategy == STRATEGY_ALLREDUCE &&
                 scenario->settings.gradient_precision == GRADIENT_FLOAT16);
+    scenario = played(SCENARIO_BASE "strategy = dgc\n[strategy]\nwarmup_epochs = 0\n");
+    assert_true(scenario->strategy == STRATEGY_DGC && scenario->settings.warmup_epochs == 0);
+    scenario = played(SCENARIO_BASE "strategy = demo\n[strategy]\nsign_rate = 0.5\n");
+    assert_true(scenario->strategy == STRATEGY_DEMO && scenario->settings.sign_rate == 0.5);
+    scenario = played(SCENARIO_BASE "strategy = admm\n[strategy]\nrho = 2\n");
+    assert_true(scenario->strategy == STRATEGY_ADMM && scenario->settings.rho == 2);
     scenario = played(SCENARIO_BASE
                       "strategy = sparseloco\n[strategy]\ntop_part = 0.5\nerror_decay = 1\n");
     assert_int_equal(scenario->strategy, STRATEGY_SPARSELOCO);
