@@ -279,6 +279,21 @@ uint32_t learner_descend(struct learner *learner, const float *host)
     return count_step(learner);
 }
 
+uint32_t learner_descend_plainly(struct learner *learner, const float *host)
+{
+    CHECK(learner->is_halfway);
+    const struct optimizer plain = {.kind = OPTIMIZER_SGD};
+    struct optimizer_step *step = &learner->host_input->optimizer;
+    step->sgd = (struct sgd){.rate = step->sgd.rate};
+    learner->backend->upload(learner->backend, &learner->input->optimizer, step, sizeof *step);
+    learner->backend->upload(learner->backend, learner->gradients, host,
+                             learner->replica.parameters * sizeof *host);
+    optimizer_step_make(learner->backend, &plain, learner->model, &learner->input->optimizer,
+                        learner->replica.weights, learner->gradients, learner->moment);
+    learner->is_halfway = false;
+    return count_step(learner);
+}
+
 double learner_losses(struct learner *learner)
 {
     CHECK(learner_can_step(learner));

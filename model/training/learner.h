@@ -65,11 +65,13 @@ float *learner_weights(struct learner *learner);
 void learner_count(struct learner *learner, uint64_t samples);
 
 /* A step in two halves, for who does something with the gradient in between: it is computed on the
- * samples of the next step into host[P], and the weights follow host[P]. Where that is the same, so
- * is the step, bit for bit (tests/unit/model/test_learner.c). Nothing else may be called between
- * the two but what reads. */
+ * samples of the next step into host[P], and the weights follow host[P], bit for bit as in a whole
+ * step (tests/unit/model/test_learner.c). Nothing may be called between the two but what reads.
+ * Plainly: weights −= rate·host[P] with the scheduled rate alone, for who has a momentum of their
+ * own; statistics follow as ever. The moments of the optimizer are of no use behind it. */
 void learner_gradient(struct learner *learner, float *host);
 uint32_t learner_descend(struct learner *learner, const float *host);
+uint32_t learner_descend_plainly(struct learner *learner, const float *host);
 
 /* The loss of each sample since the last call, added up; that of a sequence is the mean of its
  * positions. It waits for the steps. */

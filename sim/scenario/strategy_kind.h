@@ -19,6 +19,11 @@
     EACH(STREAMING_DILOCO, streaming_diloco) \
     EACH(POWERSGD, powersgd) \
     EACH(GASLOC, gasloc) \
+    EACH(ALLREDUCE, allreduce) \
+    EACH(ONEBIT, onebit) \
+    EACH(DGC, dgc) \
+    EACH(DEMO, demo) \
+    EACH(ADMM, admm) \
     EACH(AKO, ako)
 /* clang-format on */
 
@@ -30,13 +35,14 @@
 enum strategy_kind { STRATEGY_GOSSIP, STRATEGIES(STRATEGY_CONSTANT) STRATEGIES_COUNT };
 
 enum wire_precision { WIRE_E3M0, WIRE_FLOAT32 };
+enum gradient_precision { GRADIENT_FLOAT32, GRADIENT_FLOAT16 };
 
 struct strategy_settings {
     uint32_t local_steps;  /* between two exchanges */
     double outer_rate;     /* rate of the outer step, or CONFIG_AUTO_REAL */
     double outer_momentum; /* momentum of that step, or CONFIG_AUTO_REAL */
-    double top_part;       /* sparseloco: of all entries, those of a message */
-    double error_decay;    /* sparseloco: what stays of the untold, from round to round */
+    double top_part;       /* sparseloco, dgc, demo: of all entries, those of a message */
+    double error_decay;    /* sparseloco, demo: what stays of the untold, from round to round */
 
     /* streaming_diloco */
     uint32_t fragments;     /* parts of the model, exchanged in turn */
@@ -44,7 +50,11 @@ struct strategy_settings {
     double mixing;          /* part of the common weights in a node's own, once they are there */
     unsigned int wire_precision; /* enum wire_precision: of an entry of a message */
 
-    uint32_t rank; /* powersgd: of the factors of a gradient */
+    uint32_t rank;                   /* powersgd: of the factors of a gradient */
+    unsigned int gradient_precision; /* allreduce: enum gradient_precision, of an entry */
+    uint32_t warmup_epochs;          /* dgc: in which messages have more entries */
+    double sign_rate;                /* demo: of its step */
+    double rho;                      /* admm: of the pull towards what all agree on */
 
     double gain;         /* what all say counts this much of its mean */
     uint32_t partitions; /* ako: of the model, or CONFIG_AUTO */

@@ -18,10 +18,11 @@
 
 #include "base/memory.h"
 #include "strategies/low_rank.h"
+#include "strategies/matrix.h"
 #include "strategies/rounds.h"
 #include "strategies/strategy.h"
 
-struct matrix {
+struct factored {
     size_t offset; /* in the flat vector */
     size_t end;    /* in the flat vector */
     struct low_rank factors;
@@ -31,21 +32,13 @@ struct powersgd {
     uint32_t rank;
     uint32_t count; /* nodes */
     size_t parameters;
-    struct matrix *matrices; /* [matrices_count], in the order of the flat vector */
+    struct factored *matrices; /* [matrices_count], in the order of the flat vector */
     uint32_t matrices_count;
     float *kept;  /* [count][P]: M_i; after the exchange e_i */
     float *mean;  /* [P]: mean of M_i; after the exchange what the optimizers are given */
     float *own;   /* [P]: gradient of one node */
     float *shown; /* [P]: weights */
 };
-
-static size_t columns_of(const struct tensor *tensor)
-{
-    size_t columns = 1;
-    for (int d = 1; d < tensor->rank; d++)
-        columns *= tensor->dims[d];
-    return columns;
-}
 
 static void add_matrices(struct powersgd *powersgd, const struct experiment *experiment)
 {
@@ -55,13 +48,14 @@ static void add_matrices(struct powersgd *powersgd, const struct experiment *exp
     size_t end = 0;
     for (int i = 0; i < model_tensors(model); i++) {
         const struct tensor tensor = model_tensor(model, i);
-        const size_t rows = tensor.dims[0], columns = columns_of(&tensor);
+        const struct matrix flat = matrix_of(&tensor);
+        const size_t rows = flat.rows, columns = flat.columns;
         if (tensor.offset >= model_decayed(model) || rank * (rows + columns) >= rows * columns)
             continue;
         CHECK(tensor.offset >= end);
         end = tensor.offset + rows * columns;
-        struct matrix *matrix = &powersgd->matrices[powersgd->matrices_count++];
-        *matrix = (struct matrix){.offset = tensor.offset, .end = end};
+        struct factored *matrix = &powersgd->matrices[powersgd->matrices_count++];
+        *matrix = (struct factored){.offset = tensor.offset, .end = end};
         low_rank_init(&matrix->factors, rows, columns, powersgd->rank,
                       experiment->scenario->seed + (uint64_t)i);
     }
@@ -107,7 +101,7 @@ static struct round next(void *self)
     struct round round = {.steps = 1};
     uint64_t entries = powersgd->parameters;
     for (uint32_t i = 0; i < powersgd->matrices_count; i++) {
-        const struct matrix *matrix = &powersgd->matrices[i];
+        const struct factored *matrix = &powersgd->matrices[i];
         entries -= matrix->end - matrix->offset;
         entries += powersgd->rank * (matrix->factors.rows + matrix->factors.columns);
     }
@@ -133,7 +127,7 @@ static void keep_errors(const struct powersgd *powersgd, float *kept)
 {
     size_t end = 0;
     for (uint32_t i = 0; i < powersgd->matrices_count; i++) {
-        const struct matrix *matrix = &powersgd->matrices[i];
+        const struct factored *matrix = &powersgd->matrices[i];
         memset(kept + end, 0, (matrix->offset - end) * sizeof *kept);
         for (size_t c = matrix->offset; c < matrix->end; c++)
             kept[c] -= powersgd->mean[c];

@@ -3,8 +3,8 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "base/float_bits.h"
 #include "base/memory.h"
+#include "strategies/largest.h"
 
 #define BUCKETS      4
 #define BUCKET_SIGMA 1.5
@@ -23,46 +23,11 @@ uint32_t sparse_kept(uint32_t count, double part)
     return kept < 1 ? 1 : (uint32_t)kept;
 }
 
-/* The key that would be at place `at`, were they in falling order (Hoare's FIND). */
-static uint64_t find(uint64_t *keys, int count, int at)
-{
-    int from = 0, to = count - 1;
-    while (from < to) {
-        const uint64_t pivot = keys[at];
-        int i = from, j = to;
-        while (i <= j) {
-            while (keys[i] > pivot)
-                i++;
-            while (keys[j] < pivot)
-                j--;
-            if (i <= j) {
-                const uint64_t key = keys[i];
-                keys[i++] = keys[j];
-                keys[j--] = key;
-            }
-        }
-        from = j < at ? i : from;
-        to = at < i ? j : to;
-    }
-    return keys[at];
-}
-
-/* Larger where the magnitude is, or of equal ones the first; no two of a chunk are equal. */
-static uint64_t key_of(float value, uint32_t place)
-{
-    return (uint64_t)bits_of_float(fabsf(value)) * SPARSE_CHUNK + (SPARSE_CHUNK - 1 - place);
-}
-
 void sparse_keep_largest(float *values, uint32_t count, uint32_t kept)
 {
     uint64_t keys[SPARSE_CHUNK];
-    CHECK(kept > 0 && kept <= count && count <= SPARSE_CHUNK);
-    for (uint32_t c = 0; c < count; c++)
-        keys[c] = key_of(values[c], c);
-    const uint64_t least = find(keys, (int)count, (int)kept - 1);
-    for (uint32_t c = 0; c < count; c++)
-        if (key_of(values[c], c) < least)
-            values[c] = 0;
+    CHECK(count <= SPARSE_CHUNK);
+    largest_keep(values, count, kept, keys);
 }
 
 /* Mean and standard deviation of the entries other than 0. */

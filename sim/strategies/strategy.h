@@ -13,14 +13,19 @@
  *                     nodes go on
  *   powersgd          synchronous SGD over the links, its gradients of low rank (low_rank.h)
  *   gasloc            rounds of local steps, then accelerated gossip with one other at random
+ *   allreduce         synchronous SGD over the links, its gradients whole
+ *   onebit            the same, one bit an entry of a gradient (one_bit.h)
+ *   dgc               the same, the largest entries of a gradient that has momentum
+ *   demo              the same, the largest components of each node's own momentum (dct.h)
+ *   admm              rounds of local steps that are pulled towards a consensus
  *
  *   ako               each step tells all a part of the model in turn
  *
- * Those from localsgd to gasloc are methods of one frame of rounds, rounds.h, those from ako on of
+ * Those from localsgd to admm are methods of one frame of rounds, rounds.h, those from ako on of
  * a frame of workers that do not all wait for each other, workers.h; each is in a file of its name.
  * After a round all go on from common weights (common.h); nodes of noloco and gasloc meet in pairs
- * (pairs.h), and those of powersgd exchange gradients. Held by tests/unit/sim/test_baselines.c and
- * a test of the name of each.
+ * (pairs.h), and those of powersgd, allreduce, onebit, dgc and demo exchange gradients, or
+ * momentum. Held by tests/unit/sim/test_baselines.c and a test of the name of each.
  */
 #ifndef HEARSAY_SIM_STRATEGIES_STRATEGY_H
 #define HEARSAY_SIM_STRATEGIES_STRATEGY_H
@@ -40,6 +45,11 @@ const float *noloco_play(struct experiment *experiment, struct outcome *outcome)
 const float *streaming_diloco_play(struct experiment *experiment, struct outcome *outcome);
 const float *powersgd_play(struct experiment *experiment, struct outcome *outcome);
 const float *gasloc_play(struct experiment *experiment, struct outcome *outcome);
+const float *allreduce_play(struct experiment *experiment, struct outcome *outcome);
+const float *onebit_play(struct experiment *experiment, struct outcome *outcome);
+const float *dgc_play(struct experiment *experiment, struct outcome *outcome);
+const float *demo_play(struct experiment *experiment, struct outcome *outcome);
+const float *admm_play(struct experiment *experiment, struct outcome *outcome);
 const float *ako_play(struct experiment *experiment, struct outcome *outcome);
 
 /* The same for the strategy of the scenario. */

@@ -39,6 +39,21 @@ const char strategy_one[] = "[scenario]\n"
                             "[strategy]\n"
                             "local_steps = 10\n";
 
+const char strategy_free[] = "[scenario]\n"
+                             "seconds = 0.6\n"
+                             "nodes = 3 alike, 160 samples/s\n"
+                             "[model]\n"
+                             "layers = dense 10\n"
+                             "[data]\n"
+                             "source = generated\n"
+                             "train_count = 600\n"
+                             "test_count = 200\n"
+                             "[train]\n"
+                             "momentum = 0\n"
+                             "rate = 0.2\n"
+                             "[strategy]\n"
+                             "local_steps = 1\n";
+
 int watched;
 int stop_after;
 
@@ -112,15 +127,75 @@ const struct moment *last_moment(const struct played *played)
     return &played->outcome.moments[played->outcome.moments_count - 1];
 }
 
-void assert_same_weights(const struct played *a, const struct played *b, float by)
+static void assert_near(const struct played *played, const float *weights, float by)
 {
-    float most = 0, moved = 0, *start = calloc(PARAMETERS, sizeof *start);
+    const size_t parameters = experiment_parameters(&played->experiment);
+    float most = 0, moved = 0, *start = calloc(parameters, sizeof *start);
     assert_non_null(start);
-    model_init(a->experiment.made.model, a->scenario->config.model.seed, start);
-    for (size_t c = 0; c < PARAMETERS; c++) {
-        most = fmaxf(most, fabsf(a->experiment.weights[c] - b->experiment.weights[c]));
-        moved = fmaxf(moved, fabsf(a->experiment.weights[c] - start[c]));
+    model_init(played->experiment.made.model, played->scenario->config.model.seed, start);
+    for (size_t c = 0; c < parameters; c++) {
+        most = fmaxf(most, fabsf(played->experiment.weights[c] - weights[c]));
+        moved = fmaxf(moved, fabsf(played->experiment.weights[c] - start[c]));
     }
     assert_true(most <= by && moved > 0.01f);
     free(start);
+}
+
+void assert_same_weights(const struct played *a, const struct played *b, float by)
+{
+    assert_near(a, b->experiment.weights, by);
+}
+
+void by_hand_begin(struct by_hand *hand, struct played *played)
+{
+    *hand = (struct by_hand){.count = played->scenario->nodes_count};
+    assert_true(hand->count <= 3);
+    for (uint32_t i = 0; i < hand->count; i++) {
+        arena_init_growing(&hand->arenas[i]);
+        hand->learners[i] = experiment_learner(&played->experiment, i, &hand->arenas[i]);
+        assert_int_equal(learner_batch(hand->learners[i]),
+                         experiment_batch(&played->experiment, i));
+    }
+}
+
+void by_hand_end(struct by_hand *hand)
+{
+    for (uint32_t i = 0; i < hand->count; i++) {
+        learner_free(hand->learners[i]);
+        arena_release(&hand->arenas[i]);
+    }
+}
+
+void assert_as_by_hand(const struct by_hand *hand, const struct played *played, float by)
+{
+    float *weights = calloc(experiment_parameters(&played->experiment), sizeof *weights);
+    assert_non_null(weights);
+    learner_read_weights(hand->learners[0], weights);
+    assert_near(played, weights, by);
+    free(weights);
+}
+
+double weights_apart(const struct played *a, const struct played *b)
+{
+    const size_t parameters = experiment_parameters(&a->experiment);
+    double difference = 0, moved = 0;
+    float *start = calloc(parameters, sizeof *start);
+    assert_non_null(start);
+    model_init(a->experiment.made.model, a->scenario->config.model.seed, start);
+    for (size_t c = 0; c < parameters; c++) {
+        difference += pow((double)a->experiment.weights[c] - b->experiment.weights[c], 2);
+        moved += pow((double)a->experiment.weights[c] - start[c], 2);
+    }
+    free(start);
+    return sqrt(difference / moved);
+}
+
+double loss_at_start(struct played *played)
+{
+    float *start = calloc(experiment_parameters(&played->experiment), sizeof *start);
+    assert_non_null(start);
+    model_init(played->experiment.made.model, played->scenario->config.model.seed, start);
+    const struct evaluation mark = experiment_mark(&played->experiment, start, 0);
+    free(start);
+    return mark.loss;
 }

@@ -16,9 +16,10 @@
 
 #define PARAMETERS 7850 /* dense 784 to 10, the model of both */
 
-/* Two slow nodes and a fast one behind links of 1 Mbit/s, for 10 s; and one node alone, with Adam
- * and a schedule, for as many steps. */
-extern const char strategy_three[], strategy_one[];
+/* Two slow nodes and a fast one behind links of 1 Mbit/s, for 10 s; one node alone, with Adam and a
+ * schedule, for as many steps; and three equal nodes without links between them, for three steps of
+ * plain SGD. */
+extern const char strategy_three[], strategy_one[], strategy_free[];
 
 struct played {
     struct scenario *scenario;
@@ -41,7 +42,26 @@ void play_end(struct played *played);
 
 const struct moment *last_moment(const struct played *played);
 
+/* Learners of the nodes of a play, anew, to make its steps by hand; none has another batch. */
+struct by_hand {
+    uint32_t count;
+    struct learner *learners[3];
+    struct arena arenas[3];
+};
+
+void by_hand_begin(struct by_hand *hand, struct played *played);
+void by_hand_end(struct by_hand *hand);
+
+/* No weight of the first learner differs by more from what the play came to, and it has moved. */
+void assert_as_by_hand(const struct by_hand *hand, const struct played *played, float by);
+
 /* No weight differs by more, and they have moved from the start. */
 void assert_same_weights(const struct played *a, const struct played *b, float by);
+
+/* How far two plays are from each other, relative to how far the first went from the start. */
+double weights_apart(const struct played *a, const struct played *b);
+
+/* Of the weights before the first step, on the whole test set. */
+double loss_at_start(struct played *played);
 
 #endif

@@ -115,6 +115,48 @@ static void a_step_in_two_halves_is_the_step_and_follows_the_gradient_it_is_give
     dataset_free(&train);
 }
 
+/* Momentum, decay and clipping of the optimizer, and the kind of it, change nothing. */
+static void a_plain_second_half_moves_weights_by_the_rate_alone(void **state)
+{
+    (void)state;
+    const struct dataset_options options = {.source = DATASET_XOR, .shards = 1};
+    struct dataset train;
+    struct problem problem;
+    assert_int_equal(dataset_load_train(&train, &options, &problem), OK);
+    for (int kind = OPTIMIZER_SGD; kind <= OPTIMIZER_MUON; kind++) {
+        struct model *model;
+        float gradient[64], before[64], after[64];
+        assert_int_equal(model_new(&model, &arena, backend, model_preset("xor"), train.shape,
+                                   train.classes, 16, &problem),
+                         OK);
+        const size_t parameters = model_parameters(model);
+        const struct learner_options learning = {
+            .optimizer = {.kind = (enum optimizer_kind)kind,
+                          .sgd = {.rate = 0.25f, .momentum = 0.5f, .weight_decay = 0.5f},
+                          .beta2 = 0.5f,
+                          .clip = 0.01f,
+                          .schedule = STEP,
+                          .decay = 0.5f,
+                          .period_samples = 16},
+            .batch = 16,
+            .density_max = (uint32_t)parameters};
+        struct learner *learner = learner_new(&arena, backend, model, &train, NULL, &learning);
+        for (int step = 0; step < 3; step++) {
+            learner_read_weights(learner, before);
+            learner_gradient(learner, gradient);
+            for (size_t c = 0; c < parameters; c++)
+                gradient[c] = 1 + (float)c;
+            assert_int_equal(learner_descend_plainly(learner, gradient), 16);
+            learner_read_weights(learner, after);
+            for (size_t c = 0; c < parameters; c++)
+                assert_true(fabsf(before[c] - after[c] - ldexpf(gradient[c], -2 - step)) < 1e-5f);
+        }
+        learner_free(learner);
+        model_free(model);
+    }
+    dataset_free(&train);
+}
+
 static void the_optimizer_is_as_at_first(const struct learner *learner)
 {
     struct learner_state state;
@@ -254,6 +296,7 @@ int main(void)
         TEST(a_learner_alone_learns_through_its_own_publications),
         TEST(two_learners_with_half_the_data_learn_from_each_other),
         TEST(a_step_in_two_halves_is_the_step_and_follows_the_gradient_it_is_given),
+        TEST(a_plain_second_half_moves_weights_by_the_rate_alone),
         TEST(a_learner_that_diverged_publishes_nothing_and_begins_anew_from_the_base),
         TEST(each_epoch_drops_others),
     };

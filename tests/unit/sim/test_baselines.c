@@ -207,12 +207,9 @@ static void the_same_seed_is_the_same_run_and_another_is_not(void **state)
 static void a_play_that_is_interrupted_ends_there_and_nothing_is_judged(void **state)
 {
     (void)state;
-    static const char *const strategies[] = {"gossip",   "single",     "ideal",  "localsgd",
-                                             "diloco",   "sparseloco", "noloco", "streaming_diloco",
-                                             "powersgd", "gasloc"};
     stop_after = 6;
-    for (size_t i = 0; i < sizeof strategies / sizeof strategies[0]; i++) {
-        struct played played = play(strategies[i], NULL);
+    for (int kind = 0; kind < STRATEGIES_COUNT; kind++) {
+        struct played played = play(scenario_strategy_name((enum strategy_kind)kind), NULL);
         const struct outcome *outcome = &played.outcome;
         assert_int_equal(watched, 6);
         assert_true(outcome_is_stopped(outcome) && !outcome_is_met(outcome));

@@ -9,21 +9,6 @@
 #define ROWS    7
 #define COLUMNS 11
 
-static const char three_free[] = "[scenario]\n"
-                                 "seconds = 0.6\n"
-                                 "nodes = 3 alike, 160 samples/s\n"
-                                 "[model]\n"
-                                 "layers = dense 10\n"
-                                 "[data]\n"
-                                 "source = generated\n"
-                                 "train_count = 600\n"
-                                 "test_count = 200\n"
-                                 "[train]\n"
-                                 "momentum = 0\n"
-                                 "rate = 0.2\n"
-                                 "[strategy]\n"
-                                 "local_steps = 1\n";
-
 /* Of so many ranks, each half as large as the one before. */
 static void draw(float *matrix, uint32_t rank, uint64_t seed)
 {
@@ -146,9 +131,9 @@ static void at_full_rank_it_is_sgd_with_the_mean_gradient(void **state)
 {
     (void)state;
     const char *full = "strategy.rank=9", *low = "strategy.rank=1";
-    struct played mean = play_text(three_free, "localsgd", NULL, 0);
-    struct played whole = play_text(three_free, "powersgd", &full, 1);
-    struct played part = play_text(three_free, "powersgd", &low, 1);
+    struct played mean = play_text(strategy_free, "localsgd", NULL, 0);
+    struct played whole = play_text(strategy_free, "powersgd", &full, 1);
+    struct played part = play_text(strategy_free, "powersgd", &low, 1);
     assert_int_equal(mean.outcome.nodes[0].steps, 3);
     assert_int_equal(whole.outcome.nodes[0].steps, 3);
     assert_same_weights(&mean, &whole, 1e-4f);
@@ -158,35 +143,20 @@ static void at_full_rank_it_is_sgd_with_the_mean_gradient(void **state)
     play_end(&part);
 }
 
-/* How far two plays are from each other, relative to how far the first went from the start. */
-static double weights_apart(const struct played *a, const struct played *b)
-{
-    double difference = 0, moved = 0;
-    float *start = calloc(PARAMETERS, sizeof *start);
-    assert_non_null(start);
-    model_init(a->experiment.made.model, a->scenario->config.model.seed, start);
-    for (size_t c = 0; c < PARAMETERS; c++) {
-        difference += pow((double)a->experiment.weights[c] - b->experiment.weights[c], 2);
-        moved += pow((double)a->experiment.weights[c] - start[c], 2);
-    }
-    free(start);
-    return sqrt(difference / moved);
-}
-
 /* At a small rate gradients hardly depend on where the steps so far went: what counts is their sum,
  * and each node keeps what is missing in it. */
 static void after_many_steps_of_rank_1_little_is_missing(void **state)
 {
     (void)state;
     const char *sets[] = {"strategy.rank=1", "train.rate=0.0005", "scenario.seconds=1"};
-    struct played mean = play_text(three_free, "localsgd", sets, 3);
-    struct played part = play_text(three_free, "powersgd", sets, 3);
+    struct played mean = play_text(strategy_free, "localsgd", sets, 3);
+    struct played part = play_text(strategy_free, "powersgd", sets, 3);
     const double first = weights_apart(&mean, &part);
     play_end(&mean);
     play_end(&part);
     sets[2] = "scenario.seconds=20";
-    mean = play_text(three_free, "localsgd", sets, 3);
-    part = play_text(three_free, "powersgd", sets, 3);
+    mean = play_text(strategy_free, "localsgd", sets, 3);
+    part = play_text(strategy_free, "powersgd", sets, 3);
     assert_int_equal(part.outcome.nodes[0].steps, 100);
     assert_true(first > 0.5 && weights_apart(&mean, &part) < 0.1);
     play_end(&mean);

@@ -64,6 +64,16 @@ static void single_values_are_read(void **state)
                 scenario->settings.wire_precision == WIRE_FLOAT32);
     scenario = played(SCENARIO_BASE "strategy = powersgd\n[strategy]\nrank = 3\n");
     assert_true(scenario->strategy == STRATEGY_POWERSGD && scenario->settings.rank == 3);
+    scenario =
+        played(SCENARIO_BASE "strategy = allreduce\n[strategy]\ngradient_precision = float16\n");
+    assert_true(scenario->strategy == STRATEGY_ALLREDUCE &&
+                scenario->settings.gradient_precision == GRADIENT_FLOAT16);
+    scenario = played(SCENARIO_BASE "strategy = dgc\n[strategy]\nwarmup_epochs = 0\n");
+    assert_true(scenario->strategy == STRATEGY_DGC && scenario->settings.warmup_epochs == 0);
+    scenario = played(SCENARIO_BASE "strategy = demo\n[strategy]\nsign_rate = 0.5\n");
+    assert_true(scenario->strategy == STRATEGY_DEMO && scenario->settings.sign_rate == 0.5);
+    scenario = played(SCENARIO_BASE "strategy = admm\n[strategy]\nrho = 2\n");
+    assert_true(scenario->strategy == STRATEGY_ADMM && scenario->settings.rho == 2);
     scenario = played(SCENARIO_BASE
                       "strategy = sparseloco\n[strategy]\ntop_part = 0.5\nerror_decay = 1\n");
     assert_int_equal(scenario->strategy, STRATEGY_SPARSELOCO);

@@ -1,0 +1,133 @@
+/* Consensus ADMM with inexact local solutions (Boyd, Parikh, Chu, Peleato, Eckstein 2011,
+ * "Distributed optimization and statistical learning via the alternating direction method of
+ * multipliers", section 7.1, in scaled form). Node i has weights x_i, data whose loss is f_i, and a
+ * dual vector u_i; z is what all agree on.
+ *
+ *   x_i: `local_steps` steps of the optimizer on f_i(x) + ρ/2·‖x − z + u_i‖²
+ *   z = mean(x_i + u_i)
+ *   u_i = u_i + x_i − z
+ *
+ * The u_i add up to 0. Where nothing moves any more, all x_i are z, and ρ·u_i is minus the gradient
+ * of f_i: so z is a minimum of the sum, however different the data are, where the mean of local
+ * steps is none. Each node adds to the sum
+ *
+ *   B = 4·P bytes
+ *
+ * a ring all-reduce in each round. How often, and ρ, the book leaves open: `local_steps`, `rho`.
+ * The steps are of mini-batches, and begin where the last round ended, with the optimizer's state.
+ * Statistics of batch norms are not pulled; z has their mean. What is evaluated is z. Held by
+ * tests/unit/sim/test_admm.c. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "strategies/rounds.h"
+#include "strategies/strategy.h"
+
+struct admm {
+    float rho;
+    uint32_t local_steps;
+    uint32_t count; /* nodes */
+    size_t parameters;
+    size_t trained; /* of the parameters, the first: all but statistics */
+    float *locals;  /* [count][P]: x_i */
+    float *duals;   /* [count][P]: u_i */
+    float *common;  /* [P]: z */
+    float *sum;     /* [P]: the next z */
+    float *own;     /* [P]: gradient of one node */
+};
+
+static void *begin(const struct experiment *experiment, const void *settings, uint32_t count,
+                   const float *start)
+{
+    const size_t parameters = experiment_parameters(experiment);
+    struct admm *admm = memory_new(1, sizeof *admm);
+    CHECK(!settings);
+    *admm = (struct admm){
+        .rho = (float)experiment->scenario->settings.rho,
+        .local_steps = experiment->scenario->settings.local_steps,
+        .count = count,
+        .parameters = parameters,
+        .trained = model_trained(experiment->made.model),
+        .locals = memory_new(count * parameters, sizeof *admm->locals),
+        .duals = memory_new(count * parameters, sizeof *admm->duals),
+        .common = memory_new(parameters, sizeof *admm->common),
+        .sum = memory_new(parameters, sizeof *admm->sum),
+        .own = memory_new(parameters, sizeof *admm->own),
+    };
+    memcpy(admm->common, start, parameters * sizeof *start);
+    return admm;
+}
+
+static void end(void *self)
+{
+    struct admm *admm = self;
+    free(admm->locals);
+    free(admm->duals);
+    free(admm->common);
+    free(admm->sum);
+    free(admm->own);
+    free(admm);
+}
+
+static struct round next(void *self)
+{
+    struct admm *admm = self;
+    struct round round = {.steps = admm->local_steps};
+    round_is_ring_reduce(&round, admm->count, admm->parameters * sizeof(float));
+    memset(admm->sum, 0, admm->parameters * sizeof *admm->sum);
+    return round;
+}
+
+static void send(void *self, uint32_t i, struct learner *learner)
+{
+    struct admm *admm = self;
+    float *x = admm->locals + i * admm->parameters, *u = admm->duals + i * admm->parameters;
+    for (uint32_t step = 0; step < admm->local_steps; step++) {
+        learner_gradient(learner, admm->own);
+        learner_read_weights(learner, x);
+        for (size_t c = 0; c < admm->trained; c++)
+            admm->own[c] += admm->rho * (x[c] - admm->common[c] + u[c]);
+        (void)learner_descend(learner, admm->own);
+    }
+    learner_read_weights(learner, x);
+    for (size_t c = 0; c < admm->parameters; c++)
+        admm->sum[c] += (x[c] + u[c]) / (float)admm->count;
+}
+
+static void exchange(void *self)
+{
+    struct admm *admm = self;
+    memcpy(admm->common, admm->sum, admm->parameters * sizeof *admm->sum);
+    for (uint32_t i = 0; i < admm->count; i++)
+        for (size_t c = 0; c < admm->trained; c++) {
+            const size_t entry = i * admm->parameters + c;
+            admm->duals[entry] += admm->locals[entry] - admm->common[c];
+        }
+}
+
+/* A node goes on from its own weights. */
+static void receive(void *self, uint32_t i, struct learner *learner)
+{
+    (void)self;
+    (void)i;
+    (void)learner;
+}
+
+static const float *weights(const void *self)
+{
+    const struct admm *admm = self;
+    return admm->common;
+}
+
+const float *admm_play(struct experiment *experiment, struct outcome *outcome)
+{
+    static const struct rounds_method METHOD = {.begin = begin,
+                                                .next = next,
+                                                .send = send,
+                                                .exchange = exchange,
+                                                .receive = receive,
+                                                .weights = weights,
+                                                .end = end};
+    return rounds_play(&METHOD, NULL, experiment, outcome);
+}

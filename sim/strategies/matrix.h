@@ -1,0 +1,27 @@
+/* A tensor as a matrix: its first side against the others; a vector is one row. The tensors of a
+ * model follow each other in its flat vector without a gap. Held by the tests of the strategies
+ * that use it: tests/unit/sim/test_powersgd.c, test_onebit.c, test_dgc.c and test_demo.c. */
+#ifndef HEARSAY_SIM_STRATEGIES_MATRIX_H
+#define HEARSAY_SIM_STRATEGIES_MATRIX_H
+
+#include <stddef.h>
+
+#include "layers/model.h"
+
+struct matrix {
+    size_t offset; /* in the flat vector */
+    size_t rows;
+    size_t columns;
+};
+
+static inline struct matrix matrix_of(const struct tensor *tensor)
+{
+    struct matrix matrix = {.offset = tensor->offset, .rows = 1, .columns = tensor->dims[0]};
+    if (tensor->rank > 1)
+        matrix = (struct matrix){.offset = tensor->offset, .rows = tensor->dims[0], .columns = 1};
+    for (int d = 1; d < tensor->rank; d++)
+        matrix.columns *= tensor->dims[d];
+    return matrix;
+}
+
+#endif

@@ -1,0 +1,102 @@
+/* All-reduce: SGD with the mean gradient, whole or in half precision. */
+#include <math.h>
+
+#include "crypto/secret.h"
+#include "support/sim/strategy_play.h"
+
+static const char half[] = "strategy.gradient_precision=float16";
+
+/* The mean of weights that SGD moved once is what it moves by the mean gradient. */
+static void it_is_sgd_with_the_mean_gradient(void **state)
+{
+    (void)state;
+    struct played mean = play_text(strategy_free, "localsgd", NULL, 0);
+    struct played whole = play_text(strategy_free, "allreduce", NULL, 0);
+    assert_int_equal(whole.outcome.nodes[0].steps, 3);
+    assert_same_weights(&mean, &whole, 1e-6f);
+    play_end(&mean);
+    play_end(&whole);
+}
+
+/* Factors of rank 10 are larger than the matrix, which goes as it is. */
+static void its_steps_are_those_of_powersgd_where_that_leaves_gradients_whole(void **state)
+{
+    (void)state;
+    const char *sets[] = {"strategy.rank=10", "train.momentum=0.9", "scenario.seconds=4"};
+    struct played powersgd = play_text(strategy_free, "powersgd", sets, 3);
+    struct played allreduce = play_text(strategy_free, "allreduce", sets, 3);
+    assert_int_equal(allreduce.outcome.nodes[2].steps, 20);
+    assert_same_weights(&powersgd, &allreduce, 0);
+    play_end(&powersgd);
+    play_end(&allreduce);
+}
+
+/* A step of 0.2 s; then four transfers of 40 ms, and two thirds of a message twice over 1 Mbit/s:
+ * 0.695 s, 14 of which fit; and with half of the bytes 0.527 s, 18 of which fit. */
+static void a_step_costs_an_all_reduce_of_the_gradients(void **state)
+{
+    (void)state;
+    struct played whole = play("allreduce", NULL), rounded = play("allreduce", half);
+    assert_int_equal(whole.outcome.nodes[2].steps, 14);
+    assert_int_equal(last_moment(&whole)->samples, 14 * 3 * 32);
+    assert_int_equal(last_moment(&whole)->sent_bytes, 14 * 2 * 2 * 4 * PARAMETERS);
+    assert_int_equal(rounded.outcome.nodes[2].steps, 18);
+    assert_int_equal(last_moment(&rounded)->sent_bytes, 18 * 2 * 2 * 2 * PARAMETERS);
+    play_end(&whole);
+    play_end(&rounded);
+}
+
+/* One step of a node alone, at a rate of 1: what it moved is a gradient, whose entries are float16
+ * but for what rounding w - g leaves of them. */
+static void float16_rounds_each_gradient(void **state)
+{
+    (void)state;
+    const char *sets[] = {"scenario.seconds=0.2", "alike.count=1", half};
+    struct played whole = play_text(strategy_free, "allreduce", sets, 2);
+    struct played rounded = play_text(strategy_free, "allreduce", sets, 3);
+    const double apart = weights_apart(&whole, &rounded);
+    assert_int_equal(rounded.outcome.nodes[0].steps, 1);
+    assert_true(apart > 1e-5 && apart < 0x1p-11);
+    play_end(&whole);
+    play_end(&rounded);
+}
+
+/* Of three nodes each gradient, a third of each, and each sum is rounded. Without the first it
+ * would be 3.4e-4, without the second 3.3e-4, without the third 2.5e-4. */
+static void float16_rounds_gradients_parts_and_sums(void **state)
+{
+    (void)state;
+    const char *sets[] = {"scenario.seconds=0.2", half};
+    struct played whole = play_text(strategy_free, "allreduce", sets, 1);
+    struct played rounded = play_text(strategy_free, "allreduce", sets, 2);
+    const double apart = weights_apart(&whole, &rounded);
+    assert_true(apart > 3.6e-4 && apart < 4.1e-4);
+    play_end(&whole);
+    play_end(&rounded);
+}
+
+static void it_learns_in_either_precision(void **state)
+{
+    (void)state;
+    const char *sets[] = {"scenario.seconds=20", "train.rate=0.05", half};
+    struct played whole = play_text(strategy_free, "allreduce", sets, 2);
+    struct played rounded = play_text(strategy_free, "allreduce", sets, 3);
+    assert_true(whole.outcome.loss < 0.6 * loss_at_start(&whole));
+    assert_true(fabs(whole.outcome.loss - rounded.outcome.loss) < 0.01);
+    play_end(&whole);
+    play_end(&rounded);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(it_is_sgd_with_the_mean_gradient),
+        cmocka_unit_test(its_steps_are_those_of_powersgd_where_that_leaves_gradients_whole),
+        cmocka_unit_test(a_step_costs_an_all_reduce_of_the_gradients),
+        cmocka_unit_test(float16_rounds_each_gradient),
+        cmocka_unit_test(float16_rounds_gradients_parts_and_sums),
+        cmocka_unit_test(it_learns_in_either_precision),
+    };
+    secret_start();
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
