@@ -26,6 +26,7 @@
 #include "commands/status/status.h"
 #include "commands/status/top.h"
 #include "commands/swarm/swarm.h"
+#include "comparison/comparison.h"
 #include "scenario/sim.h"
 
 enum { EXIT_OK = 0, EXIT_FAILED = 1, EXIT_USAGE = 2 };
@@ -117,6 +118,8 @@ static const struct command commands[] = {
     {"rewind", "begin again from a base before somebody did harm: which, and how", rewind_run},
     {"swarm", "run a whole swarm on this machine and show that its nodes agree", swarm_run},
     {"sim", "play a swarm under virtual time, on any links, with any faults", sim_run},
+    {"compare", "play every strategy of the field on the same links, and say who wins",
+     comparison_run},
     {"model", "the layers of a model as a table: shapes, parameters, work", model_command_run},
     {"data", "what data are: type, shape, classes, samples; and what is wrong", data_command_run},
     {"eval", "loss and accuracy of a saved model", eval_run},

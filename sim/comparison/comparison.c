@@ -1,0 +1,308 @@
+#include "comparison/comparison.h"
+
+#include <getopt.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "comparison/comparison_report.h"
+#include "crypto/secret.h"
+#include "report/gnuplot.h"
+#include "report/report_folder.h"
+
+enum { EXIT_OK = 0, EXIT_FAILED = 1, EXIT_USAGE = 2, EXIT_STOPPED = 130 };
+
+#define SEEDS_USUAL 3
+
+static const char usage[] =
+    "hearsay compare SCENARIO [options]: play every strategy under the same nodes, links, data\n"
+    "and computing, and say which is best there\n"
+    "\n"
+    "  --strategies A,B   these; default: all (see sim/README.md)\n"
+    "  --seeds N          plays of each (default 3)\n"
+    "  --targets X,Y      up to three levels, such as 0.8,0.85; default: parts of the best end\n"
+    "  --metric WORD      accuracy or loss (default: loss of a language model, else accuracy)\n"
+    "  --tune             nine trials for each strategy first, of its main setting and its rate\n"
+    "  --seconds S        virtual seconds of training\n"
+    "  --set KEY=VALUE    change the scenario; may be repeated\n"
+    "  --jobs N           processes (default: one per processor)\n"
+    "  --out DIR          folder of plays and report (default: compare-NAME)\n"
+    "  --help             print this\n"
+    "\n"
+    "Plays that are there, of the same scenario by the same program, are not played again: after\n"
+    "Ctrl+C the same command goes on. Exit codes: 0 all was played, 1 something was not, 2 wrong\n"
+    "usage or scenario, 130 interrupted.\n";
+
+struct comparison_options {
+    struct plan plan;
+    struct comparison comparison;
+    const char *strategies; /* NULL: all */
+    const char *targets;    /* NULL: found from the ends */
+    const char *metric;     /* NULL: by the data */
+    char seconds[64];       /* --seconds as an assignment */
+    bool tune;
+    bool help;
+};
+
+static int complain(int code, const struct problem *problem)
+{
+    (void)fprintf(stderr, "hearsay: %s\n", problem->text);
+    return code;
+}
+
+static enum error add_set(struct plan *plan, const char *set, struct problem *problem)
+{
+    if (plan->sets_count == PLAN_SETS_MAX)
+        return problem_set(problem, TOO_BIG, "more than %d times --set; use a file", PLAN_SETS_MAX);
+    plan->sets[plan->sets_count++] = set;
+    return OK;
+}
+
+static enum error take_count(const char *name, uint32_t most, uint32_t *value,
+                             struct problem *problem)
+{
+    char *end;
+    const unsigned long number = strtoul(optarg, &end, 10);
+    if (!optarg[0] || *end || number == 0 || number > most)
+        return problem_set(problem, MALFORMED, "%s %.40s: give a number from 1 to %u", name, optarg,
+                           most);
+    *value = (uint32_t)number;
+    return OK;
+}
+
+static enum error take(struct comparison_options *options, int option, struct problem *problem)
+{
+    switch (option) {
+    case 'a':
+        options->strategies = optarg;
+        return OK;
+    case 'r':
+        return take_count("--seeds", PLAN_SEEDS_MAX, &options->plan.seeds, problem);
+    case 't':
+        options->targets = optarg;
+        return OK;
+    case 'm':
+        options->metric = optarg;
+        return OK;
+    case 'u':
+        options->tune = true;
+        return OK;
+    case 'S':
+        (void)snprintf(options->seconds, sizeof options->seconds, "scenario.seconds=%.40s", optarg);
+        return add_set(&options->plan, options->seconds, problem);
+    case 'k':
+        return add_set(&options->plan, optarg, problem);
+    case 'j':
+        return take_count("--jobs", 1024, &options->plan.jobs, problem);
+    case 'o':
+        options->plan.dir = optarg;
+        return OK;
+    case 'h':
+        options->help = true;
+        return OK;
+    default:
+        return problem_set(problem, MALFORMED, "see: hearsay compare --help");
+    }
+}
+
+static enum error parse(struct comparison_options *options, int argc, char **argv,
+                        struct problem *problem)
+{
+    static const struct option known[] = {{"strategies", required_argument, NULL, 'a'},
+                                          {"seeds", required_argument, NULL, 'r'},
+                                          {"targets", required_argument, NULL, 't'},
+                                          {"metric", required_argument, NULL, 'm'},
+                                          {"tune", no_argument, NULL, 'u'},
+                                          {"seconds", required_argument, NULL, 'S'},
+                                          {"set", required_argument, NULL, 'k'},
+                                          {"jobs", required_argument, NULL, 'j'},
+                                          {"out", required_argument, NULL, 'o'},
+                                          {"help", no_argument, NULL, 'h'},
+                                          {NULL, 0, NULL, 0}};
+    int option;
+    while ((option = getopt_long(argc, argv, "h", known, NULL)) != -1) {
+        const enum error error = take(options, option, problem);
+        if (error != OK || options->help)
+            return error;
+    }
+    if (optind == argc)
+        return problem_set(problem, MISSING,
+                           "name a scenario, such as configs/sim-dlion-sys.conf; see: hearsay "
+                           "compare --help");
+    options->plan.file = argv[optind++];
+    if (optind < argc)
+        return problem_set(problem, MALFORMED, "one scenario at a time: \"%.80s\" is too much",
+                           argv[optind]);
+    return OK;
+}
+
+/* Calls `with` for each part of a list with commas. */
+static enum error each_part(const char *list, void *self,
+                            enum error (*with)(void *self, const char *part,
+                                               struct problem *problem),
+                            struct problem *problem)
+{
+    char part[TUNING_BYTES];
+    while (list) {
+        const char *comma = strchr(list, ',');
+        const size_t length = comma ? (size_t)(comma - list) : strlen(list);
+        (void)snprintf(part, sizeof part, "%.*s", (int)(length < 60 ? length : 60), list);
+        const enum error error = with(self, part, problem);
+        if (error != OK)
+            return error;
+        list = comma ? comma + 1 : NULL;
+    }
+    return OK;
+}
+
+static enum error add_strategy(void *self, const char *name, struct problem *problem)
+{
+    struct plan *plan = self;
+    for (uint32_t kind = 0; kind < STRATEGIES_COUNT; kind++) {
+        if (strcmp(scenario_strategy_name((enum strategy_kind)kind), name) != 0)
+            continue;
+        for (uint32_t i = 0; i < plan->kinds_count; i++)
+            if (plan->kinds[i] == kind)
+                return problem_set(problem, MALFORMED, "--strategies: %s is there twice", name);
+        plan->kinds[plan->kinds_count++] = (enum strategy_kind)kind;
+        return OK;
+    }
+    return problem_set(problem, MALFORMED,
+                       "--strategies: there is no strategy \"%s\"; known: " STRATEGY_WORDS, name);
+}
+
+static enum error add_target(void *self, const char *text, struct problem *problem)
+{
+    struct comparison *comparison = self;
+    char *end;
+    const double target = strtod(text, &end);
+    const bool is_percent = strcmp(end, "%") == 0;
+    if (!text[0] || (*end && !is_percent) || !(target > 0) || target > 1e6)
+        return problem_set(problem, MALFORMED, "--targets: \"%s\" is not a level such as 0.85",
+                           text);
+    if (comparison->targets_count == TARGETS_MAX)
+        return problem_set(problem, TOO_BIG, "--targets: more than %d", TARGETS_MAX);
+    comparison->targets[comparison->targets_count++] = is_percent ? target / 100 : target;
+    return OK;
+}
+
+static enum error choose_measure(struct comparison_options *options, struct problem *problem)
+{
+    const enum dataset_source source = options->plan.scenario->config.data.source;
+    const bool is_language = source == DATASET_TEXT || source == DATASET_TOKENS;
+    const char *word = options->metric;
+    if (!word)
+        word = is_language ? "loss" : "accuracy";
+    if (strcmp(word, "accuracy") != 0 && strcmp(word, "loss") != 0)
+        return problem_set(problem, MALFORMED, "--metric %.40s: allowed: accuracy, loss", word);
+    options->plan.measure = word[0] == 'a' ? MEASURE_ACCURACY : MEASURE_LOSS;
+    return OK;
+}
+
+/* What is compared, and by what; nothing is played yet. */
+static enum error prepare(struct comparison_options *options, struct scenario *scenario,
+                          struct problem *problem)
+{
+    struct plan *plan = &options->plan;
+    enum error error = scenario_load(scenario, plan->file, plan->sets, plan->sets_count, problem);
+    plan->scenario = scenario;
+    if (error == OK)
+        error = choose_measure(options, problem);
+    if (error == OK && options->strategies)
+        error = each_part(options->strategies, plan, add_strategy, problem);
+    for (uint32_t kind = 0; kind < STRATEGIES_COUNT && !options->strategies; kind++)
+        plan->kinds[plan->kinds_count++] = (enum strategy_kind)kind;
+    if (error == OK && options->targets)
+        error = each_part(options->targets, &options->comparison, add_target, problem);
+    return error;
+}
+
+static enum error make_folders(struct plan *plan, char *usual, size_t bytes,
+                               struct problem *problem)
+{
+    char plays[CONFIG_PATH_BYTES + 16];
+    bool made;
+    (void)snprintf(usual, bytes, "compare-%s", plan->scenario->name);
+    if (!plan->dir)
+        plan->dir = usual;
+    enum error error = gnuplot_ready(problem);
+    if (error == OK)
+        error = report_folder_make(plan->dir, &made, problem);
+    (void)snprintf(plays, sizeof plays, "%s/plays", plan->dir);
+    return error == OK ? report_folder_make(plays, &made, problem) : error;
+}
+
+static bool play_all(struct comparison_options *options)
+{
+    struct plan *plan = &options->plan;
+    if (options->tune) {
+        plan_trials(plan);
+        if (!plan_play(plan))
+            return false;
+        plan_choose(plan);
+    }
+    plan_plays(plan);
+    if (plan->kept > 0)
+        (void)fprintf(stderr, "hearsay: %u of %u plays are there already\n", plan->kept,
+                      plan->plays_count);
+    return plan_play(plan);
+}
+
+/* The command that repeats this one. */
+static void describe(char *out, size_t bytes, int argc, char **argv)
+{
+    size_t used = (size_t)snprintf(out, bytes, "hearsay compare");
+    for (int i = 1; i < argc && used < bytes; i++) {
+        const char *quote = strpbrk(argv[i], " '\"$;|&<>*?()") ? "'" : "";
+        used += (size_t)snprintf(out + used, bytes - used, " %s%s%s", quote, argv[i], quote);
+    }
+}
+
+static enum error report(struct comparison_options *options, struct problem *problem)
+{
+    struct comparison *comparison = &options->comparison;
+    const struct plan *plan = &options->plan;
+    comparison->plan = plan;
+    comparison->is_tuned = options->tune;
+    if (!options->targets)
+        comparison->targets_count = score_targets(plan, comparison->targets);
+    comparison_print(stdout, comparison);
+    const enum error error = comparison_write(comparison, problem);
+    if (error == OK)
+        (void)printf("The report is in %s/report.html\n", plan->dir);
+    return error;
+}
+
+int comparison_run(int argc, char **argv)
+{
+    struct comparison_options options = {.plan.seeds = SEEDS_USUAL};
+    struct problem problem;
+    char folder[CONFIG_PATH_BYTES], command[2048];
+    struct scenario *scenario = memory_new(1, sizeof *scenario);
+    describe(command, sizeof command, argc, argv);
+    options.comparison.command = command;
+    int code = EXIT_USAGE;
+    enum error error = parse(&options, argc, argv, &problem);
+    if (error == OK && options.help) {
+        (void)fputs(usage, stdout);
+        free(scenario);
+        return EXIT_OK;
+    }
+    secret_start();
+    if (error == OK)
+        error = prepare(&options, scenario, &problem);
+    if (error == OK)
+        error = make_folders(&options.plan, folder, sizeof folder, &problem);
+    if (error == OK && !play_all(&options)) {
+        (void)fprintf(stderr, "hearsay: interrupted; the same command goes on from here\n");
+        code = EXIT_STOPPED;
+    } else if (error == OK) {
+        code = EXIT_FAILED;
+        error = report(&options, &problem);
+        if (error == OK && options.plan.failed == 0)
+            code = EXIT_OK;
+    }
+    plan_free(&options.plan);
+    free(scenario);
+    return error == OK ? code : complain(code, &problem);
+}

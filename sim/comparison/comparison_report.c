@@ -1,0 +1,468 @@
+#include "comparison/comparison_report.h"
+
+#include <jansson.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "report/escape.h"
+#include "report/page.h"
+#include "report/report_folder.h"
+#include "report/table.h"
+
+#define SENTENCE_BYTES 512
+#define COLOURS        10
+#define MEGABYTE       1e6
+
+static const char *name_of(const struct comparison *comparison, uint32_t strategy)
+{
+    return scenario_strategy_name(comparison->plan->kinds[strategy]);
+}
+
+static bool is_accuracy(const struct comparison *comparison)
+{
+    return comparison->plan->measure == MEASURE_ACCURACY;
+}
+
+/* As people read it: accuracies in percent. */
+static double shown(const struct comparison *comparison, double value)
+{
+    return is_accuracy(comparison) ? 100 * value : value;
+}
+
+static void target_text(const struct comparison *comparison, uint32_t target,
+                        char out[static TUNING_BYTES])
+{
+    (void)snprintf(out, TUNING_BYTES, is_accuracy(comparison) ? "%.4g %%" : "%.4g",
+                   shown(comparison, comparison->targets[target]));
+}
+
+void comparison_sentence(const struct comparison *comparison, uint32_t target, char *out,
+                         size_t bytes)
+{
+    const struct plan *plan = comparison->plan;
+    const struct winner winner = score_winner(plan, comparison->targets[target]);
+    char level[TUNING_BYTES];
+    target_text(comparison, target, level);
+    if (winner.first == UINT32_MAX) {
+        (void)snprintf(out, bytes, "%s: nobody, with every seed.", level);
+        return;
+    }
+    const struct band first = score_times(plan, winner.first, comparison->targets[target]);
+    const int used =
+        snprintf(out, bytes, "%s: %s first, after %.1f s (%.1f to %.1f)", level,
+                 name_of(comparison, winner.first), first.mean, first.least, first.most);
+    if (used < 0 || (size_t)used >= bytes)
+        return;
+    if (winner.second == UINT32_MAX)
+        (void)snprintf(out + used, bytes - (size_t)used, "; no other with every seed.");
+    else
+        (void)snprintf(out + used, bytes - (size_t)used,
+                       "; %.2f times as soon as %s (%.2f to %.2f).", winner.margin.mean,
+                       name_of(comparison, winner.second), winner.margin.least, winner.margin.most);
+}
+
+/* Who is sooner at the highest target comes first; who never is, by what it came to. */
+struct rank {
+    uint32_t strategy;
+    double times[TARGETS_MAX]; /* from the highest target down */
+    double end;
+    bool less_is_better;
+};
+
+static int by_rank(const void *a, const void *b)
+{
+    const struct rank *x = a, *y = b;
+    for (uint32_t t = 0; t < TARGETS_MAX; t++) {
+        if (isnan(x->times[t]) != isnan(y->times[t]))
+            return isnan(x->times[t]) - isnan(y->times[t]);
+        if (!isnan(x->times[t]) && x->times[t] != y->times[t])
+            return x->times[t] < y->times[t] ? -1 : 1;
+    }
+    if (isnan(x->end) || isnan(y->end))
+        return isnan(x->end) - isnan(y->end);
+    const bool is_first = x->less_is_better ? x->end < y->end : x->end > y->end;
+    return x->end == y->end ? 0 : is_first ? -1 : 1;
+}
+
+/* Strategies in the order of the tables; the caller frees them. */
+static struct rank *ranks_of(const struct comparison *comparison)
+{
+    const struct plan *plan = comparison->plan;
+    struct rank *ranks = memory_new(plan->kinds_count, sizeof *ranks);
+    for (uint32_t i = 0; i < plan->kinds_count; i++) {
+        ranks[i] = (struct rank){.strategy = i,
+                                 .end = score_end(plan, i).mean,
+                                 .less_is_better = !is_accuracy(comparison)};
+        for (uint32_t t = 0; t < TARGETS_MAX; t++)
+            ranks[i].times[t] = NAN;
+        for (uint32_t t = 0; t < comparison->targets_count; t++)
+            ranks[i].times[comparison->targets_count - 1 - t] =
+                score_times(plan, i, comparison->targets[t]).mean;
+    }
+    qsort(ranks, plan->kinds_count, sizeof *ranks, by_rank);
+    return ranks;
+}
+
+/* A time over all seeds; or how many of them got there. */
+static void add_reach(struct table *table, const struct band *band, double unit, uint32_t seeds)
+{
+    if (isfinite(band->mean))
+        table_add(table, "%.1f", band->mean / unit);
+    else if (band->count > 0)
+        table_add(table, "%u of %u", band->count, seeds);
+    else
+        table_add(table, "-");
+}
+
+static void fill_times(struct table *table, const struct comparison *comparison,
+                       char heads[static TARGETS_MAX][TUNING_BYTES])
+{
+    const struct plan *plan = comparison->plan;
+    const char *names[TABLE_COLUMNS_MAX + 1] = {"strategy", "at the end", "+-"};
+    for (uint32_t t = 0; t < comparison->targets_count; t++) {
+        target_text(comparison, t, heads[t]);
+        names[3 + 2 * t] = heads[t];
+        names[4 + 2 * t] = "MB";
+    }
+    table_init(table, "How soon, and with how much", names, 1);
+    table->note =
+        "Seconds to each target and megabytes that a node had sent, means over the seeds.";
+    struct rank *ranks = ranks_of(comparison);
+    for (uint32_t r = 0; r < plan->kinds_count; r++) {
+        const uint32_t i = ranks[r].strategy;
+        const struct band end = score_end(plan, i);
+        table_add(table, "%s", name_of(comparison, i));
+        table_add_figure(table, is_accuracy(comparison) ? "%.2f" : "%.3f",
+                         shown(comparison, end.mean));
+        table_add_figure(table, is_accuracy(comparison) ? "%.2f" : "%.3f",
+                         shown(comparison, (end.most - end.least) / 2));
+        for (uint32_t t = 0; t < comparison->targets_count; t++) {
+            const struct band times = score_times(plan, i, comparison->targets[t]);
+            const struct band bytes = score_bytes(plan, i, comparison->targets[t]);
+            add_reach(table, &times, 1, plan->seeds);
+            table_add_figure(table, "%.3g", bytes.mean / MEGABYTE);
+        }
+    }
+    free(ranks);
+}
+
+/* Of one figure of all plays of a strategy. */
+static double mean_of(const struct plan *plan, uint32_t strategy,
+                      double (*figure)(const struct record *record))
+{
+    double values[PLAN_SEEDS_MAX];
+    for (uint32_t k = 0; k < plan->seeds; k++) {
+        const struct record *record = plan_record(plan, strategy, k);
+        values[k] = record ? figure(record) : NAN;
+    }
+    return score_band(values, plan->seeds).mean;
+}
+
+static double computing(const struct record *record)
+{
+    return 100 * record->computing;
+}
+
+static double link_use(const struct record *record)
+{
+    return 100 * record->link_use;
+}
+
+static double busiest_use(const struct record *record)
+{
+    return 100 * record->busiest_use;
+}
+
+static double sent_mb(const struct record *record)
+{
+    return record->sent_bytes / MEGABYTE;
+}
+
+static double last_distance(const struct record *record)
+{
+    return record->count > 0 ? 100 * record->points[record->count - 1].distance : NAN;
+}
+
+static void fill_costs(struct table *table, const struct comparison *comparison)
+{
+    static const char *const HEADS[] = {"strategy",  "computed %", "links %", "busiest %",
+                                        "MB a node", "apart %",    NULL};
+    static double (*const FIGURES[])(const struct record *) = {computing, link_use, busiest_use,
+                                                               sent_mb, last_distance};
+    const struct plan *plan = comparison->plan;
+    table_init(table, "What it took", HEADS, 1);
+    table->note = "Of the time: machines computing, links busy (mean, and the busiest). Apart: the "
+                  "consensus distance at the last evaluation.";
+    struct rank *ranks = ranks_of(comparison);
+    for (uint32_t r = 0; r < plan->kinds_count; r++) {
+        table_add(table, "%s", name_of(comparison, ranks[r].strategy));
+        for (size_t f = 0; f < sizeof FIGURES / sizeof FIGURES[0]; f++)
+            table_add_figure(table, "%.3g", mean_of(plan, ranks[r].strategy, FIGURES[f]));
+    }
+    free(ranks);
+}
+
+static void fill_settings(struct table *table, const struct comparison *comparison)
+{
+    static const char *const HEADS[] = {"strategy", "best of the trials", NULL};
+    const struct plan *plan = comparison->plan;
+    table_init(table, "Settings", HEADS, 2);
+    table->note = "Of each strategy as many were tried, with the first seed; the best curve on "
+                  "average over time was taken.";
+    for (uint32_t i = 0; comparison->is_tuned && i < plan->kinds_count; i++) {
+        const bool has_two = plan->settings_count[i] > 1;
+        table_add(table, "%s", name_of(comparison, i));
+        table_add(table, "%s%s%s", plan->settings_count[i] ? plan->settings[i][0] : "none",
+                  has_two ? ", " : "", has_two ? plan->settings[i][1] : "");
+    }
+}
+
+static void write_tables(FILE *out, const struct comparison *comparison,
+                         void (*write)(FILE *out, const struct table *table))
+{
+    char heads[TARGETS_MAX][TUNING_BYTES];
+    struct table table;
+    fill_times(&table, comparison, heads);
+    write(out, &table);
+    table_free(&table);
+    fill_costs(&table, comparison);
+    write(out, &table);
+    table_free(&table);
+    fill_settings(&table, comparison);
+    write(out, &table);
+    table_free(&table);
+}
+
+static void say_facts(const struct comparison *comparison, char *out, size_t bytes)
+{
+    const struct scenario *scenario = comparison->plan->scenario;
+    (void)snprintf(out, bytes, "%s, %u seed%s, %.6g virtual seconds, %u nodes",
+                   is_accuracy(comparison) ? "Accuracy" : "Loss", comparison->plan->seeds,
+                   comparison->plan->seeds == 1 ? "" : "s", seconds_of(scenario->span_ns),
+                   scenario->nodes_count);
+}
+
+void comparison_print(FILE *out, const struct comparison *comparison)
+{
+    const struct scenario *scenario = comparison->plan->scenario;
+    char text[SENTENCE_BYTES];
+    table_print_words(out, scenario->about[0] ? scenario->about : scenario->name, 0);
+    say_facts(comparison, text, sizeof text);
+    (void)fprintf(out, "%s\n", text);
+    write_tables(out, comparison, table_print);
+    (void)fputc('\n', out);
+    for (uint32_t t = 0; t < comparison->targets_count; t++) {
+        comparison_sentence(comparison, t, text, sizeof text);
+        table_print_words(out, text, 0);
+    }
+}
+
+/* The means of all seeds at an evaluation. False: not every seed has it. */
+static bool mean_point(const struct plan *plan, uint32_t strategy, uint32_t p,
+                       struct record_point *mean, struct band *band)
+{
+    double values[PLAN_SEEDS_MAX];
+    *mean = (struct record_point){0};
+    for (uint32_t k = 0; k < plan->seeds; k++) {
+        const struct record *record = plan_record(plan, strategy, k);
+        if (!record || p >= record->count)
+            return false;
+        values[k] = score_value(&record->points[p], plan->measure);
+        mean->at_s = record->points[p].at_s;
+        mean->sent_bytes += record->points[p].sent_bytes / plan->seeds;
+    }
+    *band = score_band(values, plan->seeds);
+    return true;
+}
+
+/* A block for each strategy, in the order of the plan. */
+static void write_curves(FILE *out, const void *context)
+{
+    const struct comparison *comparison = context;
+    const struct plan *plan = comparison->plan;
+    (void)fputs("# seconds, mean, least and most over the seeds, bytes sent by a node\n", out);
+    for (uint32_t i = 0; i < plan->kinds_count; i++) {
+        struct record_point mean;
+        struct band band;
+        (void)fprintf(out, "# %s\n", name_of(comparison, i));
+        for (uint32_t p = 0; mean_point(plan, i, p, &mean, &band); p++)
+            (void)fprintf(out, "%.7g %.7g %.7g %.7g %.0f\n", mean.at_s, band.mean, band.least,
+                          band.most, mean.sent_bytes);
+        (void)fputs("\n\n", out);
+    }
+}
+
+static bool has_curve(const struct plan *plan, uint32_t strategy)
+{
+    struct record_point mean;
+    struct band band;
+    return mean_point(plan, strategy, 0, &mean, &band);
+}
+
+static void draw(FILE *out, const struct comparison *comparison, bool by_time)
+{
+    static const char *const colours[COLOURS] = {"#0072B2", "#D55E00", "#009E73", "#CC79A7",
+                                                 "#E69F00", "#56B4E9", "#332288", "#882255",
+                                                 "#999933", "#666666"};
+    const struct plan *plan = comparison->plan;
+    const char *name = by_time ? "time" : "bytes";
+    const double factor = is_accuracy(comparison) ? 100 : 1;
+    (void)fprintf(out,
+                  "\nunset output\n"
+                  "if (kind eq 'svg') set terminal svg size 860,520 font 'sans-serif,14' "
+                  "noenhanced background 'white' name '%s'\n"
+                  "if (kind eq 'png') set terminal pngcairo size 1290,780 fontscale 1.35 "
+                  "linewidth 1.5 noenhanced background 'white'\n"
+                  "set output '%s.'.kind\nset xlabel '%s'\n%s\nplot ",
+                  name, name, by_time ? "virtual time (s)" : "sent by a node (MB)",
+                  by_time ? "unset logscale x" : "set logscale x");
+    const char *between = "";
+    for (uint32_t i = 0; i < plan->kinds_count; i++) {
+        const char *colour = colours[i % COLOURS];
+        if (!has_curve(plan, i) || (!by_time && !(mean_of(plan, i, sent_mb) > 0)))
+            continue;
+        if (by_time && plan->seeds > 1)
+            (void)fprintf(out,
+                          "%s'curves.dat' index %u using 1:(%g*$3):(%g*$4) with filledcurves "
+                          "fc rgb '%s' fs transparent solid 0.15 notitle",
+                          between, i, factor, factor, colour);
+        (void)fprintf(out,
+                      "%s'curves.dat' index %u using %s:(%g*$2) with lines lw %d dt %u lc rgb '%s' "
+                      "title '%s'",
+                      by_time && plan->seeds > 1 ? ", \\\n     " : between, i,
+                      by_time ? "1" : "($5/1e6)", factor, plan->kinds[i] == STRATEGY_GOSSIP ? 4 : 2,
+                      i / COLOURS + 1, colour, name_of(comparison, i));
+        between = ", \\\n     ";
+    }
+    (void)fputs(between[0] ? "\n" : "NaN notitle\n", out);
+}
+
+static void write_script(FILE *out, const void *context)
+{
+    const struct comparison *comparison = context;
+    (void)fprintf(out,
+                  "# Draws the plots of this folder from curves.dat; kind: png or svg.\n"
+                  "if (!exists('kind')) kind = 'png'\n"
+                  "set border 3 lc rgb '#555555'\nset tics nomirror out\n"
+                  "set grid xtics ytics lc rgb '#DDDDDD' lt 1 lw 0.6\n"
+                  "set key outside right top Left reverse samplen 2\nset ylabel '%s'\n",
+                  is_accuracy(comparison) ? "accuracy (%)" : "loss");
+    draw(out, comparison, true);
+    draw(out, comparison, false);
+    (void)fputs("unset output\n", out);
+}
+
+static void put_figure(json_t *object, const char *key, double value)
+{
+    CHECK(json_object_set_new(object, key, isfinite(value) ? json_real(value) : json_null()) == 0);
+}
+
+static json_t *reach_json(const struct comparison *comparison, uint32_t strategy, uint32_t target)
+{
+    const struct plan *plan = comparison->plan;
+    const double level = comparison->targets[target];
+    const struct band times = score_times(plan, strategy, level);
+    json_t *object = json_object();
+    put_figure(object, "target", level);
+    put_figure(object, "mean_s", times.mean);
+    put_figure(object, "least_s", times.least);
+    put_figure(object, "most_s", times.most);
+    put_figure(object, "mean_bytes", score_bytes(plan, strategy, level).mean);
+    CHECK(json_object_set_new(object, "seeds", json_integer(times.count)) == 0);
+    return object;
+}
+
+static json_t *strategy_json(const struct comparison *comparison, uint32_t strategy)
+{
+    const struct plan *plan = comparison->plan;
+    const struct band end = score_end(plan, strategy);
+    json_t *object = json_object(), *targets = json_array(), *settings = json_array();
+    CHECK(json_object_set_new(object, "strategy", json_string(name_of(comparison, strategy))) == 0);
+    for (uint32_t s = 0; s < plan->settings_count[strategy]; s++)
+        CHECK(json_array_append_new(settings, json_string(plan->settings[strategy][s])) == 0);
+    CHECK(json_object_set_new(object, "settings", settings) == 0);
+    put_figure(object, "end_mean", end.mean);
+    put_figure(object, "end_least", end.least);
+    put_figure(object, "end_most", end.most);
+    put_figure(object, "computing", mean_of(plan, strategy, computing) / 100);
+    put_figure(object, "link_use", mean_of(plan, strategy, link_use) / 100);
+    put_figure(object, "busiest_use", mean_of(plan, strategy, busiest_use) / 100);
+    put_figure(object, "sent_bytes", mean_of(plan, strategy, sent_mb) * MEGABYTE);
+    put_figure(object, "distance", mean_of(plan, strategy, last_distance) / 100);
+    for (uint32_t t = 0; t < comparison->targets_count; t++)
+        CHECK(json_array_append_new(targets, reach_json(comparison, strategy, t)) == 0);
+    CHECK(json_object_set_new(object, "targets", targets) == 0);
+    return object;
+}
+
+static void write_json(FILE *out, const void *context)
+{
+    const struct comparison *comparison = context;
+    const struct plan *plan = comparison->plan;
+    json_t *strategies = json_array();
+    for (uint32_t i = 0; i < plan->kinds_count; i++)
+        CHECK(json_array_append_new(strategies, strategy_json(comparison, i)) == 0);
+    json_t *root =
+        json_pack("{s:s, s:s, s:i, s:s, s:o}", "scenario", plan->scenario->name, "measure",
+                  is_accuracy(comparison) ? "accuracy" : "loss", "seeds", (int)plan->seeds,
+                  "command", comparison->command, "strategies", strategies);
+    CHECK(root);
+    (void)json_dumpf(root, out, JSON_INDENT(1));
+    json_decref(root);
+}
+
+struct comparison_page {
+    const struct comparison *comparison;
+    char *drawings[2];
+};
+
+static void write_page(FILE *out, const void *context)
+{
+    const struct comparison_page *page = context;
+    const struct scenario *scenario = page->comparison->plan->scenario;
+    char text[SENTENCE_BYTES];
+    (void)snprintf(text, sizeof text, "%s, strategies compared", scenario->name);
+    page_begin(out, text, scenario->about[0] ? scenario->about : scenario->name);
+    say_facts(page->comparison, text, sizeof text);
+    page_paragraph(out, "", text);
+    page_paragraph(out, "<span class=\"note\">Figures from:</span> ", scenario->source);
+    for (uint32_t t = 0; t < page->comparison->targets_count; t++) {
+        comparison_sentence(page->comparison, t, text, sizeof text);
+        page_paragraph(out, "", text);
+    }
+    page_plot(out, "time", "Over time", page->drawings[0],
+              "Means over the seeds; shaded: from the least to the most.");
+    page_plot(out, "bytes", "Over bytes", page->drawings[1],
+              "Against what a node had sent. A strategy that sends nothing is not there.");
+    write_tables(out, page->comparison, table_html);
+    (void)fputs("<h2>To repeat it</h2>\n<pre>", out);
+    escape_html(out, page->comparison->command);
+    (void)fputs("</pre>\n", out);
+    page_end(out);
+}
+
+enum error comparison_write(const struct comparison *comparison, struct problem *problem)
+{
+    const char *dir = comparison->plan->dir;
+    struct comparison_page page = {.comparison = comparison};
+    report_folder_remove_plot(dir, "time");
+    report_folder_remove_plot(dir, "bytes");
+    enum error error = report_folder_write(dir, "compare.json", write_json, comparison, problem);
+    if (error == OK)
+        error = report_folder_write(dir, "curves.dat", write_curves, comparison, problem);
+    if (error == OK)
+        error = report_folder_write(dir, "plot.gp", write_script, comparison, problem);
+    if (error == OK)
+        error = report_folder_draw(dir, problem);
+    if (error == OK)
+        error = report_folder_drawn(dir, "time", &page.drawings[0], problem);
+    if (error == OK)
+        error = report_folder_drawn(dir, "bytes", &page.drawings[1], problem);
+    if (error == OK)
+        error = report_folder_write(dir, "report.html", write_page, &page, problem);
+    free(page.drawings[0]);
+    free(page.drawings[1]);
+    return error;
+}

@@ -1,0 +1,109 @@
+#!/usr/bin/env bash
+# hearsay compare as a person uses it: a report with a winner, plays that are not played again, Ctrl+C
+# and on from there, and sentences for what cannot be done.
+set -euo pipefail
+program=$1
+work=$(mktemp -d)
+trap 'rm -rf -- "$work"' EXIT
+export OPENBLAS_NUM_THREADS=1
+
+fail() { printf 'test_comparison_command: %s\n' "$*" >&2; exit 1; }
+
+cat >"$work/tiny.conf" <<'TEXT'
+[scenario]
+about = Three that learn little
+seconds = 8
+evaluate_s = 1
+nodes = 3 a, 320 samples/s, up 1 Mbit/s, down 1 Mbit/s
+link = all, rtt 20 ms
+[model]
+layers = dense 10
+[data]
+source = generated
+train_count = 1200
+test_count = 300
+[strategy]
+local_steps = 10
+TEXT
+
+# compare ARGUMENT...: what it prints is in out, what it says in err; returns its exit code.
+compare() {
+    local code=0
+    "$program" compare "$work/tiny.conf" --out "$work/cmp" "$@" >"$work/out" 2>"$work/err" || code=$?
+    return "$code"
+}
+three=(--strategies 'gossip,localsgd,ako' --seeds 2)
+
+compare "${three[@]}" || fail "it ends with $?: $(cat "$work/err")"
+for file in report.html compare.json curves.dat plot.gp time.svg bytes.svg time.png plays/ako-2.json; do
+    [[ -s $work/cmp/$file ]] || fail "there is no $file"
+done
+grep -Eq '%: [a-z]+ first, after [0-9.]+ s \([0-9.]+ to [0-9.]+\)' "$work/out" ||
+    fail "no sentence says who wins: $(cat "$work/out")"
+for name in gossip localsgd ako; do
+    grep -q "^$name " "$work/out" || fail "the tables lack $name"
+    grep -q ">$name<" "$work/cmp/report.html" || fail "the page lacks $name"
+done
+awk 'length > 80' "$work/out" | grep -q . && fail 'a line is wider than 80 columns'
+python3 - "$work/cmp/compare.json" <<'TEXT' || fail 'compare.json is not as it should be'
+import json, sys
+told = json.load(open(sys.argv[1]))
+assert told["seeds"] == 2 and [s["strategy"] for s in told["strategies"]] == ["gossip", "localsgd", "ako"]
+assert all(len(s["targets"]) == 3 and 0 < s["end_mean"] <= 1 for s in told["strategies"])
+assert "hearsay compare" in told["command"]
+TEXT
+
+# Again: nothing is played, and the figures are the same. With another setting everything is.
+cp "$work/out" "$work/first"
+compare "${three[@]}" || fail 'a second time it does not end with 0'
+grep -q '6 of 6 plays are there already' "$work/err" || fail "it plays again: $(cat "$work/err")"
+cmp -s "$work/out" "$work/first" || fail 'a second time the figures are others'
+compare "${three[@]}" --set strategy.local_steps=5 --seeds 1 || fail 'with another setting it ends otherwise'
+grep -q 'already' "$work/err" && fail 'plays of another setting count as played'
+
+# Ctrl+C after the first play, and on from there.
+rm -rf "$work/cmp"
+"$program" compare "$work/tiny.conf" --out "$work/cmp" "${three[@]}" --jobs 1 >"$work/out" \
+    2>"$work/err" &
+pid=$!
+until grep -q '1 of 6 plays' "$work/err"; do kill -0 "$pid" || fail "it ended early: $(cat "$work/err")"; done
+kill -INT "$pid"
+code=0
+wait "$pid" || code=$?
+((code == 130)) || ((code == 0)) || fail "after Ctrl+C it ends with $code"
+if ((code == 130)); then
+    grep -q 'the same command goes on from here' "$work/err" || fail "$(cat "$work/err")"
+    [[ ! -e $work/cmp/report.html ]] || fail 'an interrupted comparison has a report'
+fi
+compare "${three[@]}" || fail 'after Ctrl+C it does not go on'
+grep -Eq '[1-6] of 6 plays are there already' "$work/err" || fail "it begins anew: $(cat "$work/err")"
+cmp -s "$work/out" "$work/first" || fail 'after Ctrl+C the figures are others'
+
+compare --strategies localsgd,ako --seeds 1 --seconds 3 --tune --targets 10%,0.2 || fail "--tune: $(cat "$work/err")"
+grep -q 'best of the trials' "$work/out" || fail 'what was chosen is not said'
+grep -Eq '^ako .*train.rate=[0-9.e-]+, strategy.partitions=(auto|4|16)' "$work/out" ||
+    fail "no setting of ako: $(cat "$work/out")"
+grep -q '^10 %:' "$work/out" || fail 'the target is not the one that was asked for'
+
+# refused CODE WORDS ARGUMENT...
+refused() {
+    local wanted=$1 words=$2 code=0
+    shift 2
+    compare "$@" || code=$?
+    ((code == wanted)) || fail "$*: exit code $code"
+    grep -q "$words" "$work/err" || fail "$*: $(cat "$work/err")"
+}
+refused 2 'there is no strategy "gosip"; known: gossip|single|' --strategies gosip
+refused 2 'ako is there twice' --strategies ako,ako
+refused 2 '"good" is not a level' --targets good
+refused 2 'more than 3' --targets 0.1,0.2,0.3,0.4
+refused 2 'allowed: accuracy, loss' --metric f1
+refused 2 'give a number from 1 to 100' --seeds 0
+refused 2 'too small' --set strategy.rank=0
+refused 1 'streaming_diloco-1: .*is more than local_steps = 10' \
+    --strategies gossip,streaming_diloco --seeds 1 --set strategy.fragments=20
+grep -q '^gossip ' "$work/out" || fail 'one that cannot be played takes the others with it'
+code=0
+"$program" compare >"$work/out" 2>&1 || code=$?
+((code == 2)) || fail "without a scenario it ends with $code"
+"$program" compare --help | grep -q 'hearsay compare SCENARIO' || fail '--help does not help'

@@ -1,0 +1,216 @@
+/* A comparison: what is kept of a play, when a target was reached, who wins, what is tried. */
+#include <math.h>
+
+#include "comparison/comparison_report.h"
+#include "crypto/secret.h"
+#include "support/sim/strategy_play.h"
+
+#define SEEDS 2
+
+static struct record_point curve_a[] = {{0, 0.1, 2.3, 0, NAN},
+                                        {10, 0.5, 1.5, 1e6, 0.1},
+                                        {20, 0.7, 1.0, 2e6, 0.1},
+                                        {30, 0.6, 1.2, 3e6, 0.2}};
+static struct record_point curve_b[] = {{5, 0.8, 0.7, 0, 0}, {15, 0.9, 0.5, 0, 0}};
+
+static struct record record_with(struct record_point *points, uint32_t count)
+{
+    return (struct record){.points = points,
+                           .count = count,
+                           .accuracy = points[count - 1].accuracy,
+                           .loss = points[count - 1].loss,
+                           .computing = 0.5};
+}
+
+static void assert_near(double value, double expected)
+{
+    if (!(fabs(value - expected) < 1e-9))
+        fail_msg("%.10g is not %.10g", value, expected);
+}
+
+static void a_target_is_reached_between_two_evaluations(void **state)
+{
+    (void)state;
+    const struct record a = record_with(curve_a, 4), b = record_with(curve_b, 2);
+    const struct reach half = score_reach(&a, MEASURE_ACCURACY, 0.6);
+    assert_near(half.at_s, 15);
+    assert_near(half.bytes, 1.5e6);
+    assert_near(score_reach(&a, MEASURE_ACCURACY, 0.5).at_s, 10);
+    assert_near(score_reach(&a, MEASURE_LOSS, 1.25).at_s, 15);
+    assert_true(isnan(score_reach(&a, MEASURE_ACCURACY, 0.71).at_s));
+    assert_near(score_reach(&b, MEASURE_ACCURACY, 0.3).at_s, 5); /* before the first is not known */
+    assert_near(score_curve(&a, MEASURE_ACCURACY), (0.1 + 0.5 + 0.7 + 0.6) / 4);
+}
+
+static void a_band_has_a_mean_only_if_every_seed_has_a_value(void **state)
+{
+    (void)state;
+    const double all[] = {1, 4, 1}, some[] = {1, NAN, 2};
+    const struct band band = score_band(all, 3), lacks = score_band(some, 3);
+    assert_near(band.mean, 2);
+    assert_true(band.least == 1 && band.most == 4 && band.count == 3);
+    assert_true(isnan(lacks.mean) && lacks.count == 2 && lacks.most == 2);
+}
+
+/* Two strategies and the ideal one, two seeds, by hand. */
+static struct play plays[3 * SEEDS];
+
+static struct plan by_hand(void)
+{
+    static struct record_point fast[] = {{0, 0, 2, 0, 0}, {10, 1, 1, 4e6, 0}};
+    static struct record_point slow[] = {{0, 0, 2, 0, 0}, {20, 1, 1, 9e6, 0}};
+    static struct record_point slower[] = {{0, 0, 2, 0, 0}, {30, 1, 1, 9e6, 0}};
+    struct record_point *const curves[] = {slow, fast, fast, slower, fast, fast};
+    struct plan plan = {.seeds = SEEDS,
+                        .measure = MEASURE_ACCURACY,
+                        .kinds = {STRATEGY_AKO, STRATEGY_GOSSIP, STRATEGY_IDEAL},
+                        .kinds_count = 3,
+                        .plays = plays,
+                        .plays_count = 3 * SEEDS};
+    for (uint32_t i = 0; i < 3 * SEEDS; i++)
+        plays[i] =
+            (struct play){.strategy = i % 3, .is_read = true, .record = record_with(curves[i], 2)};
+    return plan;
+}
+
+static void who_is_first_on_average_wins_but_for_the_ideal(void **state)
+{
+    (void)state;
+    const struct plan plan = by_hand();
+    const struct winner winner = score_winner(&plan, 0.5);
+    assert_true(winner.first == 1 && winner.second == 0);
+    assert_near(winner.margin.mean, 2.5);
+    assert_true(fabs(winner.margin.least - 2) < 1e-9 && fabs(winner.margin.most - 3) < 1e-9);
+    assert_near(score_times(&plan, 0, 0.5).mean, 12.5);
+    assert_near(score_bytes(&plan, 1, 0.5).mean, 2e6);
+    const struct comparison comparison = {.plan = &plan, .targets = {0.5, 2}, .targets_count = 2};
+    char text[512];
+    comparison_sentence(&comparison, 0, text, sizeof text);
+    assert_string_equal(text, "50 %: gossip first, after 5.0 s (5.0 to 5.0); 2.50 times as soon as "
+                              "ako (2.00 to 3.00).");
+    comparison_sentence(&comparison, 1, text, sizeof text);
+    assert_string_equal(text, "200 %: nobody, with every seed.");
+}
+
+static void who_fails_with_one_seed_does_not_win(void **state)
+{
+    (void)state;
+    const struct plan plan = by_hand();
+    plays[4].is_read = false; /* gossip, second seed */
+    const struct winner winner = score_winner(&plan, 0.5);
+    assert_true(winner.first == 0 && winner.second == UINT32_MAX);
+    assert_true(isnan(score_end(&plan, 1).mean));
+}
+
+static void targets_are_parts_of_the_best_end(void **state)
+{
+    (void)state;
+    double targets[TARGETS_MAX];
+    struct plan plan = by_hand();
+    assert_int_equal(score_targets(&plan, targets), 3);
+    assert_near(targets[0], 0.9);
+    assert_near(targets[2], 0.98);
+    plan.measure = MEASURE_LOSS; /* from 2 down to 1 */
+    assert_int_equal(score_targets(&plan, targets), 3);
+    assert_near(targets[0], 1.1);
+    assert_near(targets[1], 1.05);
+}
+
+static void each_strategy_is_tried_as_often_and_each_trial_is_another(void **state)
+{
+    (void)state;
+    for (uint32_t kind = 0; kind < STRATEGIES_COUNT; kind++) {
+        char all[TUNING_TRIALS][2 * TUNING_BYTES];
+        for (uint32_t trial = 0; trial < TUNING_TRIALS; trial++) {
+            char sets[2][TUNING_BYTES] = {"", ""};
+            const uint32_t count = tuning_trial((enum strategy_kind)kind, trial, 0.02, sets);
+            assert_int_equal(count, tuning_key((enum strategy_kind)kind) ? 2 : 1);
+            (void)snprintf(all[trial], sizeof all[trial], "%s %s", sets[0], sets[1]);
+            for (uint32_t other = 0; other < trial; other++)
+                assert_string_not_equal(all[trial], all[other]);
+        }
+        assert_non_null(strstr(all[4], "train.rate=0.02 "));
+    }
+}
+
+/* Every assignment of a trial is one that a scenario takes. */
+static void what_is_tried_can_be_set(void **state)
+{
+    (void)state;
+    for (uint32_t kind = 0; kind < STRATEGIES_COUNT; kind++)
+        for (uint32_t trial = 0; trial < TUNING_TRIALS; trial++) {
+            char sets[2][TUNING_BYTES];
+            const uint32_t count = tuning_trial((enum strategy_kind)kind, trial, 0.02, sets);
+            const char *list[] = {sets[0], sets[1]};
+            struct played played = play_open(
+                strategy_three, scenario_strategy_name((enum strategy_kind)kind), list, (int)count);
+            play_end(&played);
+        }
+}
+
+static void a_record_comes_back_as_it_was_and_only_for_what_it_is_of(void **state)
+{
+    (void)state;
+    char path[] = "/tmp/test_comparison.XXXXXX";
+    struct problem problem;
+    struct record back, a = record_with(curve_a, 4);
+    a.link_use = NAN;
+    a.busiest_use = 0.25;
+    const int file = mkstemp(path);
+    assert_true(file >= 0);
+    (void)close(file);
+    assert_false(record_read(&back, path, "f")); /* an empty file */
+    assert_int_equal(record_write(&a, path, "f", &problem), OK);
+    assert_false(record_read(&back, path, "g"));
+    assert_true(record_read(&back, path, "f"));
+    assert_int_equal(back.count, 4);
+    assert_true(back.points[1].loss == 1.5 && back.points[3].sent_bytes == 3e6);
+    assert_true(isnan(back.points[0].distance) && isnan(back.link_use));
+    assert_true(back.busiest_use == 0.25 && back.computing == 0.5);
+    record_free(&back);
+    assert_int_equal(truncate(path, 200), 0);
+    assert_false(record_read(&back, path, "f"));
+    (void)unlink(path);
+    assert_false(record_read(&back, path, "f"));
+    assert_int_equal(record_write(&a, "/nowhere/a.json", "f", &problem), FAILED);
+    assert_non_null(strstr(problem.text, "cannot write /nowhere/a.json: No such file"));
+}
+
+static void a_record_is_of_the_evaluations_and_the_links_of_a_play(void **state)
+{
+    (void)state;
+    struct played played = play("ako", NULL);
+    struct record record;
+    record_of(&played.outcome, &record);
+    assert_int_equal(record.count, 2); /* at 5 and at 10 s */
+    assert_true(record.points[0].at_s == 5 && record.points[1].at_s == 10);
+    assert_true(record.points[1].accuracy == played.outcome.accuracy);
+    assert_true(record.points[1].distance > 0);
+    assert_near(record.sent_bytes, (double)last_moment(&played)->sent_bytes / 3);
+    assert_true(record.busiest_use > 0.8 && record.busiest_use <= 1);
+    assert_true(record.link_use > 0 && record.link_use < record.busiest_use);
+    assert_near(record.computing, 1);
+    record_free(&record);
+    play_end(&played);
+    played = play("localsgd", NULL);
+    record_of(&played.outcome, &record);
+    assert_near(record.computing, 3 * 40. / 200); /* three wait, for the slow and the links */
+    record_free(&record);
+    play_end(&played);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_target_is_reached_between_two_evaluations),
+        cmocka_unit_test(a_band_has_a_mean_only_if_every_seed_has_a_value),
+        cmocka_unit_test(who_is_first_on_average_wins_but_for_the_ideal),
+        cmocka_unit_test(who_fails_with_one_seed_does_not_win),
+        cmocka_unit_test(targets_are_parts_of_the_best_end),
+        cmocka_unit_test(each_strategy_is_tried_as_often_and_each_trial_is_another),
+        cmocka_unit_test(what_is_tried_can_be_set),
+        cmocka_unit_test(a_record_comes_back_as_it_was_and_only_for_what_it_is_of),
+        cmocka_unit_test(a_record_is_of_the_evaluations_and_the_links_of_a_play),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
