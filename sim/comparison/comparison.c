@@ -23,6 +23,7 @@ static const char usage[] =
     "  --targets X,Y      up to three levels, such as 0.8,0.85; default: parts of the best end\n"
     "  --metric WORD      accuracy or loss (default: loss of a language model, else accuracy)\n"
     "  --tune             nine trials for each strategy first, of its main setting and its rate\n"
+    "  --settings FILE    those that another comparison has found: its compare.json\n"
     "  --seconds S        virtual seconds of training\n"
     "  --set KEY=VALUE    change the scenario; may be repeated\n"
     "  --jobs N           processes (default: one per processor)\n"
@@ -39,6 +40,7 @@ struct comparison_options {
     const char *strategies; /* NULL: all */
     const char *targets;    /* NULL: found from the ends */
     const char *metric;     /* NULL: by the data */
+    const char *settings;   /* file of another comparison; NULL: none */
     char seconds[64];       /* --seconds as an assignment */
     bool tune;
     bool help;
@@ -87,6 +89,9 @@ static enum error take(struct comparison_options *options, int option, struct pr
     case 'u':
         options->tune = true;
         return OK;
+    case 'f':
+        options->settings = optarg;
+        return OK;
     case 'S':
         (void)snprintf(options->seconds, sizeof options->seconds, "scenario.seconds=%.40s", optarg);
         return add_set(&options->plan, options->seconds, problem);
@@ -113,6 +118,7 @@ static enum error parse(struct comparison_options *options, int argc, char **arg
                                           {"targets", required_argument, NULL, 't'},
                                           {"metric", required_argument, NULL, 'm'},
                                           {"tune", no_argument, NULL, 'u'},
+                                          {"settings", required_argument, NULL, 'f'},
                                           {"seconds", required_argument, NULL, 'S'},
                                           {"set", required_argument, NULL, 'k'},
                                           {"jobs", required_argument, NULL, 'j'},
@@ -129,6 +135,8 @@ static enum error parse(struct comparison_options *options, int argc, char **arg
         return problem_set(problem, MISSING,
                            "name a scenario, such as configs/sim-dlion-sys.conf; see: hearsay "
                            "compare --help");
+    if (options->tune && options->settings)
+        return problem_set(problem, MALFORMED, "--tune and --settings: choose one of them");
     options->plan.file = argv[optind++];
     if (optind < argc)
         return problem_set(problem, MALFORMED, "one scenario at a time: \"%.80s\" is too much",
@@ -212,6 +220,8 @@ static enum error prepare(struct comparison_options *options, struct scenario *s
         error = each_part(options->strategies, plan, add_strategy, problem);
     for (uint32_t kind = 0; kind < STRATEGIES_COUNT && !options->strategies; kind++)
         plan->kinds[plan->kinds_count++] = (enum strategy_kind)kind;
+    if (error == OK && options->settings)
+        error = plan_settings(plan, options->settings, problem);
     if (error == OK && options->targets)
         error = each_part(options->targets, &options->comparison, add_target, problem);
     return error;
@@ -263,7 +273,7 @@ static enum error report(struct comparison_options *options, struct problem *pro
     struct comparison *comparison = &options->comparison;
     const struct plan *plan = &options->plan;
     comparison->plan = plan;
-    comparison->is_tuned = options->tune;
+    comparison->is_tuned = options->tune || options->settings;
     if (!options->targets)
         comparison->targets_count = score_targets(plan, comparison->targets);
     comparison_print(stdout, comparison);

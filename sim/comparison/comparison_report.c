@@ -209,8 +209,8 @@ static void fill_settings(struct table *table, const struct comparison *comparis
     static const char *const HEADS[] = {"strategy", "best of the trials", NULL};
     const struct plan *plan = comparison->plan;
     table_init(table, "Settings", HEADS, 2);
-    table->note = "Of each strategy as many were tried, with the first seed; the best curve on "
-                  "average over time was taken.";
+    table->note = "Of each strategy as many were tried, with one seed; the best curve on average "
+                  "over time was taken.";
     for (uint32_t i = 0; comparison->is_tuned && i < plan->kinds_count; i++) {
         const bool has_two = plan->settings_count[i] > 1;
         table_add(table, "%s", name_of(comparison, i));

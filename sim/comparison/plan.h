@@ -63,6 +63,10 @@ bool plan_play(struct plan *plan);
 /* The trial whose curve is best on average over time becomes the setting of its strategy. */
 void plan_choose(struct plan *plan);
 
+/* The settings of each strategy as another comparison has them, in its compare.json; those that it
+ * does not know stay as they are. MALFORMED or MISSING with a sentence: it is no such file. */
+enum error plan_settings(struct plan *plan, const char *path, struct problem *problem) MUST_USE;
+
 /* The play of a strategy with the k-th seed; NULL: it could not be played. */
 const struct record *plan_record(const struct plan *plan, uint32_t strategy, uint32_t k);
 

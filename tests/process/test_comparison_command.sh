@@ -85,6 +85,11 @@ grep -Eq '^ako .*train.rate=[0-9.e-]+, strategy.partitions=(auto|4|16)' "$work/o
     fail "no setting of ako: $(cat "$work/out")"
 grep -q '^10 %:' "$work/out" || fail 'the target is not the one that was asked for'
 
+cp "$work/cmp/compare.json" "$work/found.json"
+sed -n '/^ako .*train.rate/p' "$work/out" >"$work/chosen"
+compare --strategies ako --seeds 1 --seconds 3 --settings "$work/found.json" || fail "--settings: $(cat "$work/err")"
+sed -n '/^ako .*train.rate/p' "$work/out" | cmp -s - "$work/chosen" || fail 'the settings are others than were found'
+
 # refused CODE WORDS ARGUMENT...
 refused() {
     local wanted=$1 words=$2 code=0
@@ -99,6 +104,9 @@ refused 2 '"good" is not a level' --targets good
 refused 2 'more than 3' --targets 0.1,0.2,0.3,0.4
 refused 2 'allowed: accuracy, loss' --metric f1
 refused 2 'give a number from 1 to 100' --seeds 0
+refused 2 'choose one of them' --tune --settings "$work/found.json"
+refused 2 'give the compare.json of a comparison' --settings "$work/cmp/plays/ako-1.json"
+refused 2 '/nowhere' --settings /nowhere
 refused 2 'too small' --set strategy.rank=0
 refused 1 'streaming_diloco-1: .*is more than local_steps = 10' \
     --strategies gossip,streaming_diloco --seeds 1 --set strategy.fragments=20
