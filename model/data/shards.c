@@ -216,7 +216,7 @@ static enum error check(const struct dataset *whole, const struct shards_options
             problem, MISMATCH,
             "skew: samples with numbers to be predicted have no labels to be skewed by; "
             "set skew to 0");
-    if (whole->count >= wanting)
+    if (whole->count >= wanting || options->is_whole)
         return OK;
     return problem_set(problem, MISMATCH,
                        "%u samples cannot be cut into %u shards; use at most %u nodes that train, "
@@ -243,6 +243,13 @@ static enum error cut_samples(struct shards *shards, const struct dataset *whole
     return error;
 }
 
+static enum error give_all(struct shards *shards, const struct shards_options *options)
+{
+    for (uint32_t i = 0; i < options->nodes; i++)
+        shards->sizes[i] = options->weights[i] > 0 ? shards->count : 0;
+    return OK;
+}
+
 enum error shards_cut(struct shards *shards, const struct dataset *whole,
                       const struct shards_options *options, struct problem *problem)
 {
@@ -251,8 +258,10 @@ enum error shards_cut(struct shards *shards, const struct dataset *whole,
         return error;
     struct shards made = {.count = whole->count, .nodes = options->nodes};
     made.sizes = memory_new(made.nodes, sizeof *made.sizes);
-    error = whole->tokens ? cut_sequences(&made, whole, options, problem)
-                          : cut_samples(&made, whole, options, problem);
+    CHECK(!(options->is_whole && whole->tokens));
+    error = options->is_whole ? give_all(&made, options)
+            : whole->tokens   ? cut_sequences(&made, whole, options, problem)
+                              : cut_samples(&made, whole, options, problem);
     if (error == OK)
         *shards = made;
     else
@@ -284,7 +293,7 @@ static void *copy_rows(const struct shards *shards, uint32_t node, const void *r
     char *copy = rows ? malloc(shards->sizes[node] * bytes) : NULL;
     size_t at = 0;
     for (uint32_t i = 0; copy && i < shards->count; i++)
-        if (shards->owner[i] == node)
+        if (!shards->owner || shards->owner[i] == node)
             memcpy(copy + at++ * bytes, (const char *)rows + i * bytes, bytes);
     return copy;
 }

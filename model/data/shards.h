@@ -19,7 +19,7 @@
  * A node of weight 0 gets nothing. Any other that would get nothing is given the last sample of
  * the largest shard (of the first such); not of sequences. Held by tests/unit/model/test_shards.c.
  *
- * Not here: DATASET_XOR, of which every node holds all.
+ * Of DATASET_XOR, which has four samples, every node holds all (is_whole).
  */
 #ifndef HEARSAY_MODEL_DATA_SHARDS_H
 #define HEARSAY_MODEL_DATA_SHARDS_H
@@ -34,11 +34,13 @@ struct shards_options {
     const double *weights; /* [nodes], finite, not negative, not all 0 */
     double alpha;          /* 0, or finite and positive */
     uint64_t seed;         /* dataset_options.seed gives the same slices */
+    bool is_whole;         /* every node with a weight has all samples; not of sequences */
 };
 
 struct shards {
-    uint32_t *owner; /* images: [count]: the node that has the sample */
-    size_t *ends;    /* sequences: [nodes]: where the stretch of each ends, in tokens */
+    uint32_t
+        *owner;   /* images: [count]: the node that has the sample; NULL: every one with a size */
+    size_t *ends; /* sequences: [nodes]: where the stretch of each ends, in tokens */
     uint32_t *sizes; /* [nodes]: samples */
     uint32_t count;
     uint32_t nodes;

@@ -22,7 +22,8 @@ static enum error cut(struct experiment *experiment, struct problem *problem)
     const struct shards_options options = {.nodes = scenario->nodes_count,
                                            .weights = weights,
                                            .alpha = scenario->skew,
-                                           .seed = scenario->config.data.seed};
+                                           .seed = scenario->config.data.seed,
+                                           .is_whole = scenario->config.data.source == DATASET_XOR};
     return shards_cut(&experiment->shards, &experiment->train, &options, problem);
 }
 

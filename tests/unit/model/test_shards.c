@@ -369,6 +369,24 @@ static void skewed_or_short_sequences_are_refused(void **state)
                                          "context of 16 at least 32 are needed; take fewer"));
 }
 
+static void four_samples_for_all_are_whole_with_everybody_who_wants_some(void **state)
+{
+    (void)state;
+    const double weights[NODES] = {1, 0, 2, 1, 1, 1, 1, 1, 1, 1};
+    const struct shards_options options = {.nodes = NODES, .weights = weights, .is_whole = true};
+    const struct dataset whole = whole_of(4);
+    struct problem problem;
+    struct shards shards;
+    assert_int_equal(shards_cut(&shards, &whole, &options, &problem), OK);
+    assert_true(shards.sizes[0] == 4 && shards.sizes[1] == 0 && shards.sizes[2] == 4);
+    struct dataset shard = take(&shards, &whole, 2);
+    assert_int_equal(shard.count, 4);
+    assert_memory_equal(shard.pixels, whole.pixels, 8);
+    assert_memory_equal(shard.labels, whole.labels, 4 * sizeof *whole.labels);
+    dataset_free(&shard);
+    shards_free(&shards);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -381,6 +399,7 @@ int main(void)
         cmocka_unit_test(the_parts_have_mean_and_variance_of_their_distribution),
         cmocka_unit_test(the_seed_alone_decides),
         cmocka_unit_test(more_nodes_than_samples_are_refused),
+        cmocka_unit_test(four_samples_for_all_are_whole_with_everybody_who_wants_some),
         IN_DATA_FOLDER(equal_weights_give_the_stretches_that_daemons_load),
         cmocka_unit_test(stretches_follow_each_other_by_weight),
         cmocka_unit_test(skewed_or_short_sequences_are_refused),
