@@ -70,8 +70,7 @@ static uint64_t slowest(const struct wire *wire, const struct connection *connec
     };
     uint64_t least = 0;
     for (int i = 0; i < 3; i++) {
-        const uint64_t rate =
-            way[i] && way[i]->rate ? rate_at(way[i]->rate, wire->event_queue->now_ns) : 0;
+        const uint64_t rate = way[i] ? pipe_rate(way[i], wire->event_queue->now_ns) : 0;
         if (rate && (!least || rate < least))
             least = rate;
     }

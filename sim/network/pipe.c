@@ -2,9 +2,20 @@
 
 #define CLOGGED_BYTES_PER_S 100
 
+/* The time that the rate and the stalls are given in; before their origin it is 0. */
+static uint64_t own_time(const struct pipe *pipe, uint64_t now_ns)
+{
+    return now_ns > pipe->origin_ns ? now_ns - pipe->origin_ns : 0;
+}
+
+uint64_t pipe_rate(const struct pipe *pipe, uint64_t now_ns)
+{
+    return pipe->rate ? rate_at(pipe->rate, own_time(pipe, now_ns)) : 0;
+}
+
 static uint64_t rate_of(const struct pipe *pipe, uint64_t now_ns)
 {
-    const uint64_t bytes_per_s = pipe->rate ? rate_at(pipe->rate, now_ns) : 0;
+    const uint64_t bytes_per_s = pipe_rate(pipe, now_ns);
     if (now_ns >= pipe->clogged_ns)
         return bytes_per_s;
     return bytes_per_s && bytes_per_s < CLOGGED_BYTES_PER_S ? bytes_per_s : CLOGGED_BYTES_PER_S;
@@ -15,7 +26,7 @@ static uint64_t after_stall(const struct pipe *pipe, uint64_t now_ns)
 {
     if (pipe->stall_every_ns == 0)
         return now_ns;
-    const uint64_t phase = now_ns % pipe->stall_every_ns;
+    const uint64_t phase = own_time(pipe, now_ns) % pipe->stall_every_ns;
     const uint64_t begin =
         pipe->stall_every_ns - pipe->stall_ns; /* each period ends with its stall */
     return phase < begin ? now_ns : now_ns - phase + pipe->stall_every_ns;
@@ -25,13 +36,15 @@ static uint64_t after_stall(const struct pipe *pipe, uint64_t now_ns)
 static uint64_t until_change(const struct pipe *pipe, uint64_t now_ns)
 {
     uint64_t until_ns = now_ns < pipe->clogged_ns ? pipe->clogged_ns : NEVER_NS;
-    for (uint32_t i = 0; pipe->rate && i < pipe->rate->changes; i++)
-        if (pipe->rate->change[i].at_ns > now_ns && pipe->rate->change[i].at_ns < until_ns)
-            until_ns = pipe->rate->change[i].at_ns;
+    for (uint32_t i = 0; pipe->rate && i < pipe->rate->changes; i++) {
+        const uint64_t change_ns = pipe->rate->change[i].at_ns + pipe->origin_ns;
+        if (change_ns > now_ns && change_ns < until_ns)
+            until_ns = change_ns;
+    }
     if (pipe->stall_every_ns == 0)
         return until_ns;
-    const uint64_t stall_ns =
-        now_ns - now_ns % pipe->stall_every_ns + pipe->stall_every_ns - pipe->stall_ns;
+    const uint64_t phase = own_time(pipe, now_ns) % pipe->stall_every_ns;
+    const uint64_t stall_ns = now_ns - phase + pipe->stall_every_ns - pipe->stall_ns;
     return stall_ns < until_ns ? stall_ns : until_ns;
 }
 

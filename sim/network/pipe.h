@@ -17,6 +17,7 @@
 
 struct pipe {
     const struct rate *rate; /* rate over time; NULL: no limit */
+    uint64_t origin_ns;      /* the time from which those of rate and stalls count */
     uint64_t stall_ns;       /* length of a periodic stall */
     uint64_t stall_every_ns; /* period of the stalls; 0: none */
     uint64_t clogged_ns;     /* a clog lets next to nothing pass until then */
@@ -34,6 +35,9 @@ void pipe_clog(struct pipe *pipe, uint64_t until_ns);
 /* End the clog now. What is inside departs when it would have; what enters now does not wait for
  * it. */
 void pipe_unclog(struct pipe *pipe, uint64_t now_ns);
+
+/* Bytes per second now, whatever clogs it; 0: no limit. */
+uint64_t pipe_rate(const struct pipe *pipe, uint64_t now_ns);
 
 static inline bool pipe_is_limited(const struct pipe *pipe)
 {

@@ -74,8 +74,9 @@ static void add_node(struct gossip *gossip, uint32_t i)
             at->batch_size = setup_batch_size(config, gossip->experiment->made.model);
     }
     struct party *party = &gossip->world.wire.parties[i];
-    party->up = party->down =
-        (struct pipe){.stall_ns = group->stall_ns, .stall_every_ns = group->stall_every_ns};
+    party->up = party->down = (struct pipe){.origin_ns = WORLD_BEGIN_NS,
+                                            .stall_ns = group->stall_ns,
+                                            .stall_every_ns = group->stall_every_ns};
     party->up.rate = &group->up;
     party->down.rate = &group->down;
     free(config);
@@ -111,8 +112,10 @@ static void add_twins(struct gossip *gossip)
             at->batch_size = from->batch_size;
             at->options.advertise =
                 at->options.listen_port ? world_address(twin) : (struct address){0};
-            world->wire.parties[twin].up.rate = &scenario_group(scenario, i)->up;
-            world->wire.parties[twin].down.rate = &scenario_group(scenario, i)->down;
+            struct party *party = &world->wire.parties[twin];
+            party->up.origin_ns = party->down.origin_ns = WORLD_BEGIN_NS;
+            party->up.rate = &scenario_group(scenario, i)->up;
+            party->down.rate = &scenario_group(scenario, i)->down;
         }
     }
 }
@@ -131,6 +134,8 @@ static void build(struct gossip *gossip)
         .maker = {.self = gossip, .make = make_sim_learner},
     };
     world_init(&gossip->world, &options);
+    for (uint32_t k = 0; k < scenario->regions_count * scenario->regions_count; k++)
+        gossip->world.wire.region_pipes[k].origin_ns = WORLD_BEGIN_NS;
     gossip->world.trace_file = experiment->trace;
     gossip->world.has_list = scenario->quarantines;
     gossip->lifetimes = memory_new(scenario->nodes_count, sizeof *gossip->lifetimes);

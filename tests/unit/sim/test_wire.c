@@ -293,6 +293,26 @@ static void a_pipe_that_stalls_carries_nothing_meanwhile(void **state)
     assert_in_range(b->last_ns, MS(1080) - 10, MS(1080) + 10);
 }
 
+/* The clock of the pipe began at 2 s: its stall is from 2.7 to 3 s, its rate falls at 3 s. */
+static void the_times_of_a_pipe_count_from_its_origin(void **state)
+{
+    (void)state;
+    static const struct rate falling = {
+        .bytes_per_s = MBIT, .change = {{SECOND_NS, MBIT / 100}}, .changes = 1};
+    struct pipe pipe = {.rate = &falling,
+                        .origin_ns = 2 * SECOND_NS,
+                        .stall_ns = MS(300),
+                        .stall_every_ns = SECOND_NS};
+    bool lost = false;
+    assert_int_equal(pipe_rate(&pipe, MS(2999)), MBIT);
+    assert_int_equal(pipe_rate(&pipe, MS(3000)), MBIT / 100);
+    assert_int_equal(pipe_rate(&pipe, 0), MBIT);
+    assert_int_equal(pipe_pass(&pipe, MS(2600), MBIT / 10, 0, &lost), MS(2700));
+    /* 50 bytes, at a hundredth of the rate from 3 s on */
+    assert_int_equal(pipe_pass(&pipe, MS(2700), 50, 0, &lost), MS(3040));
+    assert_false(lost);
+}
+
 int main(void)
 {
 #define STORY(name) cmocka_unit_test_setup_teardown(name, begin, end)
@@ -315,6 +335,7 @@ int main(void)
         STORY(a_clog_that_ends_early_keeps_nobody_else),
         STORY(nothing_overtakes_what_is_still_in_a_clog),
         STORY(a_pipe_that_stalls_carries_nothing_meanwhile),
+        STORY(the_times_of_a_pipe_count_from_its_origin),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
