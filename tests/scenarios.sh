@@ -1,0 +1,43 @@
+#!/usr/bin/env bash
+# Do the ready scenarios still come to what they promise?
+#
+#   tests/scenarios.sh [--part COMMIT] HEARSAY
+#
+#     --part COMMIT  an eighth of them, which follows from the commit; the eight share none and leave none out
+#
+# Plays configs/sim-*.conf, two at a time, and prints a line for each: how long it took, and which expectation is
+# not met. Fails if there is one. A thousand nodes take five minutes; all of them take half an hour of processor.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+export LC_ALL=C OPENBLAS_NUM_THREADS=1 # names have one order
+readonly parts=8
+
+fail() { printf 'scenarios: %s\n' "$*" >&2; exit 1; }
+
+part=''
+if [[ ${1:-} == --part ]]; then
+    hash=$(git rev-parse --verify --quiet "${2:?--part wants a commit}^{commit}" || sha1sum <<<"$2" | cut -c1-40)
+    part=$((16#${hash:0:4} % parts))
+    shift 2
+fi
+program=${1:?"usage: tests/scenarios.sh [--part COMMIT] HEARSAY"}
+
+# play FILE
+play() {
+    local begin=$SECONDS code=0 said
+    said=$("$program" sim "$1" --no-report 2>&1) || code=$?
+    printf '%s: %s after %d s\n' "$1" "$( ((code == 0)) && echo met || echo 'NOT MET')" $((SECONDS - begin))
+    ((code == 0)) || grep -E '^NOT MET|^BROKEN|^hearsay:' <<<"$said" || tail -3 <<<"$said"
+    return "$code"
+}
+export -f play
+export program
+
+files=()
+at=0
+for file in configs/sim-*.conf; do
+    ((${part:-at % parts} != at % parts)) || files+=("$file")
+    at=$((at + 1))
+done
+printf '%s\0' "${files[@]}" | xargs -0 -n 1 -P 2 bash -c 'play "$1"' play || fail 'not all that is promised is met'
+printf '%d scenarios: all that is promised is met\n' "${#files[@]}"
