@@ -19,7 +19,8 @@
     EACH(STREAMING_DILOCO, streaming_diloco) \
     EACH(POWERSGD, powersgd) \
     EACH(GASLOC, gasloc) \
-    EACH(AKO, ako)
+    EACH(AKO, ako) \
+    EACH(ADPSGD, adpsgd)
 /* clang-format on */
 
 #define STRATEGY_CONSTANT(CONSTANT, name) STRATEGY_##CONSTANT,

@@ -15,6 +15,7 @@
  *   gasloc            rounds of local steps, then accelerated gossip with one other at random
  *
  *   ako               each step tells all a part of the model in turn
+ *   adpsgd            after a step two at random take their mean
  *
  * Those from localsgd to gasloc are methods of one frame of rounds, rounds.h, those from ako on of
  * a frame of workers that do not all wait for each other, workers.h; each is in a file of its name.
@@ -41,6 +42,7 @@ const float *streaming_diloco_play(struct experiment *experiment, struct outcome
 const float *powersgd_play(struct experiment *experiment, struct outcome *outcome);
 const float *gasloc_play(struct experiment *experiment, struct outcome *outcome);
 const float *ako_play(struct experiment *experiment, struct outcome *outcome);
+const float *adpsgd_play(struct experiment *experiment, struct outcome *outcome);
 
 /* The same for the strategy of the scenario. */
 const float *strategy_play(struct experiment *experiment, struct outcome *outcome);
