@@ -96,6 +96,13 @@ static const struct config_key keys_of[] = {
      .words = "auto",
      .help = "ako: of the model, one of which is told in each step; auto: as many as the links "
              "make necessary."},
+    {.name = "probability",
+     .type = CONFIG_REAL,
+     AT(probability),
+     .initial = "0.1",
+     .min = 1e-6,
+     .max = 1,
+     .help = "gosgd: that a worker pushes its weights to another after a step."},
 };
 
 #define KEYS (sizeof keys_of / sizeof keys_of[0])

@@ -20,7 +20,8 @@
     EACH(POWERSGD, powersgd) \
     EACH(GASLOC, gasloc) \
     EACH(AKO, ako) \
-    EACH(ADPSGD, adpsgd)
+    EACH(ADPSGD, adpsgd) \
+    EACH(GOSGD, gosgd)
 /* clang-format on */
 
 #define STRATEGY_CONSTANT(CONSTANT, name) STRATEGY_##CONSTANT,
@@ -49,6 +50,7 @@ struct strategy_settings {
 
     double gain;         /* what all say counts this much of its mean */
     uint32_t partitions; /* ako: of the model, or CONFIG_AUTO */
+    double probability;  /* gosgd: of a push after a step */
 };
 
 /* Its name in a scenario. */

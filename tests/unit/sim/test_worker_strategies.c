@@ -14,6 +14,7 @@ struct entry {
 static const struct entry entries[] = {
     {"ako", NULL, false},
     {"adpsgd", NULL, false},
+    {"gosgd", NULL, false},
 };
 
 #define ENTRIES (sizeof entries / sizeof entries[0])
