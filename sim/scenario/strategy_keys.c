@@ -58,7 +58,8 @@ static const struct config_key keys_of[] = {
      .initial = "1",
      .max = 1000000,
      .unit = "steps",
-     .help = "streaming_diloco: made while a part is exchanged."},
+     .help = "streaming_diloco: made while a part is exchanged; sgp: made before what others sent "
+             "has come; 0: none."},
     {.name = "mixing",
      .type = CONFIG_REAL,
      AT(mixing),

@@ -21,7 +21,8 @@
     EACH(GASLOC, gasloc) \
     EACH(AKO, ako) \
     EACH(ADPSGD, adpsgd) \
-    EACH(GOSGD, gosgd)
+    EACH(GOSGD, gosgd) \
+    EACH(SGP, sgp)
 /* clang-format on */
 
 #define STRATEGY_CONSTANT(CONSTANT, name) STRATEGY_##CONSTANT,

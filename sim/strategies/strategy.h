@@ -17,6 +17,7 @@
  *   ako               each step tells all a part of the model in turn
  *   adpsgd            after a step two at random take their mean
  *   gosgd             now and then a worker pushes its weights to one at random
+ *   sgp               each step a half of weights and counts goes to the next of a graph
  *
  * Those from localsgd to gasloc are methods of one frame of rounds, rounds.h, those from ako on of
  * a frame of workers that do not all wait for each other, workers.h; each is in a file of its name.
@@ -45,6 +46,7 @@ const float *gasloc_play(struct experiment *experiment, struct outcome *outcome)
 const float *ako_play(struct experiment *experiment, struct outcome *outcome);
 const float *adpsgd_play(struct experiment *experiment, struct outcome *outcome);
 const float *gosgd_play(struct experiment *experiment, struct outcome *outcome);
+const float *sgp_play(struct experiment *experiment, struct outcome *outcome);
 
 /* The same for the strategy of the scenario. */
 const float *strategy_play(struct experiment *experiment, struct outcome *outcome);

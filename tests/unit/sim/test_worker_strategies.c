@@ -15,6 +15,7 @@ static const struct entry entries[] = {
     {"ako", NULL, false},
     {"adpsgd", NULL, false},
     {"gosgd", NULL, false},
+    {"sgp", NULL, true},
 };
 
 #define ENTRIES (sizeof entries / sizeof entries[0])
