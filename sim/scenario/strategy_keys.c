@@ -104,6 +104,14 @@ static const struct config_key keys_of[] = {
      .min = 1e-6,
      .max = 1,
      .help = "gosgd: that a worker pushes its weights to another after a step."},
+    {.name = "threshold",
+     .type = CONFIG_REAL,
+     AT(threshold),
+     .initial = "0.01",
+     .min = 1e-9,
+     .max = 1000,
+     .help =
+         "strom, threshold: what an entry has to exceed to be said; it suits one model and rate."},
 };
 
 #define KEYS (sizeof keys_of / sizeof keys_of[0])

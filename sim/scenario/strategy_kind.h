@@ -22,7 +22,9 @@
     EACH(AKO, ako) \
     EACH(ADPSGD, adpsgd) \
     EACH(GOSGD, gosgd) \
-    EACH(SGP, sgp)
+    EACH(SGP, sgp) \
+    EACH(STROM, strom) \
+    EACH(THRESHOLD, threshold)
 /* clang-format on */
 
 #define STRATEGY_CONSTANT(CONSTANT, name) STRATEGY_##CONSTANT,
@@ -52,6 +54,7 @@ struct strategy_settings {
     double gain;         /* what all say counts this much of its mean */
     uint32_t partitions; /* ako: of the model, or CONFIG_AUTO */
     double probability;  /* gosgd: of a push after a step */
+    double threshold;     /* strom, threshold: what an entry has to exceed to be said */
 };
 
 /* Its name in a scenario. */

@@ -16,6 +16,8 @@ static const struct entry entries[] = {
     {"adpsgd", NULL, false},
     {"gosgd", NULL, false},
     {"sgp", NULL, true},
+    {"strom", NULL, false},
+    {"threshold", "strategy.threshold=0.05", false},
 };
 
 #define ENTRIES (sizeof entries / sizeof entries[0])
