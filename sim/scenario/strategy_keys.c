@@ -112,6 +112,22 @@ static const struct config_key keys_of[] = {
      .max = 1000,
      .help =
          "strom, threshold: what an entry has to exceed to be said; it suits one model and rate."},
+    {.name = "significance",
+     .type = CONFIG_REAL,
+     AT(significance),
+     .initial = "0.01",
+     .min = 1e-9,
+     .max = 1000,
+     .help = "gaia: the part of a value that its update has to exceed to be said at once; it falls "
+             "with the root of the steps."},
+    {.name = "clock_bound",
+     .type = CONFIG_U32,
+     AT(clock_bound),
+     .initial = "16",
+     .min = 1,
+     .max = 1000000000,
+     .unit = "steps",
+     .help = "gaia: that a worker may be ahead of the slowest."},
 };
 
 #define KEYS (sizeof keys_of / sizeof keys_of[0])

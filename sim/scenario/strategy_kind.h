@@ -24,7 +24,8 @@
     EACH(GOSGD, gosgd) \
     EACH(SGP, sgp) \
     EACH(STROM, strom) \
-    EACH(THRESHOLD, threshold)
+    EACH(THRESHOLD, threshold) \
+    EACH(GAIA, gaia)
 /* clang-format on */
 
 #define STRATEGY_CONSTANT(CONSTANT, name) STRATEGY_##CONSTANT,
@@ -54,7 +55,11 @@ struct strategy_settings {
     double gain;         /* what all say counts this much of its mean */
     uint32_t partitions; /* ako: of the model, or CONFIG_AUTO */
     double probability;  /* gosgd: of a push after a step */
-    double threshold;     /* strom, threshold: what an entry has to exceed to be said */
+    double threshold;    /* strom, threshold: what an entry has to exceed to be said */
+
+    /* gaia */
+    double significance;  /* of an update: its part of the value, in the first step */
+    uint32_t clock_bound; /* steps ahead of the slowest worker at most */
 };
 
 /* Its name in a scenario. */
