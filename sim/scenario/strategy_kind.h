@@ -25,7 +25,8 @@
     EACH(SGP, sgp) \
     EACH(STROM, strom) \
     EACH(THRESHOLD, threshold) \
-    EACH(GAIA, gaia)
+    EACH(GAIA, gaia) \
+    EACH(DOWNPOUR, downpour)
 /* clang-format on */
 
 #define STRATEGY_CONSTANT(CONSTANT, name) STRATEGY_##CONSTANT,
@@ -60,6 +61,12 @@ struct strategy_settings {
     /* gaia */
     double significance;  /* of an update: its part of the value, in the first step */
     uint32_t clock_bound; /* steps ahead of the slowest worker at most */
+
+    /* downpour */
+    uint32_t push_steps; /* between what a worker pushes and the next */
+    uint32_t
+        fetch_steps; /* between what a worker fetches and the next, or CONFIG_AUTO: as pushed */
+    bool average;    /* all wait for the mean of their weights */
 };
 
 /* Its name in a scenario. */

@@ -21,6 +21,7 @@
  *   strom             each step all are told the signs of what has added up to a threshold
  *   threshold         the same with values, and with the whole of each own step
  *   gaia              each step all are told what is significant
+ *   downpour          a parameter server, to which workers push and from which they fetch
  *
  * Those from localsgd to gasloc are methods of one frame of rounds, rounds.h, those from ako on of
  * a frame of workers that do not all wait for each other, workers.h; each is in a file of its name.
@@ -53,6 +54,7 @@ const float *sgp_play(struct experiment *experiment, struct outcome *outcome);
 const float *strom_play(struct experiment *experiment, struct outcome *outcome);
 const float *threshold_play(struct experiment *experiment, struct outcome *outcome);
 const float *gaia_play(struct experiment *experiment, struct outcome *outcome);
+const float *downpour_play(struct experiment *experiment, struct outcome *outcome);
 
 /* The same for the strategy of the scenario. */
 const float *strategy_play(struct experiment *experiment, struct outcome *outcome);

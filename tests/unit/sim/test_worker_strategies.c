@@ -19,22 +19,24 @@ static const struct entry entries[] = {
     {"strom", NULL, false},
     {"threshold", "strategy.threshold=0.05", false},
     {"gaia", "strategy.significance=3", true},
+    {"downpour", "strategy.push_steps=4", false},
+    {"downpour", "strategy.average=yes", true},
 };
 
 #define ENTRIES (sizeof entries / sizeof entries[0])
 
-/* The loss of a model that has learned nothing is log 10, 2.30. */
+/* A tenth is right by chance; one node alone gets to 0.39. */
 static void each_learns_and_makes_the_steps_that_others_leave_it(void **state)
 {
     (void)state;
     for (size_t i = 0; i < ENTRIES; i++) {
         struct played played = play(entries[i].strategy, entries[i].set);
         const struct node_total *nodes = played.outcome.nodes;
-        print_message("%s %s: loss %g, %u and %u steps, %g bytes\n", entries[i].strategy,
-                      entries[i].set ? entries[i].set : "", played.outcome.loss,
+        print_message("%s %s: accuracy %g, %u and %u steps, %g bytes\n", entries[i].strategy,
+                      entries[i].set ? entries[i].set : "", played.outcome.accuracy,
                       (unsigned)nodes[0].steps, (unsigned)nodes[2].steps,
                       (double)last_moment(&played)->sent_bytes);
-        assert_true(played.outcome.loss < 2 && last_moment(&played)->sent_bytes > 0);
+        assert_true(played.outcome.accuracy > 0.35 && last_moment(&played)->sent_bytes > 0);
         if (entries[i].waits)
             assert_true(nodes[2].steps < 100 && nodes[0].steps >= 10);
         else
