@@ -150,6 +150,27 @@ static const struct config_key keys_of[] = {
      AT(average),
      .initial = "no",
      .help = "downpour: all wait for the mean of their weights instead, as in SparkNet."},
+    {.name = "batch_by_speed",
+     .type = CONFIG_BOOL,
+     AT(batch_by_speed),
+     .initial = "yes",
+     .help = "dlion: the batches of all are parted by the speeds of their nodes."},
+    {.name = "max_n",
+     .type = CONFIG_REAL,
+     AT(max_n),
+     .initial = "auto",
+     .min = 0.85,
+     .max = 100,
+     .words = "auto",
+     .help = "dlion: entries that are so many percent below the largest of their tensor are sent; "
+             "auto: as many as each link carries; 100: all."},
+    {.name = "transfer_steps",
+     .type = CONFIG_U32,
+     AT(transfer_steps),
+     .initial = "100",
+     .max = 1000000,
+     .unit = "steps",
+     .help = "dlion: after which a worker draws near the one with the least loss; 0: never."},
 };
 
 #define KEYS (sizeof keys_of / sizeof keys_of[0])

@@ -26,7 +26,8 @@
     EACH(STROM, strom) \
     EACH(THRESHOLD, threshold) \
     EACH(GAIA, gaia) \
-    EACH(DOWNPOUR, downpour)
+    EACH(DOWNPOUR, downpour) \
+    EACH(DLION, dlion)
 /* clang-format on */
 
 #define STRATEGY_CONSTANT(CONSTANT, name) STRATEGY_##CONSTANT,
@@ -67,6 +68,11 @@ struct strategy_settings {
     uint32_t
         fetch_steps; /* between what a worker fetches and the next, or CONFIG_AUTO: as pushed */
     bool average;    /* all wait for the mean of their weights */
+
+    /* dlion */
+    bool batch_by_speed;     /* the batches of all are parted by the speeds of their nodes */
+    double max_n;            /* percent below the largest entry of a tensor, or CONFIG_AUTO_REAL */
+    uint32_t transfer_steps; /* between what a worker takes of the best one; 0: never */
 };
 
 /* Its name in a scenario. */

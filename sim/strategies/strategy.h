@@ -22,6 +22,7 @@
  *   threshold         the same with values, and with the whole of each own step
  *   gaia              each step all are told what is significant
  *   downpour          a parameter server, to which workers push and from which they fetch
+ *   dlion             each step all are told the largest of a gradient that their link carries
  *
  * Those from localsgd to gasloc are methods of one frame of rounds, rounds.h, those from ako on of
  * a frame of workers that do not all wait for each other, workers.h; each is in a file of its name.
@@ -55,6 +56,7 @@ const float *strom_play(struct experiment *experiment, struct outcome *outcome);
 const float *threshold_play(struct experiment *experiment, struct outcome *outcome);
 const float *gaia_play(struct experiment *experiment, struct outcome *outcome);
 const float *downpour_play(struct experiment *experiment, struct outcome *outcome);
+const float *dlion_play(struct experiment *experiment, struct outcome *outcome);
 
 /* The same for the strategy of the scenario. */
 const float *strategy_play(struct experiment *experiment, struct outcome *outcome);

@@ -181,6 +181,12 @@ double workers_rate(const struct workers *stage, uint32_t i, uint32_t j)
     return stage->up[i];
 }
 
+double workers_share(const struct workers *stage, uint32_t i, uint32_t j)
+{
+    (void)j;
+    return stage->up[i] / (stage->count - 1);
+}
+
 double workers_seconds_to_all(const struct workers *stage, uint32_t i, double bytes)
 {
     return stage->up[i] > 0 ? bytes * (stage->count - 1) / stage->up[i] : 0;
@@ -209,6 +215,11 @@ void workers_descend(struct workers *stage, uint32_t i, const float *gradient)
     for (size_t c = 0; c < stage->parameters; c++)
         stage_weights(stage, i)[c] -= gradient[c];
     stage->steps[i]++;
+}
+
+double workers_losses(struct workers *stage, uint32_t i)
+{
+    return stage->losses[i] * stage->batches[i];
 }
 
 void workers_read(const struct workers *stage, uint32_t i, float *weights)

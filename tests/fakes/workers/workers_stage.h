@@ -42,7 +42,7 @@ struct workers {
     uint64_t *steps;   /* [count] */
     uint64_t *step_ns; /* [count]: a second, unless a test writes another */
     uint32_t *batches; /* [count]: 10, unless a test writes another */
-    double *losses;    /* [count]: 0, unless a test writes another */
+    double *losses;    /* [count], of a sample: 0, unless a test writes another */
     double *up;        /* [count]: bytes per second; 0: no limit */
     struct rng rng;
     const float *change;                  /* [P]: what the step that is made does */
