@@ -171,6 +171,12 @@ static const struct config_key keys_of[] = {
      .max = 1000000,
      .unit = "steps",
      .help = "dlion: after which a worker draws near the one with the least loss; 0: never."},
+    {.name = "gossip_of",
+     .type = CONFIG_CHOICE,
+     AT(gossip_of),
+     .initial = "weights",
+     .words = "weights|progress",
+     .help = "gossipgrad: what is exchanged; progress: what the step did to the weights."},
 };
 
 #define KEYS (sizeof keys_of / sizeof keys_of[0])

@@ -27,7 +27,8 @@
     EACH(THRESHOLD, threshold) \
     EACH(GAIA, gaia) \
     EACH(DOWNPOUR, downpour) \
-    EACH(DLION, dlion)
+    EACH(DLION, dlion) \
+    EACH(GOSSIPGRAD, gossipgrad)
 /* clang-format on */
 
 #define STRATEGY_CONSTANT(CONSTANT, name) STRATEGY_##CONSTANT,
@@ -38,6 +39,8 @@
 enum strategy_kind { STRATEGY_GOSSIP, STRATEGIES(STRATEGY_CONSTANT) STRATEGIES_COUNT };
 
 enum wire_precision { WIRE_E3M0, WIRE_FLOAT32 };
+enum gossip_of { GOSSIP_WEIGHTS, GOSSIP_PROGRESS };
+enum gossip_by { GOSSIP_PUSH, GOSSIP_PULL };
 
 struct strategy_settings {
     uint32_t local_steps;  /* between two exchanges */
@@ -73,6 +76,8 @@ struct strategy_settings {
     bool batch_by_speed;     /* the batches of all are parted by the speeds of their nodes */
     double max_n;            /* percent below the largest entry of a tensor, or CONFIG_AUTO_REAL */
     uint32_t transfer_steps; /* between what a worker takes of the best one; 0: never */
+
+    unsigned int gossip_of; /* gossipgrad: enum gossip_of, what is exchanged */
 };
 
 /* Its name in a scenario. */

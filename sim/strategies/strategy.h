@@ -23,6 +23,7 @@
  *   gaia              each step all are told what is significant
  *   downpour          a parameter server, to which workers push and from which they fetch
  *   dlion             each step all are told the largest of a gradient that their link carries
+ *   gossipgrad        each step one sends to one and gets from one, and takes the mean
  *
  * Those from localsgd to gasloc are methods of one frame of rounds, rounds.h, those from ako on of
  * a frame of workers that do not all wait for each other, workers.h; each is in a file of its name.
@@ -57,6 +58,7 @@ const float *threshold_play(struct experiment *experiment, struct outcome *outco
 const float *gaia_play(struct experiment *experiment, struct outcome *outcome);
 const float *downpour_play(struct experiment *experiment, struct outcome *outcome);
 const float *dlion_play(struct experiment *experiment, struct outcome *outcome);
+const float *gossipgrad_play(struct experiment *experiment, struct outcome *outcome);
 
 /* The same for the strategy of the scenario. */
 const float *strategy_play(struct experiment *experiment, struct outcome *outcome);

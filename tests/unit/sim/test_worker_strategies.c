@@ -23,6 +23,7 @@ static const struct entry entries[] = {
     {"downpour", "strategy.push_steps=4", 50, 100},
     {"downpour", "strategy.average=yes", 11, 11},
     {"dlion", NULL, 66, 66},
+    {"gossipgrad", NULL, 21, 22},
 };
 
 #define ENTRIES (sizeof entries / sizeof entries[0])
