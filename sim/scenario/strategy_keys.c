@@ -177,6 +177,12 @@ static const struct config_key keys_of[] = {
      .initial = "weights",
      .words = "weights|progress",
      .help = "gossipgrad: what is exchanged; progress: what the step did to the weights."},
+    {.name = "gossip_by",
+     .type = CONFIG_CHOICE,
+     AT(gossip_by),
+     .initial = "push",
+     .words = "push|pull",
+     .help = "gossip_sgd: weights are sent to one at random, or asked of one and waited for."},
 };
 
 #define KEYS (sizeof keys_of / sizeof keys_of[0])

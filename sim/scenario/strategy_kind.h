@@ -28,7 +28,8 @@
     EACH(GAIA, gaia) \
     EACH(DOWNPOUR, downpour) \
     EACH(DLION, dlion) \
-    EACH(GOSSIPGRAD, gossipgrad)
+    EACH(GOSSIPGRAD, gossipgrad) \
+    EACH(GOSSIP_SGD, gossip_sgd)
 /* clang-format on */
 
 #define STRATEGY_CONSTANT(CONSTANT, name) STRATEGY_##CONSTANT,
@@ -78,6 +79,7 @@ struct strategy_settings {
     uint32_t transfer_steps; /* between what a worker takes of the best one; 0: never */
 
     unsigned int gossip_of; /* gossipgrad: enum gossip_of, what is exchanged */
+    unsigned int gossip_by; /* gossip_sgd: enum gossip_by, who sends weights */
 };
 
 /* Its name in a scenario. */

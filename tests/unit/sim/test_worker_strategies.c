@@ -24,6 +24,8 @@ static const struct entry entries[] = {
     {"downpour", "strategy.average=yes", 11, 11},
     {"dlion", NULL, 66, 66},
     {"gossipgrad", NULL, 21, 22},
+    {"gossip_sgd", NULL, 0, 0},
+    {"gossip_sgd", "strategy.gossip_by=pull", 0, 0},
 };
 
 #define ENTRIES (sizeof entries / sizeof entries[0])
