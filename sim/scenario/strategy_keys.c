@@ -38,7 +38,7 @@ static const struct config_key keys_of[] = {
      .initial = "0.03125",
      .min = 1e-6,
      .max = 1,
-     .help = "sparseloco: of all entries, those of a message."},
+     .help = "sparseloco, choco: of all entries, those of a message."},
     {.name = "error_decay",
      .type = CONFIG_REAL,
      AT(error_decay),
@@ -183,6 +183,19 @@ static const struct config_key keys_of[] = {
      .initial = "push",
      .words = "push|pull",
      .help = "gossip_sgd: weights are sent to one at random, or asked of one and waited for."},
+    {.name = "graph",
+     .type = CONFIG_CHOICE,
+     AT(graph),
+     .initial = "ring",
+     .words = "ring|full",
+     .help = "choco: neighbours are those beside one in a ring, or all others."},
+    {.name = "consensus",
+     .type = CONFIG_REAL,
+     AT(consensus),
+     .initial = "0.3",
+     .min = 1e-6,
+     .max = 1,
+     .help = "choco: part of the way that weights go to the replicas of the neighbours in a step."},
 };
 
 #define KEYS (sizeof keys_of / sizeof keys_of[0])

@@ -29,7 +29,8 @@
     EACH(DOWNPOUR, downpour) \
     EACH(DLION, dlion) \
     EACH(GOSSIPGRAD, gossipgrad) \
-    EACH(GOSSIP_SGD, gossip_sgd)
+    EACH(GOSSIP_SGD, gossip_sgd) \
+    EACH(CHOCO, choco)
 /* clang-format on */
 
 #define STRATEGY_CONSTANT(CONSTANT, name) STRATEGY_##CONSTANT,
@@ -41,6 +42,7 @@ enum strategy_kind { STRATEGY_GOSSIP, STRATEGIES(STRATEGY_CONSTANT) STRATEGIES_C
 
 enum wire_precision { WIRE_E3M0, WIRE_FLOAT32 };
 enum gossip_of { GOSSIP_WEIGHTS, GOSSIP_PROGRESS };
+enum graph { GRAPH_RING, GRAPH_FULL };
 enum gossip_by { GOSSIP_PUSH, GOSSIP_PULL };
 
 struct strategy_settings {
@@ -80,6 +82,10 @@ struct strategy_settings {
 
     unsigned int gossip_of; /* gossipgrad: enum gossip_of, what is exchanged */
     unsigned int gossip_by; /* gossip_sgd: enum gossip_by, who sends weights */
+
+    /* choco */
+    unsigned int graph; /* enum graph: who is whose neighbour */
+    double consensus;   /* part of the way to the neighbours, in a step */
 };
 
 /* Its name in a scenario. */

@@ -25,6 +25,7 @@
  *   dlion             each step all are told the largest of a gradient that their link carries
  *   gossipgrad        each step one sends to one and gets from one, and takes the mean
  *   gossip_sgd        each step weights are averaged with those of one at random
+ *   choco             each step neighbours send what their replicas lack most, and draw near
  *
  * Those from localsgd to gasloc are methods of one frame of rounds, rounds.h, those from ako on of
  * a frame of workers that do not all wait for each other, workers.h; each is in a file of its name.
@@ -61,6 +62,7 @@ const float *downpour_play(struct experiment *experiment, struct outcome *outcom
 const float *dlion_play(struct experiment *experiment, struct outcome *outcome);
 const float *gossipgrad_play(struct experiment *experiment, struct outcome *outcome);
 const float *gossip_sgd_play(struct experiment *experiment, struct outcome *outcome);
+const float *choco_play(struct experiment *experiment, struct outcome *outcome);
 
 /* The same for the strategy of the scenario. */
 const float *strategy_play(struct experiment *experiment, struct outcome *outcome);

@@ -79,9 +79,10 @@ static void nothing_is_lost_and_all_come_to_the_mean(void **state)
 {
     (void)state;
     static const char *const ahead[] = {"overlap_steps=1"};
-    struct workers *stage = stage_open(sgp_play, 6, 1, ahead, 1);
+    struct workers *stage = stage_new(6, 1, ahead, 1);
     struct rng rng = rng_new(5, 0);
-    double produced = 0;
+    double produced = 6 * 50;
+    stage_begin(stage, sgp_play, (const float[]){50});
     for (int k = 0; k < 3000; k++) {
         const uint32_t i = rng_below(&rng, 6);
         const float change = k < 600 ? (float)rng_below(&rng, 5) : 0;
@@ -93,7 +94,7 @@ static void nothing_is_lost_and_all_come_to_the_mean(void **state)
         produced += (double)change;
     }
     stage_deliver_all(stage);
-    assert_true(produced > 100);
+    assert_true(produced > 6 * 50 + 100);
     for (uint32_t i = 0; i < 6; i++)
         assert_float_equal((double)stage_weights(stage, i)[0], produced / 6, 0.01);
     stage_close(stage);

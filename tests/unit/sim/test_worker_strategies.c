@@ -26,6 +26,7 @@ static const struct entry entries[] = {
     {"gossipgrad", NULL, 21, 22},
     {"gossip_sgd", NULL, 0, 0},
     {"gossip_sgd", "strategy.gossip_by=pull", 0, 0},
+    {"choco", NULL, 39, 39},
 };
 
 #define ENTRIES (sizeof entries / sizeof entries[0])
