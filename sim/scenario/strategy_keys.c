@@ -51,7 +51,8 @@ static const struct config_key keys_of[] = {
      .initial = "4",
      .min = 1,
      .max = 1000,
-     .help = "streaming_diloco: parts of the model, exchanged in turn, each every local_steps."},
+     .help = "streaming_diloco: parts of the model, exchanged in turn, each every local_steps; "
+             "mlnet: parts that are added up one after the other."},
     {.name = "overlap_steps",
      .type = CONFIG_U32,
      AT(overlap_steps),
@@ -196,6 +197,13 @@ static const struct config_key keys_of[] = {
      .min = 1e-6,
      .max = 1,
      .help = "choco: part of the way that weights go to the replicas of the neighbours in a step."},
+    {.name = "fanout",
+     .type = CONFIG_U32,
+     AT(fanout),
+     .initial = "2",
+     .min = 1,
+     .max = 1000,
+     .help = "mlnet: children of each worker in the tree; the number of workers makes it a star."},
 };
 
 #define KEYS (sizeof keys_of / sizeof keys_of[0])

@@ -30,7 +30,8 @@
     EACH(DLION, dlion) \
     EACH(GOSSIPGRAD, gossipgrad) \
     EACH(GOSSIP_SGD, gossip_sgd) \
-    EACH(CHOCO, choco)
+    EACH(CHOCO, choco) \
+    EACH(MLNET, mlnet)
 /* clang-format on */
 
 #define STRATEGY_CONSTANT(CONSTANT, name) STRATEGY_##CONSTANT,
@@ -86,6 +87,8 @@ struct strategy_settings {
     /* choco */
     unsigned int graph; /* enum graph: who is whose neighbour */
     double consensus;   /* part of the way to the neighbours, in a step */
+
+    uint32_t fanout; /* mlnet: children of each worker in the tree */
 };
 
 /* Its name in a scenario. */

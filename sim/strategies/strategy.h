@@ -26,6 +26,7 @@
  *   gossipgrad        each step one sends to one and gets from one, and takes the mean
  *   gossip_sgd        each step weights are averaged with those of one at random
  *   choco             each step neighbours send what their replicas lack most, and draw near
+ *   mlnet             a parameter server, to which and from which all goes along a tree
  *
  * Those from localsgd to gasloc are methods of one frame of rounds, rounds.h, those from ako on of
  * a frame of workers that do not all wait for each other, workers.h; each is in a file of its name.
@@ -63,6 +64,7 @@ const float *dlion_play(struct experiment *experiment, struct outcome *outcome);
 const float *gossipgrad_play(struct experiment *experiment, struct outcome *outcome);
 const float *gossip_sgd_play(struct experiment *experiment, struct outcome *outcome);
 const float *choco_play(struct experiment *experiment, struct outcome *outcome);
+const float *mlnet_play(struct experiment *experiment, struct outcome *outcome);
 
 /* The same for the strategy of the scenario. */
 const float *strategy_play(struct experiment *experiment, struct outcome *outcome);

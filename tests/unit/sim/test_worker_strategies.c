@@ -27,6 +27,7 @@ static const struct entry entries[] = {
     {"gossip_sgd", NULL, 0, 0},
     {"gossip_sgd", "strategy.gossip_by=pull", 0, 0},
     {"choco", NULL, 39, 39},
+    {"mlnet", NULL, 13, 13},
 };
 
 #define ENTRIES (sizeof entries / sizeof entries[0])
