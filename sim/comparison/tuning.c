@@ -22,6 +22,15 @@ static const struct tuning {
     [STRATEGY_ADMM] = {"strategy.rho", {"0.01", "0.1", "1"}},
     [STRATEGY_DGC] = {"strategy.top_part", {"0.001", "0.01", "0.03"}},
     [STRATEGY_DEMO] = {"strategy.sign_rate", {"0.0003", "0.001", "0.003"}},
+    [STRATEGY_GOSGD] = {"strategy.probability", {"0.02", "0.1", "0.4"}},
+    [STRATEGY_SGP] = {"strategy.overlap_steps", {"0", "1", "4"}},
+    [STRATEGY_STROM] = {"strategy.threshold", {"0.001", "0.003", "0.01"}},
+    [STRATEGY_THRESHOLD] = {"strategy.threshold", {"0.001", "0.003", "0.01"}},
+    [STRATEGY_GAIA] = {"strategy.significance", {"0.01", "0.03", "0.1"}},
+    [STRATEGY_DOWNPOUR] = {"strategy.push_steps", {"1", "5", "20"}},
+    [STRATEGY_DLION] = {"strategy.max_n", {"auto", "90", "99"}},
+    [STRATEGY_CHOCO] = {"strategy.consensus", {"0.1", "0.3", "0.6"}},
+    [STRATEGY_MLNET] = {"strategy.fragments", {"1", "4", "16"}},
     [STRATEGY_AKO] = {"strategy.partitions", {"auto", "4", "16"}},
 };
 

@@ -27,10 +27,30 @@ static enum error cut(struct experiment *experiment, struct problem *problem)
     return shards_cut(&experiment->shards, &experiment->train, &options, problem);
 }
 
+/* Of the batches of all nodes, the part of node i by its speed; at least a sample. */
+static uint32_t batch_by_speed(const struct scenario *scenario, uint32_t i)
+{
+    double batches = 0, speeds = 0;
+    for (uint32_t k = 0; k < scenario->nodes_count; k++) {
+        struct config *config = memory_new(1, sizeof *config);
+        scenario_node_config(scenario, k, config);
+        const double speed = scenario_group(scenario, k)->samples_per_s;
+        batches += speed > 0 ? config->train.batch : 0;
+        speeds += speed;
+        free(config);
+    }
+    const double batch = batches * scenario_group(scenario, i)->samples_per_s / speeds;
+    return batch < 1 ? 1 : (uint32_t)(batch + 0.5);
+}
+
 static struct config *node_config(const struct experiment *experiment, uint32_t i)
 {
+    const struct scenario *scenario = experiment->scenario;
     struct config *config = memory_new(1, sizeof *config);
-    scenario_node_config(experiment->scenario, i, config);
+    scenario_node_config(scenario, i, config);
+    if (scenario->strategy == STRATEGY_DLION && scenario->settings.batch_by_speed &&
+        config->train.batch != CONFIG_AUTO)
+        config->train.batch = batch_by_speed(scenario, i);
     return config;
 }
 

@@ -5,6 +5,7 @@
 #ifndef HEARSAY_SIM_SCENARIO_STRATEGY_KIND_H
 #define HEARSAY_SIM_SCENARIO_STRATEGY_KIND_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 /* Every strategy but the first, gossip: its constant, and its name in a scenario. */
@@ -24,7 +25,19 @@
     EACH(DGC, dgc) \
     EACH(DEMO, demo) \
     EACH(ADMM, admm) \
-    EACH(AKO, ako)
+    EACH(AKO, ako) \
+    EACH(ADPSGD, adpsgd) \
+    EACH(GOSGD, gosgd) \
+    EACH(SGP, sgp) \
+    EACH(STROM, strom) \
+    EACH(THRESHOLD, threshold) \
+    EACH(GAIA, gaia) \
+    EACH(DOWNPOUR, downpour) \
+    EACH(DLION, dlion) \
+    EACH(GOSSIPGRAD, gossipgrad) \
+    EACH(GOSSIP_SGD, gossip_sgd) \
+    EACH(CHOCO, choco) \
+    EACH(MLNET, mlnet)
 /* clang-format on */
 
 #define STRATEGY_CONSTANT(CONSTANT, name) STRATEGY_##CONSTANT,
@@ -36,12 +49,15 @@ enum strategy_kind { STRATEGY_GOSSIP, STRATEGIES(STRATEGY_CONSTANT) STRATEGIES_C
 
 enum wire_precision { WIRE_E3M0, WIRE_FLOAT32 };
 enum gradient_precision { GRADIENT_FLOAT32, GRADIENT_FLOAT16 };
+enum gossip_of { GOSSIP_WEIGHTS, GOSSIP_PROGRESS };
+enum graph { GRAPH_RING, GRAPH_FULL };
+enum gossip_by { GOSSIP_PUSH, GOSSIP_PULL };
 
 struct strategy_settings {
     uint32_t local_steps;  /* between two exchanges */
     double outer_rate;     /* rate of the outer step, or CONFIG_AUTO_REAL */
     double outer_momentum; /* momentum of that step, or CONFIG_AUTO_REAL */
-    double top_part;       /* sparseloco, dgc, demo: of all entries, those of a message */
+    double top_part;       /* sparseloco, dgc, demo, choco: of all entries, those of a message */
     double error_decay;    /* sparseloco, demo: what stays of the untold, from round to round */
 
     /* streaming_diloco */
@@ -58,6 +74,31 @@ struct strategy_settings {
 
     double gain;         /* what all say counts this much of its mean */
     uint32_t partitions; /* ako: of the model, or CONFIG_AUTO */
+    double probability;  /* gosgd: of a push after a step */
+    double threshold;    /* strom, threshold: what an entry has to exceed to be said */
+
+    /* gaia */
+    double significance;  /* of an update: its part of the value, in the first step */
+    uint32_t clock_bound; /* steps ahead of the slowest worker at most */
+
+    /* downpour */
+    uint32_t push_steps;  /* between two pushes of a worker */
+    uint32_t fetch_steps; /* between two fetches, or CONFIG_AUTO: as it pushes */
+    bool average;         /* all wait for the mean of their weights */
+
+    /* dlion */
+    bool batch_by_speed;     /* the batches of all are parted by the speeds of their nodes */
+    double max_n;            /* percent below the largest entry of a tensor, or CONFIG_AUTO_REAL */
+    uint32_t transfer_steps; /* between what a worker takes of the best one; 0: never */
+
+    unsigned int gossip_of; /* gossipgrad: enum gossip_of, what is exchanged */
+    unsigned int gossip_by; /* gossip_sgd: enum gossip_by, who sends weights */
+
+    /* choco */
+    unsigned int graph; /* enum graph: who is whose neighbour */
+    double consensus;   /* part of the way to the neighbours, in a step */
+
+    uint32_t fanout; /* mlnet: children of each worker in the tree */
 };
 
 /* Its name in a scenario. */

@@ -20,6 +20,18 @@
  *   admm              rounds of local steps that are pulled towards a consensus
  *
  *   ako               each step tells all a part of the model in turn
+ *   adpsgd            after a step two at random take their mean
+ *   gosgd             now and then a worker pushes its weights to one at random
+ *   sgp               each step a half of weights and counts goes to the next of a graph
+ *   strom             each step all are told the signs of what has added up to a threshold
+ *   threshold         the same with values, and with the whole of each own step
+ *   gaia              each step all are told what is significant
+ *   downpour          a parameter server, to which workers push and from which they fetch
+ *   dlion             each step all are told the largest of a gradient that their link carries
+ *   gossipgrad        each step one sends to one and gets from one, and takes the mean
+ *   gossip_sgd        each step weights are averaged with those of one at random
+ *   choco             each step neighbours send what their replicas lack most, and draw near
+ *   mlnet             a parameter server, to which and from which all goes along a tree
  *
  * Those from localsgd to admm are methods of one frame of rounds, rounds.h, those from ako on of
  * a frame of workers that do not all wait for each other, workers.h; each is in a file of its name.
@@ -51,6 +63,18 @@ const float *dgc_play(struct experiment *experiment, struct outcome *outcome);
 const float *demo_play(struct experiment *experiment, struct outcome *outcome);
 const float *admm_play(struct experiment *experiment, struct outcome *outcome);
 const float *ako_play(struct experiment *experiment, struct outcome *outcome);
+const float *adpsgd_play(struct experiment *experiment, struct outcome *outcome);
+const float *gosgd_play(struct experiment *experiment, struct outcome *outcome);
+const float *sgp_play(struct experiment *experiment, struct outcome *outcome);
+const float *strom_play(struct experiment *experiment, struct outcome *outcome);
+const float *threshold_play(struct experiment *experiment, struct outcome *outcome);
+const float *gaia_play(struct experiment *experiment, struct outcome *outcome);
+const float *downpour_play(struct experiment *experiment, struct outcome *outcome);
+const float *dlion_play(struct experiment *experiment, struct outcome *outcome);
+const float *gossipgrad_play(struct experiment *experiment, struct outcome *outcome);
+const float *gossip_sgd_play(struct experiment *experiment, struct outcome *outcome);
+const float *choco_play(struct experiment *experiment, struct outcome *outcome);
+const float *mlnet_play(struct experiment *experiment, struct outcome *outcome);
 
 /* The same for the strategy of the scenario. */
 const float *strategy_play(struct experiment *experiment, struct outcome *outcome);

@@ -105,14 +105,27 @@ static void way(const struct workers *workers, uint32_t i, uint32_t j, double ra
     rates[2] = (double)rate_at(&scenario_group(scenario, to)->down, now_ns);
 }
 
-double workers_rate(const struct workers *workers, uint32_t i, uint32_t j)
+/* The least rate of the way from i to j, whose ends are shared with so many; 0: no limit. */
+static double rate_shared(const struct workers *workers, uint32_t i, uint32_t j, double sharers)
 {
     double rates[3], least = 0;
     way(workers, i, j, rates);
+    rates[0] /= sharers;
+    rates[2] /= sharers;
     for (int k = 0; k < 3; k++)
         if (rates[k] > 0 && (least == 0 || rates[k] < least))
             least = rates[k];
     return least;
+}
+
+double workers_rate(const struct workers *workers, uint32_t i, uint32_t j)
+{
+    return rate_shared(workers, i, j, 1);
+}
+
+double workers_share(const struct workers *workers, uint32_t i, uint32_t j)
+{
+    return rate_shared(workers, i, j, workers->count - 1);
 }
 
 double workers_seconds_to_all(const struct workers *workers, uint32_t i, double bytes)
@@ -159,6 +172,11 @@ void workers_descend(struct workers *workers, uint32_t i, const float *gradient)
 {
     struct worker *worker = at(workers, i);
     count_step(workers, worker, learner_descend(worker->learner, gradient));
+}
+
+double workers_losses(struct workers *workers, uint32_t i)
+{
+    return learner_losses(at(workers, i)->learner);
 }
 
 void workers_read(const struct workers *workers, uint32_t i, float *weights)

@@ -58,6 +58,9 @@ uint32_t workers_batch(const struct workers *workers, uint32_t i); /* samples of
 /* Bytes per second of the way from i to j at this time, if nothing else used it; 0: no limit. */
 double workers_rate(const struct workers *workers, uint32_t i, uint32_t j);
 
+/* The same if i sends to all others at a time, and all send to j. */
+double workers_share(const struct workers *workers, uint32_t i, uint32_t j);
+
 /* Seconds in which worker i can send that many bytes to each of the others, if all do so at a time:
  * by its uplink, the ways to them, and their downlinks; 0: no limit. */
 double workers_seconds_to_all(const struct workers *workers, uint32_t i, double bytes);
@@ -69,6 +72,9 @@ const float *workers_step(struct workers *workers, uint32_t i);
  * with a gradient[P]. The weights may be changed before or after the two, not in between. */
 float *workers_gradient(struct workers *workers, uint32_t i);
 void workers_descend(struct workers *workers, uint32_t i, const float *gradient);
+
+/* The losses of the samples of its steps since the last call, added up. */
+double workers_losses(struct workers *workers, uint32_t i);
 
 /* Weights of worker i, [P]: read, written, and content or values added, times scale. */
 void workers_read(const struct workers *workers, uint32_t i, float *weights);

@@ -11,7 +11,7 @@
 
 /* "1 to 4096 samples" */
 struct config_allowed {
-    char text[128];
+    char text[384];
 };
 struct config_allowed config_allowed_of(const struct config_key *key);
 

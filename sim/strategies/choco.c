@@ -1,0 +1,175 @@
+/* CHOCO-SGD (Koloskova, Stich, Jaggi 2019, arXiv 1902.00340): neighbours of a fixed graph know each
+ * other by replicas that follow in compressed differences, and draw near those.
+ *
+ *   in each round, of worker i:
+ *     x_i = x_i + Δ                              Δ: what its step did to its weights
+ *     q_i = largest(x_i − x̂_i)                   to all neighbours
+ *     x̂_j = x̂_j + q_j                            for i and its neighbours, when all have come
+ *     x_i = x_i + γ Σ_j w (x̂_j − x̂_i)            j: its neighbours, d of them; w = 1 / (d + 1)
+ *
+ * γ is strategy.consensus, strategy.graph a ring of all or all with all. The replicas that a worker
+ * keeps are its own and the sum of its neighbours', as the paper says that is enough. They start
+ * where the weights do, not at 0, in favour of this method. Who has all messages of a round goes
+ * on; nobody else is waited for. As the sums are over both ends of each edge, a round of γ does not
+ * change the mean of all, which is evaluated.
+ *
+ * Of each 4,096 entries the top_part largest are sent (sparse_keep_largest), of 8 bytes, a place
+ * and a value, or all values, 4 bytes each, where that is less; and 4 for the round.
+ *
+ * Held by tests/unit/sim/test_choco.c. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "strategies/sparse.h"
+#include "strategies/strategy.h"
+#include "strategies/workers.h"
+
+#define ROUND_BYTES 4
+#define ENTRY_BYTES 8
+
+struct chooser {
+    uint64_t mixed;   /* rounds whose messages have all come */
+    uint32_t came[2]; /* messages of an even and of an odd round */
+    float *hat;       /* [P]: x̂ of itself */
+    float *hats;      /* [P]: the sum of its neighbours' x̂ */
+    float *next[2];   /* [P]: what is to be added to that, of an even and of an odd round */
+};
+
+struct choco {
+    struct workers *workers;
+    size_t parameters;
+    uint32_t count;
+    uint32_t neighbours; /* d */
+    double part;         /* of the entries, those of a message */
+    float gamma;
+    struct chooser *choosers; /* [count] */
+    float *own;               /* [P]: of one worker */
+};
+
+static void *begin(struct workers *workers, const float *start)
+{
+    const uint32_t count = workers_count(workers);
+    const size_t parameters = workers_parameters(workers);
+    const struct strategy_settings *settings = &workers_scenario(workers)->settings;
+    const bool is_ring = settings->graph == GRAPH_RING && count > 3;
+    struct choco *choco = memory_new(1, sizeof *choco);
+    *choco = (struct choco){
+        .workers = workers,
+        .parameters = parameters,
+        .count = count,
+        .neighbours = is_ring ? 2 : count - 1,
+        .part = settings->top_part,
+        .gamma = (float)settings->consensus,
+        .choosers = memory_new(count, sizeof *choco->choosers),
+        .own = memory_new(parameters, sizeof *choco->own),
+    };
+    for (uint32_t i = 0; i < count; i++) {
+        struct chooser *chooser = &choco->choosers[i];
+        float *memory = memory_new(4 * parameters, sizeof *memory);
+        chooser->hat = memory;
+        chooser->hats = memory + parameters;
+        chooser->next[0] = memory + 2 * parameters;
+        chooser->next[1] = memory + 3 * parameters;
+        for (size_t c = 0; c < parameters; c++) {
+            chooser->hat[c] = start[c];
+            chooser->hats[c] = (float)choco->neighbours * start[c];
+        }
+    }
+    return choco;
+}
+
+static void end(void *self)
+{
+    struct choco *choco = self;
+    for (uint32_t i = 0; i < choco->count; i++)
+        free(choco->choosers[i].hat);
+    free(choco->choosers);
+    free(choco->own);
+    free(choco);
+}
+
+static bool may_step(void *self, uint32_t i)
+{
+    const struct choco *choco = self;
+    return choco->choosers[i].mixed == workers_steps(choco->workers, i);
+}
+
+/* The consensus step of worker i, if it made its step and all messages of the round are there. */
+static void mix(struct choco *choco, uint32_t i)
+{
+    struct chooser *chooser = &choco->choosers[i];
+    const uint64_t odd = chooser->mixed % 2;
+    const float degree = (float)choco->neighbours, part = choco->gamma / (degree + 1);
+    if (chooser->mixed == workers_steps(choco->workers, i) ||
+        chooser->came[odd] < choco->neighbours)
+        return;
+    for (size_t c = 0; c < choco->parameters; c++) {
+        chooser->hats[c] += chooser->next[odd][c];
+        choco->own[c] = chooser->hats[c] - degree * chooser->hat[c];
+    }
+    workers_add(choco->workers, i, part, choco->own);
+    memset(chooser->next[odd], 0, choco->parameters * sizeof(float));
+    chooser->came[odd] = 0;
+    chooser->mixed++;
+}
+
+/* Takes the largest of what the replica of worker i lacks; it follows. */
+static struct content *take_largest(struct choco *choco, uint32_t i)
+{
+    float *hat = choco->choosers[i].hat, *own = choco->own;
+    workers_read(choco->workers, i, own);
+    for (size_t c = 0; c < choco->parameters; c++)
+        own[c] -= hat[c];
+    for (size_t first = 0; first < choco->parameters; first += SPARSE_CHUNK) {
+        const size_t left = choco->parameters - first;
+        const uint32_t count = left < SPARSE_CHUNK ? (uint32_t)left : SPARSE_CHUNK;
+        sparse_keep_largest(own + first, count, sparse_kept(count, choco->part));
+    }
+    for (size_t c = 0; c < choco->parameters; c++)
+        hat[c] += own[c];
+    return content_of_nonzero(own, choco->parameters);
+}
+
+static void on_step(void *self, uint32_t i)
+{
+    struct choco *choco = self;
+    const uint64_t round = workers_steps(choco->workers, i);
+    (void)workers_step(choco->workers, i);
+    struct content *content = take_largest(choco, i);
+    const uint64_t sparse = content->count * ENTRY_BYTES;
+    const uint64_t whole = choco->parameters * sizeof(float);
+    const struct sim_message message = {.bytes = ROUND_BYTES + (sparse < whole ? sparse : whole),
+                                        .number = round,
+                                        .content = content};
+    for (uint32_t j = 0; j < choco->count; j++) {
+        const uint32_t apart = (j + choco->count - i) % choco->count;
+        if (apart == 0 || (choco->neighbours == 2 && apart != 1 && apart != choco->count - 1))
+            continue;
+        content->references++;
+        workers_send(choco->workers, i, j, &message);
+    }
+    content_drop(content);
+    mix(choco, i);
+}
+
+static void on_message(void *self, uint32_t i, uint32_t from, const struct sim_message *message)
+{
+    struct choco *choco = self;
+    struct chooser *chooser = &choco->choosers[i];
+    (void)from;
+    CHECK(message->number - chooser->mixed < 2);
+    content_add(message->content, 1, chooser->next[message->number % 2]);
+    chooser->came[message->number % 2]++;
+    mix(choco, i);
+}
+
+const float *choco_play(struct experiment *experiment, struct outcome *outcome)
+{
+    static const struct workers_method METHOD = {.begin = begin,
+                                                 .may_step = may_step,
+                                                 .on_step = on_step,
+                                                 .on_message = on_message,
+                                                 .end = end};
+    return workers_play(&METHOD, experiment, outcome);
+}

@@ -1,0 +1,170 @@
+/* DLion (Hong, Chandra, HPDC 2021, after their workshop paper of 2019): micro-clouds that differ in
+ * speed and in links. Each worker makes its steps with the gradients of all, and waits for nobody.
+ *
+ *   batch_k = batch of all · speed_k / sum of speeds                        batch_by_speed
+ *   W_k = W_k − η · gain/n · (g_k + Σ_j (batch_j / batch_k) g_j)            g_j: all that came
+ * since to each other: of g the entries of Max N (max_n.h), N as large as what the way to it
+ * carries in the time of a step, if a worker sends to all others at a time; at least 0.85 max_n
+ *   every transfer_steps: W = W − 0.75 (W − W_best), of the worker whose recent loss is least
+ *
+ * Each of the three can be left out: batch_by_speed = no, max_n = 100, transfer_steps = 0. What Max
+ * N leaves out is not remembered. A message of gradients has 8 bytes more, for batch and loss; a
+ * request has 8, and weights 4P. The recent loss is a running mean, of which a step is a tenth. The
+ * rates of links are known, not measured, in favour of this method; they are those of links that
+ * nobody else uses. Any optimizer is given the weighted sum as its gradient.
+ *
+ * Batches are set where learners are made (scenario/experiment.c). Held by
+ * tests/unit/sim/test_dlion.c. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "config/config.h"
+#include "strategies/max_n.h"
+#include "strategies/strategy.h"
+#include "strategies/workers.h"
+
+#define NOTE_BYTES  8
+#define NEARER      0.75f
+#define LOSS_FORGET 0.1
+
+enum { GRADIENT, REQUEST, WEIGHTS };
+
+struct dlion {
+    struct workers *workers;
+    size_t parameters;
+    uint32_t count;
+    uint32_t transfer_steps;
+    double n;       /* of Max N, or CONFIG_AUTO_REAL: by the links */
+    float gain;     /* of each worker's gradient */
+    float *came;    /* [count][P]: gradients for each worker since its last step, weighted */
+    float *own;     /* [P]: weights of one worker */
+    double *losses; /* [count][count]: recent loss of the second, as the first knows it; 0: it does
+                       not */
+    struct max_n *max_n;
+};
+
+static void *begin(struct workers *workers, const float *start)
+{
+    const uint32_t count = workers_count(workers);
+    const size_t parameters = workers_parameters(workers);
+    const struct strategy_settings *settings = &workers_scenario(workers)->settings;
+    struct dlion *dlion = memory_new(1, sizeof *dlion);
+    (void)start;
+    *dlion = (struct dlion){
+        .workers = workers,
+        .parameters = parameters,
+        .count = count,
+        .transfer_steps = settings->transfer_steps,
+        .n = settings->max_n,
+        .gain = (float)(settings->gain / count),
+        .came = memory_new(count * parameters, sizeof *dlion->came),
+        .own = memory_new(parameters, sizeof *dlion->own),
+        .losses = memory_new((size_t)count * count, sizeof *dlion->losses),
+        .max_n = max_n_new(workers_experiment(workers)->made.model, parameters),
+    };
+    return dlion;
+}
+
+static void end(void *self)
+{
+    struct dlion *dlion = self;
+    free(dlion->came);
+    free(dlion->own);
+    free(dlion->losses);
+    max_n_free(dlion->max_n);
+    free(dlion);
+}
+
+static double *loss_of(const struct dlion *dlion, uint32_t i, uint32_t j)
+{
+    return &dlion->losses[(size_t)i * dlion->count + j];
+}
+
+static void publish(struct dlion *dlion, uint32_t i, const float *gradient)
+{
+    const double step_s = (double)workers_step_ns(dlion->workers, i) * 1e-9;
+    max_n_rank(dlion->max_n, gradient);
+    for (uint32_t j = 0; j < dlion->count; j++) {
+        const double bytes = j != i ? workers_share(dlion->workers, i, j) * step_s : 0;
+        uint32_t n = (uint32_t)(dlion->n * 100 + 0.5);
+        if (j == i)
+            continue;
+        if (dlion->n == CONFIG_AUTO_REAL)
+            n = bytes > 0 ? max_n_fit(dlion->max_n, bytes - NOTE_BYTES) : MAX_N_ALL;
+        const struct sim_message message = {.bytes = NOTE_BYTES + max_n_bytes(dlion->max_n, n),
+                                            .kind = GRADIENT,
+                                            .weight = *loss_of(dlion, i, i),
+                                            .content = max_n_content(dlion->max_n, gradient, n)};
+        workers_send(dlion->workers, i, j, &message);
+    }
+}
+
+/* Ask the best of those that worker i knows for its weights, if it is not itself. */
+static void ask_best(struct dlion *dlion, uint32_t i)
+{
+    const struct sim_message request = {.bytes = NOTE_BYTES, .kind = REQUEST};
+    uint32_t best = i;
+    for (uint32_t j = 0; j < dlion->count; j++)
+        if (*loss_of(dlion, i, j) > 0 && *loss_of(dlion, i, j) < *loss_of(dlion, i, best))
+            best = j;
+    if (best != i)
+        workers_send(dlion->workers, i, best, &request);
+}
+
+static void on_step(void *self, uint32_t i)
+{
+    struct dlion *dlion = self;
+    float *came = dlion->came + i * dlion->parameters;
+    float *gradient = workers_gradient(dlion->workers, i);
+    publish(dlion, i, gradient);
+    for (size_t c = 0; c < dlion->parameters; c++) {
+        gradient[c] = dlion->gain * (gradient[c] + came[c]);
+        came[c] = 0;
+    }
+    workers_descend(dlion->workers, i, gradient);
+    const double loss = workers_losses(dlion->workers, i) / workers_batch(dlion->workers, i);
+    double *recent = loss_of(dlion, i, i);
+    *recent = *recent > 0 ? *recent + LOSS_FORGET * (loss - *recent) : loss;
+    if (dlion->transfer_steps > 0 && workers_steps(dlion->workers, i) % dlion->transfer_steps == 0)
+        ask_best(dlion, i);
+}
+
+static void send_weights(struct dlion *dlion, uint32_t i, uint32_t to)
+{
+    struct content *content = content_run(0, dlion->parameters);
+    workers_read(dlion->workers, i, content->values);
+    const struct sim_message message = {
+        .bytes = dlion->parameters * sizeof(float), .kind = WEIGHTS, .content = content};
+    workers_send(dlion->workers, i, to, &message);
+}
+
+static void draw_nearer(struct dlion *dlion, uint32_t i, const float *best)
+{
+    workers_read(dlion->workers, i, dlion->own);
+    for (size_t c = 0; c < dlion->parameters; c++)
+        dlion->own[c] -= NEARER * (dlion->own[c] - best[c]);
+    workers_write(dlion->workers, i, dlion->own);
+}
+
+static void on_message(void *self, uint32_t i, uint32_t from, const struct sim_message *message)
+{
+    struct dlion *dlion = self;
+    const float weight =
+        (float)workers_batch(dlion->workers, from) / (float)workers_batch(dlion->workers, i);
+    if (message->kind == REQUEST) {
+        send_weights(dlion, i, from);
+    } else if (message->kind == WEIGHTS) {
+        draw_nearer(dlion, i, message->content->values);
+    } else {
+        content_add(message->content, weight, dlion->came + i * dlion->parameters);
+        *loss_of(dlion, i, from) = message->weight;
+    }
+}
+
+const float *dlion_play(struct experiment *experiment, struct outcome *outcome)
+{
+    static const struct workers_method METHOD = {
+        .begin = begin, .on_step = on_step, .on_message = on_message, .end = end};
+    return workers_play(&METHOD, experiment, outcome);
+}

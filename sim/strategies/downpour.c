@@ -1,0 +1,180 @@
+/* Downpour SGD (Dean et al., Large scale distributed deep networks, NIPS 2012): a parameter server
+ * that nobody waits for.
+ *
+ *   each worker:  a = a + Δ                       Δ: what a step did to its weights
+ *                 every push_steps:  a ─► server, 4P bytes;  a = 0
+ *                 every fetch_steps: w ◄─ server, 4P bytes, after a request of 8
+ *   the server:   W = W + gain/n · a              when a has come
+ *
+ * The server is at the machine of the worker that can send most to all others, and its links carry
+ * everything; what that worker says to it costs nothing. While weights are on their way a worker
+ * makes steps with its old ones, and asks for no others. What comes replaces its own: what it has
+ * not pushed yet it sees again when the server has it, as in the paper. Progress stands for
+ * gradients, so that any optimizer may be inside; the paper has Adagrad at the server, and adds up.
+ *
+ * With strategy.average it is the averaging of SparkNet (Moritz, Nishihara, Stoica, Jordan 2016,
+ * arXiv 1511.06051) instead: every push_steps a worker sends its weights and waits for the mean of
+ * all; that paper has push_steps of 10 to 100.
+ *
+ * The server's weights are evaluated. Held by tests/unit/sim/test_downpour.c. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "config/config.h"
+#include "strategies/strategy.h"
+#include "strategies/workers.h"
+
+#define REQUEST_BYTES 8
+
+enum { PUSH, REQUEST, WEIGHTS, LOCAL };
+
+struct downpour {
+    struct workers *workers;
+    size_t parameters;
+    uint32_t count;
+    uint32_t server; /* the worker at its machine */
+    uint32_t push_steps;
+    uint32_t fetch_steps;
+    bool is_average;
+    float gain;        /* of each worker's progress */
+    float *common;     /* [P]: the server's weights */
+    float *sum;        /* [P]: of the weights that have come in this round */
+    uint32_t came;     /* weights in that sum */
+    float *untold;     /* [count][P]: a of each worker */
+    bool *is_fetching; /* [count]: weights are on their way to it */
+};
+
+static uint32_t best_server(const struct workers *workers)
+{
+    uint32_t best = 0;
+    for (uint32_t i = 1; i < workers_count(workers); i++)
+        if (workers_seconds_to_all(workers, i, 1e6) < workers_seconds_to_all(workers, best, 1e6))
+            best = i;
+    return best;
+}
+
+static void *begin(struct workers *workers, const float *start)
+{
+    const uint32_t count = workers_count(workers);
+    const size_t parameters = workers_parameters(workers);
+    const struct strategy_settings *settings = &workers_scenario(workers)->settings;
+    const bool as_pushed = settings->fetch_steps == CONFIG_AUTO;
+    struct downpour *downpour = memory_new(1, sizeof *downpour);
+    *downpour = (struct downpour){
+        .workers = workers,
+        .parameters = parameters,
+        .count = count,
+        .server = best_server(workers),
+        .push_steps = settings->push_steps,
+        .fetch_steps = as_pushed ? settings->push_steps : settings->fetch_steps,
+        .is_average = settings->average,
+        .gain = (float)(settings->gain / count),
+        .common = memory_new(parameters, sizeof *downpour->common),
+        .sum = memory_new(parameters, sizeof *downpour->sum),
+        .untold = memory_new(count * parameters, sizeof *downpour->untold),
+        .is_fetching = memory_new(count, sizeof *downpour->is_fetching),
+    };
+    memcpy(downpour->common, start, parameters * sizeof *start);
+    return downpour;
+}
+
+static void end(void *self)
+{
+    struct downpour *downpour = self;
+    free(downpour->common);
+    free(downpour->sum);
+    free(downpour->untold);
+    free(downpour->is_fetching);
+    free(downpour);
+}
+
+static bool may_step(void *self, uint32_t i)
+{
+    const struct downpour *downpour = self;
+    return !downpour->is_average || !downpour->is_fetching[i];
+}
+
+static void send(struct downpour *downpour, uint32_t from, uint32_t to, uint32_t kind,
+                 const float *values)
+{
+    struct content *content = content_run(0, downpour->parameters);
+    memcpy(content->values, values, downpour->parameters * sizeof *values);
+    const struct sim_message message = {
+        .bytes = downpour->parameters * sizeof(float), .kind = kind, .content = content};
+    workers_send(downpour->workers, from, to, &message);
+}
+
+static void on_step(void *self, uint32_t i)
+{
+    struct downpour *downpour = self;
+    float *untold = downpour->untold + i * downpour->parameters;
+    const float *progress = workers_step(downpour->workers, i);
+    const uint64_t steps = workers_steps(downpour->workers, i);
+    const bool pushes = steps % downpour->push_steps == 0;
+    for (size_t c = 0; c < downpour->parameters; c++)
+        untold[c] += progress[c];
+    if (downpour->is_average && pushes)
+        workers_read(downpour->workers, i, untold);
+    if (pushes) {
+        send(downpour, i, downpour->server, downpour->is_average ? LOCAL : PUSH, untold);
+        memset(untold, 0, downpour->parameters * sizeof *untold);
+    }
+    if (downpour->is_average) {
+        downpour->is_fetching[i] = pushes;
+        return;
+    }
+    if (steps % downpour->fetch_steps == 0 && !downpour->is_fetching[i]) {
+        const struct sim_message request = {.bytes = REQUEST_BYTES, .kind = REQUEST};
+        downpour->is_fetching[i] = true;
+        workers_send(downpour->workers, i, downpour->server, &request);
+    }
+}
+
+/* Of the weights of all the mean, to all. */
+static void average(struct downpour *downpour, const struct content *local)
+{
+    content_add(local, 1, downpour->sum);
+    if (++downpour->came < downpour->count)
+        return;
+    for (size_t c = 0; c < downpour->parameters; c++) {
+        downpour->common[c] = downpour->sum[c] / (float)downpour->count;
+        downpour->sum[c] = 0;
+    }
+    downpour->came = 0;
+    for (uint32_t i = 0; i < downpour->count; i++)
+        send(downpour, downpour->server, i, WEIGHTS, downpour->common);
+}
+
+static void on_message(void *self, uint32_t i, uint32_t from, const struct sim_message *message)
+{
+    struct downpour *downpour = self;
+    CHECK(message->kind == WEIGHTS || i == downpour->server);
+    if (message->kind == PUSH) {
+        content_add(message->content, downpour->gain, downpour->common);
+    } else if (message->kind == REQUEST) {
+        send(downpour, i, from, WEIGHTS, downpour->common);
+    } else if (message->kind == LOCAL) {
+        average(downpour, message->content);
+    } else {
+        workers_write(downpour->workers, i, message->content->values);
+        downpour->is_fetching[i] = false;
+    }
+}
+
+static void weights(void *self, float *to)
+{
+    const struct downpour *downpour = self;
+    memcpy(to, downpour->common, downpour->parameters * sizeof *to);
+}
+
+const float *downpour_play(struct experiment *experiment, struct outcome *outcome)
+{
+    static const struct workers_method METHOD = {.begin = begin,
+                                                 .may_step = may_step,
+                                                 .on_step = on_step,
+                                                 .on_message = on_message,
+                                                 .weights = weights,
+                                                 .end = end};
+    return workers_play(&METHOD, experiment, outcome);
+}

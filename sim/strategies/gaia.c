@@ -1,0 +1,156 @@
+/* Gaia (Hsieh, Harlap, Vijaykumar, Konomis, Ganger, Gibbons, Mutlu, NSDI 2017): approximate
+ * synchronous parallel. What matters is said at once, what does not is said when it has added up.
+ *
+ *   a = a + Δ                          Δ: what a step did to the weights of a worker
+ *   where |a / w| > v / √t:            the message of step t to all: places and values a;  a = 0
+ *   w = w + gain/n · (own Δ at once, and all that arrives)
+ *
+ *   selective barrier: a message that has to wait behind others is announced by its places, which
+ *     overtake those; who has been announced one makes no step before it has come
+ *   mirror clock: each message says the step it was made in; nobody is more than clock_bound steps
+ *     ahead of the last that was heard of anybody
+ *
+ * v is strategy.significance; the paper has 0.01 to 0.02, and bounds by round trips instead of a
+ * constant. Each data centre is one worker here. An entry is 8 bytes, or all values are sent, 4
+ * bytes each, where that is less; places alone are 4 bytes each; and 8 for the clock, which is said
+ * in every step. A barrier blocks a step, which reads all weights, not the reading of one entry.
+ *
+ * Held by tests/unit/sim/test_gaia.c. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/memory.h"
+#include "strategies/strategy.h"
+#include "strategies/workers.h"
+
+#define CLOCK_BYTES 8
+#define PLACE_BYTES 4
+#define ENTRY_BYTES 8
+
+enum { UPDATE, BARRIER };
+
+/* What one worker has heard of another. */
+struct mirror {
+    uint64_t clock;     /* the step of its last message */
+    uint64_t announced; /* the step of a message that is to be waited for */
+};
+
+struct gaia {
+    struct workers *workers;
+    size_t parameters;
+    uint32_t count;
+    double significance;    /* v */
+    uint32_t bound;         /* steps ahead of the slowest */
+    float gain;             /* of each worker's progress */
+    float *untold;          /* [count][P]: a of each worker */
+    float *own;             /* [P]: weights of one worker; then what it says */
+    struct mirror *mirrors; /* [count][count]: of the second at the first */
+};
+
+static void *begin(struct workers *workers, const float *start)
+{
+    const uint32_t count = workers_count(workers);
+    const size_t parameters = workers_parameters(workers);
+    const struct strategy_settings *settings = &workers_scenario(workers)->settings;
+    struct gaia *gaia = memory_new(1, sizeof *gaia);
+    (void)start;
+    *gaia = (struct gaia){
+        .workers = workers,
+        .parameters = parameters,
+        .count = count,
+        .significance = settings->significance,
+        .bound = settings->clock_bound,
+        .gain = (float)(settings->gain / count),
+        .untold = memory_new(count * parameters, sizeof *gaia->untold),
+        .own = memory_new(parameters, sizeof *gaia->own),
+        .mirrors = memory_new((size_t)count * count, sizeof *gaia->mirrors),
+    };
+    return gaia;
+}
+
+static void end(void *self)
+{
+    struct gaia *gaia = self;
+    free(gaia->untold);
+    free(gaia->own);
+    free(gaia->mirrors);
+    free(gaia);
+}
+
+static bool may_step(void *self, uint32_t i)
+{
+    const struct gaia *gaia = self;
+    const struct mirror *mirrors = gaia->mirrors + (size_t)i * gaia->count;
+    const uint64_t steps = workers_steps(gaia->workers, i);
+    for (uint32_t j = 0; j < gaia->count; j++)
+        if (j != i &&
+            (mirrors[j].announced > mirrors[j].clock || steps >= mirrors[j].clock + gaia->bound))
+            return false;
+    return true;
+}
+
+/* Takes from what is untold of worker i what is significant in step t. */
+static struct content *take_significant(struct gaia *gaia, uint32_t i, uint64_t t)
+{
+    const float part = (float)(gaia->significance / sqrt((double)t));
+    float *untold = gaia->untold + i * gaia->parameters, *own = gaia->own;
+    workers_read(gaia->workers, i, own);
+    for (size_t c = 0; c < gaia->parameters; c++) {
+        own[c] = fabsf(untold[c]) > part * fabsf(own[c]) ? untold[c] : 0;
+        untold[c] -= own[c];
+    }
+    return content_of_nonzero(own, gaia->parameters);
+}
+
+static void announce(struct gaia *gaia, uint32_t i, const struct sim_message *update)
+{
+    const struct sim_message barrier = {.bytes = CLOCK_BYTES + update->content->count * PLACE_BYTES,
+                                        .kind = BARRIER,
+                                        .number = update->number,
+                                        .priority = 1};
+    for (uint32_t j = 0; j < gaia->count; j++)
+        if (j != i && update->content->count > 0 && workers_waiting(gaia->workers, i, j) > 0)
+            workers_send(gaia->workers, i, j, &barrier);
+}
+
+static void on_step(void *self, uint32_t i)
+{
+    struct gaia *gaia = self;
+    float *untold = gaia->untold + i * gaia->parameters;
+    const float *progress = workers_step(gaia->workers, i);
+    const uint64_t t = workers_steps(gaia->workers, i);
+    const uint64_t whole = gaia->parameters * sizeof(float);
+    for (size_t c = 0; c < gaia->parameters; c++)
+        untold[c] += progress[c];
+    workers_add(gaia->workers, i, gaia->gain - 1, progress);
+    struct content *content = take_significant(gaia, i, t);
+    const uint64_t sparse = content->count * ENTRY_BYTES;
+    const struct sim_message update = {.bytes = CLOCK_BYTES + (sparse < whole ? sparse : whole),
+                                       .kind = UPDATE,
+                                       .number = t,
+                                       .content = content};
+    announce(gaia, i, &update);
+    workers_send_all(gaia->workers, i, &update);
+}
+
+static void on_message(void *self, uint32_t i, uint32_t from, const struct sim_message *message)
+{
+    struct gaia *gaia = self;
+    struct mirror *mirror = &gaia->mirrors[(size_t)i * gaia->count + from];
+    if (message->kind == BARRIER) {
+        mirror->announced = message->number;
+        return;
+    }
+    mirror->clock = message->number;
+    workers_add_content(gaia->workers, i, gaia->gain, message->content);
+}
+
+const float *gaia_play(struct experiment *experiment, struct outcome *outcome)
+{
+    static const struct workers_method METHOD = {.begin = begin,
+                                                 .may_step = may_step,
+                                                 .on_step = on_step,
+                                                 .on_message = on_message,
+                                                 .end = end};
+    return workers_play(&METHOD, experiment, outcome);
+}

@@ -1,0 +1,156 @@
+/* GossipGraD (Daily, Vishnu, Siegel, Warfel, Amatya 2018, arXiv 1803.05880): in each step one sends
+ * to one and gets from one, along a dissemination graph that is drawn anew.
+ *
+ *   L = ⌈log2 n⌉; every L steps the workers have new places 0 … n − 1, drawn by the seed
+ *   step s: worker at place p ── own ──► place p + 2^(s mod L)
+ *                             ◄── received ── place p − 2^(s mod L)
+ *   own = (own + received) / 2
+ *
+ * Within L steps what one says has reached all. strategy.gossip_of says what is exchanged: weights,
+ * as the paper has it; or progress, what the step did to them, which stands for the gradients that
+ * published code exchanges (torchdistx). Then weights are drawn apart by what they do not share.
+ * A message is 4P bytes. A worker begins no step before the message of the last one has come; one
+ * that comes early waits. The paper's exchange while gradients are computed backwards, layer by
+ * layer, is left out, and so is its rotation of samples round a ring, with its bytes.
+ *
+ * Held by tests/unit/sim/test_gossipgrad.c. */
+#include <stdlib.h>
+
+#include "base/memory.h"
+#include "strategies/strategy.h"
+#include "strategies/workers.h"
+
+#define AHEAD_MAX 64 /* rounds that a worker may be ahead of who gets its messages */
+
+struct gossiper {
+    uint64_t mixed;                  /* rounds whose message has come and was mixed in */
+    struct content *sent;            /* in the last round */
+    struct content *came[AHEAD_MAX]; /* by rounds, those not mixed in yet; NULL: not come */
+};
+
+struct gossipgrad {
+    struct workers *workers;
+    size_t parameters;
+    uint32_t count;
+    uint32_t cycle; /* L; 0: there is nobody else */
+    enum gossip_of gossip_of;
+    struct gossiper *gossipers; /* [count] */
+    uint32_t *at;               /* [count]: the worker at each place */
+    float *change;              /* [P] */
+};
+
+static void *begin(struct workers *workers, const float *start)
+{
+    const uint32_t count = workers_count(workers);
+    struct gossipgrad *gossipgrad = memory_new(1, sizeof *gossipgrad);
+    (void)start;
+    *gossipgrad = (struct gossipgrad){
+        .workers = workers,
+        .parameters = workers_parameters(workers),
+        .count = count,
+        .gossip_of = workers_scenario(workers)->settings.gossip_of,
+        .gossipers = memory_new(count, sizeof *gossipgrad->gossipers),
+        .at = memory_new(count, sizeof *gossipgrad->at),
+        .change = memory_new(workers_parameters(workers), sizeof *gossipgrad->change),
+    };
+    while ((uint64_t)1 << gossipgrad->cycle < count)
+        gossipgrad->cycle++;
+    return gossipgrad;
+}
+
+static void end(void *self)
+{
+    struct gossipgrad *gossipgrad = self;
+    for (uint32_t i = 0; i < gossipgrad->count; i++) {
+        content_drop(gossipgrad->gossipers[i].sent);
+        for (int k = 0; k < AHEAD_MAX; k++)
+            content_drop(gossipgrad->gossipers[i].came[k]);
+    }
+    free(gossipgrad->gossipers);
+    free(gossipgrad->at);
+    free(gossipgrad->change);
+    free(gossipgrad);
+}
+
+static bool may_step(void *self, uint32_t i)
+{
+    const struct gossipgrad *gossipgrad = self;
+    return gossipgrad->gossipers[i].mixed == workers_steps(gossipgrad->workers, i);
+}
+
+/* Who gets what worker i says in a round. */
+static uint32_t receiver_of(const struct gossipgrad *gossipgrad, uint32_t i, uint64_t round)
+{
+    const uint64_t seed = workers_scenario(gossipgrad->workers)->seed;
+    struct rng rng = rng_new(seed, round / gossipgrad->cycle + 1);
+    uint32_t *at = gossipgrad->at, place = 0;
+    for (uint32_t p = 0; p < gossipgrad->count; p++) {
+        const uint32_t other = rng_below(&rng, p + 1);
+        at[p] = at[other];
+        at[other] = p;
+    }
+    while (at[place] != i)
+        place++;
+    return at[(place + ((uint32_t)1 << round % gossipgrad->cycle)) % gossipgrad->count];
+}
+
+/* Mix in what has come for the last step of worker i, if it has. */
+static void mix(struct gossipgrad *gossipgrad, uint32_t i)
+{
+    struct gossiper *gossiper = &gossipgrad->gossipers[i];
+    struct content **came = &gossiper->came[gossiper->mixed % AHEAD_MAX];
+    if (gossiper->mixed == workers_steps(gossipgrad->workers, i) || !*came)
+        return;
+    for (size_t c = 0; c < gossipgrad->parameters; c++)
+        gossipgrad->change[c] = (*came)->values[c] - gossiper->sent->values[c];
+    workers_add(gossipgrad->workers, i, 0.5f, gossipgrad->change);
+    content_drop(*came);
+    *came = NULL;
+    gossiper->mixed++;
+}
+
+static void on_step(void *self, uint32_t i)
+{
+    struct gossipgrad *gossipgrad = self;
+    struct gossiper *gossiper = &gossipgrad->gossipers[i];
+    const uint64_t round = workers_steps(gossipgrad->workers, i);
+    const float *progress = workers_step(gossipgrad->workers, i);
+    if (gossipgrad->cycle == 0) {
+        gossiper->mixed++;
+        return;
+    }
+    struct content *content = content_run(0, gossipgrad->parameters);
+    for (size_t c = 0; c < gossipgrad->parameters; c++)
+        content->values[c] = progress[c];
+    if (gossipgrad->gossip_of == GOSSIP_WEIGHTS)
+        workers_read(gossipgrad->workers, i, content->values);
+    content_drop(gossiper->sent);
+    gossiper->sent = content;
+    content->references++;
+    const struct sim_message message = {
+        .bytes = gossipgrad->parameters * sizeof(float), .number = round, .content = content};
+    workers_send(gossipgrad->workers, i, receiver_of(gossipgrad, i, round), &message);
+    mix(gossipgrad, i);
+}
+
+static void on_message(void *self, uint32_t i, uint32_t from, const struct sim_message *message)
+{
+    struct gossipgrad *gossipgrad = self;
+    struct gossiper *gossiper = &gossipgrad->gossipers[i];
+    (void)from;
+    CHECK(message->number - gossiper->mixed < AHEAD_MAX);
+    CHECK(!gossiper->came[message->number % AHEAD_MAX]);
+    gossiper->came[message->number % AHEAD_MAX] = message->content;
+    message->content->references++;
+    mix(gossipgrad, i);
+}
+
+const float *gossipgrad_play(struct experiment *experiment, struct outcome *outcome)
+{
+    static const struct workers_method METHOD = {.begin = begin,
+                                                 .may_step = may_step,
+                                                 .on_step = on_step,
+                                                 .on_message = on_message,
+                                                 .end = end};
+    return workers_play(&METHOD, experiment, outcome);
+}

@@ -1,0 +1,35 @@
+/* Max N of Hong and Chandra (DLion, HPDC 2021): of each tensor the entries within N % of its
+ * largest.
+ *
+ *   entry c of tensor T is kept where |g_c| >= (1 − N/100) · max |g| over T
+ *
+ * N is 0.85 to 100, in hundredths; at 100 all are kept. An entry is 8 bytes, a place and a value,
+ * or all values go, 4 bytes each, where that is less. Held by tests/unit/sim/test_dlion.c.
+ */
+#ifndef HEARSAY_SIM_STRATEGIES_MAX_N_H
+#define HEARSAY_SIM_STRATEGIES_MAX_N_H
+
+#include "layers/model.h"
+#include "network/messages.h"
+
+#define MAX_N_LEAST 85u    /* N = 0.85 */
+#define MAX_N_ALL   10000u /* N = 100 */
+
+struct max_n; /* opaque: one vector at a time */
+
+/* model: its tensors; NULL: one of all entries. */
+struct max_n *max_n_new(const struct model *model, size_t parameters);
+void max_n_free(struct max_n *max_n);
+
+/* Looks at values[P]; what follows is about them. */
+void max_n_rank(struct max_n *max_n, const float *values);
+
+/* Bytes of what is kept at n, in hundredths; and the largest n whose bytes are no more than that,
+ * MAX_N_LEAST where none is. */
+uint64_t max_n_bytes(const struct max_n *max_n, uint32_t n);
+uint32_t max_n_fit(const struct max_n *max_n, double bytes);
+
+/* What is kept at n of values[P]; one reference. */
+struct content *max_n_content(const struct max_n *max_n, const float *values, uint32_t n);
+
+#endif

@@ -1,0 +1,144 @@
+/* Stochastic gradient push (Assran, Loizou, Ballas, Rabbat 2019, arXiv 1811.10792): push-sum over a
+ * directed graph, one peer a step.
+ *
+ *   z = x / w                           the weights of a worker, from which its step is made
+ *   x = x + Δ                           Δ: what the step did to z
+ *   x = x / 2;  w = w / 2               and the other half of both goes to the peer of this round
+ *   x = x + x';  w = w + w'             when a half has come
+ *
+ * In round k the peer of worker i is i + 2^(k mod L), L = ⌈log2 n⌉: the directed exponential graph.
+ * The sums of x and of w over all, with what is on its way, are kept: w sums up to n.
+ *
+ * A worker waits for the half that was sent to it in the round overlap_steps ago: 0 is SGP, more is
+ * overlap SGP. A half that comes early is taken at once. Messages of 4P bytes and 4 for w; the
+ * paper adds no others. The mean of all z is evaluated.
+ *
+ * Held by tests/unit/sim/test_sgp.c. */
+#include <stdlib.h>
+
+#include "base/memory.h"
+#include "strategies/strategy.h"
+#include "strategies/workers.h"
+
+#define ROUNDS_MAX  32 /* L at most */
+#define SHARE_BYTES 4
+
+struct pusher {
+    double w;
+    uint64_t came[ROUNDS_MAX]; /* halves of the rounds k with k mod L = 0, 1, … */
+};
+
+struct sgp {
+    struct workers *workers;
+    size_t parameters;
+    uint32_t cycle;         /* L; 0: there is nobody else */
+    struct pusher *pushers; /* [count] */
+    float *x;               /* [count][P] */
+    float *z;               /* [P]: of one worker */
+};
+
+static void *begin(struct workers *workers, const float *start)
+{
+    const uint32_t count = workers_count(workers);
+    const size_t parameters = workers_parameters(workers);
+    struct sgp *sgp = memory_new(1, sizeof *sgp);
+    *sgp = (struct sgp){
+        .workers = workers,
+        .parameters = parameters,
+        .pushers = memory_new(count, sizeof *sgp->pushers),
+        .x = memory_new(count * parameters, sizeof *sgp->x),
+        .z = memory_new(parameters, sizeof *sgp->z),
+    };
+    while ((uint64_t)1 << sgp->cycle < count)
+        sgp->cycle++;
+    for (uint32_t i = 0; i < count; i++) {
+        sgp->pushers[i].w = 1;
+        for (size_t c = 0; c < parameters; c++)
+            sgp->x[i * parameters + c] = start[c];
+    }
+    return sgp;
+}
+
+static void end(void *self)
+{
+    struct sgp *sgp = self;
+    free(sgp->pushers);
+    free(sgp->x);
+    free(sgp->z);
+    free(sgp);
+}
+
+/* Rounds below `rounds` in which the peer was at distance 2^s. */
+static uint64_t rounds_at(const struct sgp *sgp, uint64_t rounds, uint32_t s)
+{
+    return rounds / sgp->cycle + (s < rounds % sgp->cycle);
+}
+
+static bool may_step(void *self, uint32_t i)
+{
+    const struct sgp *sgp = self;
+    const uint64_t steps = workers_steps(sgp->workers, i);
+    const uint64_t late = workers_scenario(sgp->workers)->settings.overlap_steps;
+    for (uint32_t s = 0; steps > late && s < sgp->cycle; s++)
+        if (sgp->pushers[i].came[s] < rounds_at(sgp, steps - late, s))
+            return false;
+    return true;
+}
+
+/* Half of what worker i has goes to the peer of this round. */
+static void push(struct sgp *sgp, uint32_t i, uint64_t round)
+{
+    const uint32_t distance = (uint32_t)1 << round % sgp->cycle;
+    float *x = sgp->x + i * sgp->parameters;
+    struct content *content = content_run(0, sgp->parameters);
+    for (size_t c = 0; c < sgp->parameters; c++) {
+        x[c] /= 2;
+        content->values[c] = x[c];
+    }
+    sgp->pushers[i].w /= 2;
+    const struct sim_message message = {.bytes = sgp->parameters * sizeof(float) + SHARE_BYTES,
+                                        .number = round,
+                                        .weight = sgp->pushers[i].w,
+                                        .content = content};
+    workers_send(sgp->workers, i, (i + distance) % workers_count(sgp->workers), &message);
+}
+
+static void on_step(void *self, uint32_t i)
+{
+    struct sgp *sgp = self;
+    float *x = sgp->x + i * sgp->parameters;
+    const uint64_t round = workers_steps(sgp->workers, i);
+    const float *progress = workers_step(sgp->workers, i);
+    for (size_t c = 0; c < sgp->parameters; c++)
+        x[c] += progress[c];
+    if (sgp->cycle == 0)
+        return;
+    push(sgp, i, round);
+    for (size_t c = 0; c < sgp->parameters; c++)
+        sgp->z[c] = x[c] / (float)sgp->pushers[i].w;
+    workers_write(sgp->workers, i, sgp->z);
+}
+
+static void on_message(void *self, uint32_t i, uint32_t from, const struct sim_message *message)
+{
+    struct sgp *sgp = self;
+    struct pusher *pusher = &sgp->pushers[i];
+    float *x = sgp->x + i * sgp->parameters;
+    (void)from;
+    content_add(message->content, 1, x);
+    pusher->w += message->weight;
+    pusher->came[message->number % sgp->cycle]++;
+    for (size_t c = 0; c < sgp->parameters; c++)
+        sgp->z[c] = x[c] / (float)pusher->w;
+    workers_write(sgp->workers, i, sgp->z);
+}
+
+const float *sgp_play(struct experiment *experiment, struct outcome *outcome)
+{
+    static const struct workers_method METHOD = {.begin = begin,
+                                                 .may_step = may_step,
+                                                 .on_step = on_step,
+                                                 .on_message = on_message,
+                                                 .end = end};
+    return workers_play(&METHOD, experiment, outcome);
+}

@@ -1,0 +1,92 @@
+/* Strom (Scalable distributed DNN training using commodity GPU cloud computing, Interspeech 2015):
+ * what has added up to a threshold is said, by its sign alone.
+ *
+ *   r = r + Δ                        Δ: what a step did to the weights of a worker
+ *   where |r| > τ:                   the message to all: places and signs;  r = r − sign(r) τ
+ *   w = w + gain/n · sign τ          of one's own messages and of those that arrive
+ *
+ * Own weights follow what was said, too, not the step itself: so all have the same weights but for
+ * messages on their way, as in the paper. τ is strategy.threshold; it suits one model and one rate.
+ * An entry is 4 bytes: 31 bits of place and one of sign. The paper's entropy coding of places,
+ * which it uses for the largest models, is left out. It sends gradients, and exchanges them between
+ * two steps; here progress stands for gradients, so that any optimizer may be inside, and nobody
+ * waits, in favour of this method. A step with nothing to say sends nothing.
+ *
+ * Held by tests/unit/sim/test_strom.c. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/memory.h"
+#include "strategies/strategy.h"
+#include "strategies/workers.h"
+
+#define ENTRY_BYTES 4
+
+struct strom {
+    struct workers *workers;
+    size_t parameters;
+    float threshold; /* τ */
+    float gain;      /* of each worker's progress */
+    float *untold;   /* [count][P]: r of each worker */
+    float *told;     /* [P]: by one worker in one step */
+};
+
+static void *begin(struct workers *workers, const float *start)
+{
+    const uint32_t count = workers_count(workers);
+    const size_t parameters = workers_parameters(workers);
+    const struct strategy_settings *settings = &workers_scenario(workers)->settings;
+    struct strom *strom = memory_new(1, sizeof *strom);
+    (void)start;
+    *strom = (struct strom){
+        .workers = workers,
+        .parameters = parameters,
+        .threshold = (float)settings->threshold,
+        .gain = (float)(settings->gain / count),
+        .untold = memory_new(count * parameters, sizeof *strom->untold),
+        .told = memory_new(parameters, sizeof *strom->told),
+    };
+    return strom;
+}
+
+static void end(void *self)
+{
+    struct strom *strom = self;
+    free(strom->untold);
+    free(strom->told);
+    free(strom);
+}
+
+static void on_step(void *self, uint32_t i)
+{
+    struct strom *strom = self;
+    float *untold = strom->untold + i * strom->parameters, *told = strom->told;
+    const float *progress = workers_step(strom->workers, i);
+    for (size_t c = 0; c < strom->parameters; c++) {
+        untold[c] += progress[c];
+        told[c] = fabsf(untold[c]) > strom->threshold ? copysignf(strom->threshold, untold[c]) : 0;
+        untold[c] -= told[c];
+    }
+    workers_add(strom->workers, i, -1, progress);
+    workers_add(strom->workers, i, strom->gain, told);
+    struct content *content = content_of_nonzero(told, strom->parameters);
+    const struct sim_message message = {.bytes = content->count * ENTRY_BYTES, .content = content};
+    if (content->count > 0)
+        workers_send_all(strom->workers, i, &message);
+    else
+        content_drop(content);
+}
+
+static void on_message(void *self, uint32_t i, uint32_t from, const struct sim_message *message)
+{
+    struct strom *strom = self;
+    (void)from;
+    workers_add_content(strom->workers, i, strom->gain, message->content);
+}
+
+const float *strom_play(struct experiment *experiment, struct outcome *outcome)
+{
+    static const struct workers_method METHOD = {
+        .begin = begin, .on_step = on_step, .on_message = on_message, .end = end};
+    return workers_play(&METHOD, experiment, outcome);
+}

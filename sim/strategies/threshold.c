@@ -1,0 +1,96 @@
+/* Thresholds with values (tgaddair/decentralizedsgd, after Strom 2015): what has added up to more
+ * than a threshold is said whole.
+ *
+ *   r = r + Δ                        Δ: what a step did to the weights of a worker
+ *   where |r| > τ:                   the message to all: places and values r;  r = 0
+ *   w = w + gain/n · (own Δ at once, and all that arrives)
+ *
+ * The local step is with all of Δ, also with what is never said. τ is strategy.threshold. An entry
+ * is 8 bytes, a place and a value, or all values are sent, 4 bytes each, where that is less. Nobody
+ * waits. The published code has gradients for Δ, and a gain of n. A step with nothing to say sends
+ * nothing.
+ *
+ * Held by tests/unit/sim/test_threshold_strategy.c. */
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/memory.h"
+#include "strategies/strategy.h"
+#include "strategies/workers.h"
+
+#define ENTRY_BYTES 8
+
+struct thresholds {
+    struct workers *workers;
+    size_t parameters;
+    float least;   /* τ */
+    float gain;    /* of each worker's progress */
+    float *untold; /* [count][P]: r of each worker */
+    float *told;   /* [P]: by one worker in one step */
+};
+
+static void *begin(struct workers *workers, const float *start)
+{
+    const uint32_t count = workers_count(workers);
+    const size_t parameters = workers_parameters(workers);
+    const struct strategy_settings *settings = &workers_scenario(workers)->settings;
+    struct thresholds *thresholds = memory_new(1, sizeof *thresholds);
+    (void)start;
+    *thresholds = (struct thresholds){
+        .workers = workers,
+        .parameters = parameters,
+        .least = (float)settings->threshold,
+        .gain = (float)(settings->gain / count),
+        .untold = memory_new(count * parameters, sizeof *thresholds->untold),
+        .told = memory_new(parameters, sizeof *thresholds->told),
+    };
+    return thresholds;
+}
+
+static void end(void *self)
+{
+    struct thresholds *thresholds = self;
+    free(thresholds->untold);
+    free(thresholds->told);
+    free(thresholds);
+}
+
+static uint64_t bytes_of(const struct thresholds *thresholds, const struct content *content)
+{
+    const uint64_t sparse = content->count * ENTRY_BYTES;
+    const uint64_t whole = thresholds->parameters * sizeof(float);
+    return sparse < whole ? sparse : whole;
+}
+
+static void on_step(void *self, uint32_t i)
+{
+    struct thresholds *thresholds = self;
+    float *untold = thresholds->untold + i * thresholds->parameters, *told = thresholds->told;
+    const float *progress = workers_step(thresholds->workers, i);
+    for (size_t c = 0; c < thresholds->parameters; c++) {
+        untold[c] += progress[c];
+        told[c] = fabsf(untold[c]) > thresholds->least ? untold[c] : 0;
+        untold[c] -= told[c];
+    }
+    workers_add(thresholds->workers, i, thresholds->gain - 1, progress);
+    struct content *content = content_of_nonzero(told, thresholds->parameters);
+    const struct sim_message message = {.bytes = bytes_of(thresholds, content), .content = content};
+    if (content->count > 0)
+        workers_send_all(thresholds->workers, i, &message);
+    else
+        content_drop(content);
+}
+
+static void on_message(void *self, uint32_t i, uint32_t from, const struct sim_message *message)
+{
+    struct thresholds *thresholds = self;
+    (void)from;
+    workers_add_content(thresholds->workers, i, thresholds->gain, message->content);
+}
+
+const float *threshold_play(struct experiment *experiment, struct outcome *outcome)
+{
+    static const struct workers_method METHOD = {
+        .begin = begin, .on_step = on_step, .on_message = on_message, .end = end};
+    return workers_play(&METHOD, experiment, outcome);
+}

@@ -1,0 +1,138 @@
+/* CHOCO-SGD: replicas follow in few entries, the same at all who keep them, and the weights draw
+ * near those. */
+#include <math.h>
+
+#include "workers/workers_stage.h"
+
+/* Half of four entries are sent. Worker 0 goes a quarter of the way, 0.5 · 1/2, to what is known of
+ * worker 1. */
+static void weights_draw_near_the_replicas(void **state)
+{
+    (void)state;
+    static const char *const sets[] = {"top_part=0.5", "consensus=0.5"};
+    struct workers *stage = stage_open(choco_play, 2, 4, sets, 2);
+    stage_step(stage, 0, (const float[]){8, 1, 0, -4});
+    const struct content *content = stage->posts[0].message.content;
+    assert_int_equal(stage->posts[0].message.bytes, 4 + 2 * 8);
+    assert_true(content->count == 2 && content->places[0] == 0 && content->places[1] == 3);
+    assert_true(content->values[0] == 8 && content->values[1] == -4);
+    assert_false(stage_may_step(stage, 0));
+    stage_deliver(stage, 0);
+    assert_true(stage_may_step(stage, 1) && stage_weights(stage, 1)[0] == 0);
+    stage_step(stage, 1, (const float[]){0, 0, 2, 0});
+    const float one[] = {2, 0, 1.5f, -1}, zero[] = {6, 1, 0.5f, -3};
+    assert_memory_equal(stage_weights(stage, 1), one, sizeof one);
+    stage_deliver(stage, 0);
+    assert_memory_equal(stage_weights(stage, 0), zero, sizeof zero);
+    stage_step(stage, 0,
+               NULL); /* what the replica lacks: -2, 1, 0.5 and 1; of two alike the first */
+    content = stage->posts[0].message.content;
+    assert_true(content->count == 2 && content->places[0] == 0 && content->values[0] == -2);
+    assert_true(content->places[1] == 1 && content->values[1] == 1);
+    stage_close(stage);
+}
+
+/* Each receiver is sent the same, once, and all of it that is sent adds up to the replica: of
+ * weights that stand still the replica becomes the weights. */
+static void neighbours_are_sent_the_same(void **state)
+{
+    (void)state;
+    static const char *const graphs[][2] = {{"graph=ring", "consensus=0.3"},
+                                            {"graph=full", "consensus=0.3"}};
+    for (int full = 0; full < 2; full++) {
+        struct workers *stage = stage_open(choco_play, 5, 3, graphs[full], 2);
+        stage_step(stage, 3, (const float[]){1, 2, 3});
+        assert_int_equal(stage->posts_count, full ? 4 : 2);
+        for (uint32_t k = 0; k < stage->posts_count; k++) {
+            assert_ptr_equal(stage->posts[k].message.content, stage->posts[0].message.content);
+            assert_int_equal(stage->posts[k].to, full ? (k < 3 ? k : 4) : (k == 0 ? 2 : 4));
+        }
+        stage_close(stage);
+    }
+}
+
+static const char *const settings[][3] = {{"graph=ring", "top_part=0.3", "consensus=0.3"},
+                                          {"graph=full", "top_part=0.3", "consensus=0.3"}};
+
+/* Without a step nothing changes the mean, whatever comes when; and in time all agree. */
+static void consensus_keeps_the_mean_and_ends_the_differences(void **state)
+{
+    (void)state;
+    for (int graph = 0; graph < 2; graph++) {
+        struct workers *stage = stage_open(choco_play, 6, 4, settings[graph], 3);
+        struct rng rng = rng_new(8, 0);
+        double produced[4] = {0};
+        for (int k = 0; k < 30000; k++) {
+            const uint32_t i = rng_below(&rng, 6);
+            float change[4] = {0};
+            if (stage->posts_count > 0 && rng_below(&rng, 3))
+                stage_deliver(stage, 0);
+            if (!stage_may_step(stage, i))
+                continue;
+            for (int c = 0; k < 300 && c < 4; c++) {
+                change[c] = (float)rng_uniform(&rng);
+                produced[c] += (double)change[c];
+            }
+            stage_step(stage, i, change);
+        }
+        assert_true(stage->steps[0] > 300 && produced[0] > 1);
+        for (size_t c = 0; c < 4; c++)
+            for (uint32_t i = 0; i < 6; i++)
+                assert_float_equal((double)stage_weights(stage, i)[c], produced[c] / 6, 0.02);
+        stage_close(stage);
+    }
+}
+
+/* A neighbour's message of the next round waits for its turn. */
+static void rounds_are_not_mixed_up(void **state)
+{
+    (void)state;
+    static const char *const sets[] = {"top_part=1", "consensus=1"};
+    struct workers *stage = stage_open(choco_play, 3, 2, sets, 2);
+    stage_step(stage, 0, (const float[]){3, 0});
+    stage_step(stage, 1, (const float[]){6, 0});
+    stage_step(stage, 2, NULL);
+    stage_deliver(stage, 0); /* of 0 to 1 */
+    stage_deliver(stage, 1); /* of 1 to 0 */
+    stage_deliver(stage, 2); /* of 2 to 0 */
+    stage_deliver(stage, 2); /* of 2 to 1 */
+    assert_true(stage_weights(stage, 0)[0] == 3 && stage_weights(stage, 1)[0] == 3);
+    assert_true(stage_weights(stage, 2)[0] == 0); /* has one of two */
+    stage_step(stage, 0, (const float[]){30, 0});
+    assert_int_equal(stage->posts[3].message.bytes, 4 + 2 * 4);
+    stage_deliver(stage, 3); /* of the next round, to 2, which lacks 0's and 1's of this one */
+    assert_true(stage_weights(stage, 2)[0] == 0 && !stage_may_step(stage, 2));
+    stage_deliver(stage, 0);
+    stage_deliver(stage, 0);
+    assert_true(stage_weights(stage, 2)[0] == 3 && stage_may_step(stage, 2));
+    stage_close(stage);
+}
+
+static void replicas_start_where_the_weights_do(void **state)
+{
+    (void)state;
+    struct workers *stage = stage_new(4, 2, NULL, 0);
+    stage_begin(stage, choco_play, (const float[]){7, -3});
+    for (uint32_t k = 0; k < 8; k++) {
+        stage_step(stage, k % 4, NULL);
+        if (k % 4 == 3)
+            stage_deliver_all(stage);
+    }
+    for (uint32_t i = 0; i < 4; i++)
+        assert_true(stage_weights(stage, i)[0] == 7 && stage_weights(stage, i)[1] == -3);
+    assert_int_equal(stage->sent_bytes, 8 * 2 * 4); /* the rounds alone */
+    stage_close(stage);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(weights_draw_near_the_replicas),
+        cmocka_unit_test(neighbours_are_sent_the_same),
+        cmocka_unit_test(consensus_keeps_the_mean_and_ends_the_differences),
+        cmocka_unit_test(rounds_are_not_mixed_up),
+        cmocka_unit_test(replicas_start_where_the_weights_do),
+    };
+    secret_start();
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,144 @@
+/* DLion: the weighted mean of gradients, what each link gets of them, and the weights of the best.
+ */
+#include "strategies/max_n.h"
+#include "workers/workers_stage.h"
+
+static const char *const plain[] = {"max_n=100", "transfer_steps=0"};
+
+static void with_all_of_it_and_equal_batches_it_is_a_mean(void **state)
+{
+    (void)state;
+    struct workers *stage = stage_open(dlion_play, 2, 2, plain, 2);
+    stage_step(stage, 0, (const float[]){4, 0});
+    assert_int_equal(stage->posts[0].message.bytes, 8 + 2 * 4);
+    assert_true(stage_weights(stage, 0)[0] == 2);
+    stage_deliver(stage, 0);
+    assert_true(stage_weights(stage, 1)[0] == 0); /* its next step takes what has come */
+    stage_step(stage, 1, (const float[]){8, 2});
+    stage_deliver(stage, 0);
+    assert_true(stage_weights(stage, 1)[0] == 6 && stage_weights(stage, 1)[1] == 1);
+    stage_step(stage, 0, NULL);
+    assert_true(stage_weights(stage, 0)[0] == 6 && stage_weights(stage, 0)[1] == 1);
+    stage_step(stage, 0, NULL); /* once */
+    assert_true(stage_weights(stage, 0)[0] == 6);
+    stage_close(stage);
+}
+
+static void gradients_are_weighted_by_their_batches(void **state)
+{
+    (void)state;
+    struct workers *stage = stage_open(dlion_play, 2, 1, plain, 2);
+    stage->batches[1] = 40;
+    stage_step(stage, 0, (const float[]){8});
+    stage_step(stage, 1, (const float[]){6});
+    stage_deliver_all(stage);
+    assert_true(stage_weights(stage, 0)[0] == 4 && stage_weights(stage, 1)[0] == 3);
+    stage_step(stage, 0, NULL);
+    stage_step(stage, 1, NULL);
+    assert_true(stage_weights(stage, 0)[0] == 4 + 12 && stage_weights(stage, 1)[0] == 3 + 1);
+    stage_close(stage);
+}
+
+/* Each of two others gets half of the uplink: 30 bytes a step, which are two entries and 8. */
+static void as_much_is_sent_as_the_link_carries_in_a_step(void **state)
+{
+    (void)state;
+    const float change[10] = {1, -5, 4, 2, 3, 4.9f, 0, 0, 0, 0};
+    static const char *const links[] = {"transfer_steps=0"};
+    struct workers *stage = stage_open(dlion_play, 3, 10, links, 1);
+    stage->up[0] = 60;
+    stage_step(stage, 0, change);
+    assert_int_equal(stage->posts_count, 2);
+    const struct content *content = stage->posts[0].message.content;
+    assert_int_equal(stage->posts[0].message.bytes, 8 + 2 * 8);
+    assert_true(content->count == 2 && content->places[0] == 1 && content->places[1] == 5);
+    assert_true(content->values[0] == 5); /* a gradient */
+    stage->up[0] = 200;                   /* 100 a step: all in a row are 48 */
+    stage_step(stage, 0, change);
+    assert_int_equal(stage->posts[2].message.bytes, 8 + 10 * 4);
+    stage->up[0] = 2; /* at least those within 0.85 % of the largest */
+    stage_step(stage, 0, (const float[10]){1, -0.992f, 0.991f});
+    assert_int_equal(stage->posts[4].message.content->count, 2);
+    stage->up[0] = 0; /* no limit */
+    stage_step(stage, 0, change);
+    assert_int_equal(stage->posts[6].message.content->count, 10);
+    stage_close(stage);
+}
+
+static void each_tensor_has_a_largest_of_its_own(void **state)
+{
+    (void)state;
+    struct arena arena;
+    struct model *model;
+    struct problem problem;
+    const struct shape in = {.channels = 1, .height = 1, .width = 2};
+    arena_init_growing(&arena);
+    assert_int_equal(model_new(&model, &arena, NULL, "dense 2", in, 2, 1, &problem), OK);
+    const float values[6] = {100, 50, 90, 10, 1, -0.9375f}; /* four weights and two biases */
+    struct max_n *max_n = max_n_new(model, 6);
+    max_n_rank(max_n, values);
+    struct content *content = max_n_content(max_n, values, 1000); /* within a tenth */
+    assert_true(content->count == 4 && content->places[0] == 0 && content->places[1] == 2 &&
+                content->places[2] == 4 && content->places[3] == 5);
+    assert_int_equal(max_n_bytes(max_n, 625), 3 * 8);
+    assert_int_equal(max_n_bytes(max_n, MAX_N_ALL), 6 * 4);
+    assert_int_equal(max_n_fit(max_n, 23), 624);
+    assert_int_equal(max_n_fit(max_n, 24), MAX_N_ALL);
+    max_n_rank(max_n, (const float[6]){1}); /* of a tensor of nothing nothing is kept */
+    assert_int_equal(max_n_bytes(max_n, MAX_N_ALL - 1), 8);
+    content_drop(content);
+    max_n_free(max_n);
+    model_free(model);
+    arena_release(&arena);
+}
+
+static void now_and_then_the_weights_of_the_best_draw_the_others_near(void **state)
+{
+    (void)state;
+    static const char *const often[] = {"max_n=100", "transfer_steps=3"};
+    struct workers *stage = stage_open(dlion_play, 3, 1, often, 2);
+    const double losses[] = {2, 1, 3};
+    memcpy(stage->losses, losses, sizeof losses);
+    for (uint32_t step = 0; step < 6; step++)
+        stage_step(stage, step % 3, NULL);
+    stage_deliver_all(stage);
+    for (uint32_t i = 0; i < 3; i++)
+        *stage_weights(stage, i) = (float)(8 * i);
+    stage_step(stage, 0, NULL);
+    assert_int_equal(stage->posts_count, 3);
+    assert_true(stage->posts[2].to == 1 && stage->posts[2].message.bytes == 8);
+    stage_step(stage, 1, NULL);
+    assert_int_equal(stage->posts_count, 5); /* the best asks nobody */
+    stage_deliver_all(stage);
+    assert_true(stage_weights(stage, 0)[0] == 6 && stage_weights(stage, 1)[0] == 8);
+    assert_int_equal(stage->sent_bytes, 16 * (8 + 4) + 8 + 4);
+    stage->losses[2] = 0.01; /* what counts is recent: 3, then 2.701 */
+    stage_step(stage, 2, NULL);
+    assert_true(stage->posts[2].to == 1);
+    stage_close(stage);
+}
+
+static void whose_loss_is_not_known_is_not_the_best(void **state)
+{
+    (void)state;
+    static const char *const always[] = {"max_n=100", "transfer_steps=1"};
+    struct workers *stage = stage_open(dlion_play, 2, 1, always, 2);
+    stage->losses[0] = 2;
+    stage_step(stage, 0, NULL);
+    assert_int_equal(stage->posts_count, 1); /* a gradient */
+    stage_close(stage);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(with_all_of_it_and_equal_batches_it_is_a_mean),
+        cmocka_unit_test(gradients_are_weighted_by_their_batches),
+        cmocka_unit_test(as_much_is_sent_as_the_link_carries_in_a_step),
+        cmocka_unit_test(each_tensor_has_a_largest_of_its_own),
+        cmocka_unit_test(now_and_then_the_weights_of_the_best_draw_the_others_near),
+        cmocka_unit_test(whose_loss_is_not_known_is_not_the_best),
+    };
+    secret_start();
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

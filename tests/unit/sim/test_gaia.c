@@ -1,0 +1,119 @@
+/* Gaia: what is significant is said, the rest adds up; barriers and clocks hold workers back. */
+#include <math.h>
+
+#include "workers/workers_stage.h"
+
+#define ENTRIES 8
+
+static const char *const sets[] = {"significance=0.1", "gain=2"};
+static const float start[ENTRIES] = {10, 10, 0, 100, 1, 1, 1, 1};
+
+static struct workers *open_two(int count)
+{
+    struct workers *stage = stage_new(2, ENTRIES, sets, count);
+    stage_begin(stage, gaia_play, start);
+    return stage;
+}
+
+/* Significant are 2 of 12, all of nothing, and 20 of 80, but not 0.5 of 10.5. In the second step a
+ * part of 0.071 is enough: 0.8 of 10.8. */
+static void what_is_significant_is_said_and_the_rest_adds_up(void **state)
+{
+    (void)state;
+    struct workers *stage = open_two(2);
+    stage_step(stage, 0, (const float[ENTRIES]){0.5f, 2, 0.001f, -20});
+    const struct content *content = stage->posts[0].message.content;
+    assert_int_equal(stage->posts[0].message.bytes, 8 + 3 * 8);
+    assert_int_equal(stage->posts[0].message.number, 1);
+    assert_true(content->count == 3 && content->places[0] == 1 && content->places[1] == 2 &&
+                content->places[2] == 3);
+    stage_deliver(stage, 0);
+    const float said[] = {10, 12, 0.001f, 80, 1, 1, 1, 1};
+    assert_memory_equal(stage_weights(stage, 1), said, sizeof said);
+    assert_true(stage_weights(stage, 0)[0] == 10.5f);
+    stage_step(stage, 0, (const float[ENTRIES]){0.3f});
+    assert_int_equal(stage->posts[0].message.content->count, 1);
+    stage_deliver(stage, 0);
+    assert_float_equal(stage_weights(stage, 1)[0], 10.8, 1e-5);
+    stage_step(stage, 0, NULL);
+    assert_int_equal(stage->posts[0].message.bytes, 8); /* the clock alone */
+    stage_deliver(stage, 0);
+    stage_step(stage, 0, (const float[ENTRIES]){9, 9, 9, -60, 9, 9, 9, 9});
+    assert_int_equal(stage->posts[0].message.bytes, 8 + ENTRIES * 4); /* all of them are shorter */
+    stage_close(stage);
+}
+
+/* Worker 1 learns nothing; what it lacks of worker 0 is less than is significant. */
+static void what_is_not_said_is_not_significant(void **state)
+{
+    (void)state;
+    static const char *const far[] = {"significance=0.1", "gain=2", "clock_bound=1000"};
+    struct workers *stage = stage_new(2, ENTRIES, far, 3);
+    struct rng rng = rng_new(9, 0);
+    stage_begin(stage, gaia_play, start);
+    for (int t = 1; t <= 500; t++) {
+        float change[ENTRIES];
+        for (int c = 0; c < ENTRIES; c++)
+            change[c] = 0.02f * ((float)rng_uniform(&rng) - 0.4f);
+        stage_step(stage, 0, change);
+        stage_deliver_all(stage);
+        for (int c = 0; c < ENTRIES; c++) {
+            const double w = (double)stage_weights(stage, 0)[c];
+            assert_true(fabs(w - (double)stage_weights(stage, 1)[c]) <=
+                        0.1 / sqrt(t) * fabs(w) + 1e-3);
+        }
+    }
+    assert_true(stage->sent_bytes < 500 * (8 + ENTRIES * 4));
+    stage_close(stage);
+}
+
+static void who_has_been_announced_a_message_waits_for_it(void **state)
+{
+    (void)state;
+    struct workers *stage = open_two(2);
+    stage->busy = 1; /* the line is taken by another message */
+    stage_step(stage, 0, (const float[ENTRIES]){2, 2});
+    assert_int_equal(stage->posts_count, 2);
+    assert_int_equal(stage->posts[0].message.bytes, 8 + 2 * 4);
+    assert_true(stage->posts[0].message.priority > stage->posts[1].message.priority);
+    assert_true(stage_may_step(stage, 1));
+    stage_deliver(stage, 0);
+    assert_false(stage_may_step(stage, 1));
+    stage_deliver(stage, 0);
+    assert_true(stage_may_step(stage, 1) && stage_weights(stage, 1)[0] == 12);
+    stage_step(stage, 0, NULL); /* nothing significant: nothing to be announced */
+    assert_int_equal(stage->posts_count, 1);
+    stage_close(stage);
+}
+
+static void nobody_is_further_ahead_of_the_slowest_than_the_bound(void **state)
+{
+    (void)state;
+    static const char *const bound[] = {"clock_bound=2"};
+    struct workers *stage = stage_open(gaia_play, 3, 1, bound, 1);
+    stage_step(stage, 0, NULL);
+    stage_step(stage, 0, NULL);
+    stage_deliver_all(stage);
+    assert_false(stage_may_step(stage, 0));
+    stage_step(stage, 1, NULL);
+    stage_deliver_all(stage);
+    assert_false(stage_may_step(stage, 0)); /* worker 2 has made none */
+    stage_step(stage, 2, NULL);
+    assert_false(stage_may_step(stage, 0));
+    stage_deliver_all(stage);
+    stage_step(stage, 0, NULL);
+    assert_false(stage_may_step(stage, 0));
+    stage_close(stage);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_is_significant_is_said_and_the_rest_adds_up),
+        cmocka_unit_test(what_is_not_said_is_not_significant),
+        cmocka_unit_test(who_has_been_announced_a_message_waits_for_it),
+        cmocka_unit_test(nobody_is_further_ahead_of_the_slowest_than_the_bound),
+    };
+    secret_start();
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
