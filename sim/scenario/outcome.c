@@ -75,15 +75,14 @@ static bool is_second_half(const struct outcome *outcome, double at_s)
 }
 
 /* Utilisation of node i's uplink or downlink, mean of the second half of training, or of the whole
- * run where its moments are not kept. */
+ * run where its moments are not kept, or have no such figure. */
 static double node_use(const struct outcome *outcome, uint32_t i, bool up)
 {
     const uint32_t nodes = outcome->scenario->nodes_count;
+    const double total = up ? outcome->nodes[i].up_use : outcome->nodes[i].down_use;
     double sum = 0;
     uint32_t count = 0;
-    if (!outcome->node_moments)
-        return up ? outcome->nodes[i].up_use : outcome->nodes[i].down_use;
-    for (uint32_t at = 0; at < outcome->moments_count; at++) {
+    for (uint32_t at = 0; outcome->node_moments && at < outcome->moments_count; at++) {
         const struct node_moment *moment = &outcome->node_moments[(size_t)at * nodes + i];
         const double use = (double)(up ? moment->up_use : moment->down_use);
         if (is_second_half(outcome, outcome->moments[at].at_s) && isfinite(use)) {
@@ -91,7 +90,7 @@ static double node_use(const struct outcome *outcome, uint32_t i, bool up)
             count++;
         }
     }
-    return count ? sum / count : NAN;
+    return count ? sum / count : total;
 }
 
 static int compare_uses(const void *a, const void *b)

@@ -195,6 +195,8 @@ static void a_record_is_of_the_evaluations_and_the_links_of_a_play(void **state)
     played = play("localsgd", NULL);
     record_of(&played.outcome, &record);
     assert_near(record.computing, 3 * 40. / 200); /* three wait, for the slow and the links */
+    /* four rounds of 4/3 of the model, 31,400 bytes, at 125 kB/s up for 10 s */
+    assert_true(fabs(record.busiest_use - 4 * 4 / 3. * 31400 / 1250000) < 1e-3);
     record_free(&record);
     play_end(&played);
 }
