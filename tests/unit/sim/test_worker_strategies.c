@@ -73,6 +73,30 @@ static void the_batches_of_dlion_are_parted_by_speed(void **state)
     play_end(&played);
 }
 
+static uint64_t sent_by_dlion(const char *set, const char *other)
+{
+    const char *sets[] = {set, other};
+    struct played played = play_with("dlion", sets, 2);
+    const uint64_t bytes = last_moment(&played)->sent_bytes;
+    assert_true(played.outcome.nodes[0].steps == 66 && played.outcome.nodes[2].steps == 66);
+    play_end(&played);
+    return bytes;
+}
+
+/* A node has 125,000 bytes per second up; one that has 25,000 down gets that from two others. At
+ * each of three transfers two have the weights of the third. */
+static void dlion_sends_what_its_links_carry_and_weights_of_the_best(void **state)
+{
+    (void)state;
+    const uint64_t all = sent_by_dlion("strategy.transfer_steps=0", "scenario.seed=1");
+    const uint64_t less = sent_by_dlion("strategy.transfer_steps=0", "fast.down=0.2 Mbit/s");
+    const uint64_t few = sent_by_dlion("strategy.transfer_steps=0", "strategy.max_n=0.85");
+    const uint64_t best = sent_by_dlion("strategy.transfer_steps=20", "strategy.max_n=0.85");
+    assert_true(all <= 3 * 10 * 125000 && all > 3 * 9 * 125000);
+    assert_true(less <= 250000 + 1250000 + 2 * 5 * 125000 && less > all / 2);
+    assert_true(fabs((double)(best - few) - 3 * 2 * 4 * PARAMETERS) < 1000);
+}
+
 static const char xor_of_four[] = "[scenario]\n"
                                   "seconds = 20\n"
                                   "nodes = 4 replica, 100 samples/s, up 1 Mbit/s, down 1 Mbit/s\n"
@@ -113,6 +137,7 @@ int main(void)
         cmocka_unit_test(each_learns_and_makes_the_steps_that_others_leave_it),
         cmocka_unit_test(the_same_seed_is_the_same_run),
         cmocka_unit_test(the_batches_of_dlion_are_parted_by_speed),
+        cmocka_unit_test(dlion_sends_what_its_links_carry_and_weights_of_the_best),
         cmocka_unit_test(four_workers_with_a_case_each_learn_exclusive_or),
     };
     secret_start();
