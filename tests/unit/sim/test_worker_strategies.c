@@ -73,6 +73,25 @@ static void the_batches_of_dlion_are_parted_by_speed(void **state)
     play_end(&played);
 }
 
+/* With Adam and a schedule: what is sent to nobody changes nothing. What strom says is never quite
+ * what was learned. */
+static void of_one_worker_each_is_what_a_node_does_alone(void **state)
+{
+    (void)state;
+    struct played alone = play_text(strategy_one, "single", NULL, 0);
+    for (size_t i = 0; i < ENTRIES; i++) {
+        const char *set = entries[i].set;
+        if (strcmp(entries[i].strategy, "strom") == 0)
+            continue;
+        struct played played = play_text(strategy_one, entries[i].strategy, &set, set ? 1 : 0);
+        assert_int_equal(played.outcome.nodes[0].steps, 50);
+        assert_int_equal(last_moment(&played)->sent_bytes, 0);
+        assert_same_weights(&played, &alone, 5e-4f); /* of Adam a step is 1e-3 */
+        play_end(&played);
+    }
+    play_end(&alone);
+}
+
 static uint64_t sent_by_dlion(const char *set, const char *other)
 {
     const char *sets[] = {set, other};
@@ -136,6 +155,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_learns_and_makes_the_steps_that_others_leave_it),
         cmocka_unit_test(the_same_seed_is_the_same_run),
+        cmocka_unit_test(of_one_worker_each_is_what_a_node_does_alone),
         cmocka_unit_test(the_batches_of_dlion_are_parted_by_speed),
         cmocka_unit_test(dlion_sends_what_its_links_carry_and_weights_of_the_best),
         cmocka_unit_test(four_workers_with_a_case_each_learn_exclusive_or),
