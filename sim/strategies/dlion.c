@@ -38,7 +38,7 @@ struct dlion {
     double n;       /* of Max N, or CONFIG_AUTO_REAL: by the links */
     float gain;     /* of each worker's gradient */
     float *came;    /* [count][P]: gradients for each worker since its last step, weighted */
-    float *own;     /* [P]: weights of one worker */
+    float *own;     /* [P]: weights of one worker, or what it makes its step with */
     double *losses; /* [count][count]: recent loss of the second, as the first knows it; 0: it does
                        not */
     struct max_n *max_n;
@@ -112,22 +112,24 @@ static void ask_best(struct dlion *dlion, uint32_t i)
         workers_send(dlion->workers, i, best, &request);
 }
 
+/* At a transfer a worker's own loss is that before this step, about as old as what it has been told
+ * of others: losses fall, and who knows its own better would think itself the best. */
 static void on_step(void *self, uint32_t i)
 {
     struct dlion *dlion = self;
     float *came = dlion->came + i * dlion->parameters;
-    float *gradient = workers_gradient(dlion->workers, i);
-    publish(dlion, i, gradient);
+    const float *gradient = workers_gradient(dlion->workers, i);
     for (size_t c = 0; c < dlion->parameters; c++) {
-        gradient[c] = dlion->gain * (gradient[c] + came[c]);
+        dlion->own[c] = dlion->gain * (gradient[c] + came[c]);
         came[c] = 0;
     }
-    workers_descend(dlion->workers, i, gradient);
+    workers_descend(dlion->workers, i, dlion->own);
+    if (dlion->transfer_steps > 0 && workers_steps(dlion->workers, i) % dlion->transfer_steps == 0)
+        ask_best(dlion, i);
     const double loss = workers_losses(dlion->workers, i) / workers_batch(dlion->workers, i);
     double *recent = loss_of(dlion, i, i);
     *recent = *recent > 0 ? *recent + LOSS_FORGET * (loss - *recent) : loss;
-    if (dlion->transfer_steps > 0 && workers_steps(dlion->workers, i) % dlion->transfer_steps == 0)
-        ask_best(dlion, i);
+    publish(dlion, i, gradient);
 }
 
 static void send_weights(struct dlion *dlion, uint32_t i, uint32_t to)

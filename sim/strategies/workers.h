@@ -68,7 +68,7 @@ double workers_seconds_to_all(const struct workers *workers, uint32_t i, double 
 /* A step. Returns what it did to the weights, [P], which stays so until the next call. */
 const float *workers_step(struct workers *workers, uint32_t i);
 
-/* A step in two halves: its gradient, [P], the method's to change until the next call; and the step
+/* A step in two halves: its gradient, [P], the method's to change until the next step; and the step
  * with a gradient[P]. The weights may be changed before or after the two, not in between. */
 float *workers_gradient(struct workers *workers, uint32_t i);
 void workers_descend(struct workers *workers, uint32_t i, const float *gradient);

@@ -39,10 +39,6 @@ static void each_learns_and_makes_the_steps_that_others_leave_it(void **state)
     for (size_t i = 0; i < ENTRIES; i++) {
         struct played played = play(entries[i].strategy, entries[i].set);
         const struct node_total *nodes = played.outcome.nodes;
-        print_message("%s %s: accuracy %g, %u and %u steps, %g bytes\n", entries[i].strategy,
-                      entries[i].set ? entries[i].set : "", played.outcome.accuracy,
-                      (unsigned)nodes[0].steps, (unsigned)nodes[2].steps,
-                      (double)last_moment(&played)->sent_bytes);
         assert_true(played.outcome.accuracy > 0.35 && last_moment(&played)->sent_bytes > 0);
         assert_true(entries[i].slow_steps == 0 || nodes[0].steps == entries[i].slow_steps);
         assert_true(entries[i].fast_steps == 0 || nodes[2].steps == entries[i].fast_steps);
@@ -77,12 +73,92 @@ static void the_batches_of_dlion_are_parted_by_speed(void **state)
     play_end(&played);
 }
 
+/* With Adam and a schedule: what is sent to nobody changes nothing. What strom says is never quite
+ * what was learned. */
+static void of_one_worker_each_is_what_a_node_does_alone(void **state)
+{
+    (void)state;
+    struct played alone = play_text(strategy_one, "single", NULL, 0);
+    for (size_t i = 0; i < ENTRIES; i++) {
+        const char *set = entries[i].set;
+        if (strcmp(entries[i].strategy, "strom") == 0)
+            continue;
+        struct played played = play_text(strategy_one, entries[i].strategy, &set, set ? 1 : 0);
+        assert_int_equal(played.outcome.nodes[0].steps, 50);
+        assert_int_equal(last_moment(&played)->sent_bytes, 0);
+        assert_same_weights(&played, &alone, 5e-4f); /* of Adam a step is 1e-3 */
+        play_end(&played);
+    }
+    play_end(&alone);
+}
+
+static uint64_t sent_by_dlion(const char *set, const char *other)
+{
+    const char *sets[] = {set, other};
+    struct played played = play_with("dlion", sets, 2);
+    const uint64_t bytes = last_moment(&played)->sent_bytes;
+    assert_true(played.outcome.nodes[0].steps == 66 && played.outcome.nodes[2].steps == 66);
+    play_end(&played);
+    return bytes;
+}
+
+/* A node has 125,000 bytes per second up; one that has 25,000 down gets that from two others. At
+ * each of three transfers two have the weights of the third. */
+static void dlion_sends_what_its_links_carry_and_weights_of_the_best(void **state)
+{
+    (void)state;
+    const uint64_t all = sent_by_dlion("strategy.transfer_steps=0", "scenario.seed=1");
+    const uint64_t less = sent_by_dlion("strategy.transfer_steps=0", "fast.down=0.2 Mbit/s");
+    const uint64_t few = sent_by_dlion("strategy.transfer_steps=0", "strategy.max_n=0.85");
+    const uint64_t best = sent_by_dlion("strategy.transfer_steps=20", "strategy.max_n=0.85");
+    assert_true(all <= 3 * 10 * 125000 && all > 3 * 9 * 125000);
+    assert_true(less <= 250000 + 1250000 + 2 * 5 * 125000 && less > all / 2);
+    assert_true(fabs((double)(best - few) - 3 * 2 * 4 * PARAMETERS) < 1000);
+}
+
+static const char xor_of_four[] = "[scenario]\n"
+                                  "seconds = 20\n"
+                                  "nodes = 4 replica, 100 samples/s, up 1 Mbit/s, down 1 Mbit/s\n"
+                                  "link = all, rtt 80 ms\n"
+                                  "[model]\n"
+                                  "layers = dense 8, sigmoid, dense 2\n"
+                                  "[data]\n"
+                                  "source = xor\n"
+                                  "[train]\n"
+                                  "batch = 1\n"
+                                  "rate = 1\n"
+                                  "momentum = 0\n"
+                                  "[strategy]\n"
+                                  "gain = 4\n"
+                                  "threshold = 0.1\n"
+                                  "significance = 0.1\n"
+                                  "top_part = 0.3\n"
+                                  "consensus = 1\n";
+
+/* Each has one of the four cases: alone it says the same of all. */
+static void four_workers_with_a_case_each_learn_exclusive_or(void **state)
+{
+    (void)state;
+    struct played alone = play_text(xor_of_four, "single", NULL, 0);
+    assert_true(alone.outcome.accuracy == 0.5);
+    play_end(&alone);
+    for (size_t i = 0; i < ENTRIES; i++) {
+        const char *set = entries[i].set;
+        struct played played = play_text(xor_of_four, entries[i].strategy, &set, set ? 1 : 0);
+        assert_true(played.outcome.accuracy == 1 && played.outcome.loss < 0.1);
+        play_end(&played);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_learns_and_makes_the_steps_that_others_leave_it),
         cmocka_unit_test(the_same_seed_is_the_same_run),
+        cmocka_unit_test(of_one_worker_each_is_what_a_node_does_alone),
         cmocka_unit_test(the_batches_of_dlion_are_parted_by_speed),
+        cmocka_unit_test(dlion_sends_what_its_links_carry_and_weights_of_the_best),
+        cmocka_unit_test(four_workers_with_a_case_each_learn_exclusive_or),
     };
     secret_start();
     return cmocka_run_group_tests(tests, NULL, NULL);
