@@ -214,6 +214,9 @@ static enum error prepare(struct comparison_options *options, struct scenario *s
     struct plan *plan = &options->plan;
     enum error error = scenario_load(scenario, plan->file, plan->sets, plan->sets_count, problem);
     plan->scenario = scenario;
+    if (error == OK && plan_leaves_out(scenario))
+        (void)fprintf(stderr, "hearsay: faults, and nodes that come later or leave, are left out: "
+                              "only gossip plays them\n");
     if (error == OK)
         error = choose_measure(options, problem);
     if (error == OK && options->strategies)

@@ -3,6 +3,7 @@
 
 #include "comparison/comparison_report.h"
 #include "crypto/secret.h"
+#include "support/sim/scenario_text.h"
 #include "support/sim/strategy_play.h"
 
 #define SEEDS 2
@@ -201,6 +202,22 @@ static void a_record_is_of_the_evaluations_and_the_links_of_a_play(void **state)
     play_end(&played);
 }
 
+static void what_hearsay_alone_plays_is_left_out(void **state)
+{
+    (void)state;
+    static struct scenario scenario;
+    scenario = *played("[scenario]\nnodes = 2 desk, 400 samples/s\n"
+                       "nodes = 1 late, 400 samples/s, from 10 s, until 50 s\n");
+    assert_true(plan_leaves_out(&scenario));
+    assert_true(scenario.groups[1].start_ns == 0 && scenario.groups[1].stop_ns == 0);
+    assert_false(plan_leaves_out(&scenario));
+    scenario = *played("[scenario]\nnodes = 2 desk, 400 samples/s\n"
+                       "fault = crash desk/1, at 40 s, back at 60 s\n");
+    assert_true(plan_leaves_out(&scenario));
+    assert_int_equal(scenario.faults_count, 0);
+    assert_false(plan_leaves_out(&scenario));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -211,6 +228,7 @@ int main(void)
         cmocka_unit_test(targets_are_parts_of_the_best_end),
         cmocka_unit_test(each_strategy_is_tried_as_often_and_each_trial_is_another),
         cmocka_unit_test(what_is_tried_can_be_set),
+        cmocka_unit_test(what_hearsay_alone_plays_is_left_out),
         cmocka_unit_test(a_record_comes_back_as_it_was_and_only_for_what_it_is_of),
         cmocka_unit_test(a_record_is_of_the_evaluations_and_the_links_of_a_play),
     };
