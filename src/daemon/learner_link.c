@@ -61,8 +61,9 @@ uint64_t learner_link_perform(struct learner_link *link, const struct action *or
 {
     lock(link);
     const uint64_t from_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID);
-    const struct answer answer = executor_perform(&link->executor, order);
+    struct answer answer = executor_perform(&link->executor, order);
     const uint64_t took_ns = clock_ns(CLOCK_THREAD_CPUTIME_ID) - from_ns;
+    answer.took_ns = took_ns;
     if (order->kind != ACTION_TRAIN)
         say_answer(link, &answer);
     unlock(link);

@@ -122,7 +122,7 @@ void executor_answer(struct node *node, uint64_t now_ns, const struct answer *an
     if (answer->to == ACTION_APPLY || answer->to == ACTION_WRITE)
         node_on_applied(node, now_ns, answer->entries);
     else if (answer->to == ACTION_PUBLISH)
-        node_on_published(node, now_ns, answer->update);
+        node_on_published(node, now_ns, answer->update, answer->took_ns);
     else if (answer->to == ACTION_READ)
         node_on_read(node, now_ns, answer->units);
 }

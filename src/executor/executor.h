@@ -48,6 +48,7 @@ struct answer {
                                     off (snapshot.h) */
     double agreement;            /* APPLY that is to be compared: just before (replica.h) */
     const int32_t *units;        /* READ: the executor's, until the next READ */
+    uint64_t took_ns;            /* processor time, as the owner measures it; 0: it does not */
 };
 
 /* Is it an order for the learner? The others are for the network and the owner. */

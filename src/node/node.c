@@ -275,14 +275,15 @@ void node_on_step(struct node *node, uint64_t now_ns, uint32_t steps, uint64_t s
     publish_schedule_on_step(node, steps, samples);
 }
 
-void node_on_published(struct node *node, uint64_t now_ns, const struct update *update)
+void node_on_published(struct node *node, uint64_t now_ns, const struct update *update,
+                       uint64_t took_ns)
 {
     CHECK(publishing_state(node) == PUBLISHING_OUT);
     CHECK(update->count <= node->options.parameters);
     begin_event(node, now_ns);
     const uint64_t bytes = broadcast_publish(node, update);
     transfer_on_update(node, update);
-    if (publish_schedule_end(node, bytes, update))
+    if (publish_schedule_end(node, bytes, update, took_ns))
         leave_on_published(node, update->count);
     expulsion_on_published(node);
     publish_schedule_consider(node);

@@ -173,18 +173,18 @@ void node_on_sent(struct node *node, uint64_t now_ns, uint64_t conn);
 void node_on_closed(struct node *node, uint64_t now_ns, uint64_t conn, const char *why);
 
 /* What is asked of the learner is done in the order in which it was asked, but for READ, which may
- * be done before; and it is answered in the order in which it was done: so the node knows of which
- * rumors what was read or saved is the sum. */
+ * be before, and answered as it was done: the node knows the sum of which rumors it reads. */
 void node_on_step(struct node *node, uint64_t now_ns, uint32_t steps, uint64_t samples);
-/* The answer to PUBLISH; count 0 when there was nothing to publish. */
-void node_on_published(struct node *node, uint64_t now_ns, const struct update *update);
+/* The answer to PUBLISH, which took so long; count 0: there was nothing to publish. */
+void node_on_published(struct node *node, uint64_t now_ns, const struct update *update,
+                       uint64_t took_ns);
 /* Before it: how far the oldest APPLY agreed with the residual, where that was asked for. */
 void node_on_agreement(struct node *node, uint64_t now_ns, double agreement);
 /* As many entries of the oldest APPLY or WRITE are done. */
 void node_on_applied(struct node *node, uint64_t now_ns, uint32_t entries);
 void node_on_read(struct node *node, uint64_t now_ns, const int32_t *units);
-/* The answer to SAVE: the history of the base of this moment, *bytes of out[node_history_max]; 0: it
- * is b0. False: what was saved is of no use, because another base is being taken over. */
+/* The answer to SAVE: the history of the base of this moment, *bytes of out[node_history_max]; 0:
+ * it is b0. False: what was saved is of no use, because another base is being taken over. */
 bool node_on_saved(struct node *node, uint64_t now_ns, uint8_t *out, size_t *bytes);
 size_t node_history_max(const struct node_options *options);
 /* The same of what the learner has now, when nothing it was given waits any more. */

@@ -10,6 +10,7 @@
 #define MOMENTUM_TAKEN (1.0 / 3) /* of a learner's own */
 #define HEAD_BYTES     150.0     /* of a rumor, its signature, record and message (threshold.c) */
 #define HEAD_PART      0.05      /* of what is published */
+#define PUBLISH_PART   0.025     /* of a learner's time, for cutting publications */
 
 double outer_step_hops(uint32_t live, uint32_t mesh, uint32_t degree)
 {
@@ -28,16 +29,22 @@ static double usual_gain(const struct outer_step_measured *measured)
     return fmax(sqrt(measured->learners) / 2, 1);
 }
 
-/* Before it there would be too little to publish. */
 static double heads_s(const struct outer_step_measured *measured)
 {
     return HEAD_BYTES / HEAD_PART / measured->bytes_per_s;
 }
 
-/* Between two publications: for that gain, or because there would be too little to publish. */
+/* Before it there would be too little to publish, or it would take too much of the learner's time.
+ */
+static double least_s(const struct outer_step_measured *measured)
+{
+    return fmax(heads_s(measured), measured->publish_s / PUBLISH_PART);
+}
+
+/* Between two publications: for that gain, or because less would not be worth it. */
 static double due_s(const struct outer_step_measured *measured, double gain)
 {
-    return fmax(gain * reaction_s(measured), heads_s(measured));
+    return fmax(gain * reaction_s(measured), least_s(measured));
 }
 
 static double interval_s(const struct outer_step_measured *measured)
@@ -63,6 +70,7 @@ struct outer_step outer_step_of(const struct outer_step_measured *measured)
 {
     CHECK(measured->learners > 0 && measured->hops >= 1 && measured->bytes_per_s > 0);
     CHECK(measured->delay_s >= 0 && measured->step_s >= 0 && measured->interval_s >= 0);
+    CHECK(measured->publish_s >= 0);
     CHECK(measured->momentum >= 0 && measured->momentum < 1);
     const bool is_fixed = measured->interval_s > 0;
     struct outer_step outer_step = {

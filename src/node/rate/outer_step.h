@@ -12,8 +12,9 @@
  *   reaction  = how long it takes until the others work with what was published: the one-way delay,
  *               times the hops to most of them, and OUTER_STEP_STEPS steps, in which they react.
  *   interval  = reaction, times half the square root of n if that is more than 1. It is at least so
- *               long that a rumor's head is a twentieth of what is published, and at least
- *               OUTER_STEP_S, below which nothing is gained. The first six intervals are shorter,
+ *               long that a rumor's head is a twentieth of what is published and that cutting it
+ *               takes the learner a fortieth of its time, and at least OUTER_STEP_S, below which
+ *               nothing is gained. The first six intervals are shorter,
  *               the first of them one reaction, and none is longer than a second: then all learn
  *               the same, applying it is worth more than averaging noise, and each publication
  *               finds out more of what the lines carry.
@@ -48,6 +49,7 @@ struct outer_step_measured {
     double hops;           /* to most members; >= 1 */
     double step_s;         /* seconds of one local step; 0: not measured yet */
     double bytes_per_s;    /* that may be published; > 0 */
+    double publish_s;      /* that a publication takes the learner; 0: not measured yet */
     double momentum;       /* of the local optimizer, in [0, 1) */
     double interval_s;     /* a configured interval; 0: to be chosen */
     double gain;           /* a configured gain; 0: to be chosen */

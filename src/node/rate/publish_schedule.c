@@ -80,6 +80,7 @@ void publish_schedule_renew(struct node *node)
         .hops = outer_step_hops(membership_live(node), MESH_MAX, DEGREE),
         .step_s = schedule->step_s,
         .bytes_per_s = node->rate->budget.bytes_per_s,
+        .publish_s = schedule->publish_s,
         .momentum = options->momentum,
         .interval_s = (double)options->interval_ns * 1e-9,
         .gain = options->gain,
@@ -233,9 +234,19 @@ static double rareness(const struct publish_schedule *schedule, const struct upd
     return update->count > 0 && schedule->held > 0 ? fmax(counts / usual, 1) : 1;
 }
 
-bool publish_schedule_end(struct node *node, uint64_t bytes, const struct update *update)
+/* The first one also learns what its size is to be, so it says least of the next. */
+static void measure_publication(struct publish_schedule *schedule, uint64_t took_ns)
+{
+    const double took_s = (double)took_ns * 1e-9;
+    schedule->publish_s =
+        schedule->publications > 1 ? 0.8 * schedule->publish_s + 0.2 * took_s : took_s;
+}
+
+bool publish_schedule_end(struct node *node, uint64_t bytes, const struct update *update,
+                          uint64_t took_ns)
 {
     struct publish_schedule *schedule = &node->rate->schedule;
+    measure_publication(schedule, took_ns);
     budget_on_published(node, bytes);
     schedule->rareness = rareness(schedule, update);
     schedule->last_bytes = bytes;

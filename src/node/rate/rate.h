@@ -85,10 +85,10 @@ struct publish_facts {
 /* WANTED becomes OUT: fills in the PUBLISH. */
 void publish_schedule_begin(struct node *node, const struct publish_facts *facts,
                             struct action *action);
-/* OUT becomes IDLE: this was published, and its rumors took so many bytes. True: it was the last
- * one.
- */
-bool publish_schedule_end(struct node *node, uint64_t bytes, const struct update *update);
+/* OUT becomes IDLE: this was published; its rumors took so many bytes, and cutting it so much of
+ * the learner's processor time. True: it was the last one. */
+bool publish_schedule_end(struct node *node, uint64_t bytes, const struct update *update,
+                          uint64_t took_ns);
 
 uint64_t publish_schedule_samples(const struct node *node); /* learned here */
 double publish_schedule_samples_per_s(const struct node *node);

@@ -71,6 +71,7 @@ struct publish_schedule {
     uint32_t steps_since;         /* steps since the last publication */
     uint64_t stepped_ns;          /* when the last step ended; 0: none has */
     double step_s;                /* seconds of a step, lately; 0: not known */
+    double publish_s;             /* seconds that a publication took the learner, lately */
     uint64_t measured_ns;         /* when the throughput was last measured */
     uint64_t measured_samples;    /* samples by then */
     double samples_per_s;         /* the throughput; 0: not known yet */

@@ -76,6 +76,23 @@ static void many_tell_often_at_first_and_as_boldly(void **state)
     assert_near(outer_step_of(&measured).interval_s, 0.2 + 8 * 0.0125);
 }
 
+/* 25 ms of a learner's time are a fortieth of a second. */
+static void where_cutting_takes_long_it_is_done_more_rarely(void **state)
+{
+    (void)state;
+    struct outer_step_measured measured = usual();
+    measured.publish_s = 0.001;
+    assert_near(outer_step_of(&measured).interval_s, 0.2 + 8 * 0.0125);
+    measured.publish_s = 0.025;
+    assert_near(outer_step_of(&measured).interval_s, 1);
+    assert_near(outer_step_of(&measured).gain, 2); /* no more than the root of four */
+    measured.publications = 3;
+    assert_near(outer_step_of(&measured).interval_s, 1);
+    measured.publish_s = 10; /* it must not be never */
+    measured.publications = 100;
+    assert_near(outer_step_of(&measured).interval_s, 60);
+}
+
 static void where_steps_take_long_the_first_six_are_not_waited_for(void **state)
 {
     (void)state;
@@ -200,6 +217,7 @@ int main(void)
         cmocka_unit_test(the_interval_is_as_long_as_news_takes),
         cmocka_unit_test(up_to_four_average_and_more_are_bolder_and_tell_more_rarely),
         cmocka_unit_test(many_tell_often_at_first_and_as_boldly),
+        cmocka_unit_test(where_cutting_takes_long_it_is_done_more_rarely),
         cmocka_unit_test(where_steps_take_long_the_first_six_are_not_waited_for),
         cmocka_unit_test(the_less_momentum_learners_have_the_more_has_the_swarm),
         cmocka_unit_test(on_a_thin_line_it_waits_for_something_worth_a_head_and_is_bolder),
