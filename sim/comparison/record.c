@@ -37,15 +37,15 @@ void record_of(const struct outcome *outcome, struct record *record)
     const double nodes = outcome->scenario->nodes_count;
     *record = (struct record){
         .points = memory_new(outcome->moments_count + 1, sizeof *record->points),
-        .accuracy = outcome->accuracy,
-        .loss = outcome->loss,
         .computing = mean_computing(outcome),
         .cpu_s = outcome->cpu_s,
     };
     for (uint32_t i = 0; i < outcome->moments_count; i++) {
         const struct moment *moment = &outcome->moments[i];
+        if (moment->at_s > seconds_of(outcome->scenario->span_ns))
+            break; /* hearsay's nodes exchange what is left, others do not */
         record->sent_bytes = (double)moment->sent_bytes / nodes;
-        if (isfinite(moment->accuracy) && moment->at_s <= seconds_of(outcome->scenario->span_ns))
+        if (isfinite(moment->accuracy))
             record->points[record->count++] =
                 (struct record_point){.at_s = moment->at_s,
                                       .accuracy = moment->accuracy,
@@ -53,6 +53,8 @@ void record_of(const struct outcome *outcome, struct record *record)
                                       .sent_bytes = record->sent_bytes,
                                       .distance = moment->distance};
     }
+    record->accuracy = record->count > 0 ? record->points[record->count - 1].accuracy : NAN;
+    record->loss = record->count > 0 ? record->points[record->count - 1].loss : NAN;
     measure_links(outcome, record);
 }
 

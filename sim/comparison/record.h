@@ -23,8 +23,8 @@ struct record_point {
 struct record {
     struct record_point *points; /* [count], in order of time */
     uint32_t count;
-    double accuracy;    /* at the end, on the whole test set; NAN: none */
-    double loss;        /* at the end, on the whole test set */
+    double accuracy;    /* at the end of training, on the whole test set; NAN: none */
+    double loss;        /* at that time, on the whole test set */
     double sent_bytes;  /* of a node, on average */
     double computing;   /* part of the time in which machines computed, on average */
     double link_use;    /* mean over the links that have a limit; NAN: there are none */

@@ -191,8 +191,9 @@ struct evaluation experiment_mark(struct experiment *experiment, const float *ho
 bool experiment_is_evaluation(const struct experiment *experiment, uint64_t at_ns)
 {
     const uint64_t every_ns = experiment->scenario->evaluate_ns;
-    return experiment->evaluator && every_ns > 0 && at_ns > 0 && at_ns % every_ns < SECOND_NS &&
-           !experiment_is_stopped(experiment);
+    const bool is_time = at_ns % (every_ns > 0 ? every_ns : 1) < SECOND_NS && at_ns > 0;
+    return experiment->evaluator && every_ns > 0 && !experiment_is_stopped(experiment) &&
+           (is_time || at_ns == experiment->scenario->span_ns);
 }
 
 static void enter(struct moment *moment, const struct evaluation *evaluation)
@@ -207,8 +208,9 @@ void experiment_evaluate(struct experiment *experiment, struct outcome *outcome,
     CHECK(outcome->moments_count > 0);
     if (!experiment_is_evaluation(experiment, at_ns))
         return;
-    const struct evaluation evaluation =
-        experiment_mark(experiment, host_weights, experiment->scenario->evaluate_samples);
+    const bool is_end = at_ns == experiment->scenario->span_ns;
+    const struct evaluation evaluation = experiment_mark(
+        experiment, host_weights, is_end ? 0 : experiment->scenario->evaluate_samples);
     enter(&outcome->moments[outcome->moments_count - 1], &evaluation);
 }
 

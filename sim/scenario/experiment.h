@@ -59,7 +59,8 @@ struct evaluation experiment_mark(struct experiment *experiment, const float *ho
 /* Is this second one to evaluate at? Not once the play was interrupted. */
 bool experiment_is_evaluation(const struct experiment *experiment, uint64_t at_ns);
 
-/* Evaluate host_weights[P] into the last moment, if this second is one to evaluate at. */
+/* Evaluate host_weights[P] into the last moment, if this second is one to evaluate at: at the end
+ * of training on the whole test set. */
 void experiment_evaluate(struct experiment *experiment, struct outcome *outcome, uint64_t at_ns,
                          const float *host_weights);
 

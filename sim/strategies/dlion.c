@@ -87,11 +87,12 @@ static void publish(struct dlion *dlion, uint32_t i, const float *gradient)
     max_n_rank(dlion->max_n, gradient);
     for (uint32_t j = 0; j < dlion->count; j++) {
         const double bytes = j != i ? workers_share(dlion->workers, i, j) * step_s : 0;
-        uint32_t n = (uint32_t)(dlion->n * 100 + 0.5);
         if (j == i)
             continue;
-        if (dlion->n == CONFIG_AUTO_REAL)
-            n = bytes > 0 ? max_n_fit(dlion->max_n, bytes - NOTE_BYTES) : MAX_N_ALL;
+        const uint32_t fitting =
+            bytes > 0 ? max_n_fit(dlion->max_n, bytes - NOTE_BYTES) : MAX_N_ALL;
+        const uint32_t n =
+            dlion->n == CONFIG_AUTO_REAL ? fitting : (uint32_t)(dlion->n * 100 + 0.5);
         const struct sim_message message = {.bytes = NOTE_BYTES + max_n_bytes(dlion->max_n, n),
                                             .kind = GRADIENT,
                                             .weight = *loss_of(dlion, i, i),

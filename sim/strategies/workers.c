@@ -8,7 +8,7 @@
 #include "strategies/consensus.h"
 #include "strategies/traffic.h"
 
-#define WAITING_MAX 2 /* messages to one receiver that may wait while a worker steps */
+#define WAITING_MAX 2 /* steps whose messages may wait while a worker steps */
 
 enum { EVENT_STEP, EVENT_MESSAGES };
 
@@ -16,6 +16,9 @@ struct worker {
     struct learner *learner;
     struct arena arena;
     uint32_t node;      /* of the scenario */
+    uint32_t region;    /* of the node */
+    uint32_t publishes; /* messages of a step, as the last step that sent any had them */
+    uint32_t queued;    /* messages since the last step began */
     uint64_t step_ns;   /* duration of a step */
     uint64_t steps;     /* made so far */
     bool is_stepping;   /* one is being made */
@@ -105,13 +108,9 @@ static void way(const struct workers *workers, uint32_t i, uint32_t j, double ra
     rates[2] = (double)rate_at(&scenario_group(scenario, to)->down, now_ns);
 }
 
-/* The least rate of the way from i to j, whose ends are shared with so many; 0: no limit. */
-static double rate_shared(const struct workers *workers, uint32_t i, uint32_t j, double sharers)
+static double least_of(const double rates[3])
 {
-    double rates[3], least = 0;
-    way(workers, i, j, rates);
-    rates[0] /= sharers;
-    rates[2] /= sharers;
+    double least = 0;
     for (int k = 0; k < 3; k++)
         if (rates[k] > 0 && (least == 0 || rates[k] < least))
             least = rates[k];
@@ -120,24 +119,40 @@ static double rate_shared(const struct workers *workers, uint32_t i, uint32_t j,
 
 double workers_rate(const struct workers *workers, uint32_t i, uint32_t j)
 {
-    return rate_shared(workers, i, j, 1);
+    double rates[3];
+    way(workers, i, j, rates);
+    return least_of(rates);
+}
+
+static uint32_t workers_in(const struct workers *workers, uint32_t region)
+{
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < workers->count; i++)
+        count += workers->workers[i].region == region;
+    return count;
 }
 
 double workers_share(const struct workers *workers, uint32_t i, uint32_t j)
 {
-    return rate_shared(workers, i, j, workers->count - 1);
+    const uint32_t here = at(workers, i)->region, there = at(workers, j)->region;
+    const double pairs = (double)workers_in(workers, here) *
+                         (workers_in(workers, there) - (here == there)); /* on the region's line */
+    double rates[3];
+    CHECK(i != j);
+    way(workers, i, j, rates);
+    rates[0] /= workers->count - 1;
+    rates[1] /= pairs;
+    rates[2] /= workers->count - 1;
+    return least_of(rates);
 }
 
 double workers_seconds_to_all(const struct workers *workers, uint32_t i, double bytes)
 {
-    const double others = workers->count - 1, share[3] = {others, 1, others};
     double longest = 0;
     for (uint32_t j = 0; j < workers->count; j++) {
-        double rates[3];
-        way(workers, i, j, rates);
-        for (int k = 0; k < 3 && j != i; k++)
-            if (rates[k] > 0)
-                longest = fmax(longest, share[k] * bytes / rates[k]);
+        const double rate = j != i ? workers_share(workers, i, j) : 0;
+        if (rate > 0)
+            longest = fmax(longest, bytes / rate);
     }
     return longest;
 }
@@ -206,6 +221,7 @@ void workers_add_content(struct workers *workers, uint32_t i, float scale,
 void workers_send(struct workers *workers, uint32_t from, uint32_t to,
                   const struct sim_message *message)
 {
+    at(workers, from)->queued += from != to;
     messages_send(workers->messages, at(workers, from)->node, at(workers, to)->node, message);
 }
 
@@ -228,10 +244,10 @@ uint32_t workers_waiting(const struct workers *workers, uint32_t from, uint32_t 
 
 static bool is_held_up(const struct workers *workers, uint32_t i)
 {
+    uint32_t waiting = 0;
     for (uint32_t to = 0; to < workers->count; to++)
-        if (to != i && workers_waiting(workers, i, to) >= WAITING_MAX)
-            return true;
-    return false;
+        waiting += to != i ? workers_waiting(workers, i, to) : 0;
+    return waiting > 0 && waiting >= WAITING_MAX * at(workers, i)->publishes;
 }
 
 /* Begin a step of worker i, if it is time. */
@@ -239,10 +255,13 @@ static void begin_step(struct workers *workers, uint32_t i)
 {
     struct worker *worker = at(workers, i);
     const struct workers_method *method = workers->method;
+    if (worker->queued > 0 && !worker->is_stepping)
+        worker->publishes = worker->queued;
     if (worker->is_stepping || is_held_up(workers, i) ||
         (method->may_step && !method->may_step(workers->self, i)))
         return;
     worker->is_stepping = true;
+    worker->queued = 0;
     event_queue_put(&workers->queue, workers->queue.now_ns + worker->step_ns, EVENT_STEP, i, 0, 0);
 }
 
@@ -283,6 +302,7 @@ static void add_worker(struct workers *workers, uint32_t node)
     const double samples_per_s = scenario_group(experiment->scenario, node)->samples_per_s;
     workers->worker_of[node] = workers->count++;
     worker->node = node;
+    worker->region = scenario_region(experiment->scenario, node);
     worker->step_ns = (uint64_t)(batch / samples_per_s * (double)SECOND_NS);
     arena_init_growing(&worker->arena);
     worker->learner = experiment_learner(experiment, node, &worker->arena);

@@ -7,8 +7,8 @@
  * The frame has the learners, the network, the time and the moments; what is sent when, and what
  * becomes of it, is the method's own. A worker makes one step at a time, at the speed of its node.
  * The step is computed when its time is over, from the weights of then. A method that sends more
- * than its links carry is held up as by a full send buffer: as long as two messages to one receiver
- * wait behind the one that leaves, no step begins.
+ * than its links carry is held up as by a full send buffer: as long as the messages of two steps
+ * wait, no step begins.
  *
  * Where a method does not say which weights are to be evaluated, it is the mean over all workers;
  * gathering it is not charged, in favour of these strategies. Faults are not played. Held by
@@ -58,7 +58,8 @@ uint32_t workers_batch(const struct workers *workers, uint32_t i); /* samples of
 /* Bytes per second of the way from i to j at this time, if nothing else used it; 0: no limit. */
 double workers_rate(const struct workers *workers, uint32_t i, uint32_t j);
 
-/* The same if i sends to all others at a time, and all send to j. */
+/* The same if all send to all others at a time: uplinks, downlinks and lines between regions are
+ * shared. i and j differ. */
 double workers_share(const struct workers *workers, uint32_t i, uint32_t j);
 
 /* Seconds in which worker i can send that many bytes to each of the others, if all do so at a time:

@@ -116,6 +116,9 @@ static void dlion_sends_what_its_links_carry_and_weights_of_the_best(void **stat
     assert_true(fabs((double)(best - few) - 3 * 2 * 4 * PARAMETERS) < 1000);
 }
 
+/* The four cases as arrays, which are cut into shards, as those of source = xor are not. */
+#define CASES "/tmp/test_worker_strategies"
+
 static const char xor_of_four[] = "[scenario]\n"
                                   "seconds = 20\n"
                                   "nodes = 4 replica, 100 samples/s, up 1 Mbit/s, down 1 Mbit/s\n"
@@ -123,7 +126,11 @@ static const char xor_of_four[] = "[scenario]\n"
                                   "[model]\n"
                                   "layers = dense 8, sigmoid, dense 2\n"
                                   "[data]\n"
-                                  "source = xor\n"
+                                  "source = npy\n"
+                                  "x = " CASES "-x.npy\n"
+                                  "y = " CASES "-y.npy\n"
+                                  "test_x = " CASES "-test-x.npy\n"
+                                  "test_y = " CASES "-test-y.npy\n"
                                   "[train]\n"
                                   "batch = 1\n"
                                   "rate = 1\n"
@@ -135,10 +142,28 @@ static const char xor_of_four[] = "[scenario]\n"
                                   "top_part = 0.3\n"
                                   "consensus = 1\n";
 
+static void write_npy(const char *path, const char *shape, const char *bytes, size_t count)
+{
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    char header[128];
+    (void)snprintf(header, sizeof header, "{'descr': '|u1', 'fortran_order': False, 'shape': %s, }",
+                   shape);
+    (void)fprintf(file, "\x93NUMPY%c%c%c%c%-117s\n", 1, 0, 118, 0, header);
+    assert_int_equal(fwrite(bytes, 1, count, file), count);
+    assert_int_equal(fclose(file), 0);
+}
+
 /* Each has one of the four cases: alone it says the same of all. */
 static void four_workers_with_a_case_each_learn_exclusive_or(void **state)
 {
     (void)state;
+    static const char *const xs[] = {CASES "-x.npy", CASES "-test-x.npy"};
+    static const char *const ys[] = {CASES "-y.npy", CASES "-test-y.npy"};
+    for (int i = 0; i < 2; i++) {
+        write_npy(xs[i], "(4, 1, 1, 2)", "\0\0\0\377\377\0\377\377", 8);
+        write_npy(ys[i], "(4,)", "\0\1\1\0", 4);
+    }
     struct played alone = play_text(xor_of_four, "single", NULL, 0);
     assert_true(alone.outcome.accuracy == 0.5);
     play_end(&alone);
@@ -148,6 +173,8 @@ static void four_workers_with_a_case_each_learn_exclusive_or(void **state)
         assert_true(played.outcome.accuracy == 1 && played.outcome.loss < 0.1);
         play_end(&played);
     }
+    for (int i = 0; i < 2; i++)
+        assert_true(unlink(xs[i]) == 0 && unlink(ys[i]) == 0);
 }
 
 int main(void)
