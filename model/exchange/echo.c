@@ -13,7 +13,8 @@ double echo_rareness(const struct echo *echo, double counts, double at_once)
     if (echo->publications == 0)
         return 1;
     const double in_full = 1 / ((1 + ECHO_OTHERS * echo->others) * at_once * counts);
-    const double alike = fmax(1 - echo->discord, 0);
+    const double against = echo->all_heard > 0 ? echo->all_against / echo->all_heard : 0;
+    const double alike = fmax(1 - 2 * against, 0);
     return 1 + (fmax(fmin(in_full, ECHO_DENSITY / echo->density), 1) - 1) * alike;
 }
 
@@ -29,9 +30,8 @@ void echo_on_published(struct echo *echo, const struct update *own, double share
         *echo = (struct echo){0};
     if (echo->count > 0)
         smooth(&echo->others, (double)echo->heard / echo->count, echo->publications++ > 0);
-    if (echo->heard > 0)
-        smooth(&echo->discord, 2 * (double)echo->against / (double)echo->heard,
-               echo->answered++ > 0);
+    echo->all_heard = OLDER * echo->all_heard + (double)echo->heard;
+    echo->all_against = OLDER * echo->all_against + (double)echo->against;
     if (own->count > 0)
         smooth(&echo->density, (double)own->count / (double)parameters, echo->density > 0);
     echo->share = share;

@@ -46,15 +46,15 @@
 
 /* Begins as zeros. */
 struct echo {
-    double share;     /* of this node, at the last publication; 0: there was none that counts */
-    double density;   /* part of all entries in a publication, lately; 0: not known */
-    double others;    /* others that publish an entry that this node does, lately */
-    uint32_t count;   /* entries of the last publication; 0: there was none */
-    uint64_t heard;   /* of these, those published by others since, each time anew */
-    uint64_t against; /* of those, the times that it was with the other sign */
-    double discord;   /* twice the part of heard entries that was against, lately */
+    double share;       /* of this node, at the last publication; 0: there was none that counts */
+    double density;     /* part of all entries in a publication, lately; 0: not known */
+    double others;      /* others that publish an entry that this node does, lately */
+    uint32_t count;     /* entries of the last publication; 0: there was none */
+    uint64_t heard;     /* of these, those published by others since, each time anew */
+    uint64_t against;   /* of those, the times that it was with the other sign */
+    double all_heard;   /* heard since its begin, what is older counting less */
+    double all_against; /* the same of against */
     uint32_t publications; /* of which `others` is known */
-    uint32_t answered;     /* of which `discord` is known, since something was heard */
 };
 
 /* How much more the next publication counts. counts: share · gain, in (0, 1]; at_once >= 1. */

@@ -194,6 +194,25 @@ static enum error add_target(void *self, const char *text, struct problem *probl
     return OK;
 }
 
+/* The easiest first. An accuracy of more than all is a mistake. */
+static enum error order_targets(struct comparison *comparison, enum measure measure,
+                                struct problem *problem)
+{
+    double *targets = comparison->targets;
+    for (uint32_t i = 0; i < comparison->targets_count; i++) {
+        if (measure == MEASURE_ACCURACY && targets[i] > 1)
+            return problem_set(problem, MALFORMED,
+                               "--targets %g: an accuracy is 1 at most; in percent: %g%%",
+                               targets[i], targets[i]);
+        for (uint32_t k = i; k > 0 && score_is_better(measure, targets[k - 1], targets[k]); k--) {
+            const double easier = targets[k];
+            targets[k] = targets[k - 1];
+            targets[k - 1] = easier;
+        }
+    }
+    return OK;
+}
+
 static enum error choose_measure(struct comparison_options *options, struct problem *problem)
 {
     const enum dataset_source source = options->plan.scenario->config.data.source;
@@ -227,6 +246,8 @@ static enum error prepare(struct comparison_options *options, struct scenario *s
         error = plan_settings(plan, options->settings, problem);
     if (error == OK && options->targets)
         error = each_part(options->targets, &options->comparison, add_target, problem);
+    if (error == OK)
+        error = order_targets(&options->comparison, plan->measure, problem);
     return error;
 }
 

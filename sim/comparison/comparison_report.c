@@ -11,7 +11,7 @@
 #include "report/report_folder.h"
 #include "report/table.h"
 
-#define SENTENCE_BYTES 512
+#define SENTENCE_BYTES 1024
 #define COLOURS        10
 #define MEGABYTE       1e6
 
@@ -277,7 +277,14 @@ static bool mean_point(const struct plan *plan, uint32_t strategy, uint32_t p,
     return true;
 }
 
-/* A block for each strategy, in the order of the plan. */
+static bool has_curve(const struct plan *plan, uint32_t strategy)
+{
+    struct record_point mean;
+    struct band band;
+    return mean_point(plan, strategy, 0, &mean, &band);
+}
+
+/* A block for each strategy that has a curve, in the order of the plan. */
 static void write_curves(FILE *out, const void *context)
 {
     const struct comparison *comparison = context;
@@ -286,19 +293,14 @@ static void write_curves(FILE *out, const void *context)
     for (uint32_t i = 0; i < plan->kinds_count; i++) {
         struct record_point mean;
         struct band band;
+        if (!has_curve(plan, i))
+            continue;
         (void)fprintf(out, "# %s\n", name_of(comparison, i));
         for (uint32_t p = 0; mean_point(plan, i, p, &mean, &band); p++)
             (void)fprintf(out, "%.7g %.7g %.7g %.7g %.0f\n", mean.at_s, band.mean, band.least,
                           band.most, mean.sent_bytes);
         (void)fputs("\n\n", out);
     }
-}
-
-static bool has_curve(const struct plan *plan, uint32_t strategy)
-{
-    struct record_point mean;
-    struct band band;
-    return mean_point(plan, strategy, 0, &mean, &band);
 }
 
 static void draw(FILE *out, const struct comparison *comparison, bool by_time)
@@ -319,24 +321,27 @@ static void draw(FILE *out, const struct comparison *comparison, bool by_time)
                   name, name, by_time ? "virtual time (s)" : "sent by a node (MB)",
                   by_time ? "unset logscale x" : "set logscale x");
     const char *between = "";
-    for (uint32_t i = 0; i < plan->kinds_count; i++) {
+    for (uint32_t i = 0, block = 0; i < plan->kinds_count; i++) {
         const char *colour = colours[i % COLOURS];
-        if (!has_curve(plan, i) || (!by_time && !(mean_of(plan, i, sent_mb) > 0)))
+        if (!has_curve(plan, i))
+            continue;
+        const uint32_t index = block++;
+        if (!by_time && !(mean_of(plan, i, sent_mb) > 0))
             continue;
         if (by_time && plan->seeds > 1)
             (void)fprintf(out,
                           "%s'curves.dat' index %u using 1:(%g*$3):(%g*$4) with filledcurves "
                           "fc rgb '%s' fs transparent solid 0.15 notitle",
-                          between, i, factor, factor, colour);
+                          between, index, factor, factor, colour);
         (void)fprintf(out,
                       "%s'curves.dat' index %u using %s:(%g*$2) with lines lw %d dt %u lc rgb '%s' "
                       "title '%s'",
-                      by_time && plan->seeds > 1 ? ", \\\n     " : between, i,
+                      by_time && plan->seeds > 1 ? ", \\\n     " : between, index,
                       by_time ? "1" : "($5/1e6)", factor, plan->kinds[i] == STRATEGY_GOSSIP ? 4 : 2,
                       i / COLOURS + 1, colour, name_of(comparison, i));
         between = ", \\\n     ";
     }
-    (void)fputs(between[0] ? "\n" : "NaN notitle\n", out);
+    (void)fputs(between[0] ? "\n" : "[1:2] [0:1] NaN notitle\n", out);
 }
 
 static void write_script(FILE *out, const void *context)

@@ -92,18 +92,22 @@ struct band score_bytes(const struct plan *plan, uint32_t strategy, double targe
     return over_seeds(plan, strategy, BYTES, target);
 }
 
-/* The worst first evaluation of all: about where everybody begins. */
+/* The first evaluation of the strategy in the middle: about where everybody begins. */
 static double beginning(const struct plan *plan)
 {
-    double worst = NAN;
+    double firsts[STRATEGIES_COUNT];
+    uint32_t count = 0;
     for (uint32_t i = 0; i < plan->kinds_count; i++) {
         const struct record *record = plan_record(plan, i, 0);
-        const double first =
-            record && record->count > 0 ? score_value(&record->points[0], plan->measure) : NAN;
-        if (!isnan(first) && (isnan(worst) || score_is_better(plan->measure, worst, first)))
-            worst = first;
+        if (!record || record->count == 0)
+            continue;
+        const double first = score_value(&record->points[0], plan->measure);
+        uint32_t at = count++;
+        for (; at > 0 && firsts[at - 1] > first; at--)
+            firsts[at] = firsts[at - 1];
+        firsts[at] = first;
     }
-    return worst;
+    return count > 0 ? firsts[count / 2] : NAN;
 }
 
 uint32_t score_targets(const struct plan *plan, double targets[static TARGETS_MAX])

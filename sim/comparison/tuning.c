@@ -6,11 +6,12 @@
 #include "base/error.h"
 
 #define VALUES 3
-#define RATES  3
 
 static const struct tuning {
     const char *key;
     const char *values[VALUES];
+    const char *other; /* tried instead of the rate; NULL: the rate is */
+    const char *others[VALUES];
 } tunings[STRATEGIES_COUNT] = {
     [STRATEGY_LOCALSGD] = {"strategy.local_steps", {"5", "20", "80"}},
     [STRATEGY_DILOCO] = {"strategy.local_steps", {"10", "30", "100"}},
@@ -21,7 +22,10 @@ static const struct tuning {
     [STRATEGY_POWERSGD] = {"strategy.rank", {"1", "2", "4"}},
     [STRATEGY_ADMM] = {"strategy.rho", {"0.01", "0.1", "1"}},
     [STRATEGY_DGC] = {"strategy.top_part", {"0.001", "0.01", "0.03"}},
-    [STRATEGY_DEMO] = {"strategy.sign_rate", {"0.0003", "0.001", "0.003"}},
+    [STRATEGY_DEMO] = {"strategy.sign_rate",
+                       {"0.0003", "0.001", "0.003"},
+                       "strategy.error_decay",
+                       {"0.9", "0.99", "0.999"}},
     [STRATEGY_GOSGD] = {"strategy.probability", {"0.02", "0.1", "0.5"}},
     [STRATEGY_SGP] = {"strategy.overlap_steps", {"0", "1", "4"}},
     [STRATEGY_STROM] = {"strategy.threshold", {"0.002", "0.01", "0.05"}},
@@ -40,16 +44,20 @@ const char *tuning_key(enum strategy_kind kind)
     return tunings[kind].key;
 }
 
-/* Where there is a main setting, three values of it with a third, once and three times the rate;
- * else nine rates between a ninth and nine times. */
+/* Rates are tried from a fourth to four times the scenario's: three with each value of a main
+ * setting, nine where there is none. */
 uint32_t tuning_trial(enum strategy_kind kind, uint32_t trial, double rate,
                       char (*sets)[TUNING_BYTES])
 {
     CHECK(kind < STRATEGIES_COUNT && trial < TUNING_TRIALS && rate > 0);
     const struct tuning *tuning = &tunings[kind];
-    const double power = tuning->key ? (double)(trial % RATES) - 1 : ((double)trial - 4) / 2;
-    (void)snprintf(sets[0], TUNING_BYTES, "train.rate=%.4g", rate * pow(3, power));
+    const uint32_t value = trial / VALUES, other = trial % VALUES;
+    const double power = tuning->key ? 2 * (double)other - 2 : ((double)trial - 4) / 2;
+    if (tuning->other)
+        (void)snprintf(sets[0], TUNING_BYTES, "%s=%s", tuning->other, tuning->others[other]);
+    else
+        (void)snprintf(sets[0], TUNING_BYTES, "train.rate=%.4g", rate * pow(2, power));
     if (tuning->key)
-        (void)snprintf(sets[1], TUNING_BYTES, "%s=%s", tuning->key, tuning->values[trial / RATES]);
+        (void)snprintf(sets[1], TUNING_BYTES, "%s=%s", tuning->key, tuning->values[value]);
     return tuning->key ? 2 : 1;
 }

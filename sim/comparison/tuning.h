@@ -1,5 +1,6 @@
 /* What is tried for a strategy before it is compared: its main setting and the learning rate, as
- * many trials for each. */
+ * many trials for each. Where a rule does not depend on the rate, another setting takes its place.
+ */
 #ifndef HEARSAY_SIM_COMPARISON_TUNING_H
 #define HEARSAY_SIM_COMPARISON_TUNING_H
 

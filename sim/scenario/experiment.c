@@ -14,11 +14,16 @@
 static enum error cut(struct experiment *experiment, struct problem *problem)
 {
     const struct scenario *scenario = experiment->scenario;
-    double weights[SCENARIO_NODES_MAX];
+    double weights[SCENARIO_NODES_MAX], sum = 0;
     for (uint32_t i = 0; i < scenario->nodes_count; i++) {
         const struct group *group = scenario_group(scenario, i);
         weights[i] = group->samples_per_s > 0 ? group->data : 0;
+        sum += weights[i];
     }
+    if (sum == 0)
+        return problem_set(problem, MALFORMED,
+                           "no node trains; give a group its speed, such as: nodes = 2 desk, 400 "
+                           "samples/s");
     const struct shards_options options = {.nodes = scenario->nodes_count,
                                            .weights = weights,
                                            .alpha = scenario->skew,

@@ -57,8 +57,8 @@ struct strategy_settings {
     uint32_t local_steps;  /* between two exchanges */
     double outer_rate;     /* rate of the outer step, or CONFIG_AUTO_REAL */
     double outer_momentum; /* momentum of that step, or CONFIG_AUTO_REAL */
-    double top_part;       /* sparseloco, dgc, demo, choco: of all entries, those of a message */
-    double error_decay;    /* sparseloco, demo: what stays of the untold, from round to round */
+    double top_part; /* sparseloco, dgc, demo, choco: of all entries, those of a message, or auto */
+    double error_decay; /* sparseloco, demo: what stays of the untold, from round to round */
 
     /* streaming_diloco */
     uint32_t fragments;     /* parts of the model, exchanged in turn */

@@ -59,7 +59,7 @@ static void *begin(struct workers *workers, const float *start)
         .parameters = parameters,
         .count = count,
         .neighbours = is_ring ? 2 : count - 1,
-        .part = settings->top_part,
+        .part = (double)rounds_or_published(settings->top_part, 1. / 32),
         .gamma = (float)settings->consensus,
         .choosers = memory_new(count, sizeof *choco->choosers),
         .own = memory_new(parameters, sizeof *choco->own),

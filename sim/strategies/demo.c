@@ -109,11 +109,12 @@ static uint64_t bits_of(size_t entries)
 /* Leaves the largest of each chunk of components[P], or (NULL) counts the bits that tell them. */
 static uint64_t keep_largest(const struct demo *demo, float *components)
 {
+    const double part = (double)rounds_or_published(demo->settings->top_part, 1. / 128);
     uint64_t bits = 0;
     for (uint32_t i = 0; i < demo->tensors_count; i++) {
         const struct dct *dct = &demo->tensors[i].dct;
         const size_t entries = dct->height * dct->width, all = dct->rows * dct->columns;
-        const uint32_t kept = sparse_kept((uint32_t)entries, demo->settings->top_part);
+        const uint32_t kept = sparse_kept((uint32_t)entries, part);
         for (size_t c = 0; c < all; c += entries) {
             if (components)
                 sparse_keep_largest(components + demo->tensors[i].offset + c, (uint32_t)entries,
@@ -141,7 +142,7 @@ static void send(void *self, uint32_t i, struct learner *learner)
     struct demo *demo = self;
     float *m = demo->momentum + i * demo->parameters, *own = demo->own;
     const size_t trained = model_trained(demo->model);
-    const float beta = (float)demo->settings->error_decay;
+    const float beta = rounds_or_published(demo->settings->error_decay, 0.999);
     learner_gradient(learner, own);
     for (uint32_t t = 0; t < demo->tensors_count; t++)
         dct_forward(&demo->tensors[t].dct, own + demo->tensors[t].offset,

@@ -116,7 +116,7 @@ static struct round next(void *self)
     const uint64_t whole = dgc->parameters - model_decayed(dgc->model);
     const double early =
         epoch < dgc->settings->warmup_epochs ? pow(WARMUP_FACTOR, (double)epoch + 1) : 0;
-    dgc->part = fmax(dgc->settings->top_part, early);
+    dgc->part = fmax((double)rounds_or_published(dgc->settings->top_part, 0.001), early);
     dgc->samples += dgc->step_samples;
     round_is_ring_gather(&round, dgc->count,
                          ENTRY_BYTES * keep_largest(dgc, NULL) + whole * sizeof(float));

@@ -106,9 +106,10 @@ static void end(struct rounds *rounds)
     free(rounds->way_bytes);
 }
 
-static void slower(uint64_t *least, const struct rate *rate, uint64_t now_ns)
+/* The rate, if so many share it, in place of one that is higher. */
+static void slower(uint64_t *least, const struct rate *rate, uint32_t sharers, uint64_t now_ns)
 {
-    const uint64_t bytes_per_s = rate_at(rate, now_ns);
+    const uint64_t bytes_per_s = rate_at(rate, now_ns) / sharers;
     if (bytes_per_s && (!*least || bytes_per_s < *least))
         *least = bytes_per_s;
 }
@@ -144,6 +145,20 @@ static void count_traffic(struct rounds *rounds, const struct round *round)
     }
 }
 
+/* How many of a round send from one of these regions to the other. */
+static uint32_t crossing(const struct rounds *rounds, const struct round *round, uint32_t here,
+                         uint32_t there)
+{
+    const struct scenario *scenario = rounds->experiment->scenario;
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < rounds->count; i++) {
+        const uint32_t to = receiver(rounds, round, i);
+        count += to != i && scenario_region(scenario, rounds->nodes[i]) == here &&
+                 scenario_region(scenario, rounds->nodes[to]) == there;
+    }
+    return count;
+}
+
 /* Duration of the exchange of a round, if it begins now. */
 static uint64_t exchange_ns(const struct rounds *rounds, const struct round *round, uint64_t now_ns)
 {
@@ -153,13 +168,14 @@ static uint64_t exchange_ns(const struct rounds *rounds, const struct round *rou
     for (uint32_t i = 0; i < rounds->count; i++) {
         const uint32_t next = receiver(rounds, round, i);
         const uint32_t from = rounds->nodes[i], to = rounds->nodes[next];
-        const struct path *path =
-            &scenario->paths[scenario_region(scenario, from)][scenario_region(scenario, to)];
+        const uint32_t here = scenario_region(scenario, from),
+                       there = scenario_region(scenario, to);
+        const struct path *path = &scenario->paths[here][there];
         if (from == to)
             continue;
-        slower(&slowest, &scenario_group(scenario, from)->up, now_ns);
-        slower(&slowest, &scenario_group(scenario, to)->down, now_ns);
-        slower(&slowest, &path->rate, now_ns);
+        slower(&slowest, &scenario_group(scenario, from)->up, 1, now_ns);
+        slower(&slowest, &scenario_group(scenario, to)->down, 1, now_ns);
+        slower(&slowest, &path->rate, crossing(rounds, round, here, there), now_ns);
         const uint64_t delay_ns = path->delay_ns + path->jitter_ns / 2;
         longest_ns = delay_ns > longest_ns ? delay_ns : longest_ns;
     }

@@ -7,7 +7,9 @@
  * What is told, and what becomes of it, is the method's own; the frame has the learners, the time,
  * the bytes and the moments. A round takes the computing time of the slowest node, then that of the
  * exchange, or of what nodes compute meanwhile if that is longer. The transfers of an exchange all
- * go at the rate of its slowest link and with its longest delay. In a ring of n nodes:
+ * go at the rate of its slowest link as it is when the exchange begins, shared by those who cross
+ * it in the round, and with its longest delay. In favour of these methods links lose nothing and
+ * never stall, and machines that can only call others are called. In a ring of n nodes:
  *
  *   reduce   sums of messages are formed on the way; 2(n−1) transfers of an n-th of a message
  *   gather   each message passes every node; n−1 transfers of a message

@@ -83,10 +83,11 @@ static void *begin(const struct experiment *experiment, uint32_t count)
     const struct scenario *scenario = experiment->scenario;
     const size_t parameters = experiment_parameters(experiment);
     struct sparse *sparse = memory_new(1, sizeof *sparse);
-    *sparse = (struct sparse){.parameters = parameters,
-                              .part = scenario->settings.top_part,
-                              .decay = (float)scenario->settings.error_decay,
-                              .errors = memory_new(count * parameters, sizeof *sparse->errors)};
+    *sparse =
+        (struct sparse){.parameters = parameters,
+                        .part = (double)rounds_or_published(scenario->settings.top_part, 1. / 32),
+                        .decay = rounds_or_published(scenario->settings.error_decay, 0.95),
+                        .errors = memory_new(count * parameters, sizeof *sparse->errors)};
     return sparse;
 }
 

@@ -101,6 +101,7 @@ refused() {
 refused 2 'there is no strategy "gosip"; known: gossip|single|' --strategies gosip
 refused 2 'ako is there twice' --strategies ako,ako
 refused 2 '"good" is not a level' --targets good
+refused 2 'an accuracy is 1 at most; in percent: 85%' --targets 85
 refused 2 'more than 3' --targets 0.1,0.2,0.3,0.4
 refused 2 'allowed: accuracy, loss' --metric f1
 refused 2 'give a number from 1 to 100' --seeds 0
@@ -111,6 +112,15 @@ refused 2 'too small' --set strategy.rank=0
 refused 1 'streaming_diloco-1: .*is more than local_steps = 10' \
     --strategies gossip,streaming_diloco --seeds 1 --set strategy.fragments=20
 grep -q '^gossip ' "$work/out" || fail 'one that cannot be played takes the others with it'
+compare --strategies streaming_diloco,single,gossip,localsgd --seeds 1 --set strategy.fragments=20 || true
+python3 - "$work/cmp" <<'TEXT' || fail 'a curve is drawn under the name of another'
+import json, re, sys
+blocks = [b for b in open(sys.argv[1] + "/curves.dat").read().split("\n\n\n") if b.strip()]
+names = [re.findall(r"^# (\w+)$", b, re.M)[-1] for b in blocks]
+drawn = re.findall(r"index (\d+) using 1:\(100\*\$2\).*?title '(\w+)'", open(sys.argv[1] + "/plot.gp").read())
+assert names == ["single", "gossip", "localsgd"] and [names[int(i)] for i, _ in drawn] == [n for _, n in drawn], (names, drawn)
+TEXT
+compare --strategies single --seeds 1 --seconds 3 || fail "one that sends nothing has no report: $(cat "$work/err")"
 code=0
 "$program" compare >"$work/out" 2>&1 || code=$?
 ((code == 2)) || fail "without a scenario it ends with $code"

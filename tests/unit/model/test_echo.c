@@ -114,10 +114,11 @@ static void what_others_have_not_learned_is_not_said_for_them(void **state)
     echo_on_published(&echo, &own, 0.25, P);
     assert_near(echo_rareness(&echo, 0.25, 1), 1);
     echo_on_applied(&echo, &own, &other);
-    echo_on_published(&echo, &own, 0.25, P); /* it is a mean: 0.2 of it is alike now */
-    assert_near(echo_rareness(&echo, 0.25, 1), 1 + (in_full - 1) * 0.2);
+    echo_on_published(&echo, &own, 0.25, P); /* of 2 now and 0.8 times 2 before, 0.8 were against */
+    const double alike = 1 - 2 * 0.8 / 3.6;
+    assert_near(echo_rareness(&echo, 0.25, 1), 1 + (in_full - 1) * alike);
     echo_on_published(&echo, &own, 0.25, P); /* nothing heard says nothing of it */
-    assert_near(echo_rareness(&echo, 0.25, 1), 1 + (4 / (1 + ECHO_OTHERS * 0.4) - 1) * 0.2);
+    assert_near(echo_rareness(&echo, 0.25, 1), 1 + (4 / (1 + ECHO_OTHERS * 0.4) - 1) * alike);
 }
 
 static void what_all_publish_counts_no_less_than_usual(void **state)

@@ -130,7 +130,8 @@ static void each_strategy_is_tried_as_often_and_each_trial_is_another(void **sta
             for (uint32_t other = 0; other < trial; other++)
                 assert_string_not_equal(all[trial], all[other]);
         }
-        assert_non_null(strstr(all[4], "train.rate=0.02 "));
+        assert_non_null(
+            strstr(all[4], kind == STRATEGY_DEMO ? "error_decay=0.99 " : "train.rate=0.02 "));
     }
 }
 
