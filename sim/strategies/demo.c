@@ -6,17 +6,16 @@
  *   Q = mean of the q, each component over the nodes that told it
  *   w = w − rate·(sign(inverse DCT(Q)) + train.weight_decay·w)
  *
- * Since the transform is orthonormal, momentum is kept as components, which is the same as keeping
- * it as the paper has it. Matrices are cut into chunks of up to 64 by 64 as in the published code,
+ * Momentum is kept as components: the transform is orthonormal. Matrices are cut into chunks of up to 64 by 64 as in the published code,
  * filters as matrices of one row a filter, vectors into chunks of up to 64. The rate is `sign_rate`
  * on the scenario's schedule; the optimizer that the scenario names is not used. In the published
- * code gradients are multiplied by the rate, which is the same where that is constant. The paper
- * has a β of 0.999, and 1 to 32 of 4,096 components. Each node sends all others
+ * code gradients are multiplied by the rate, which is the same where that is constant. The paper has
+ * a β of 0.999, and 1 to 32 of 4,096 components. Each node sends all others
  *
  *   B = ⌈told·(32 + ⌈log2(entries of the chunk)⌉)/8⌉ + 4·statistics bytes
  *
- * The published code has places of 64 bits instead. Statistics of batch norms are averaged. All
- * nodes have the same weights. Held by tests/unit/sim/test_demo.c. */
+ * Places there have 64 bits. Statistics of batch norms are averaged. All nodes have the same
+ * weights. Held by tests/unit/sim/test_demo.c. */
 #include <stdlib.h>
 #include <string.h>
 
