@@ -6,11 +6,11 @@
  *   Q = mean of the q, each component over the nodes that told it
  *   w = w − rate·(sign(inverse DCT(Q)) + train.weight_decay·w)
  *
- * Momentum is kept as components: the transform is orthonormal. Matrices are cut into chunks of up to 64 by 64 as in the published code,
- * filters as matrices of one row a filter, vectors into chunks of up to 64. The rate is `sign_rate`
- * on the scenario's schedule; the optimizer that the scenario names is not used. In the published
- * code gradients are multiplied by the rate, which is the same where that is constant. The paper has
- * a β of 0.999, and 1 to 32 of 4,096 components. Each node sends all others
+ * Momentum is kept as components: the transform is orthonormal. Matrices are cut into chunks of up
+ * to 64 by 64 as in the published code, filters as matrices of one row a filter, vectors into
+ * chunks of up to 64. The rate is `sign_rate` on the scenario's schedule; the optimizer that the
+ * scenario names is not used. In the published code gradients are multiplied by the rate, which is
+ * the same where that is constant. Each node sends all others
  *
  *   B = ⌈told·(32 + ⌈log2(entries of the chunk)⌉)/8⌉ + 4·statistics bytes
  *
