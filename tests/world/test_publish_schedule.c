@@ -261,6 +261,8 @@ static void what_is_left_counts_in_the_weights_as_it_will_in_the_base(void **sta
     assert_true(stats_of(1).held == 0);
 }
 
+static bool alike; /* all four learn the same */
+
 /* What one of four counts whose publications have no more than so many entries. */
 static struct node_stats stats_with(uint32_t entries_max, double held, uint64_t interval_ns)
 {
@@ -270,6 +272,7 @@ static struct node_stats stats_with(uint32_t entries_max, double held, uint64_t 
     world_free(&world); /* of the time before, or of the setup */
     begin_world(1);
     density_max = entries_max;
+    is_alike = alike;
     start_swarm(4, &options);
     run(200 * SECOND_NS);
     return stats_of(0);
@@ -278,6 +281,7 @@ static struct node_stats stats_with(uint32_t entries_max, double held, uint64_t 
 static void what_is_rarely_published_counts_for_more(void **state)
 {
     (void)state;
+    alike = true;
     const struct node_stats rich = stats_with(PARAMETERS, -1, 0), plain = stats_with(6, 0, 0);
     const struct node_stats thin = stats_with(6, -1, 0);
     assert_true(thin.gain > 1.5 * plain.gain);
@@ -286,10 +290,20 @@ static void what_is_rarely_published_counts_for_more(void **state)
     assert_true(plain.beta > 0 && fabs(thin.gain * thin.beta - plain.gain * plain.beta) < 1e-6);
 }
 
+/* Nobody can say for the others what they have not learned. */
+static void what_others_have_not_learned_counts_no_more(void **state)
+{
+    (void)state;
+    alike = false;
+    const struct node_stats plain = stats_with(6, 0, 0), thin = stats_with(6, -1, 0);
+    assert_true(thin.gain < 1.2 * plain.gain);
+}
+
 /* A publication every other step: eight of them before others have answered one. */
 static void what_is_published_before_others_answer_counts_no_more(void **state)
 {
     (void)state;
+    alike = true;
     const uint64_t interval_ns = 40 * MILLI_NS;
     const struct node_stats plain = stats_with(6, 0, interval_ns);
     const struct node_stats thin = stats_with(6, -1, interval_ns);
@@ -338,6 +352,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(what_is_left_counts_in_the_weights_as_it_will_in_the_base,
                                         world_begins, world_ends),
         cmocka_unit_test_setup_teardown(one_that_is_alone_holds_nothing_back, world_begins,
+                                        world_ends),
+        cmocka_unit_test_setup_teardown(what_others_have_not_learned_counts_no_more, world_begins,
                                         world_ends),
         cmocka_unit_test_setup_teardown(what_is_published_before_others_answer_counts_no_more,
                                         world_begins, world_ends),

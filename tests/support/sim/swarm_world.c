@@ -6,6 +6,7 @@ struct world world;
 struct path paths[SCENARIO_REGIONS_MAX][SCENARIO_REGIONS_MAX];
 static struct rate up_rates[NODES_MAX];
 uint32_t density_max;
+bool is_alike;
 static uint64_t births;
 
 static void make_sim_learner(void *self, uint32_t i, struct sim_learner *sim_learner)
@@ -15,8 +16,8 @@ static void make_sim_learner(void *self, uint32_t i, struct sim_learner *sim_lea
     arena_init(&sim_learner->arena, ((size_t)1 << 20) + parameters * (size_t)128);
     sim_learner->parameters = parameters;
     sim_learner->is_accounted = true;
-    sim_learner->random_walk =
-        random_walk_new(&sim_learner->arena, backend, parameters, ++births, density_max, true);
+    sim_learner->random_walk = random_walk_new(&sim_learner->arena, backend, parameters,
+                                               is_alike ? 1 : ++births, density_max, true);
 }
 
 void begin_world(uint64_t seed)
@@ -29,6 +30,7 @@ void begin_world(uint64_t seed)
                                        .maker = {.make = make_sim_learner}};
     births = 0;
     density_max = 60;
+    is_alike = false;
     for (int a = 0; a < REGIONS; a++)
         for (int b = 0; b < REGIONS; b++)
             paths[a][b] = (struct path){.delay_ns = a == HERE && b == HERE ? DELAY_NS : NEARBY_NS};

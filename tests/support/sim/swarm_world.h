@@ -36,6 +36,7 @@ extern uint32_t parameters; /* of every model; a test with larger models sets it
 extern struct world world;
 extern struct path paths[SCENARIO_REGIONS_MAX][SCENARIO_REGIONS_MAX];
 extern uint32_t density_max; /* entries per step of the learners made from now on */
+extern bool is_alike;        /* all learners that are made from now on walk the same way */
 
 void begin_world(uint64_t seed);
 int world_begins(void **state);
