@@ -38,7 +38,6 @@ void record_of(const struct outcome *outcome, struct record *record)
     *record = (struct record){
         .points = memory_new(outcome->moments_count + 1, sizeof *record->points),
         .computing = mean_computing(outcome),
-        .cpu_s = outcome->cpu_s,
     };
     for (uint32_t i = 0; i < outcome->moments_count; i++) {
         const struct moment *moment = &outcome->moments[i];
@@ -97,7 +96,6 @@ static json_t *record_json(const struct record *record, const char *fingerprint)
     put(root, "computing", record->computing);
     put(root, "link_use", record->link_use);
     put(root, "busiest_use", record->busiest_use);
-    put(root, "cpu_s", record->cpu_s);
     for (uint32_t i = 0; i < record->count; i++)
         CHECK(json_array_append_new(points, point_json(&record->points[i])) == 0);
     CHECK(json_object_set_new(root, "points", points) == 0);
@@ -131,7 +129,6 @@ static bool take(struct record *record, const json_t *root)
         .computing = get(root, "computing"),
         .link_use = get(root, "link_use"),
         .busiest_use = get(root, "busiest_use"),
-        .cpu_s = get(root, "cpu_s"),
     };
     size_t i;
     json_t *point;

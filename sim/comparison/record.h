@@ -29,7 +29,6 @@ struct record {
     double computing;   /* part of the time in which machines computed, on average */
     double link_use;    /* mean over the links that have a limit; NAN: there are none */
     double busiest_use; /* of the busiest link; NAN: none has a limit */
-    double cpu_s;       /* processor time of the play */
 };
 
 /* Of an outcome that was played to its end. */

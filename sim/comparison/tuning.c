@@ -38,12 +38,6 @@ static const struct tuning {
     [STRATEGY_AKO] = {.key = "strategy.partitions", .values = {"auto", "4", "16"}},
 };
 
-const char *tuning_key(enum strategy_kind kind)
-{
-    CHECK(kind < STRATEGIES_COUNT);
-    return tunings[kind].key;
-}
-
 /* Rates are tried from a fourth to four times the scenario's: three with each value of a main
  * setting, nine where there is none. */
 uint32_t tuning_trial(enum strategy_kind kind, uint32_t trial, double rate,

@@ -11,10 +11,6 @@
 #define TUNING_TRIALS 9
 #define TUNING_BYTES  64
 
-/* The main setting of a strategy: "strategy.local_steps". NULL: it has none, and more rates are
- * tried. */
-const char *tuning_key(enum strategy_kind kind);
-
 /* The settings of a trial into sets[2], one or two assignments; rate: the scenario's. Returns how
  * many. */
 uint32_t tuning_trial(enum strategy_kind kind, uint32_t trial, double rate,

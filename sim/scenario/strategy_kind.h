@@ -8,7 +8,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Every strategy but the first, gossip: its constant, and its name in a scenario. */
+/* Every strategy but the first, gossip: its constant, and its name in a scenario. Those from AKO on
+ * are of workers that do not all wait for each other (workers.h). */
 /* clang-format off */
 #define STRATEGIES(EACH) \
     EACH(SINGLE, single) \

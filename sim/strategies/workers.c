@@ -108,22 +108,6 @@ static void way(const struct workers *workers, uint32_t i, uint32_t j, double ra
     rates[2] = (double)rate_at(&scenario_group(scenario, to)->down, now_ns);
 }
 
-static double least_of(const double rates[3])
-{
-    double least = 0;
-    for (int k = 0; k < 3; k++)
-        if (rates[k] > 0 && (least == 0 || rates[k] < least))
-            least = rates[k];
-    return least;
-}
-
-double workers_rate(const struct workers *workers, uint32_t i, uint32_t j)
-{
-    double rates[3];
-    way(workers, i, j, rates);
-    return least_of(rates);
-}
-
 static uint32_t workers_in(const struct workers *workers, uint32_t region)
 {
     uint32_t count = 0;
@@ -143,7 +127,11 @@ double workers_share(const struct workers *workers, uint32_t i, uint32_t j)
     rates[0] /= workers->count - 1;
     rates[1] /= pairs;
     rates[2] /= workers->count - 1;
-    return least_of(rates);
+    double least = 0;
+    for (int k = 0; k < 3; k++)
+        if (rates[k] > 0 && (least == 0 || rates[k] < least))
+            least = rates[k];
+    return least;
 }
 
 double workers_seconds_to_all(const struct workers *workers, uint32_t i, double bytes)

@@ -55,11 +55,8 @@ uint64_t workers_steps(const struct workers *workers, uint32_t i); /* made so fa
 uint64_t workers_step_ns(const struct workers *workers, uint32_t i);
 uint32_t workers_batch(const struct workers *workers, uint32_t i); /* samples of a step */
 
-/* Bytes per second of the way from i to j at this time, if nothing else used it; 0: no limit. */
-double workers_rate(const struct workers *workers, uint32_t i, uint32_t j);
-
-/* The same if all send to all others at a time: uplinks, downlinks and lines between regions are
- * shared. i and j differ. */
+/* Bytes per second of the way from i to j at this time, if all send to all others: uplinks,
+ * downlinks and lines between regions are shared. 0: no limit. i and j differ. */
 double workers_share(const struct workers *workers, uint32_t i, uint32_t j);
 
 /* Seconds in which worker i can send that many bytes to each of the others, if all do so at a time:

@@ -175,12 +175,6 @@ uint32_t workers_batch(const struct workers *stage, uint32_t i)
     return stage->batches[i];
 }
 
-double workers_rate(const struct workers *stage, uint32_t i, uint32_t j)
-{
-    (void)j;
-    return stage->up[i];
-}
-
 double workers_share(const struct workers *stage, uint32_t i, uint32_t j)
 {
     (void)j;

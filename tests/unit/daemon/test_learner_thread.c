@@ -171,6 +171,7 @@ static void commands_are_answered_in_order(void **state)
     assert_int_equal(event.answer.entries, 4);
     event = next_event();
     assert_answers(event, ACTION_PUBLISH);
+    assert_true(event.answer.took_ns > 0);
     assert_int_equal(event.answer.update->count, 0); /* it has learned nothing of its own */
     event = next_event();
     assert_int_equal(event.kind, LEARNER_EVALUATED);

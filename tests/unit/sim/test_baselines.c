@@ -228,11 +228,60 @@ static void a_play_that_is_interrupted_ends_there_and_nothing_is_judged(void **s
     play_end(&whole);
 }
 
+#define CHANGING(west, line)                                                                       \
+    "[scenario]\nseconds = 12\nevaluate_s = 0\n"                                                   \
+    "nodes = 1 west, 160 samples/s" west "\nnodes = 1 east, 160 samples/s\n"                       \
+    "link = west east" line "\n"                                                                   \
+    "[model]\nlayers = dense 10\n[data]\nsource = generated\ntrain_count = 600\ntest_count = "     \
+    "200\n"
+
+/* Who has next to no link meets nobody; it has one from the sixth second on. */
+static void rates_change_when_the_scenario_says_so(void **state)
+{
+    (void)state;
+    static const char *const texts[] = {CHANGING(", up 0.1 kbit/s, at 6 s up 10 Mbit/s", ""),
+                                        CHANGING("", ", rate 0.1 kbit/s, at 6 s rate 10 Mbit/s")};
+    for (int i = 0; i < 2; i++) {
+        struct played played = play_text(texts[i], "gossip", NULL, 0);
+        assert_int_equal(played.outcome.moments[4].members, 1); /* at 5 s */
+        assert_int_equal(played.outcome.moments[11].members, 2);
+        play_end(&played);
+    }
+}
+
+/* In a ring of four in turn here and there, two cross the line in each direction: a round is 2 s of
+ * steps and six transfers of a fourth of the model at 0.5 Mbit/s, 0.7536 s. */
+static void who_crosses_a_line_in_a_round_shares_it(void **state)
+{
+    (void)state;
+    static const char text[] = "[scenario]\n"
+                               "seconds = 10\n"
+                               "nodes = 1 a, 160 samples/s, region here\n"
+                               "nodes = 1 b, 160 samples/s, region there\n"
+                               "nodes = 1 c, 160 samples/s, region here\n"
+                               "nodes = 1 d, 160 samples/s, region there\n"
+                               "link = here there, rate 1 Mbit/s\n"
+                               "[model]\n"
+                               "layers = dense 10\n"
+                               "[data]\n"
+                               "source = generated\n"
+                               "train_count = 600\n"
+                               "test_count = 200\n"
+                               "[strategy]\n"
+                               "local_steps = 10\n";
+    struct played played = play_text(text, "localsgd", NULL, 0);
+    assert_int_equal(played.outcome.nodes[0].steps,
+                     3 * 10); /* alone on it, four rounds would fit */
+    play_end(&played);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_ideal_cluster_is_as_fast_as_all_its_nodes_together),
         cmocka_unit_test(alone_each_node_makes_the_steps_its_speed_allows),
+        cmocka_unit_test(rates_change_when_the_scenario_says_so),
+        cmocka_unit_test(who_crosses_a_line_in_a_round_shares_it),
         cmocka_unit_test(local_sgd_waits_for_the_slowest_node_and_the_ring),
         cmocka_unit_test(a_round_of_one_node_changes_nothing_of_what_it_learns),
         cmocka_unit_test(diloco_is_local_sgd_with_an_outer_step_of_rate_0_7_and_momentum_0_9),

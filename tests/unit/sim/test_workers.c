@@ -146,8 +146,8 @@ static void a_step_in_two_halves_goes_as_far_as_its_gradient(void **state)
 static void ask_for_rates(void *self, uint32_t i)
 {
     mine_on_step(self, i);
-    assert_true(workers_rate(mine.workers, 0, 1) == 31250);
-    assert_true(workers_rate(mine.workers, 0, 2) == 125000);
+    assert_true(workers_share(mine.workers, 0, 1) == 15625);
+    assert_true(workers_share(mine.workers, 0, 2) == 62500);
     assert_true(fabs(workers_seconds_to_all(mine.workers, 0, 31250) - 2) < 1e-9);
     assert_true(workers_batch(mine.workers, i) == 32);
     assert_true(workers_step_ns(mine.workers, 2) == 100 * MILLI_NS);
@@ -166,6 +166,41 @@ static void rates_and_times_are_those_of_the_narrowest_place(void **state)
     play_end(&played);
 }
 
+/* Four pairs cross the line to the east, two the one within the west. */
+static const char two_sites[] = "[scenario]\n"
+                                "seconds = 1\n"
+                                "nodes = 2 west, 320 samples/s\n"
+                                "nodes = 2 east, 320 samples/s\n"
+                                "link = west east, rate 8 Mbit/s\n"
+                                "link = west west, rate 8 Mbit/s\n"
+                                "[model]\n"
+                                "layers = dense 10\n"
+                                "[data]\n"
+                                "source = generated\n"
+                                "train_count = 600\n"
+                                "test_count = 200\n";
+
+static void ask_for_shares(void *self, uint32_t i)
+{
+    mine_on_step(self, i);
+    assert_true(workers_share(mine.workers, 0, 2) == 250000);
+    assert_true(workers_share(mine.workers, 0, 1) == 500000);
+    assert_true(workers_share(mine.workers, 2, 3) == 0);
+    assert_true(fabs(workers_seconds_to_all(mine.workers, 0, 250000) - 1) < 1e-9);
+}
+
+static void a_line_between_regions_is_shared_by_all_who_cross_it(void **state)
+{
+    (void)state;
+    memset(&mine, 0, sizeof mine);
+    mine.steps_max = 1;
+    struct played played = play_open(two_sites, "ako", NULL, 0);
+    struct workers_method method = METHOD;
+    method.on_step = ask_for_shares;
+    (void)workers_play(&method, &played.experiment, &played.outcome);
+    play_end(&played);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -174,6 +209,7 @@ int main(void)
         cmocka_unit_test(a_full_send_buffer_holds_its_worker_up),
         cmocka_unit_test(a_step_in_two_halves_goes_as_far_as_its_gradient),
         cmocka_unit_test(rates_and_times_are_those_of_the_narrowest_place),
+        cmocka_unit_test(a_line_between_regions_is_shared_by_all_who_cross_it),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
