@@ -14,8 +14,8 @@ static struct {
     struct workers *workers;
     uint64_t bytes;       /* of a message to the next worker after each step; 0: none */
     uint64_t steps_max;   /* of each worker; 0: no limit */
-    uint64_t received[3]; /* messages of each worker */
-    uint64_t last_ns[3];  /* time of its last step */
+    uint64_t received[4]; /* messages of each worker */
+    uint64_t last_ns[4];  /* time of its last step */
     bool halves;          /* steps are made in two halves, with half of the gradient */
     bool has_ended;
 } mine;
