@@ -38,6 +38,8 @@ foreach(NAME adpsgd gosgd sgp strom threshold_strategy gaia downpour dlion gossi
 endforeach()
 target_compile_definitions(test_protocol PRIVATE
   PROTOCOL_PAGE="${CMAKE_SOURCE_DIR}/net/README.md") # it looks up its test vectors
+add_unit_tests(unit/page "support_base;page")
+add_unit_tests(unit/web "support_base;web")
 add_unit_tests(unit/daemon "support_base;commands")
 add_unit_tests(unit/commands commands)
 add_unit_tests(unit/library "support_library;library")
@@ -69,6 +71,10 @@ add_test(NAME planted_list
          COMMAND bash ${CMAKE_SOURCE_DIR}/tests/planted/test_list.sh)
 add_test(NAME page
          COMMAND bash ${CMAKE_SOURCE_DIR}/tests/process/test_page.sh $<TARGET_FILE:test_report>)
+add_test(NAME prometheus
+         COMMAND bash ${CMAKE_SOURCE_DIR}/tests/process/test_metrics.sh $<TARGET_FILE:hearsay>)
+add_test(NAME web_page
+         COMMAND python3 ${CMAKE_SOURCE_DIR}/tests/process/test_web_page.py $<TARGET_FILE:hearsay>)
 if(NOT SANITIZE) # its program is compiled as a user compiles one
   add_test(NAME library_page COMMAND bash ${CMAKE_SOURCE_DIR}/tests/process/test_library_page.sh
                                      $<TARGET_FILE:hearsay>)
@@ -148,7 +154,7 @@ if(Python3_FOUND)
   set_tests_properties(against_transformers PROPERTIES SKIP_RETURN_CODE 77)
 endif()
 add_test(NAME sweep_neon COMMAND bash ${CMAKE_SOURCE_DIR}/tests/process/test_sweep_neon.sh)
-set_tests_properties(page key_holder client expel expel_since two_rumors votes false_base_member sweep_neon planted_list PROPERTIES SKIP_RETURN_CODE 77)
+set_tests_properties(prometheus web_page page key_holder client expel expel_since two_rumors votes false_base_member sweep_neon planted_list PROPERTIES SKIP_RETURN_CODE 77)
 
 # The test of the house: sizes, arrows, words (house), calls (house_calls), and whether these see
 # what they are to see (house_rules).

@@ -7,6 +7,7 @@
 #include <uv.h>
 
 #include "base/memory.h"
+#include "socket/answers.h"
 
 #define READ_BYTES (64 * 1024)
 #define BACKLOG    128
@@ -30,16 +31,6 @@ struct link {
     char why[128];    /* why it closes, or why the last attempt failed */
 };
 
-/* A program on this machine that asks. */
-struct asker {
-    struct transport *transport; /* it belongs to */
-    int handles;                 /* open or being closed; 0: this slot is free */
-    uv_pipe_t pipe;
-    uv_timer_t patience; /* when it is over, the asker is dropped */
-    uv_write_t write;
-    char *answer; /* malloc */
-};
-
 struct transport {
     struct transport_owner owner;
     uv_loop_t loop;
@@ -48,13 +39,12 @@ struct transport {
     uv_timer_t timer;
     uv_async_t wake;
     uv_signal_t signals[SIGNALS];
-    struct link *links; /* all connections */
-    uv_pipe_t door;     /* the unix socket of transport_answer */
-    bool answers;       /* door is in use */
-    bool asker_waits;   /* at the door, for a free slot */
-    struct asker askers[TRANSPORT_ASKERS_MAX];
-    char *buffer; /* [READ_BYTES] for the read under way */
-    bool freeing; /* the owner is called no more */
+    struct link *links;     /* all connections */
+    struct answers answers; /* at the unix socket of transport_answer */
+    uv_poll_t watched;      /* the file of transport_watch */
+    bool watches;           /* watched is in use */
+    char *buffer;           /* [READ_BYTES] for the read under way */
+    bool freeing;           /* the owner is called no more */
 };
 
 static void on_timer(uv_timer_t *timer)
@@ -79,6 +69,8 @@ struct transport *transport_new(const struct transport_owner *owner)
 {
     struct transport *transport = memory_new(1, sizeof *transport);
     transport->owner = *owner;
+    transport->answers.make = owner->on_asked;
+    transport->answers.self = owner->self;
     transport->buffer = memory_new(READ_BYTES, 1);
     if (uv_loop_init(&transport->loop) != 0)
         fatal("no event loop can begin; give this process more memory or files (ulimit -n)");
@@ -373,79 +365,28 @@ void transport_hang_up(struct transport *transport, uint64_t conn)
         link_close(link, "");
 }
 
-/* Answering programs on this machine. */
-
-static void on_asker(uv_stream_t *door, int status);
-
-static void on_asker_closed(uv_handle_t *handle)
-{
-    struct asker *asker = handle->data;
-    struct transport *transport = asker->transport;
-    if (--asker->handles > 0)
-        return;
-    free(asker->answer);
-    if (transport->asker_waits && !transport->freeing)
-        on_asker((uv_stream_t *)&transport->door, 0);
-}
-
-static void asker_close(struct asker *asker)
-{
-    if (asker->handles == 0 || uv_is_closing((uv_handle_t *)&asker->pipe))
-        return;
-    uv_close((uv_handle_t *)&asker->pipe, on_asker_closed);
-    uv_close((uv_handle_t *)&asker->patience, on_asker_closed);
-}
-
-static void on_answered(uv_write_t *write, int error)
-{
-    (void)error; /* the asker has gone: nothing to do about it */
-    asker_close(write->data);
-}
-
-static void on_impatience(uv_timer_t *patience)
-{
-    asker_close(patience->data);
-}
-
-static struct asker *asker_new(struct transport *transport)
-{
-    struct asker *asker = transport->askers;
-    while (asker->handles > 0)
-        if (++asker == transport->askers + TRANSPORT_ASKERS_MAX)
-            return NULL;
-    *asker = (struct asker){.transport = transport, .handles = 2};
-    CHECK(uv_pipe_init(&transport->loop, &asker->pipe, 0) == 0);
-    CHECK(uv_timer_init(&transport->loop, &asker->patience) == 0);
-    asker->pipe.data = asker->patience.data = asker->write.data = asker;
-    return asker;
-}
-
-static void on_asker(uv_stream_t *door, int status)
-{
-    struct transport *transport = door->data;
-    struct asker *asker = status < 0 ? NULL : asker_new(transport);
-    transport->asker_waits = status == 0 && !asker;
-    if (!asker)
-        return;
-    size_t count = 0;
-    int error = uv_accept(door, (uv_stream_t *)&asker->pipe);
-    if (!error)
-        error = uv_timer_start(&asker->patience, on_impatience, TRANSPORT_ASKER_MS, 0);
-    if (!error)
-        asker->answer = transport->owner.on_asked(transport->owner.self, &count);
-    const uv_buf_t buffer = uv_buf_init(asker->answer, (unsigned)count);
-    if (error || uv_write(&asker->write, (uv_stream_t *)&asker->pipe, &buffer, 1, on_answered) != 0)
-        asker_close(asker);
-}
+/* What else the loop looks after. */
 
 void transport_answer(struct transport *transport, int socket)
 {
-    CHECK(!transport->answers && transport->owner.on_asked);
-    CHECK(uv_pipe_init(&transport->loop, &transport->door, 0) == 0);
-    transport->door.data = transport;
-    transport->answers = true;
-    CHECK(uv_pipe_open(&transport->door, socket) == 0);
-    CHECK(uv_listen((uv_stream_t *)&transport->door, BACKLOG, on_asker) == 0);
+    answers_open(&transport->answers, &transport->loop, socket);
+}
+
+static void on_ready(uv_poll_t *poll, int status, int events)
+{
+    struct transport *transport = poll->data;
+    (void)status; /* a file that went bad reads as one that is ready, and whoever reads it sees */
+    (void)events;
+    transport->owner.on_ready(transport->owner.self);
+}
+
+void transport_watch(struct transport *transport, int file)
+{
+    CHECK(!transport->watches && transport->owner.on_ready);
+    CHECK(uv_poll_init(&transport->loop, &transport->watched, file) == 0);
+    transport->watched.data = transport;
+    transport->watches = true;
+    CHECK(uv_poll_start(&transport->watched, UV_READABLE, on_ready) == 0);
 }
 
 /* Time and running. */
@@ -483,10 +424,9 @@ void transport_free(struct transport *transport)
     transport->freeing = true;
     for (struct link *link = transport->links; link; link = link->next)
         link_close(link, "");
-    for (int i = 0; i < TRANSPORT_ASKERS_MAX; i++)
-        asker_close(&transport->askers[i]);
-    if (transport->answers)
-        uv_close((uv_handle_t *)&transport->door, NULL);
+    answers_close(&transport->answers);
+    if (transport->watches)
+        uv_close((uv_handle_t *)&transport->watched, NULL);
     if (transport->listens)
         uv_close((uv_handle_t *)&transport->listener, NULL);
     uv_close((uv_handle_t *)&transport->timer, NULL);

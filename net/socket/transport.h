@@ -1,4 +1,5 @@
-/* The transport: sockets, names, the timer, signals. Only transport.c knows libuv.
+/* The transport: sockets, names, the timer, signals. Only transport.c, and answers.c for it, know
+ * libuv.
  *
  *   owner ── dial, send, hang_up, set_timer ──► transport ──► the system
  *   owner ◄── on_accept, on_bytes, on_sent, on_closed, on_timer ... ──┘
@@ -41,6 +42,8 @@ struct transport_owner {
     /* A program on this machine asks (transport_answer). Returns the answer, made with malloc;
      * the transport frees it. */
     char *(*on_asked)(void *self, size_t *count);
+    /* The file of transport_watch is ready. */
+    void (*on_ready)(void *self);
 };
 
 struct transport *transport_new(const struct transport_owner *owner);
@@ -49,12 +52,12 @@ struct transport *transport_new(const struct transport_owner *owner);
 enum error transport_listen(struct transport *transport, const struct address *address,
                             uint16_t *port, struct problem *problem) MUST_USE;
 
-/* Answers each connection to this bound unix socket, which is the transport's from now on: it
- * writes what on_asked returns and closes the connection. TRANSPORT_ASKERS_MAX are answered at
- * once, others wait; one that does not read is dropped after TRANSPORT_ASKER_MS. */
-#define TRANSPORT_ASKERS_MAX 4
-#define TRANSPORT_ASKER_MS   2000
+/* Answers whoever connects to this bound unix socket, which is the transport's from now on, with
+ * what on_asked returns (answers.h). */
 void transport_answer(struct transport *transport, int socket);
+
+/* Calls on_ready whenever something can be read from this file; one file, until the end. */
+void transport_watch(struct transport *transport, int file);
 
 /* Resolves and connects; on_connected or on_closed follows. */
 void transport_dial(struct transport *transport, uint64_t conn, const struct address *address);

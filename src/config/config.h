@@ -33,9 +33,11 @@ struct slice {
 };
 
 struct config_node {
-    struct address listen;     /* host "": does not listen */
-    struct address advertise;  /* what others dial; host "": the address they see */
-    struct address_list peers; /* to dial at the start */
+    struct address listen;              /* host "": does not listen */
+    struct address advertise;           /* what others dial; host "": the address they see */
+    struct address_list peers;          /* to dial at the start */
+    struct address http;                /* of its page and metrics; host "": none */
+    char http_token[CONFIG_PATH_BYTES]; /* file of what those who ask there know; "": none */
     char identity[CONFIG_PATH_BYTES], swarm_key[CONFIG_PATH_BYTES]; /* the two key files */
     char swarm[CONFIG_NAME_BYTES];                                  /* name of the swarm */
     char operator_id[KEY_HEX_BYTES];   /* public key of its operator, in hex; "": it has none */
@@ -136,11 +138,9 @@ struct config {
 };
 
 void config_defaults(struct config *config);
-
 /* Set one key from "section.key=value"; later settings win. */
 enum error config_set(struct config *config, const char *assignment,
                       struct problem *problem) MUST_USE;
-
 /* What no key can know alone: settings that contradict each other. */
 enum error config_check(const struct config *config, struct problem *problem) MUST_USE;
 

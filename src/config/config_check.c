@@ -41,6 +41,10 @@ static enum error check_node(const struct config_node *node, struct finding *fin
     if (!listens && node->advertise.host[0])
         return against(finding, "node", "advertise",
                        " is given, but listen is none; leave one of them out");
+    if (node->http.host[0] && !address_is_loopback(&node->http) && !node->http_token[0])
+        return against(finding, "node", "http",
+                       " can be reached from other machines, so it needs a secret that those who "
+                       "may look know: give http_token, a file with one; or listen at 127.0.0.1");
     if (strcmp(node->identity, node->swarm_key) == 0)
         return against(finding, "node", "identity", " and swarm_key are the same file; give two");
     if (node->operator_id[0] && key_from_hex(ignored, node->operator_id) != OK)

@@ -48,6 +48,11 @@ static const struct config_key keys[] = {
      .help = "File to write notes to, one JSON object per line; -: standard output; empty: none."},
     {"node", "sandbox", CONFIG_BOOL, AT(node.sandbox), .initial = "yes",
      .help = "Give up what no node needs: other files, programs, ports, system calls."},
+    {"node", "http", CONFIG_LISTEN, AT(node.http), .initial = "none", .words = "none",
+     .help =
+         "Where a browser sees this node and its swarm, such as 127.0.0.1:9464; also /metrics."},
+    {"node", "http_token", CONFIG_PATH, AT(node.http_token), .initial = "",
+     .help = "File of what whoever asks there has to know; needed where others can reach it."},
     {"node", "verbose", CONFIG_BOOL, AT(node.verbose), .initial = "no",
      .help = "Show every note on standard error, not only what a person needs."},
 

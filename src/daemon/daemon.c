@@ -40,7 +40,7 @@ static uint64_t on_time(void *self, uint64_t now_ns)
 static void on_second(void *self, uint64_t now_ns, const struct node_stats *stats)
 {
     struct daemon *daemon = self;
-    sd_notify_status(&daemon->sd_notify, now_ns, stats, daemon->host.loss,
+    sd_notify_status(&daemon->sd_notify, now_ns, stats, daemon->host.training.loss,
                      &daemon->host.report.reach);
 }
 

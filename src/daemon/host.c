@@ -40,6 +40,7 @@ static void do_actions(struct host *host)
             break;
         case ACTION_NOTE:
             event_log_note(&host->report, &action.note);
+            web_on_note(&host->web, &action.note);
             break;
         case ACTION_RESTART:
         case ACTION_FINISHED:
@@ -104,17 +105,53 @@ static void on_closed(void *self, uint64_t conn, const char *why)
     host_pump(host);
 }
 
+static void on_ready(void *self)
+{
+    struct host *host = self;
+    web_on_ready(&host->web);
+    if (host->web.is_due)
+        transport_wake(host->transport); /* after what else is due */
+}
+
+/* What the figures of the node's page show. */
+static void show_second(struct host *host, uint64_t now_ns, const struct node_stats *stats)
+{
+    const struct evaluation *base = &host->training.evaluation;
+    double second[TRAIL_VALUES] = {
+        [TRAIL_AT_S] = (double)(now_ns - host->report.start_ns) * 1e-9,
+        [TRAIL_LOSS] = host->training.loss,
+        [TRAIL_BASE_LOSS] = base->samples ? base->loss : (double)NAN,
+        [TRAIL_ACCURACY] = evaluation_accuracy(base),
+        [TRAIL_SPEED] = stats->samples_per_second,
+        [TRAIL_SHARE] = stats->share,
+        [TRAIL_LAG_S] = (double)stats->lag_ns * 1e-9,
+        [TRAIL_BUDGET] = stats->budget,
+        [TRAIL_MEMBERS] = stats->members_live,
+        [TRAIL_SENT_BYTES] = (double)stats->sent_bytes,
+    };
+    status_track_rates(&host->watch.total, now_ns, stats->sent_bytes, stats->received_bytes,
+                       &second[TRAIL_SENT], &second[TRAIL_RECEIVED]);
+    for (uint32_t i = 0; host->web.server && i < node_members(host->node); i++) {
+        struct node_member member;
+        node_member(host->node, now_ns, i, &member);
+        if (!member.live)
+            continue;
+        second[TRAIL_ALL_SPEED] += i == 0 ? stats->samples_per_second : member.samples_per_second;
+        second[TRAIL_MOST_LAG_S] =
+            fmax(second[TRAIL_MOST_LAG_S], (double)(i == 0 ? stats->lag_ns : member.lag_ns) * 1e-9);
+    }
+    web_on_second(&host->web, second);
+    on_ready(host); /* sends the event, and ends connections that were idle for too long */
+}
+
 static void on_second(struct host *host, uint64_t now_ns)
 {
     struct node_stats stats;
     node_stats(host->node, now_ns, &stats);
-    if (host->loss_samples > 0)
-        host->loss = host->loss_sum / (double)host->loss_samples;
-    host->loss_sum = 0;
-    host->loss_samples = 0;
-    event_log_status(&host->report, now_ns, &stats, host->loss);
+    event_log_status(&host->report, now_ns, &stats, training_watch_on_second(&host->training));
     host->owner.on_second(host->owner.self, now_ns, &stats);
     status_watch_look(&host->watch, host->node, now_ns);
+    show_second(host, now_ns, &stats);
     operator_orders_look(&host->orders, host->node, &host->report, now_ns);
     host->status_ns = now_ns + SECOND_NS;
     host->is_shut_out = !host->stays_alone && reach_is_shut_out(&host->report.reach, now_ns);
@@ -136,8 +173,7 @@ static void on_timer(void *self)
 static void on_stepped(struct host *host, uint64_t now_ns, const struct learner_event *event)
 {
     node_on_step(host->node, now_ns, event->steps, event->samples);
-    host->loss_sum += event->loss_sum;
-    host->loss_samples += event->samples;
+    training_watch_on_step(&host->training, now_ns, event);
     event_log_batch(&host->report, now_ns, event->batch);
 }
 
@@ -179,6 +215,7 @@ bool host_drain(struct host *host)
             on_relapsed(host, now_ns, &event);
             break;
         case LEARNER_EVALUATED:
+            training_watch_on_evaluation(&host->training, now_ns, &event.evaluation);
             host->owner.on_event(host->owner.self, now_ns, &event);
             break;
         }
@@ -190,6 +227,8 @@ static void on_wake(void *self)
 {
     struct host *host = self;
     (void)host_drain(host);
+    if (host->web.is_due)
+        on_ready(host);
     saving_on_wake(&host->saving, &host->report, transport_now_ns());
     host_pump(host);
 }
@@ -200,7 +239,7 @@ static void on_signal(void *self, int number)
     host->owner.on_signal(host->owner.self, number);
 }
 
-char *host_page(const struct host *host, size_t *count)
+json_t *host_status(const struct host *host)
 {
     const uint64_t saved_ns = host->saving.saved_ns;
     const struct status_facts facts = {
@@ -209,10 +248,40 @@ char *host_page(const struct host *host, size_t *count)
         .list = host->members.list,
         .listen = host->config->node.listen,
         .start_ns = host->report.start_ns,
-        .loss = host->loss,
+        .training = &host->training,
         .checkpoint_age_s = saved_ns ? (double)(transport_now_ns() - saved_ns) * 1e-9 : (double)NAN,
+        .free_bytes = disk_free_bytes(host->config->node.state_dir),
+        .diverged = host->relapses.count,
     };
-    return status_watch_page(&host->watch, host->node, &facts, transport_now_ns(), count);
+    return status_watch_page(&host->watch, host->node, &facts, transport_now_ns());
+}
+
+char *host_page(const struct host *host, size_t *count)
+{
+    json_t *status = host_status(host);
+    char *text = json_dumps(status, STATUS_JSON);
+    json_decref(status);
+    CHECK(text);
+    *count = strlen(text);
+    return text;
+}
+
+/* The web's callbacks. */
+
+static json_t *status_of(void *self)
+{
+    return host_status(self);
+}
+
+static enum error start_web(struct host *host, struct problem *problem)
+{
+    host->web.page = status_of;
+    host->web.host = host;
+    host->web.start_ns = host->report.start_ns;
+    const enum error error = web_open(&host->web, &host->config->node, problem);
+    if (error == OK && host->web.server)
+        transport_watch(host->transport, web_server_file(host->web.server));
+    return error;
 }
 
 static char *on_asked(void *self, size_t *count)
@@ -284,10 +353,12 @@ void host_init(struct host *host, const struct config *config, const struct host
         .on_wake = on_wake,
         .on_signal = owner->on_signal ? on_signal : NULL,
         .on_asked = on_asked,
+        .on_ready = on_ready,
     };
     CHECK(!host->transport);
     host->config = config;
     host->owner = *owner;
+    training_watch_init(&host->training);
     host->transport = transport_new(&transport_owner);
 }
 
@@ -334,6 +405,8 @@ enum error host_prepare(struct host *host, struct problem *problem)
         error = listen_begin(host->transport, &config->node.listen, options, problem);
     if (error == OK)
         error = start_answering(host, problem);
+    if (error == OK)
+        error = start_web(host, problem);
     return error == OK ? resume(host, problem) : error;
 }
 
@@ -348,6 +421,9 @@ void host_begin(struct host *host, size_t link_bytes)
     host->saving.node = host->node;
     startup_notes_say(&host->report, now_ns, config, &host->setup, &host->node_options);
     startup_notes_keys(&host->report, now_ns, &host->keys);
+    if (host->web.server)
+        startup_notes_web(&host->report, now_ns, &config->node.http,
+                          web_server_port(host->web.server));
     startup_notes_resumed(&host->report, now_ns, config, saver_generation(host->saving.saver),
                           host->refused > 0, host->node);
     startup_notes_swarm_key(&host->report, now_ns, config, &host->setup, host->node);
@@ -387,6 +463,7 @@ void host_free(struct host *host)
         node_free(host->node);
     saver_free(host->saving.saver);
     transport_free(host->transport);
+    web_close(&host->web);
     free(host->saving.history);
     operator_orders_free(&host->orders);
     known_proofs_free(&host->proofs);

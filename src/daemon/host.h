@@ -24,6 +24,8 @@
 #include "daemon/saving.h"
 #include "daemon/status_server.h"
 #include "daemon/status_watch.h"
+#include "daemon/training_watch.h"
+#include "daemon/web.h"
 #include "socket/transport.h"
 #include "state/checkpoint_owner.h"
 
@@ -65,12 +67,11 @@ struct host {
     struct event_log report;
     struct status_door door;
     struct status_watch watch;
+    struct web web;
 
     uint64_t status_ns; /* next status line */
     uint64_t owner_ns;  /* the owner's next time */
-    double loss_sum;    /* of the samples since the last status line */
-    uint64_t loss_samples;
-    double loss;
+    struct training_watch training;
     struct relapses relapses;       /* when training diverged */
     bool stays_alone;               /* it was told to go on, even if it is shut out */
     bool is_shut_out, starts_again; /* why it ended */
@@ -97,7 +98,8 @@ void host_free(struct host *host);
 /* On the thread that runs it, between its calls of the owner: what the node asks for is done. */
 void host_pump(struct host *host);
 void host_leave(struct host *host);
-/* The page of status_watch.h; to be freed. */
+/* The page of status_watch.h: for json_decref; and as one line of text, to be freed. */
+json_t *host_status(const struct host *host);
 char *host_page(const struct host *host, size_t *count);
 
 #endif

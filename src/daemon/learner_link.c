@@ -5,7 +5,7 @@
 
 #include "base/error.h"
 
-#define EVENT_RING_BYTES (256 * 1024)
+#define EVENT_RING_BYTES (512 * 1024)
 #define OTHER_EVENTS     512 /* that must still fit when progress is said */
 
 static uint64_t clock_ns(clockid_t clock)

@@ -23,6 +23,7 @@
 #include <stdint.h>
 
 #include "base/ring.h"
+#include "daemon/time_spent.h"
 #include "executor/executor.h"
 
 struct learner_link_options {
@@ -35,7 +36,7 @@ struct learner_link_options {
 };
 
 enum learner_event_kind {
-    LEARNER_STEPPED,  /* steps, samples, batch, loss_sum */
+    LEARNER_STEPPED,  /* steps, samples, batch, loss_sum, spent */
     LEARNER_ANSWERED, /* answer */
     LEARNER_RELAPSED, /* relapses: it diverged, and began anew */
     LEARNER_EVALUATED /* evaluation */
@@ -43,11 +44,12 @@ enum learner_event_kind {
 
 struct learner_event {
     enum learner_event_kind kind;
-    uint32_t steps;       /* since the last such event */
-    uint64_t samples;     /* in those steps */
-    uint32_t batch;       /* samples of the steps that follow; 0: always as many */
-    double loss_sum;      /* of all those samples */
-    struct answer answer; /* to an order; what it points to is good until the next such order */
+    uint32_t steps;          /* since the last such event */
+    uint64_t samples;        /* in those steps */
+    uint32_t batch;          /* samples of the steps that follow; 0: always as many */
+    double loss_sum;         /* of all those samples */
+    struct time_spent spent; /* since the last such event */
+    struct answer answer;    /* to an order; what it points to is good until the next such order */
     struct evaluation evaluation;
     struct learner_relapses relapses;
 };

@@ -50,7 +50,9 @@ static void perform(struct learner_thread *thread, const struct action *order)
         thread->is_training = false;
     if (order->kind == ACTION_PUBLISH)
         say_progress(thread); /* rumors say how many samples are behind them */
+    const uint64_t from_ns = learner_link_now_ns();
     const uint64_t took_ns = learner_link_perform(&thread->link, order);
+    time_spent_exchange(&thread->progress.spent, learner_link_now_ns() - from_ns);
     if (order->kind != ACTION_TRAIN && order->kind != ACTION_SAVE)
         thread->used.exchange_ns += took_ns;
     if (order->kind == ACTION_TRAIN)
@@ -88,8 +90,9 @@ static uint32_t sized_step(struct learner_thread *thread)
 {
     const uint64_t from_ns = learner_link_now_ns();
     const uint32_t samples = learner_step(thread->learner);
-    const uint32_t batch =
-        batch_size_on_step(&thread->batch_size, samples, learner_link_now_ns() - from_ns);
+    const uint64_t took_ns = learner_link_now_ns() - from_ns;
+    const uint32_t batch = batch_size_on_step(&thread->batch_size, samples, took_ns);
+    time_spent_step(&thread->progress.spent, took_ns);
     if (batch != samples)
         learner_set_batch(thread->learner, batch);
     return samples;

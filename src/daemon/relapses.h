@@ -11,6 +11,7 @@
 
 struct relapses {
     uint64_t at_ns[RELAPSES_MAX]; /* the last ones, the oldest first; 0: there were not so many */
+    uint32_t count;               /* so far */
     bool are_too_many;            /* RELAPSES_MAX of them within RELAPSES_NS; that stays so */
 };
 

@@ -239,10 +239,10 @@ static bool allow_system(int rules, const struct ruleset *forbids, bool has_gpu)
     return is_done;
 }
 
-static bool allow_port(int rules, const struct ruleset *forbids, const struct config *config)
+static bool allow_port(int rules, const struct ruleset *forbids, const struct address *listen)
 {
-    const struct port_rule rule = {.allowed = NET_BIND, .port = config->node.listen.port};
-    return forbids->net == 0 || !config->node.listen.host[0] ||
+    const struct port_rule rule = {.allowed = NET_BIND, .port = listen->port};
+    return forbids->net == 0 || !listen->host[0] ||
            syscall(SYS_landlock_add_rule, rules, RULE_PORT, &rule, 0) == 0;
 }
 
@@ -253,10 +253,12 @@ static bool restrict_files(const struct config *config, const struct sandbox *sa
     const int rules = (int)syscall(SYS_landlock_create_ruleset, &forbids, sizeof forbids, 0);
     if (rules < 0)
         return false;
-    const bool is_done =
-        allow_system(rules, &forbids, sandbox->reads_freely) && allow_program(rules, &forbids) &&
-        allow_resolver(rules, &forbids) && allow_configured(rules, &forbids, config) &&
-        allow_port(rules, &forbids, config) && syscall(SYS_landlock_restrict_self, rules, 0) == 0;
+    const bool is_done = allow_system(rules, &forbids, sandbox->reads_freely) &&
+                         allow_program(rules, &forbids) && allow_resolver(rules, &forbids) &&
+                         allow_configured(rules, &forbids, config) &&
+                         allow_port(rules, &forbids, &config->node.listen) &&
+                         allow_port(rules, &forbids, &config->node.http) &&
+                         syscall(SYS_landlock_restrict_self, rules, 0) == 0;
     const int reason = errno;
     (void)close(rules);
     errno = reason;

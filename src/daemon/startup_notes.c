@@ -59,6 +59,22 @@ void startup_notes_keys(struct event_log *report, uint64_t now_ns, const struct 
     event_log_say(report, now_ns, NOTE_SANDBOX, LEVEL_WARNING, text);
 }
 
+void startup_notes_web(struct event_log *report, uint64_t now_ns, const struct address *http,
+                       unsigned port)
+{
+    struct address shown = *http;
+    char text[2 * ADDRESS_TEXT_BYTES + 128], address[ADDRESS_TEXT_BYTES];
+    const bool is_here = address_is_loopback(http);
+    CHECK(port > 0 && port <= UINT16_MAX);
+    shown.port = (uint16_t)port;
+    (void)snprintf(text, sizeof text, "a browser sees it at http://%s/%s",
+                   address_text(&shown, address),
+                   is_here ? ""
+                           : " with its token; it is not encrypted: keep it inside of a VPN, "
+                             "or behind a proxy with TLS");
+    event_log_say(report, now_ns, NOTE_WEB, is_here ? LEVEL_INFO : LEVEL_WARNING, text);
+}
+
 void startup_notes_resumed(struct event_log *report, uint64_t now_ns, const struct config *config,
                            uint64_t generation, bool is_older, const struct node *node)
 {

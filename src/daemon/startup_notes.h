@@ -14,6 +14,10 @@ void startup_notes_say(struct event_log *report, uint64_t now_ns, const struct c
 void startup_notes_sandbox(struct event_log *report, uint64_t now_ns, const struct config *config,
                            const struct sandbox *sandbox);
 
+/* Where a browser sees it, if anywhere; port is the one that it got. */
+void startup_notes_web(struct event_log *report, uint64_t now_ns, const struct address *http,
+                       unsigned port);
+
 /* The checkpoint that it goes on from, and what that holds; generation 0: there is none, and no
  * note. is_older: newer ones could not be used. */
 /* That keys may be swapped out, if they may. */

@@ -111,6 +111,10 @@ static const struct field STATS[] = {
     FIELD(node_stats, sent_bytes, "sent_bytes", FIELD_U64),
     FIELD(node_stats, received_bytes, "received_bytes", FIELD_U64),
     FIELD(node_stats, log_held_bytes, "log_bytes", FIELD_U64),
+    FIELD(node_stats, rumor_bytes_published, "rumor_bytes_published", FIELD_U64),
+    FIELD(node_stats, rumor_bytes_received, "rumor_bytes_received", FIELD_U64),
+    FIELD(node_stats, blocks, "blocks", FIELD_U32),
+    FIELD(node_stats, blocks_held, "blocks_held", FIELD_U32),
     FIELD(node_stats, neighbours, "neighbours", FIELD_U32),
     FIELD(node_stats, members_live, "members_live", FIELD_U32),
 };
@@ -119,7 +123,9 @@ static const struct field MEMBER[] = {
     FIELD(node_member, id, "id", FIELD_ID),
     FIELD(node_member, address, "address", FIELD_ADDRESS),
     FIELD(node_member, trains, "trains", FIELD_FLAG),
+    FIELD(node_member, is_lost, "is_lost", FIELD_FLAG),
     FIELD(node_member, samples, "samples", FIELD_U64),
+    FIELD(node_member, digest, "digest", FIELD_DIGEST),
     FIELD(node_member, samples_per_second, "samples_per_second", FIELD_RATE),
     FIELD(node_member, uplink, "uplink_bytes_per_s", FIELD_RATE),
     FIELD(node_member, ingress, "ingress_bytes_per_s", FIELD_RATE),
@@ -420,6 +426,8 @@ static void put_facts(json_t *page, const struct status_facts *facts, uint64_t n
     json_put(page, "parameters", json_integer((json_int_t)options->parameters));
     json_put(page, "checkpoint_age_s", json_real(facts->checkpoint_age_s));
     json_put(page, "rss_bytes", json_integer((json_int_t)rss_bytes()));
+    json_put(page, "state_free_bytes", json_integer((json_int_t)facts->free_bytes));
+    json_put(page, "diverged", json_integer(facts->diverged));
 }
 
 /* How it is: the phase, whether it is well, and whether it is alone. */
@@ -443,8 +451,8 @@ static void put_health(json_t *page, const struct node *node, const struct reach
     json_put(page, "alone_reason", is_alone ? json_string(reach->why) : NULL);
 }
 
-char *status_watch_page(const struct status_watch *watch, const struct node *node,
-                        const struct status_facts *facts, uint64_t now_ns, size_t *count)
+json_t *status_watch_page(const struct status_watch *watch, const struct node *node,
+                          const struct status_facts *facts, uint64_t now_ns)
 {
     struct node_stats stats;
     json_t *page = json_object();
@@ -453,16 +461,13 @@ char *status_watch_page(const struct status_watch *watch, const struct node *nod
     put_facts(page, facts, now_ns);
     json_put_fields(page, STATS, COUNT(STATS), &stats, now_ns);
     put_rates(page, &watch->total, now_ns, stats.sent_bytes, stats.received_bytes);
-    json_put(page, "loss", stats.steps ? json_real(facts->loss) : NULL);
+    json_put(page, "swarm_samples", json_integer((json_int_t)node_swarm_samples(node)));
+    training_watch_put(facts->training, page, now_ns);
     json_put(page, "operator", operator_json(node, facts->options, now_ns));
     json_put(page, "proofs", proofs_json(node, now_ns));
     json_put(page, "harms", harms_json(node, now_ns));
     json_put(page, "members", members_json(node, facts->list, now_ns));
     json_put(page, "strangers", strangers_json(node, now_ns));
     json_put(page, "links", links_json(watch, node, now_ns));
-    char *bytes = json_dumps(page, STATUS_JSON);
-    json_decref(page);
-    CHECK(bytes);
-    *count = strlen(bytes);
-    return bytes;
+    return page;
 }

@@ -11,7 +11,10 @@
 #ifndef HEARSAY_DAEMON_STATUS_WATCH_H
 #define HEARSAY_DAEMON_STATUS_WATCH_H
 
+#include <jansson.h>
+
 #include "daemon/reach.h"
+#include "daemon/training_watch.h"
 #include "node/inspect.h"
 #include "state/member_list.h"
 
@@ -39,16 +42,18 @@ struct status_facts {
     const struct member_list *list;     /* of members; NULL: there is none */
     struct address listen;              /* host "": it does not listen */
     uint64_t start_ns;                  /* of the process */
-    double loss;                        /* of the last second; not a number: none yet */
-    double checkpoint_age_s;            /* not a number: there is none */
+    const struct training_watch *training;
+    double checkpoint_age_s; /* not a number: there is none */
+    uint64_t free_bytes;     /* where checkpoints are kept */
+    uint32_t diverged;       /* how often training began anew from the base */
 };
 
 /* Once a second. */
 void status_watch_look(struct status_watch *watch, const struct node *node, uint64_t now_ns);
 
-/* The page: one JSON object in one line, *count bytes; to be freed. */
-char *status_watch_page(const struct status_watch *watch, const struct node *node,
-                        const struct status_facts *facts, uint64_t now_ns, size_t *count);
+/* The page: an object, for json_decref. */
+json_t *status_watch_page(const struct status_watch *watch, const struct node *node,
+                          const struct status_facts *facts, uint64_t now_ns);
 
 /* Its parts, for its tests: note the bytes that went so far; and the bytes per second since the
  * oldest note, not a number when there is none. */

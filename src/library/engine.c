@@ -257,8 +257,10 @@ void engine_perform(struct engine *engine)
     }
 }
 
+/* What the caller does between two calls counts as its step. */
 void engine_step(struct engine *engine, uint64_t samples, double loss_sum)
 {
+    const uint64_t from_ns = learner_link_now_ns();
     learner_count(engine->caller.learner, samples);
     lock(engine);
     engine->count.steps++;
@@ -268,8 +270,12 @@ void engine_step(struct engine *engine, uint64_t samples, double loss_sum)
         engine->progress.steps++;
         engine->progress.samples += samples;
         engine->progress.loss_sum += loss_sum;
+        if (engine->left_ns > 0)
+            time_spent_step(&engine->progress.spent, from_ns - engine->left_ns);
     }
     engine_perform(engine);
+    engine->left_ns = learner_link_now_ns();
+    time_spent_exchange(&engine->progress.spent, engine->left_ns - from_ns);
 }
 
 void engine_fill(struct engine *engine)

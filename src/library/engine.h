@@ -78,6 +78,7 @@ struct engine {
     struct caller_file file;       /* as it is on the disk */
     bool may_step;                 /* the node has said that the base is the swarm's */
     struct learner_event progress; /* STEPPED, not yet said */
+    uint64_t left_ns;              /* when it last left this library */
     bool has_wish;                 /* to settle, not yet fulfilled; no step was made since */
 
     pthread_mutex_t mutex;           /* of what follows */

@@ -217,10 +217,12 @@ void node_member(const struct node *node, uint64_t now_ns, uint32_t i, struct no
     *out = (struct node_member){
         .address = record->address,
         .live = member_is_live(membership_members(node), member, now_ns),
+        .is_lost = member->lost_ns > member->advanced_ns,
         .expelled = member->is_expelled,
         .left = record->stage == STAGE_LEFT,
         .trains = record->trains,
         .samples = record->samples,
+        .digest = record->digest,
         .samples_per_second = (double)record->samples_per_second,
         .uplink = (double)record->uplink,
         .ingress = (double)record->ingress,

@@ -104,10 +104,12 @@ struct node_member {
     uint8_t id[ID_BYTES];
     struct address address;    /* port 0: it only dials */
     bool live;                 /* not silent for too long, nor gone */
+    bool is_lost;              /* nothing was heard of it since our conversation with it broke */
     bool expelled;             /* the operator has put it out */
     bool left;                 /* it said goodbye */
     bool trains;               /* false: it only passes on, or has not joined yet */
     uint64_t samples;          /* learned there */
+    uint64_t digest;           /* of its base, when it made its record */
     double samples_per_second; /* as it says */
     double uplink;             /* bytes per second that it sends, at least */
     double ingress;            /* bytes per second that it has received, at least */

@@ -16,6 +16,7 @@
 #include "node/join.h"
 #include "node/leave.h"
 #include "node/lifecycle/lifecycle.h"
+#include "node/membership/failure_detector.h"
 #include "node/membership/membership.h"
 #include "node/membership/shares.h"
 #include "node/orders/admitted.h"
@@ -237,6 +238,7 @@ static void note_closed(struct node *node, const struct peer *peer, const char *
         return;
     }
     char text[160];
+    failure_detector_on_lost(node, peer->id);
     (void)snprintf(text, sizeof text, "is no neighbour any more: %s", why);
     (void)connection_note(node, peer, NOTE_NEIGHBOUR_LOST,
                           peer->retry == RETRY_AT_ONCE ? LEVEL_DEBUG : LEVEL_INFO, text);

@@ -9,6 +9,7 @@ static const char *const NAMES[NOTE_KINDS] = {
     [NOTE_STARTED] = "started",
     [NOTE_DEVICE] = "device",
     [NOTE_SANDBOX] = "sandbox",
+    [NOTE_WEB] = "web",
     [NOTE_RESUMED] = "resumed",
     [NOTE_STATUS] = "status",
     [NOTE_JOINED] = "joined",

@@ -17,6 +17,7 @@ enum note_kind {
     NOTE_STARTED,
     NOTE_DEVICE,
     NOTE_SANDBOX,
+    NOTE_WEB,
     NOTE_RESUMED,
     NOTE_STATUS,
     NOTE_JOINED,

@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <sys/stat.h>
+#include <sys/statvfs.h>
 #include <unistd.h>
 
 #include "base/error.h"
@@ -163,4 +164,10 @@ int disk_path(char path[DISK_PATH_MAX], const char *folder, const char *name, co
 {
     const int length = snprintf(path, DISK_PATH_MAX, "%s/%s%s", folder, name, suffix);
     return length < 0 || length >= DISK_PATH_MAX ? -ENAMETOOLONG : 0;
+}
+
+uint64_t disk_free_bytes(const char *folder)
+{
+    struct statvfs about;
+    return statvfs(folder, &about) == 0 ? (uint64_t)about.f_bavail * about.f_frsize : 0;
 }

@@ -57,4 +57,7 @@ int64_t disk_read_all(const struct disk *disk, int handle, void *to, size_t byte
 #define DISK_PATH_MAX 4096
 int disk_path(char path[DISK_PATH_MAX], const char *folder, const char *name, const char *suffix);
 
+/* Bytes that may still be written where this folder is; 0: none, or not known. */
+uint64_t disk_free_bytes(const char *folder);
+
 #endif

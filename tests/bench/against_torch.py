@@ -89,7 +89,9 @@ class Process:
         self.task.keep(asked.rank, asked.world)
         self.pace = Pace(asked.steps_per_s)
         self.optimizer, self.schedule = self.task.optimizer(net, asked.rate, asked.warmup)
-        self.optimizer.register_step_post_hook(lambda *_: self.pace.hold())
+        self.has_hook = hasattr(self.optimizer, "register_step_post_hook")  # PyTorch 2 has
+        if self.has_hook:  # before torchft's, which exchanges
+            self.optimizer.register_step_post_hook(lambda *_: self.pace.hold())
         torch.distributed.init_process_group("gloo", init_method=f"tcp://{asked.address}",
                                              rank=asked.rank, world_size=asked.world,
                                              timeout=datetime.timedelta(seconds=SILENCE_S))
@@ -102,6 +104,8 @@ class Process:
         self.optimizer.zero_grad()
         self.task.loss(self.rival.net, inputs, labels).backward()
         self.optimizer.step()
+        if not self.has_hook:
+            self.pace.hold()
         if self.schedule:
             self.schedule.step()
         if number % self.rival.every == 0:

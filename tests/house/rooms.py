@@ -2,6 +2,7 @@
 
     base ◄─ net ◄─ node ◄─ state ◄─ config ◄─┬─ daemon ◄─ commands ◄─ main
     base ◄─ model ◄─────── state             │    └───── library
+    base ◄─ page ◄─ web ◄─ daemon
                                              └─ sim ◄──────────────── main
 
     tests/unit/ROOM, tests/support/ROOM: as the room
@@ -28,10 +29,13 @@ SEES = {
     'state': {'base', 'net', 'model', 'node', 'state'},
     'executor': {'base', 'net', 'model', 'node', 'executor'},
     'config': {'base', 'net', 'model', 'node', 'state', 'config'},
-    'sim': {'base', 'net', 'model', 'node', 'state', 'config', 'executor', 'sim'},
-    'daemon': {'base', 'net', 'socket', 'model', 'node', 'state', 'config', 'executor', 'daemon'},
-    'library': {'base', 'net', 'socket', 'model', 'node', 'state', 'config', 'executor', 'daemon', 'library'},
-    'commands': {'base', 'net', 'socket', 'model', 'node', 'state', 'config', 'executor', 'daemon', 'commands'},
+    'page': {'base', 'page'},
+    'web': {'base', 'net', 'page', 'web'},
+    'sim': {'base', 'net', 'model', 'node', 'state', 'config', 'executor', 'page', 'sim'},
+    'daemon': {'base', 'net', 'socket', 'model', 'node', 'state', 'config', 'executor', 'web', 'daemon'},
+    'library': {'base', 'net', 'socket', 'model', 'node', 'state', 'config', 'executor', 'web', 'daemon', 'library'},
+    'commands': {'base', 'net', 'socket', 'model', 'node', 'state', 'config', 'executor', 'web', 'daemon',
+                 'commands'},
     'socket': {'base', 'net', 'socket'},
 }
 LEVEL_OF_ROOM = {'lifecycle': 1, 'connection': 2, 'membership': 2, 'rate': 3, 'orders': 3, 'broadcast': 4,
@@ -47,7 +51,7 @@ def room_of(path):
     parts = path.split('/')
     if parts[0] == 'tests' and parts[1] in ('unit', 'support'):
         return parts[2] if len(parts) > 3 else None
-    if path.startswith('net/socket/transport.'):
+    if path.startswith(('net/socket/transport.', 'net/socket/answers.')):
         return 'socket'  # the part of net that knows libuv
     if parts[0] in ('include', 'src'):
         return parts[1] if len(parts) > 2 else None

@@ -6,7 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/statvfs.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -92,12 +91,6 @@ static bool can_write(const char *dir)
     return unlink(path) == 0;
 }
 
-static uint64_t free_bytes(const char *dir)
-{
-    struct statvfs about;
-    return statvfs(dir, &about) == 0 ? (uint64_t)about.f_bavail * about.f_frsize : 0;
-}
-
 static void look_at_folder(struct doctor *doctor)
 {
     const char *dir = doctor->config.node.state_dir;
@@ -110,7 +103,7 @@ static void look_at_folder(struct doctor *doctor)
     }
     doctor->has_folder = can_write(dir);
     const int reason = errno;
-    doctor->free_bytes = free_bytes(dir);
+    doctor->free_bytes = disk_free_bytes(dir);
     doctor->is_taken = status_door_is_taken(dir);
     doctor->has_state = doctor->has_folder && !is_new && !doctor->is_taken;
     if (!doctor->has_folder)

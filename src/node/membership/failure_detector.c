@@ -81,3 +81,11 @@ void failure_detector_forgive(struct node *node, uint64_t late_ns)
             *advanced_ns + late_ns < node->now_ns ? *advanced_ns + late_ns : node->now_ns;
     }
 }
+
+void failure_detector_on_lost(struct node *node, const uint8_t id[static ID_BYTES])
+{
+    const struct member *member = membership_find(node, id);
+    CHECK(node->now_ns > 0);
+    if (member)
+        membership_own(node, member)->lost_ns = node->now_ns;
+}

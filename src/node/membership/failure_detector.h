@@ -23,4 +23,8 @@ void failure_detector_on_return(struct node *node, const uint8_t id[static ID_BY
 /* We stood still for so long: nobody is to be taken for dead for that time. */
 void failure_detector_forgive(struct node *node, uint64_t late_ns);
 
+/* An open conversation with this member ended by no wish of ours. It lives for as long as it has
+ * promised to be heard of; until then it is only shown as lost. */
+void failure_detector_on_lost(struct node *node, const uint8_t id[static ID_BYTES]);
+
 #endif

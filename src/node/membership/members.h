@@ -23,6 +23,7 @@ struct member {
     uint32_t place;              /* of its origin (version.h); PLACE_NONE: none */
     bool known_live;             /* as last noted */
     uint64_t given_up_ns; /* when, as a neighbour, it was last given up for its silence; 0: never */
+    uint64_t lost_ns;     /* when our conversation with it ended by no wish of ours; 0: never */
     uint64_t patience_ns; /* for how long it may be silent as a neighbour, if more than others */
     uint64_t met_ns;      /* when it was first heard of */
     uint64_t since_ns;    /* when it was first said to train */

@@ -16,6 +16,7 @@
 
 #include "commands/status/status.h"
 #include "daemon/status_server.h"
+#include "socket/answers.h"
 #include "socket/transport.h"
 
 #define SECOND_NS 1000000000ull
@@ -179,15 +180,15 @@ static int connect_and_say_nothing(void)
 static void others_wait_for_those_who_do_not_read_and_are_answered(void **state)
 {
     (void)state;
-    int silent[TRANSPORT_ASKERS_MAX];
+    int silent[ANSWERS_ASKERS_MAX];
     open_here();
     answer_here();
     answer_bytes = LARGE;
-    for (int i = 0; i < TRANSPORT_ASKERS_MAX; i++)
+    for (int i = 0; i < ANSWERS_ASKERS_MAX; i++)
         silent[i] = connect_and_say_nothing();
     ask_for(LARGE); /* ended by their patience, not by ours */
-    assert_int_equal(asked, TRANSPORT_ASKERS_MAX + 1);
-    for (int i = 0; i < TRANSPORT_ASKERS_MAX; i++)
+    assert_int_equal(asked, ANSWERS_ASKERS_MAX + 1);
+    for (int i = 0; i < ANSWERS_ASKERS_MAX; i++)
         (void)close(silent[i]);
 }
 

@@ -1,0 +1,219 @@
+#include "page/story.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+
+static void put(json_t *object, const char *key, json_t *value)
+{
+    CHECK(value && json_object_set_new(object, key, value) == 0);
+}
+
+static void append(json_t *list, json_t *value)
+{
+    CHECK(value && json_array_append_new(list, value) == 0);
+}
+
+static json_t *real(double value)
+{
+    return isfinite(value) ? json_real(value) : json_null();
+}
+
+/* Bytes from others may be anything. */
+static json_t *text_of(const char *text)
+{
+    json_t *whole = json_string(text);
+    if (whole)
+        return whole;
+    const size_t bytes = strlen(text) + 1;
+    char *clean = memory_new(bytes, 1);
+    for (size_t i = 0; i < bytes; i++)
+        clean[i] = (char)(text[i] & 0x80 ? '?' : text[i]);
+    whole = json_string(clean);
+    free(clean);
+    CHECK(whole);
+    return whole;
+}
+
+/* The list of this name, made when it is not there. */
+static json_t *list_of(json_t *story, const char *key)
+{
+    json_t *list = json_object_get(story, key);
+    if (!list) {
+        list = json_array();
+        put(story, key, list);
+    }
+    return list;
+}
+
+json_t *story_new(const char *kind, const char *title, const char *about)
+{
+    json_t *story = json_object();
+    put(story, "program", json_string("hearsay " HEARSAY_VERSION));
+    put(story, "kind", json_string(kind));
+    put(story, "title", text_of(title));
+    put(story, "about", text_of(about));
+    return story;
+}
+
+void story_text(json_t *story, const char *key, const char *text)
+{
+    put(story, key, text_of(text));
+}
+
+static void add_pair(json_t *list, json_t *name, json_t *value)
+{
+    json_t *pair = json_array();
+    append(pair, name);
+    append(pair, value);
+    append(list, pair);
+}
+
+void story_fact(json_t *story, const char *name, const char *value)
+{
+    add_pair(list_of(story, "facts"), text_of(name), text_of(value));
+}
+
+void story_spent(json_t *story, const char *name, double part)
+{
+    add_pair(list_of(story, "spent"), text_of(name), real(part));
+}
+
+void story_badge(json_t *story, bool is_good, const char *text)
+{
+    json_t *badge = json_object();
+    put(badge, "is_good", json_boolean(is_good));
+    put(badge, "text", text_of(text));
+    put(story, "badge", badge);
+}
+
+void story_verdict(json_t *story, const char *state, const char *text)
+{
+    json_t *verdict = json_object();
+    put(verdict, "state", json_string(state));
+    put(verdict, "text", text_of(text));
+    append(list_of(story, "verdicts"), verdict);
+}
+
+void story_mark(json_t *story, double from_s, double to_s, const char *text)
+{
+    json_t *mark = json_object();
+    put(mark, "from_s", real(from_s));
+    put(mark, "to_s", real(to_s));
+    put(mark, "text", text_of(text));
+    append(list_of(story, "marks"), mark);
+}
+
+void story_happened(json_t *story, double at_s, const char *level, const char *text)
+{
+    json_t *event = json_object();
+    put(event, "at_s", real(at_s));
+    put(event, "level", json_string(level));
+    put(event, "text", text_of(text));
+    append(list_of(story, "happened"), event);
+}
+
+static json_t *swarm_list(json_t *story, const char *key)
+{
+    json_t *swarm = json_object_get(story, "swarm");
+    if (!swarm) {
+        swarm = json_object();
+        put(story, "swarm", swarm);
+        put(swarm, "nodes", json_array());
+        put(swarm, "links", json_array());
+    }
+    return json_object_get(swarm, key);
+}
+
+void story_node(json_t *story, const struct story_node *node)
+{
+    json_t *object = json_object();
+    put(object, "name", text_of(node->name));
+    put(object, "state", json_string(node->state));
+    put(object, "share", real(node->share));
+    put(object, "is_self", json_boolean(node->is_self));
+    put(object, "dials_only", json_boolean(node->dials_only));
+    append(swarm_list(story, "nodes"), object);
+}
+
+void story_link(json_t *story, const struct story_link *link)
+{
+    const size_t nodes = json_array_size(swarm_list(story, "nodes"));
+    json_t *object = json_object();
+    CHECK(link->from < nodes && link->to < nodes);
+    put(object, "from", json_integer(link->from));
+    put(object, "to", json_integer(link->to));
+    put(object, "rate_bytes_per_s", real(link->rate_bytes_per_s));
+    put(object, "use", real(link->use));
+    put(object, "trip_s", real(link->trip_s));
+    append(swarm_list(story, "links"), object);
+}
+
+json_t *story_figure(json_t *story, const struct story_figure *figure)
+{
+    json_t *object = json_object();
+    put(object, "name", json_string(figure->name));
+    put(object, "title", json_string(figure->title));
+    put(object, "about", json_string(figure->about));
+    put(object, "x", json_string(figure->x));
+    put(object, "y", json_string(figure->y));
+    put(object, "is_log_x", json_boolean(figure->is_log_x));
+    put(object, "from_zero", json_boolean(figure->from_zero));
+    put(object, "series", json_array());
+    append(list_of(story, "figures"), object);
+    return object;
+}
+
+json_t *story_series(json_t *figure, const char *name, const char *style)
+{
+    json_t *series = json_object();
+    put(series, "name", text_of(name));
+    put(series, "style", json_string(style));
+    put(series, "points", json_array());
+    append(json_object_get(figure, "series"), series);
+    return series;
+}
+
+void story_point(json_t *series, double x, double y)
+{
+    add_pair(json_object_get(series, "points"), real(x), real(y));
+}
+
+void story_point_between(json_t *series, double x, double y, double low, double high)
+{
+    json_t *points = json_object_get(series, "points");
+    add_pair(points, real(x), real(y));
+    json_t *point = json_array_get(points, json_array_size(points) - 1);
+    append(point, real(low));
+    append(point, real(high));
+}
+
+json_t *story_table(json_t *story, const char *title, const char *note, const char *const *heads,
+                    uint32_t texts)
+{
+    json_t *table = json_object(), *names = json_array();
+    put(table, "title", text_of(title));
+    put(table, "note", text_of(note ? note : ""));
+    put(table, "texts", json_integer(texts));
+    for (uint32_t i = 0; heads[i]; i++)
+        append(names, text_of(heads[i]));
+    put(table, "heads", names);
+    put(table, "rows", json_array());
+    append(list_of(story, "tables"), table);
+    return table;
+}
+
+void story_cell(json_t *table, const char *text)
+{
+    json_t *rows = json_object_get(table, "rows");
+    const size_t columns = json_array_size(json_object_get(table, "heads"));
+    json_t *row = json_array_get(rows, json_array_size(rows) - 1);
+    if (!row || json_array_size(row) == columns) {
+        row = json_array();
+        append(rows, row);
+    }
+    append(row, text_of(text));
+}

@@ -1,0 +1,80 @@
+/* A story: what the page shows, as JSON. The simulator tells one when it has played, a node tells
+ * one to whoever opens its page, and then each second what is new.
+ *
+ *   { "program", "kind", "title", "about", "is_live",
+ *     "at_s":     now, on the axis of time
+ *     "badge":    { "is_good", "text" }            are all copies equal?
+ *     "limit":    what limits the swarm now, in a sentence
+ *     "verdicts": [ { "state": "met" | "missed" | "open", "text" } ]
+ *     "facts":    [ [ name, value ] ]
+ *     "spent":    [ [ name, part of the time ] ]
+ *     "swarm":    { "nodes": [ … ], "links": [ … ] }                        (story_node,
+ * story_link) "figures":  [ { "name", "title", "about", "x", "y", "is_log_x", "from_zero",
+ *                     "series": [ { "name", "style", "points": [ [ x, y ] or [ x, y, low, high ] ]
+ * } ] } ] "marks":    [ { "from_s", "to_s", "text" } ]                          faults, over the
+ * time "tables":   [ { "title", "note", "texts", "heads", "rows" } ] "happened": [ { "at_s",
+ * "level", "text" } ] "command", "settings" }
+ *
+ * All but program and kind may be left out. In what is new a figure has the points that were added,
+ * "happened" what was added, and all else replaces what was there. What is not known is null.
+ * Held by tests/unit/page/test_story.c and tests/process/test_web_page.sh.
+ */
+#ifndef HEARSAY_PAGE_STORY_H
+#define HEARSAY_PAGE_STORY_H
+
+#include <jansson.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+/* kind: "node", "play" or "comparison". Texts are copied, here and below, and what is not UTF-8 in
+ * them is replaced. */
+json_t *story_new(const char *kind, const char *title, const char *about);
+
+void story_text(json_t *story, const char *key, const char *text);
+void story_fact(json_t *story, const char *name, const char *value);
+void story_badge(json_t *story, bool is_good, const char *text);
+void story_verdict(json_t *story, const char *state, const char *text);
+void story_spent(json_t *story, const char *name, double part);
+void story_mark(json_t *story, double from_s, double to_s, const char *text);
+void story_happened(json_t *story, double at_s, const char *level, const char *text);
+
+/* A node of the swarm's drawing. state: "live", "lost", "dead", "left" or "out". share: of the progress of
+ * all, not a number: not known. */
+struct story_node {
+    const char *name;
+    const char *state;
+    double share;
+    bool is_self, dials_only;
+};
+void story_node(json_t *story, const struct story_node *node);
+
+/* Two of them, by their numbers in the order of their making; what is not a number is not known. */
+struct story_link {
+    uint32_t from, to;
+    double rate_bytes_per_s; /* that it carries */
+    double use;              /* part of that which is used */
+    double trip_s;           /* there and back */
+};
+void story_link(json_t *story, const struct story_link *link);
+
+/* A figure; its name is that of an element of the page. x, y: what the axes are, with units. */
+struct story_figure {
+    const char *name, *title, *about, *x, *y;
+    bool is_log_x;  /* the axis across is logarithmic */
+    bool from_zero; /* the axis upwards begins at 0 */
+};
+json_t *story_figure(json_t *story, const struct story_figure *figure);
+
+/* A curve of it. style: "line", "points" (joined), "dashed", "thin" or "bold". */
+json_t *story_series(json_t *figure, const char *name, const char *style);
+void story_point(json_t *series, double x, double y);
+/* With the least and the most of what y is the mean of. */
+void story_point_between(json_t *series, double x, double y, double low, double high);
+
+/* A table. heads ends with NULL; the first `texts` columns are texts, the others figures. */
+json_t *story_table(json_t *story, const char *title, const char *note, const char *const *heads,
+                    uint32_t texts);
+/* The next cell, row by row. */
+void story_cell(json_t *table, const char *text);
+
+#endif

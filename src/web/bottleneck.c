@@ -1,0 +1,76 @@
+#include "web/bottleneck.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#define FULL_USE      0.7 /* of a link: queues grow, and what is published is coarser */
+#define LATE_S        10
+#define MUCH_EXCHANGE 0.15
+#define MUCH_COMPUTED 0.8
+
+/* Before it trains. False: it does. */
+static bool say_beginning(const struct bottleneck *found, char *out)
+{
+    if (strcmp(found->stage, "joining") == 0)
+        (void)snprintf(out, BOTTLENECK_BYTES, "It looks for the swarm: nobody has answered yet.");
+    else if (strcmp(found->stage, "catching up") == 0 && found->fetched < 1)
+        (void)snprintf(out, BOTTLENECK_BYTES, "It takes over the model: %.0f %% are here.",
+                       100 * found->fetched);
+    else if (strcmp(found->stage, "catching up") == 0)
+        (void)snprintf(out, BOTTLENECK_BYTES, "It takes in what the others have learned since.");
+    else if (strcmp(found->stage, "leaving") == 0)
+        (void)snprintf(out, BOTTLENECK_BYTES, "It leaves, and hands on its last rumors.");
+    else if (found->alone_s > 0)
+        (void)snprintf(out, BOTTLENECK_BYTES,
+                       "It has had no neighbour for %.0f s: what it learns reaches nobody.",
+                       found->alone_s);
+    else
+        return false;
+    return true;
+}
+
+static void say_room(const struct bottleneck *found, char *out)
+{
+    const char *whose = found->is_whole ? "The busiest link is" : "Its links are";
+    const char *bound = found->is_bound ? "at most " : "";
+    if (found->computing < MUCH_COMPUTED)
+        (void)snprintf(out, BOTTLENECK_BYTES,
+                       "%s %s%.0f %% used, and the machine%s %.0f %% of the time: neither limits "
+                       "it; see train.steps_per_s, and what else runs here.",
+                       whose, bound, 100 * found->link_use,
+                       found->is_whole ? "s compute" : " computes", 100 * found->computing);
+    else
+        (void)snprintf(out, BOTTLENECK_BYTES,
+                       "%s %s%.0f %% used: more machines or a larger model, not faster lines.",
+                       whose, bound, 100 * found->link_use);
+}
+
+void bottleneck_sentence(const struct bottleneck *found, char out[static BOTTLENECK_BYTES])
+{
+    out[0] = '\0';
+    if (say_beginning(found, out))
+        return;
+    if (found->lag_s > LATE_S)
+        (void)snprintf(
+            out, BOTTLENECK_BYTES,
+            "It lacks what others learned %.0f s ago: its line, or its machine, takes in "
+            "less than all of them publish.",
+            found->lag_s);
+    else if (found->link_use > FULL_USE)
+        (void)snprintf(out, BOTTLENECK_BYTES,
+                       "%s %.0f %% used: faster lines let more of what is learned through, and "
+                       "more machines would not help.",
+                       found->is_whole ? "The busiest link is" : "Its links are",
+                       100 * found->link_use);
+    else if (found->exchange > MUCH_EXCHANGE)
+        (void)snprintf(out, BOTTLENECK_BYTES,
+                       "The exchange takes %.0f %% of the learner's time: longer steps (a larger "
+                       "batch), or a longer exchange.interval_s.",
+                       100 * found->exchange);
+    else if (!found->trains)
+        (void)snprintf(out, BOTTLENECK_BYTES,
+                       "It passes on what others learn, and does not train.");
+    else if (isfinite(found->link_use))
+        say_room(found, out);
+}

@@ -1,0 +1,124 @@
+#!/usr/bin/env bash
+# Metrics of a real swarm, read by Prometheus: test_metrics.sh HEARSAY
+#
+# Two daemons and a real Prometheus that scrapes them: every sample is well formed, they go up, and
+# both nodes end with one digest in Prometheus's eyes. The alert rules find what they are made for,
+# and nothing else. Health answers as `hearsay status` exits. Exits 77 where Prometheus is not.
+set -euo pipefail
+
+hearsay=$(realpath "$1")
+here=$(CDPATH='' cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd)
+deploy=$here/../../configs/deploy/prometheus
+
+for tool in prometheus promtool curl; do
+    if ! command -v "$tool" >/dev/null; then
+        echo "skipped: no $tool; apt-get install prometheus curl"
+        exit "$([ "${REQUIRE_PROMETHEUS:-0}" = 1 ] && echo 1 || echo 77)"
+    fi
+done
+dir=$(mktemp -d)
+cd "$dir"
+trap 'kill $(jobs -p) 2>/dev/null || true; wait; rm -rf "$dir"' EXIT
+
+fail() {
+    echo "FAILED: $*" >&2
+    tail -n 20 ./*.out >&2 || true
+    exit 1
+}
+
+# What comes at its own pace is waited for; ctest bounds it all.
+until_true() { until "$@"; do sleep 0.2; done; }
+
+start() { # its number, then options
+    local n=$1
+    shift
+    "$hearsay" keygen "$n.key" >/dev/null
+    "$hearsay" node --set node.identity="$n.key" --set node.state_dir="state$n" \
+        --set node.listen=127.0.0.1:0 --set node.http=127.0.0.1:0 --log "$n.jsonl" \
+        --set data.source=generated --set data.shard="$n/2" --set train.device=cpu \
+        --set train.steps_per_s=20 --set train.evaluate_s=2 "$@" >"$n.out" 2>&1 &
+}
+noted() { sed -n "s/.*\"note\":\"$2\".*$3.*/\\1/p" "$1.jsonl" | head -n 1; }
+http_of() { noted "$1" web 'http:\/\/\(127.0.0.1:[0-9]*\)\/'; }
+has_http() { [ -s "$1.jsonl" ] && [ -n "$(http_of "$1")" ]; }
+
+"$hearsay" swarmkey >/dev/null
+start 1 --set node.listen=127.0.0.1:7791
+until_true has_http 1
+start 2 --set node.peers=127.0.0.1:7791
+until_true has_http 2
+one=$(http_of 1) two=$(http_of 2)
+
+# Health, as status exits.
+[ "$(curl -s "http://$one/livez")" = ok ] || fail 'livez'
+is_ready() { [ "$(curl -s -o ready.txt -w '%{http_code}' "http://$one/readyz")" = 200 ]; }
+until_true is_ready
+"$hearsay" status --state state1 >/dev/null || fail 'ready, and status says it is not'
+
+# Well formed, and with what the page of metrics promises.
+curl -s "http://$one/metrics" >metrics.txt
+promtool check metrics <metrics.txt || fail 'promtool finds fault with the metrics'
+for name in uptime_seconds samples_total swarm_samples step_seconds_bucket share lag_seconds members \
+    rumors_published_total rumors_received_total rumors_duplicate_total sent_bytes_total \
+    publish_budget_bytes_per_second version_digest last_step_timestamp_seconds \
+    neighbour_capacity_bytes_per_second neighbour_round_trip_seconds; do
+    has_metric() { curl -s "http://$one/metrics" | grep -q "^hearsay_$name"; }
+    until_true has_metric
+done
+bad=$(sed 's/{.*//; s/ .*//' metrics.txt | grep -v '^#' | grep -v '^hearsay_' || true)
+[ -z "$bad" ] || fail "metrics without the prefix: $bad"
+
+# A real Prometheus, with the shipped rules.
+cp "$deploy/alerts.yaml" .
+sed "s/127.0.0.1:9464/$one\", \"$two/; s/scrape_interval: 15s/scrape_interval: 1s/" \
+    "$deploy/prometheus.yaml" >prometheus.yaml
+promtool check config prometheus.yaml >/dev/null || fail 'the shipped configuration'
+prometheus --config.file=prometheus.yaml --storage.tsdb.path=tsdb --web.listen-address=127.0.0.1:0 \
+    --log.level=info >prometheus.out 2>&1 &
+has_port() { grep -q 'Listening on' prometheus.out; }
+until_true has_port
+port=$(sed -n 's/.*msg="Listening on" address=127.0.0.1:\([0-9]*\).*/\1/p' prometheus.out | head -n 1)
+ask() { # an expression: its values, one a line
+    curl -s --data-urlencode "query=$1" "http://127.0.0.1:$port/api/v1/query" |
+        python3 -c 'import json, sys
+for each in json.load(sys.stdin)["data"]["result"]: print(each["value"][1])'
+}
+is_scraped() { [ "$(ask 'sum(up{job="hearsay"})')" = 2 ]; }
+until_true is_scraped
+learns() { [ "$(ask 'min(increase(hearsay_samples_total[5s])) > bool 0')" = 1 ]; }
+until_true learns
+hears() { [ "$(ask 'min(hearsay_rumors_received_total) > bool 3')" = 1 ]; }
+until_true hears
+evaluated() { [ "$(ask 'count(hearsay_evaluation_accuracy > 0.2)')" = 2 ]; }
+until_true evaluated
+[ -z "$(ask 'ALERTS{alertstate="firing"}')" ] || fail "alerts of a healthy swarm: $(ask ALERTS)"
+
+# The rules, by cases that promtool plays.
+cp "$here/alerts_test.yaml" .
+promtool test rules alerts_test.yaml || fail 'the alert rules'
+
+# The board asks for metrics that there are.
+grep -o 'hearsay_[a-z_]*' "$deploy/board.json" alerts.yaml | sed 's/.*://' | sort -u |
+    while read -r name; do
+        name=${name%_bucket}
+        grep -q "^# TYPE $name " metrics.txt ||
+            [[ $name =~ ^hearsay_(alone_seconds|evaluation_.*|checkpoint_age_seconds|neighbour_.*|loss)$ ]] ||
+            fail "board or rules ask for $name, which no node has"
+    done
+python3 -m json.tool "$deploy/board.json" >/dev/null || fail 'the board is no JSON'
+
+# A node that others can reach wants a token, and is asked with it.
+! "$hearsay" node --set node.http=0.0.0.0:0 --set node.peers=127.0.0.1:1 >refused.out 2>&1 ||
+    fail 'a page for everybody'
+grep -q 'http_token' refused.out || fail "no word of http_token: $(cat refused.out)"
+echo short >token && chmod 600 token
+! "$hearsay" node --set node.identity=2.key --set node.http=0.0.0.0:0 --set node.http_token=token \
+    --set node.state_dir=other --set node.listen=127.0.0.1:0 --set data.source=generated >short.out 2>&1 ||
+    fail 'a short token is taken'
+grep -q 'less than 16 characters' short.out || fail "$(cat short.out)"
+
+# A killed node is gone for Prometheus, too.
+kill -9 "$(jobs -p | sed -n 2p)"
+is_gone() { [ "$(ask 'sum(up{job="hearsay"})')" = 1 ]; }
+until_true is_gone
+echo "a swarm of two, scraped by $(prometheus --version 2>&1 | head -n 1 | cut -d' ' -f1-3)"
