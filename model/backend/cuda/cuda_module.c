@@ -12,8 +12,10 @@
 #define FILE_NAME "hearsay-cuda.so"
 
 #ifdef HAVE_CUDA
-static const char not_found[] = "built with CUDA, but " FILE_NAME
-                                " is neither beside the program nor in ../lib/hearsay: copy it too";
+static const char not_found[] =
+    "built with CUDA, but " FILE_NAME
+    " is neither beside the program nor in ../lib/hearsay: copy it too, or "
+    "install the package hearsay-cuda";
 #else
 static const char not_found[] = "built without CUDA";
 #endif
