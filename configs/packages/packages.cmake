@@ -19,7 +19,18 @@ set(development_PACKAGE libhearsay-dev)
 set(python3_PACKAGE python3-hearsay)
 set(cuda_PACKAGE hearsay-cuda)
 set(RELEASE 1)
-set(DEBIAN_VERSION ${PROJECT_VERSION}-${RELEASE})
+
+# A build of another commit than that of the tag is newer than the release, and older than the next.
+set(PACKED_VERSION ${PROJECT_VERSION})
+execute_process(COMMAND git describe --exact-match --match v${PROJECT_VERSION}
+                WORKING_DIRECTORY ${CMAKE_SOURCE_DIR} RESULT_VARIABLE UNRELEASED OUTPUT_QUIET ERROR_QUIET)
+execute_process(COMMAND git rev-list --count HEAD WORKING_DIRECTORY ${CMAKE_SOURCE_DIR}
+                OUTPUT_VARIABLE COMMITS OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
+if(UNRELEASED AND COMMITS)
+  string(APPEND PACKED_VERSION +git${COMMITS})
+endif()
+set(DEBIAN_VERSION ${PACKED_VERSION}-${RELEASE})
+file(WRITE ${MADE}/version "${PACKED_VERSION}\n")
 
 # The day of the last change, the same whoever builds it.
 if(DEFINED ENV{SOURCE_DATE_EPOCH})
@@ -56,7 +67,7 @@ install(FILES src/library/README.md DESTINATION share/doc/libhearsay-dev COMPONE
 
 set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_CONTACT "the hearsay authors <maintainers@hearsay.example>")
-set(CPACK_PACKAGE_VERSION ${PROJECT_VERSION})
+set(CPACK_PACKAGE_VERSION ${PACKED_VERSION})
 set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
 set(CPACK_SET_DESTDIR ON) # for what is in /etc
 set(CPACK_STRIP_FILES ON)

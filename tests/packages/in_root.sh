@@ -57,6 +57,14 @@ hearsay node --config /etc/hearsay/node.conf --print-config >/dev/null || fail '
 [[ -s /usr/lib/systemd/system/hearsay.service && -s /usr/lib/systemd/system/hearsay@.service ]] ||
     fail 'units'
 
+if [[ -n $(find /given -name 'hearsay-cuda_*.deb') ]]; then
+    tell 'hearsay-cuda, where there is no GPU'
+    hearsay --version | grep -q 'hearsay-cuda.so is neither.*install it' || fail 'no advice'
+    install_them /given/hearsay-cuda_*.deb
+    hearsay --version | grep -q 'no NVIDIA driver' || fail 'the module is not found'
+    apt-get purge -qq -y hearsay-cuda >apt.log 2>&1 || { cat apt.log && fail purge; }
+fi
+
 tell 'libhearsay-dev: the program of its page, by pkg-config and by CMake'
 install_them /given/libhearsay1_*.deb /given/libhearsay-dev_*.deb gcc libc6-dev pkg-config cmake make
 # shellcheck source=tests/process/page_program.sh

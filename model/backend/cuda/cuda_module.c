@@ -12,10 +12,8 @@
 #define FILE_NAME "hearsay-cuda.so"
 
 #ifdef HAVE_CUDA
-static const char not_found[] =
-    "built with CUDA, but " FILE_NAME
-    " is neither beside the program nor in ../lib/hearsay: copy it too, or "
-    "install the package hearsay-cuda";
+static const char not_found[] = "built with CUDA, but " FILE_NAME
+                                " is neither beside the program nor in ../lib/hearsay: install it";
 #else
 static const char not_found[] = "built without CUDA";
 #endif
