@@ -57,6 +57,13 @@ foreach(COMPONENT ${COMPONENTS})
           DESTINATION share/doc/${${COMPONENT}_PACKAGE} COMPONENT ${COMPONENT})
 endforeach()
 
+# Debian's manual pages are compressed; none are made where the program cannot be run to write them.
+install(CODE [[
+  file(GLOB PAGES "$ENV{DESTDIR}${CMAKE_INSTALL_PREFIX}/share/man/man?/*.[1-8]")
+  if(PAGES)
+    execute_process(COMMAND gzip -9nf ${PAGES} COMMAND_ERROR_IS_FATAL ANY)
+  endif()
+]] COMPONENT program)
 install(FILES configs/node.conf DESTINATION /etc/hearsay COMPONENT program)
 install(DIRECTORY src/python/hearsay DESTINATION lib/python3/dist-packages COMPONENT python3
         FILES_MATCHING PATTERN "*.py" PATTERN py.typed PATTERN __pycache__ EXCLUDE)
