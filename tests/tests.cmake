@@ -67,6 +67,9 @@ foreach(SCRIPT swarm from_model rewind text data bad_input sim comparison_comman
   set_tests_properties(${SCRIPT} PROPERTIES ENVIRONMENT "CUDA_VISIBLE_DEVICES=") # CPUs alone
 endforeach()
 set_tests_properties(torture PROPERTIES COST 1000) # the longest: first
+add_test(NAME user_service COMMAND bash ${CMAKE_SOURCE_DIR}/tests/process/test_user_service.sh
+                                   $<TARGET_FILE:hearsay>)
+set_tests_properties(user_service PROPERTIES SKIP_RETURN_CODE 77)
 add_test(NAME planted_list
          COMMAND bash ${CMAKE_SOURCE_DIR}/tests/planted/test_list.sh)
 add_test(NAME page

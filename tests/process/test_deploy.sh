@@ -179,6 +179,10 @@ accepted "${words[@]}"
 gives state_dir /state
 gives swarm_key /run/here/swarm.key
 is_enough "$(sed -n 's/^TimeoutStopSec=//p' "$unit")"
+user_unit=$deploy/systemd/user/hearsay.service
+# shellcheck disable=SC2046 # its words
+accepted $(sed -n 's/^ExecStart=hearsay //p' "$user_unit" | sed "s|node.conf|$root/configs/node.conf|")
+is_enough "$(sed -n 's/^TimeoutStopSec=//p' "$user_unit")"
 if has systemd-analyze; then
     for name in hearsay.service hearsay@.service; do
         # Where it looks for programs is fixed; ours is not there.
@@ -191,6 +195,12 @@ if has systemd-analyze; then
                 fail "$name is exposed by more than 1.0"
         fi
     done
+    mkdir "$dir/user"
+    sed "s|^ExecStart=hearsay |ExecStart=$hearsay |" "$deploy/systemd/user/hearsay.service" \
+        >"$dir/user/hearsay.service"
+    HOME=$dir XDG_RUNTIME_DIR=$dir systemd-analyze --user verify "$dir/user/hearsay.service" \
+        &>"$dir/verify.out" || fail 'the unit of a user'
+    [[ ! -s $dir/verify.out ]] || fail 'the unit of a user'
 else
     skip 'no systemd-analyze: whether it takes the units'
 fi

