@@ -20,6 +20,7 @@
 #include "commands/operator/admit.h"
 #include "commands/operator/expel.h"
 #include "commands/operator/rekey.h"
+#include "commands/plot/plot_command.h"
 #include "commands/predict.h"
 #include "commands/rewind.h"
 #include "commands/status/members.h"
@@ -120,6 +121,7 @@ static const struct command commands[] = {
     {"sim", "play a swarm under virtual time, on any links, with any faults", sim_run},
     {"compare", "play every strategy of the field on the same links, and say who wins",
      comparison_run},
+    {"plot", "curves of what logs and simulations hold", plot_run},
     {"model", "the layers of a model as a table: shapes, parameters, work", model_command_run},
     {"data", "what data are: type, shape, classes, samples; and what is wrong", data_command_run},
     {"eval", "loss and accuracy of a saved model", eval_run},

@@ -40,6 +40,7 @@ target_compile_definitions(test_protocol PRIVATE
   PROTOCOL_PAGE="${CMAKE_SOURCE_DIR}/net/README.md") # it looks up its test vectors
 add_unit_tests(unit/daemon "support_base;commands")
 add_unit_tests(unit/commands commands)
+add_unit_tests(unit/plot plot)
 add_unit_tests(unit/library "support_library;library")
 target_compile_definitions(test_library_daemon PRIVATE HEARSAY_PROGRAM="$<TARGET_FILE:hearsay>")
 add_dependencies(test_library_daemon hearsay)
@@ -73,6 +74,9 @@ if(NOT SANITIZE) # its program is compiled as a user compiles one
   add_test(NAME library_page COMMAND bash ${CMAKE_SOURCE_DIR}/tests/process/test_library_page.sh
                                      $<TARGET_FILE:hearsay>)
 endif()
+add_test(NAME plot COMMAND bash ${CMAKE_SOURCE_DIR}/tests/process/test_plot.sh
+                           $<TARGET_FILE:hearsay>)
+set_tests_properties(plot PROPERTIES SKIP_RETURN_CODE 77 ENVIRONMENT "CUDA_VISIBLE_DEVICES=")
 add_test(NAME client COMMAND bash ${CMAKE_SOURCE_DIR}/tests/process/test_client.sh
                              $<TARGET_FILE:hearsay>)
 add_test(NAME two_rumors COMMAND bash ${CMAKE_SOURCE_DIR}/tests/process/test_two_rumors.sh

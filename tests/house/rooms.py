@@ -2,6 +2,7 @@
 
     base ◄─ net ◄─ node ◄─ state ◄─ config ◄─┬─ daemon ◄─ commands ◄─ main
     base ◄─ model ◄─────── state             │    └───── library
+    base ◄─ plot ◄───────────────────────────┼─────────── commands
                                              └─ sim ◄──────────────── main
 
     tests/unit/ROOM, tests/support/ROOM: as the room
@@ -31,7 +32,8 @@ SEES = {
     'sim': {'base', 'net', 'model', 'node', 'state', 'config', 'executor', 'sim'},
     'daemon': {'base', 'net', 'socket', 'model', 'node', 'state', 'config', 'executor', 'daemon'},
     'library': {'base', 'net', 'socket', 'model', 'node', 'state', 'config', 'executor', 'daemon', 'library'},
-    'commands': {'base', 'net', 'socket', 'model', 'node', 'state', 'config', 'executor', 'daemon', 'commands'},
+    'plot': {'base', 'plot'},
+    'commands': {'base', 'plot', 'net', 'socket', 'model', 'node', 'state', 'config', 'executor', 'daemon', 'commands'},
     'socket': {'base', 'net', 'socket'},
 }
 LEVEL_OF_ROOM = {'lifecycle': 1, 'connection': 2, 'membership': 2, 'rate': 3, 'orders': 3, 'broadcast': 4,

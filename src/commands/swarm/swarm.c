@@ -212,7 +212,7 @@ static enum error start_nodes(struct swarm *swarm, struct problem *problem)
 
 static void show(struct swarm *swarm, double seconds)
 {
-    const struct swarm_screen screen = swarm_view_screen();
+    const struct terminal screen = terminal_of(STDOUT_FILENO);
     swarm_view_show(&swarm->view, stdout, &screen, swarm->nodes, swarm->started, &swarm->goal,
                     seconds);
 }

@@ -2,18 +2,14 @@
 
 #include <inttypes.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
-#include <unistd.h>
 
 #include "base/error.h"
-#include "commands/swarm/swarm_plot.h"
 #include "commands/swarm/swarm_score.h"
+#include "plot/bar.h"
+#include "plot/dots.h"
 
-#define COLUMNS_USUAL 80
 #define COLUMNS_LEAST 40
-#define ROWS_USUAL    24
 #define BAR_MAX       40
 #define PLOT_ROWS     8
 #define PLOT_ROWS_MIN 3
@@ -27,29 +23,6 @@
 #define REST_OF_LINE "\033[K"
 #define REST_BELOW   "\033[J"
 #define CLEAR        "\033[H\033[2J"
-
-static bool names_utf8(void)
-{
-    static const char *const NAMES[] = {"LC_ALL", "LC_CTYPE", "LANG"};
-    for (size_t i = 0; i < sizeof NAMES / sizeof *NAMES; i++) {
-        const char *value = getenv(NAMES[i]);
-        if (value && value[0]) /* the first that is set decides */
-            return strcasestr(value, "utf-8") || strcasestr(value, "utf8");
-    }
-    return false;
-}
-
-struct swarm_screen swarm_view_screen(void)
-{
-    const char *no_color = getenv("NO_COLOR"), *term = getenv("TERM");
-    struct winsize size = {0};
-    if (!isatty(STDOUT_FILENO) || (no_color && no_color[0]) || !term || strcmp(term, "dumb") == 0)
-        return (struct swarm_screen){0};
-    (void)ioctl(STDOUT_FILENO, TIOCGWINSZ, &size);
-    return (struct swarm_screen){.rows = size.ws_row > 0 ? size.ws_row : ROWS_USUAL,
-                                 .columns = size.ws_col > 0 ? size.ws_col : COLUMNS_USUAL,
-                                 .is_utf8 = names_utf8()};
-}
 
 /* What the nodes say, added up. */
 
@@ -122,29 +95,11 @@ static void print_line(FILE *out, const struct totals *totals, const struct swar
                   100 * swarm_goal_used(goal, totals->samples, seconds));
 }
 
-/* The curve's points. */
-
-/* When all places are taken, every second point goes: the curve stays whole, and as long as it is.
- */
-static void add_point(struct swarm_view *view, double seconds, double score)
-{
-    CHECK(view->points >= 0 && view->points <= VIEW_POINTS);
-    if (view->points == VIEW_POINTS) {
-        for (int i = 0; i < VIEW_POINTS / 2; i++) {
-            view->at_s[i] = view->at_s[2 * i];
-            view->score[i] = view->score[2 * i];
-        }
-        view->points = VIEW_POINTS / 2;
-    }
-    view->at_s[view->points] = seconds;
-    view->score[view->points++] = score;
-}
-
 /* Drawing: every line ends in end_line(), which counts it. */
 
 static void end_line(struct swarm_view *view, FILE *out)
 {
-    (void)fputs(USUAL REST_OF_LINE "\n", out);
+    (void)fprintf(out, "%s" REST_OF_LINE "\n", view->has_color ? USUAL : "");
     view->lines++;
 }
 
@@ -154,17 +109,18 @@ static void draw_text(struct swarm_view *view, FILE *out, int columns, const cha
     end_line(view, out);
 }
 
-static void draw_bar(struct swarm_view *view, FILE *out, const struct swarm_screen *screen,
+static void draw_bar(struct swarm_view *view, FILE *out, const struct terminal *screen,
                      const char *name, double part, const char *text)
 {
     const int width = screen->columns / 2 < BAR_MAX ? screen->columns / 2 : BAR_MAX;
-    (void)fprintf(out, "%-8s  " GREEN, name);
-    plot_bar(out, part, width, screen->is_utf8);
-    (void)fprintf(out, USUAL "  %.*s", screen->columns - width - 13, text);
+    (void)fprintf(out, "%-8s  %s", name, screen->has_color ? GREEN : "");
+    bar_print(out, part, width, screen->is_utf8);
+    (void)fprintf(out, "%s  %.*s", screen->has_color ? USUAL : "", screen->columns - width - 13,
+                  text);
     end_line(view, out);
 }
 
-static void draw_bars(struct swarm_view *view, FILE *out, const struct swarm_screen *screen,
+static void draw_bars(struct swarm_view *view, FILE *out, const struct terminal *screen,
                       const struct totals *totals, const struct swarm_goal *goal, double seconds)
 {
     char text[LINE_BYTES], score[SCORE_TEXT], rate[16], sent[16];
@@ -189,33 +145,38 @@ static void draw_bars(struct swarm_view *view, FILE *out, const struct swarm_scr
 }
 
 /* The bottom of the plot: the next tenth below all that is to be seen. */
-static double lowest(const struct swarm_view *view, double target)
+static double lowest(const struct timeline *score, double target)
 {
     double low = fmin(target, 0.9);
-    for (int i = 0; i < view->points; i++)
-        low = fmin(low, view->score[i]);
+    for (size_t i = 0; i < score->count; i++)
+        low = fmin(low, score->value[i]);
     return floor(10 * low) / 10;
 }
 
-static void draw_curve(struct swarm_view *view, FILE *out, const struct swarm_screen *screen,
+static void draw_curve(struct swarm_view *view, FILE *out, const struct terminal *screen,
                        const struct swarm_goal *goal, double seconds, int rows)
 {
-    const double target = goal->target;
-    struct plot plot = {.rows = rows, .low = lowest(view, target), .is_utf8 = screen->is_utf8};
     const int width = screen->columns - PLOT_MARGIN - 2;
+    struct dots dots = {.rows = rows,
+                        .columns = width < DOTS_COLUMNS_MAX ? width : DOTS_COLUMNS_MAX,
+                        .right = fmax(seconds, 1),
+                        .low = lowest(&view->score, goal->target),
+                        .high = 1,
+                        .is_utf8 = screen->is_utf8};
     char low[16];
     if (goal->kind == SCORE_OF_TEXT)
-        (void)snprintf(low, sizeof low, "%.1f b", swarm_score_bits(plot.low));
+        (void)snprintf(low, sizeof low, "%.1f b", swarm_score_bits(dots.low));
     else
-        (void)snprintf(low, sizeof low, "%.0f %%", 100 * plot.low);
-    plot.columns = width < PLOT_COLUMNS_MAX ? width : PLOT_COLUMNS_MAX;
-    plot_line(&plot, target);
-    plot_curve(&plot, view->at_s, view->score, view->points, seconds);
+        (void)snprintf(low, sizeof low, "%.0f %%", 100 * dots.low);
+    dots_line(&dots, goal->target);
+    const size_t points = timeline_until(&view->score, seconds);
+    dots_curve(&dots, view->score.at_s, view->score.value, points);
     for (int row = 0; row < rows; row++) {
         const char *top = goal->kind == SCORE_OF_TEXT ? "0 bits" : "100 %";
         const char *side = row == 0 ? top : row == rows - 1 ? low : "";
-        (void)fprintf(out, "%*s %s" CYAN, PLOT_MARGIN - 2, side, screen->is_utf8 ? "│" : "|");
-        plot_print_row(&plot, out, row);
+        (void)fprintf(out, "%*s %s%s", PLOT_MARGIN - 2, side, screen->is_utf8 ? "│" : "|",
+                      screen->has_color ? CYAN : "");
+        dots_print_row(&dots, out, row);
         end_line(view, out);
     }
 }
@@ -264,7 +225,7 @@ static void draw_nodes(struct swarm_view *view, FILE *out, int columns,
     }
 }
 
-static void draw(struct swarm_view *view, FILE *out, const struct swarm_screen *screen,
+static void draw(struct swarm_view *view, FILE *out, const struct terminal *screen,
                  const struct swarm_node *nodes, int count, const struct swarm_goal *goal,
                  double seconds)
 {
@@ -278,6 +239,7 @@ static void draw(struct swarm_view *view, FILE *out, const struct swarm_screen *
         (void)fprintf(out, "\r\033[%dA", view->lines);
     view->lines = 0;
     view->columns = screen->columns;
+    view->has_color = screen->has_color;
     draw_bars(view, out, screen, &totals, goal, seconds);
     if (curve >= PLOT_ROWS_MIN) {
         draw_text(view, out, screen->columns, "");
@@ -292,7 +254,7 @@ static void draw(struct swarm_view *view, FILE *out, const struct swarm_screen *
     (void)fputs(REST_BELOW, out);
 }
 
-void swarm_view_show(struct swarm_view *view, FILE *out, const struct swarm_screen *screen,
+void swarm_view_show(struct swarm_view *view, FILE *out, const struct terminal *screen,
                      const struct swarm_node *nodes, int count, const struct swarm_goal *goal,
                      double seconds)
 {
@@ -300,7 +262,7 @@ void swarm_view_show(struct swarm_view *view, FILE *out, const struct swarm_scre
     const struct totals totals = add_up(nodes, count, goal->kind);
     if (totals.tested > 0 && totals.evaluations != view->evaluations) {
         view->evaluations = totals.evaluations;
-        add_point(view, seconds, score_of(&totals));
+        timeline_add(&view->score, seconds, score_of(&totals));
     }
     if (screen->columns >= COLUMNS_LEAST && screen->rows > 0)
         draw(view, out, screen, nodes, count, goal, seconds);
