@@ -77,6 +77,12 @@ endif()
 add_test(NAME plot COMMAND bash ${CMAKE_SOURCE_DIR}/tests/process/test_plot.sh
                            $<TARGET_FILE:hearsay>)
 set_tests_properties(plot PROPERTIES SKIP_RETURN_CODE 77 ENVIRONMENT "CUDA_VISIBLE_DEVICES=")
+add_library(known_options MODULE tests/process/known_options.c) # preloaded, too
+add_test(NAME help COMMAND bash ${CMAKE_SOURCE_DIR}/tests/process/test_help.sh
+                           $<TARGET_FILE:hearsay> $<TARGET_FILE:known_options> ${CMAKE_BINARY_DIR})
+add_test(NAME shells COMMAND bash ${CMAKE_SOURCE_DIR}/tests/process/test_shells.sh
+                                 $<TARGET_FILE:hearsay>)
+set_tests_properties(help shells PROPERTIES SKIP_RETURN_CODE 77)
 add_test(NAME client COMMAND bash ${CMAKE_SOURCE_DIR}/tests/process/test_client.sh
                              $<TARGET_FILE:hearsay>)
 add_test(NAME two_rumors COMMAND bash ${CMAKE_SOURCE_DIR}/tests/process/test_two_rumors.sh

@@ -33,7 +33,8 @@ static const char usage[] =
     "  --set SECTION.KEY=VALUE set one key, as hearsay node takes it; may be repeated\n"
     "  --help                  print this\n"
     "\n"
-    "The same as hearsay status, once a second, on the whole terminal. q or Ctrl+C ends.\n";
+    "The same as hearsay status, once a second, on the whole terminal. q or Ctrl+C ends.\n"
+    "Exit codes: 0 ended by q or a signal, 1 no terminal, 2 wrong usage.\n";
 
 /* Drawing. */
 
