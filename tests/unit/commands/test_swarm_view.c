@@ -108,7 +108,7 @@ static void what_is_not_known_is_a_dash(void **state)
     holds(text, "accuracy -  loss -  - samples/s");
     free(text);
     text = shown((struct terminal){.rows = 24, .columns = 80}, NODES, 2);
-    holds(text, "   1  starting       -         0         -       -       0 B       0 B");
+    holds(text, "   1  starting      -  ..........       0         -       -       0 B      0");
     free(text);
 }
 
@@ -125,9 +125,25 @@ static void a_terminal_has_bars_a_curve_and_a_line_for_each_node(void **state)
     holds(text, "█████░░░░░░░░░░\033[m  66.00 % of 88 %"); /* three quarters of 40 */
     holds(text, "40 % │");
     holds(text, "⣀"); /* of the curve */
-    holds(text, "   1  training     250      1000   66.00 %   0.500    2.2 MB    1.5 kB      2");
+    holds(text, "   1  training    250  \033[32m███▎░░░░░░\033[m    1000   66.00 %   0.500    2.2 "
+                "MB      2");
+    holds(text, "accuracy                               loss");
+    holds(text, "│\033[36m");
     holds(text, "   2  joining ");
     holds(text, "   3  ended ");
+    holds(text, "now: node 3: ended");
+    holds(text, "now: node 2: joining");
+    free(text);
+}
+
+static void sixty_columns_have_what_fits_whole(void **state)
+{
+    (void)state;
+    evaluate(NODES, 44);
+    char *text = shown((struct terminal){.rows = 24, .columns = 60}, NODES, 8);
+    holds(text, "node  state     per s  samples             accuracy    loss\033[K\n");
+    holds(text, "   1  training    250  ###.......    1000   44.00 %   0.500\033[K\n");
+    holds(text, "accuracy                     loss");
     free(text);
 }
 
@@ -154,16 +170,18 @@ static void it_fits_every_terminal(void **state)
 {
     (void)state;
     evaluate(SWARM_NODES_MAX, 50);
+    int seconds = 0;
     for (int columns = 40; columns <= 250; columns += 7) {
         for (int rows = 10; rows <= 60; rows++) {
-            char *text = shown((struct terminal){rows, columns, true, true}, SWARM_NODES_MAX, rows);
+            char *text =
+                shown((struct terminal){rows, columns, true, true}, SWARM_NODES_MAX, ++seconds);
             if (widest(text) >= columns || count_of(text, "\n") >= rows)
                 fail_msg("%d lines of %d columns, where there are %d and %d:\n%s",
                          count_of(text, "\n"), widest(text), rows, columns, text);
             free(text);
         }
     }
-    char *text = shown((struct terminal){16, 80, false, false}, SWARM_NODES_MAX, 100);
+    char *text = shown((struct terminal){16, 80, false, false}, SWARM_NODES_MAX, ++seconds);
     holds(text, "and 24 more");
     free(text);
 }
@@ -198,6 +216,7 @@ int main(void)
         cmocka_unit_test_setup(without_a_terminal_it_is_a_plain_line, begin),
         cmocka_unit_test_setup(what_is_not_known_is_a_dash, begin),
         cmocka_unit_test_setup(a_terminal_has_bars_a_curve_and_a_line_for_each_node, begin),
+        cmocka_unit_test_setup(sixty_columns_have_what_fits_whole, begin),
         cmocka_unit_test_setup(it_is_drawn_over_itself, begin),
         cmocka_unit_test_setup(it_fits_every_terminal, begin),
         cmocka_unit_test_setup(a_terminal_without_utf8_gets_ascii, begin),
