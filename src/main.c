@@ -41,6 +41,7 @@ static const char keygen_usage[] =
     "\n"
     "The file must not exist yet. Keep it secret, on one machine; two nodes need two.\n"
     "\n"
+    "  --json             print one JSON object: the file, and the public key if it has one\n"
     "  --help             print this\n"
     "\n"
     "Exit codes: 0 made, 1 it could not be, or is there already, 2 wrong usage.\n";
@@ -51,6 +52,7 @@ static const char swarmkey_usage[] =
     "The file must not exist yet. All nodes of a swarm have the same, and who has it\n"
     "may enter.\n"
     "\n"
+    "  --json             print one JSON object: the file, and the public key if it has one\n"
     "  --help             print this\n"
     "\n"
     "Exit codes: 0 made, 1 it could not be, or is there already, 2 wrong usage.\n";
@@ -62,6 +64,7 @@ static const char operatorkey_usage[] =
     "and say who is in it (hearsay admit), if its nodes all have its public key, which is\n"
     "printed, as node.operator.\n"
     "\n"
+    "  --json             print one JSON object: the file, and the public key if it has one\n"
     "  --help             print this\n"
     "\n"
     "Exit codes: 0 made, 1 it could not be, or is there already, 2 wrong usage.\n";
@@ -80,12 +83,17 @@ static int print(const char *text)
 
 /* keygen, swarmkey and operatorkey: one optional file name. */
 static int run_key(int argc, char **argv, const char *usage, const char *file,
-                   enum error (*make)(const char *path, struct problem *problem))
+                   enum error (*make)(const char *path, bool as_json, struct problem *problem))
 {
-    static const struct option known[] = {{"help", no_argument, NULL, 'h'}, {NULL, 0, NULL, 0}};
+    static const struct option known[] = {
+        {"json", no_argument, NULL, 'j'}, {"help", no_argument, NULL, 'h'}, {NULL, 0, NULL, 0}};
     struct problem problem;
+    bool as_json = false;
     int option;
     while ((option = getopt_long(argc, argv, "h", known, NULL)) != -1) {
+        as_json |= option == 'j';
+        if (option == 'j')
+            continue;
         if (option == 'h')
             return print(usage);
         (void)problem_set(&problem, MALFORMED, "see: %s --help", argv[0]);
@@ -96,7 +104,7 @@ static int run_key(int argc, char **argv, const char *usage, const char *file,
         return complain(EXIT_USAGE, &problem);
     }
     const char *path = optind < argc ? argv[optind] : file;
-    return make(path, &problem) == OK ? EXIT_OK : complain(EXIT_FAILED, &problem);
+    return make(path, as_json, &problem) == OK ? EXIT_OK : complain(EXIT_FAILED, &problem);
 }
 
 static int run_keygen(int argc, char **argv)

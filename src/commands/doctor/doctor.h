@@ -13,6 +13,8 @@
 #ifndef HEARSAY_COMMANDS_DOCTOR_DOCTOR_H
 #define HEARSAY_COMMANDS_DOCTOR_DOCTOR_H
 
+#include <jansson.h>
+
 #include "config/config.h"
 #include "config/setup.h"
 #include "crypto/identity.h"
@@ -22,6 +24,7 @@ enum verdict { VERDICT_OK, VERDICT_WARN, VERDICT_FAIL };
 /* What was asked for, and what has been found out so far. */
 struct doctor {
     FILE *out;            /* where the lines go */
+    json_t *lines;        /* or here, an array; NULL: not so */
     struct config config; /* as the node would read it */
     int failed;           /* lines that say FAIL */
     int warned;           /* lines that say WARN */
