@@ -10,6 +10,7 @@
 #include "commands/data/data_show.h"
 #include "commands/data/data_statistics.h"
 #include "commands/json_output.h"
+#include "commands/progress.h"
 #include "data/arrays.h"
 
 #define BLOCK_BYTES    ((uint64_t)1 << 20)
@@ -82,6 +83,7 @@ static enum error read_all(struct summary *summary, struct data_reader *reader, 
     char *block = malloc(most * each);
     enum error error = OK;
     uint64_t at = 0, got = 1;
+    struct progress progress;
     summary->first = malloc(keep * each + 1);
     if (!block || !summary->first) {
         free(block);
@@ -89,6 +91,7 @@ static enum error read_all(struct summary *summary, struct data_reader *reader, 
                            "%.300s: no memory left for a sample of %" PRIu64 " bytes; free some",
                            reader->path, each);
     }
+    progress_begin(&progress, "reading");
     while (error == OK && got > 0) {
         error = data_reader_next(reader, block, most, &got, problem);
         if (error != OK)
@@ -98,7 +101,9 @@ static enum error read_all(struct summary *summary, struct data_reader *reader, 
         memcpy((char *)summary->first + at * each, block, kept * each);
         summary->first_count += kept;
         at += got;
+        progress_at(&progress, (double)at / (double)reader->dims[0]);
     }
+    progress_end(&progress);
     free(block);
     return error;
 }

@@ -26,6 +26,7 @@ struct doctor {
     FILE *out;            /* where the lines go */
     json_t *lines;        /* or here, an array; NULL: not so */
     struct config config; /* as the node would read it */
+    bool is_waiting;      /* what is looked at stands on the terminal */
     int failed;           /* lines that say FAIL */
     int warned;           /* lines that say WARN */
 
@@ -45,6 +46,9 @@ struct doctor {
     bool is_taken;                       /* a node runs with the folder now */
     bool is_port_free;                   /* node.listen could be listened to */
 };
+
+/* What follows may take its time: on a terminal, what is looked at, until the next line. */
+void doctor_begin(struct doctor *doctor, const char *subject);
 
 /* One line: how it is, of what, and a sentence; counted. */
 void doctor_say(struct doctor *doctor, enum verdict verdict, const char *subject,

@@ -2,10 +2,13 @@
 #include "commands/doctor/doctor.h"
 
 #include <stdarg.h>
+#include <unistd.h>
 
 #include "commands/json_output.h"
+#include "commands/terminal.h"
 
 #define LINE_BYTES 4096
+#define CLEAR      "\r\033[K"
 
 static void add_line(json_t *lines, const char *verdict, const char *subject, const char *format,
                      va_list arguments)
@@ -19,6 +22,23 @@ static void add_line(json_t *lines, const char *verdict, const char *subject, co
     CHECK(json_array_append_new(lines, line) == 0);
 }
 
+static void clear(struct doctor *doctor)
+{
+    if (doctor->is_waiting)
+        (void)fputs(CLEAR, stderr);
+    doctor->is_waiting = false;
+}
+
+void doctor_begin(struct doctor *doctor, const char *subject)
+{
+    clear(doctor);
+    if (terminal_of(STDERR_FILENO).rows == 0)
+        return;
+    (void)fprintf(stderr, "...   %s", subject);
+    (void)fflush(stderr);
+    doctor->is_waiting = true;
+}
+
 void doctor_say(struct doctor *doctor, enum verdict verdict, const char *subject,
                 const char *format, ...)
 {
@@ -27,6 +47,7 @@ void doctor_say(struct doctor *doctor, enum verdict verdict, const char *subject
     va_list arguments;
     doctor->failed += verdict == VERDICT_FAIL;
     doctor->warned += verdict == VERDICT_WARN;
+    clear(doctor);
     va_start(arguments, format);
     if (doctor->lines) {
         add_line(doctor->lines, VERDICTS[verdict], subject, format, arguments);

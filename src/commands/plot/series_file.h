@@ -12,6 +12,9 @@ enum error series_read_csv(struct series_set *set, FILE *file, const char *path,
 enum error series_read_play(struct series_set *set, FILE *file, const char *path, const char *label,
                             struct problem *problem) MUST_USE;
 
+/* Its size; 0: not known. */
+double series_file_bytes(FILE *file);
+
 /* Whether a field or column is what was asked for; "-" and "_" are the same. */
 bool series_is_name(const char *asked, const char *name);
 

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "commands/plot/series_file.h"
+#include "commands/progress.h"
 
 /* A number that begins anew at each start of the node. */
 struct counted {
@@ -87,11 +88,18 @@ enum error series_read_log(struct series_set *set, FILE *file, const char *path,
     if (!reader.series)
         return series_too_many(problem);
     const size_t before = reader.series->count;
+    struct progress progress;
+    const double bytes = series_file_bytes(file);
+    double done = 0;
+    progress_begin(&progress, "reading");
     for (ssize_t length; (length = getline(&line, &room, file)) > 0;) {
         json_t *object = json_loadb(line, (size_t)length, 0, NULL);
         take_line(&reader, object); /* NULL: half a line, of a node that was killed */
         json_decref(object);
+        done += (double)length;
+        progress_at(&progress, bytes > 0 ? done / bytes : 0);
     }
+    progress_end(&progress);
     free(line);
     if (reader.series->count == before)
         return series_lacks(set, path, &reader.names, problem);

@@ -1,7 +1,14 @@
 #include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "commands/plot/series_file.h"
+
+double series_file_bytes(FILE *file)
+{
+    struct stat about;
+    return fstat(fileno(file), &about) == 0 ? (double)about.st_size : 0;
+}
 
 bool series_is_name(const char *asked, const char *name)
 {
