@@ -76,7 +76,9 @@ if(NOT SANITIZE) # its program is compiled as a user compiles one
 endif()
 add_test(NAME plot COMMAND bash ${CMAKE_SOURCE_DIR}/tests/process/test_plot.sh
                            $<TARGET_FILE:hearsay>)
-set_tests_properties(plot PROPERTIES SKIP_RETURN_CODE 77 ENVIRONMENT "CUDA_VISIBLE_DEVICES=")
+add_test(NAME tensorboard COMMAND bash ${CMAKE_SOURCE_DIR}/tests/process/test_tensorboard.sh
+                                  $<TARGET_FILE:hearsay>)
+set_tests_properties(plot tensorboard PROPERTIES SKIP_RETURN_CODE 77 ENVIRONMENT "CUDA_VISIBLE_DEVICES=")
 add_library(known_options MODULE tests/process/known_options.c) # preloaded, too
 add_test(NAME help COMMAND bash ${CMAKE_SOURCE_DIR}/tests/process/test_help.sh
                            $<TARGET_FILE:hearsay> $<TARGET_FILE:known_options> ${CMAKE_BINARY_DIR})

@@ -59,6 +59,20 @@ jq -e '.what == "loss" and .by == "samples" and (.curves | length) == 2 and
     (.curves[0] | .name == "node1" and (.x | length) == (.y | length) and (.x | length) > 1)' \
     "$work/points.json" >/dev/null || fail "the points: $(<"$work/points.json")"
 
+# For TensorBoard, read by a reader of our own; by its own in test_tensorboard.sh.
+"$program" plot "$work"/node?/node.log --by samples --tensorboard "$work/board" || fail 'no events'
+"$program" plot "$work"/node?/node.log --by samples --tensorboard "$work/board" || fail 'no events again'
+code=0
+python3 tests/process/read_events.py "$work/board" >"$work/events.json" || code=$?
+((code == 0 || code == 77)) || fail "the events cannot be read: exit code $code"
+jq -e --slurpfile points "$work/points.json" \
+    '(keys == ["node1", "node2"]) and (.node1 | has("accuracy") and has("test_loss") and has("share")) and
+    (.node1.loss | length) == ($points[0].curves[0].x | length) and
+    .node1.loss[-1][0] == $points[0].curves[0].x[-1]' "$work/events.json" >/dev/null ||
+    fail "the events: $(head -c 2000 "$work/events.json")"
+refuses 1 'cannot write' --tensorboard "$work/nowhere/board" "$work/node1/node.log"
+refuses 1 'cannot open' --tensorboard "$work/board" "$work/nothing"
+
 "$program" plot "$work"/node?/node.log --title 'Two & more' --out "$work/loss.svg" || fail 'no SVG'
 python3 -c '
 import sys, xml.etree.ElementTree as tree
@@ -87,7 +101,7 @@ refuses 2 'which files?'
 refuses 2 'ends in .svg or in .png' --out x.pdf "$work/node1/node.log"
 refuses 2 'time, samples or bytes' --by rumors "$work/node1/node.log"
 refuses 2 'the lower one first' --range 2:1 "$work/node1/node.log"
-refuses 2 'either --json or --out' --json --out x.svg "$work/node1/node.log"
+refuses 2 'either --json, --out or --tensorboard' --json --out x.svg "$work/node1/node.log"
 refuses 1 'cannot open' "$work/nothing"
 refuses 1 'is no log of a node' configs/node.conf
 refuses 1 'has no "nonsense" by time; it has: ' --what nonsense "$work/node1/node.log"

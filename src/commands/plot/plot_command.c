@@ -11,6 +11,7 @@
 #include "commands/config_options.h"
 #include "commands/plot/plot_file.h"
 #include "commands/plot/plot_json.h"
+#include "commands/plot/plot_tensorboard.h"
 #include "commands/plot/series.h"
 #include "commands/terminal.h"
 #include "plot/chart_text.h"
@@ -30,6 +31,8 @@ const char plot_usage[] =
     "  --out FILE         draw a picture, FILE.svg or FILE.png, instead of characters\n"
     "  --title TEXT       what stands above it\n"
     "  --range LOW:HIGH   what it shows (default: everything)\n"
+    "  --tensorboard DIR  write them for TensorBoard instead: a run for each curve, and without\n"
+    "                     --what the usual numbers, each under its name\n"
     "  --json             print the points as one JSON object\n"
     "  --help             print this\n"
     "\n"
@@ -42,7 +45,8 @@ struct plot_options {
     struct series_set set; /* what is asked for, and what is found */
     const char *out;       /* file; NULL: the terminal */
     const char *title;
-    bool has_range; /* --range was given */
+    const char *tensorboard; /* folder; NULL: not asked for */
+    bool has_range;          /* --range was given */
     double low, high;
     bool json, help;
 };
@@ -93,6 +97,9 @@ static enum error take_option(struct plot_options *options, int option, const ch
     case 't':
         options->title = optarg;
         return OK;
+    case 'T':
+        options->tensorboard = optarg;
+        return OK;
     case 'r':
         return take_range(options, optarg, problem);
     case 'j':
@@ -109,11 +116,15 @@ static enum error take_option(struct plot_options *options, int option, const ch
 static enum error parse(struct plot_options *options, int argc, char **argv,
                         struct problem *problem)
 {
-    static const struct option known[] = {
-        {"what", required_argument, NULL, 'w'},  {"by", required_argument, NULL, 'b'},
-        {"out", required_argument, NULL, 'o'},   {"title", required_argument, NULL, 't'},
-        {"range", required_argument, NULL, 'r'}, {"json", no_argument, NULL, 'j'},
-        {"help", no_argument, NULL, 'h'},        {NULL, 0, NULL, 0}};
+    static const struct option known[] = {{"what", required_argument, NULL, 'w'},
+                                          {"by", required_argument, NULL, 'b'},
+                                          {"out", required_argument, NULL, 'o'},
+                                          {"title", required_argument, NULL, 't'},
+                                          {"range", required_argument, NULL, 'r'},
+                                          {"tensorboard", required_argument, NULL, 'T'},
+                                          {"json", no_argument, NULL, 'j'},
+                                          {"help", no_argument, NULL, 'h'},
+                                          {NULL, 0, NULL, 0}};
     int option;
     while ((option = getopt_long(argc, argv, "h", known, NULL)) != -1) {
         const enum error error = take_option(options, option, argv[0], problem);
@@ -122,8 +133,11 @@ static enum error parse(struct plot_options *options, int argc, char **argv,
     }
     if (optind == argc)
         return problem_set(problem, MALFORMED, "which files? see: %s --help", argv[0]);
-    if (options->json && options->out)
-        return problem_set(problem, MALFORMED, "either --json or --out; see: %s --help", argv[0]);
+    if ((options->json != 0) + (options->out != NULL) + (options->tensorboard != NULL) > 1)
+        return problem_set(problem, MALFORMED,
+                           "either --json, --out or --tensorboard; see: %s --help", argv[0]);
+    if (!options->set.what && !options->tensorboard)
+        options->set.what = "loss";
     return OK;
 }
 
@@ -238,16 +252,52 @@ static enum error draw(const struct plot_options *options, struct problem *probl
     return OK;
 }
 
+/* One number of all files; MISSING where none has it. */
+static enum error add_tag(const struct plot_options *options, const char *what, char *const *path,
+                          size_t count, bool is_first, struct problem *problem)
+{
+    struct series_set *set = memory_new(1, sizeof *set);
+    *set = (struct series_set){.what = what, .by = options->set.by};
+    enum error error = read_files(set, path, count, problem);
+    if (error == OK)
+        error = plot_tensorboard_add(options->tensorboard, set, is_first, problem);
+    series_free(set);
+    free(set);
+    return error;
+}
+
+/* What was asked for, or of the usual numbers those that the files have. */
+static enum error write_tensorboard(const struct plot_options *options, char *const *path,
+                                    size_t count, struct problem *problem)
+{
+    static const char *const USUAL[] = {"loss",    "test_loss",          "accuracy",   "r2",
+                                        "share",   "samples_per_second", "neighbours", "members",
+                                        "samples", "bytes_sent",         "sent_bytes"};
+    bool is_first = true;
+    if (options->set.what)
+        return add_tag(options, options->set.what, path, count, true, problem);
+    enum error error = OK;
+    for (size_t i = 0; i < sizeof USUAL / sizeof *USUAL; i++) {
+        error = add_tag(options, USUAL[i], path, count, is_first, problem);
+        if (error != OK && error != MISSING)
+            return error;
+        is_first = is_first && error != OK;
+    }
+    return is_first ? error : OK;
+}
+
 int plot_run(int argc, char **argv)
 {
     struct plot_options *options = memory_new(1, sizeof *options);
     struct problem problem;
     int code = 0;
-    options->set.what = "loss";
     if (parse(options, argc, argv, &problem) != OK) {
         code = config_options_complain(&problem, 2);
     } else if (options->help) {
         (void)fputs(plot_usage, stdout);
+    } else if (options->tensorboard) {
+        if (write_tensorboard(options, argv + optind, (size_t)(argc - optind), &problem) != OK)
+            code = config_options_complain(&problem, 1);
     } else if (read_files(&options->set, argv + optind, (size_t)(argc - optind), &problem) != OK) {
         code = config_options_complain(&problem, 1);
     } else if (options->json) {

@@ -1,6 +1,7 @@
 /* hearsay plot: curves of what logs and simulations hold.
  *
- *   files ─► series.h ─► struct chart ─► characters, SVG, PNG or JSON
+ *   files ─► series.h ─┬► struct chart ─► characters, SVG, PNG
+ *                      └► JSON, events for TensorBoard
  *
  * Held by tests/process/test_plot.sh.
  */

@@ -5,6 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "base/memory.h"
 #include "commands/plot/series_file.h"
@@ -20,7 +21,7 @@ struct series *series_of(struct series_set *set, const char *name)
     return &set->item[set->count++];
 }
 
-void series_add(struct series *series, double x, double y)
+void series_add(struct series *series, double at_s, double x, double y)
 {
     if (!isfinite(x) || !isfinite(y))
         return;
@@ -28,7 +29,9 @@ void series_add(struct series *series, double x, double y)
         series->room = series->room ? 2 * series->room : 256;
         series->x = memory_more(series->x, series->room, sizeof *series->x);
         series->y = memory_more(series->y, series->room, sizeof *series->y);
+        series->wall_s = memory_more(series->wall_s, series->room, sizeof *series->wall_s);
     }
+    series->wall_s[series->count] = isfinite(at_s) ? at_s : 0;
     series->x[series->count] = x;
     series->y[series->count++] = y;
 }
@@ -39,12 +42,13 @@ void series_free(struct series_set *set)
         free(set->item[i].name);
         free(set->item[i].x);
         free(set->item[i].y);
+        free(set->item[i].wall_s);
     }
     set->count = 0;
 }
 
 struct point {
-    double x, y;
+    double x, y, wall_s;
     size_t place; /* in the file: keeps the order of equal x */
 };
 
@@ -70,13 +74,25 @@ static void sort(struct series *series)
         return;
     struct point *points = memory_new(series->count, sizeof *points);
     for (size_t i = 0; i < series->count; i++)
-        points[i] = (struct point){series->x[i], series->y[i], i};
+        points[i] = (struct point){series->x[i], series->y[i], series->wall_s[i], i};
     qsort(points, series->count, sizeof *points, by_x);
     for (size_t i = 0; i < series->count; i++) {
         series->x[i] = points[i].x;
         series->y[i] = points[i].y;
+        series->wall_s[i] = points[i].wall_s;
     }
     free(points);
+}
+
+/* The last point of a file was when that was written last. Points that are older than `from` are of
+ * other files. */
+static void date(struct series *series, size_t from, double written_s)
+{
+    double last = 0;
+    for (size_t i = from; i < series->count; i++)
+        last = fmax(last, series->wall_s[i]);
+    for (size_t i = from; i < series->count; i++)
+        series->wall_s[i] += written_s - last;
 }
 
 /* The kind of a file shows in its first line. */
@@ -114,9 +130,16 @@ enum error series_read(struct series_set *set, const char *path, const char *lab
     if (!file)
         return problem_set(problem, errno == ENOENT ? MISSING : FAILED, "cannot open %.400s: %s",
                            path, strerror(errno));
+    size_t before[SERIES_MAX];
+    struct stat about = {0};
+    for (size_t i = 0; i < SERIES_MAX; i++)
+        before[i] = i < set->count ? set->item[i].count : 0;
+    (void)fstat(fileno(file), &about);
     const enum error error = read_open(set, file, path, label, problem);
     (void)fclose(file);
-    for (size_t i = 0; i < set->count; i++)
+    for (size_t i = 0; i < set->count; i++) {
+        date(&set->item[i], before[i], (double)about.st_mtim.tv_sec);
         sort(&set->item[i]);
+    }
     return error;
 }

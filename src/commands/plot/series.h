@@ -21,6 +21,7 @@ enum series_by { BY_TIME, BY_SAMPLES, BY_BYTES };
 struct series {
     char *name;         /* of the curve; the set's */
     double *x, *y;      /* [room] the set's */
+    double *wall_s;     /* [room] when each point was, seconds since 1970; the set's */
     size_t count, room; /* points that are there, and that there is room for */
 };
 
@@ -43,8 +44,8 @@ enum error series_read(struct series_set *set, const char *path, const char *lab
 /* The series of this name, made where it is missing; NULL: there are SERIES_MAX others. */
 struct series *series_of(struct series_set *set, const char *name);
 
-/* What is not finite is left out. */
-void series_add(struct series *series, double x, double y);
+/* A point at so many seconds of its file's time. What is not finite is left out. */
+void series_add(struct series *series, double at_s, double x, double y);
 
 void series_free(struct series_set *set);
 

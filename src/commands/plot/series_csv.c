@@ -42,8 +42,8 @@ static size_t split(char *line, char *field[static COLUMNS_MAX])
 }
 
 struct columns {
-    size_t count;       /* in the heading */
-    size_t x, y, names; /* of them; NONE: there is none */
+    size_t count;           /* in the heading */
+    size_t at, x, y, names; /* of them, the time first; NONE: there is none */
 };
 
 /* The first of the names that is a column. */
@@ -71,6 +71,7 @@ static enum error read_heading(const struct series_set *set, char *line, const c
     char *field[COLUMNS_MAX];
     struct series_names names = {""};
     *columns = (struct columns){.count = split(line, field), .y = NONE};
+    columns->at = find(field, columns->count, ALONG[BY_TIME], ALONG_NAMES);
     columns->x = find(field, columns->count, ALONG[set->by], ALONG_NAMES);
     columns->names = find(field, columns->count, NAMING, sizeof NAMING / sizeof *NAMING);
     for (size_t i = 0; i < columns->count; i++) {
@@ -111,7 +112,8 @@ static enum error take_line(struct series_set *set, const struct columns *column
     struct series *series = series_of(set, name);
     if (!series)
         return series_too_many(problem);
-    series_add(series, number_in(field[columns->x]), number_in(field[columns->y]));
+    series_add(series, columns->at == NONE ? 0 : number_in(field[columns->at]),
+               number_in(field[columns->x]), number_in(field[columns->y]));
     return OK;
 }
 

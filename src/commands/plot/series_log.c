@@ -74,9 +74,10 @@ static void take_line(struct log_reader *reader, const json_t *line)
     count_on(&reader->along[BY_BYTES], number_of(line, "bytes_sent"));
     note_names(&reader->names, is_status, line);
     const char *field = field_of(reader->set->what, is_status, line);
-    const struct counted *x = &reader->along[reader->set->by];
+    const struct counted *x = &reader->along[reader->set->by], *at = &reader->along[BY_TIME];
     if (field)
-        series_add(reader->series, x->before + x->now, number_of(line, field));
+        series_add(reader->series, at->before + at->now, x->before + x->now,
+                   number_of(line, field));
 }
 
 enum error series_read_log(struct series_set *set, FILE *file, const char *path, const char *label,

@@ -24,7 +24,8 @@ static void take_point(const struct series_set *set, struct series *series,
         if (strcmp(name, "at_s") != 0)
             series_names_add(names, name);
         if (series_is_name(set->what, name))
-            series_add(series, number_of(point, ALONG[set->by]), number_of(point, name));
+            series_add(series, number_of(point, ALONG[BY_TIME]), number_of(point, ALONG[set->by]),
+                       number_of(point, name));
     }
 }
 
