@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # What the program says of itself is so: of each command the help names the options that its parser
 # takes and says how it ends; manual pages made of it are well-formed, and installed; the exit codes
-# are those of the table. Exit code 77: no mandoc here (all else was looked at).
+# are those of the table. Exit code 77: no mandoc here, or a sanitizer (all else was looked at).
 #
 #   test_help.sh PROGRAM KNOWN_OPTIONS BUILD     BUILD: the folder that it was built in
 set -euo pipefail
@@ -14,6 +14,10 @@ export OPENBLAS_NUM_THREADS=1
 
 fail() { printf 'test_help: %s\n' "$*" >&2; exit 1; }
 
+skipped=''
+! grep -q __asan_init "$program" ||
+    skipped='AddressSanitizer does not go with a library that is loaded before it: options were not compared'
+
 mapfile -t commands < <("$program" --help | sed -nE 's/^  ([a-z]+) +.*/\1/p' | grep -vx help)
 ((${#commands[@]} >= 24)) || fail "only these commands: ${commands[*]}"
 
@@ -23,9 +27,11 @@ for command in "${commands[@]}"; do
     # "  --name VALUE  what": a value follows a single blank.
     sed -nE 's/^  (--[a-z0-9-]+)( [^ ]+).*/\1=/p; s/^  (--[a-z0-9-]+)(  .*|$)/\1/p' "$work/help" |
         sort >"$work/said"
-    LD_PRELOAD=$known "$program" "$command" | sort >"$work/taken"
-    cmp -s "$work/said" "$work/taken" ||
-        fail "$command: the help (<) and what is taken (>): $(diff "$work/said" "$work/taken")"
+    if [[ ! $skipped ]]; then
+        LD_PRELOAD=$known "$program" "$command" | sort >"$work/taken"
+        cmp -s "$work/said" "$work/taken" ||
+            fail "$command: the help (<) and what is taken (>): $(diff "$work/said" "$work/taken")"
+    fi
     grep -q 'Exit codes' "$work/help" || fail "$command: the help says no exit codes"
     ! LC_ALL=C grep -n '[^ -~]\|^.\{101\}' "$work/help" || fail "$command: a line of its help"
     grep -q "^  $command " <("$program" help exit-codes) || fail "no exit codes of $command"
@@ -112,3 +118,4 @@ cd "$work/man"
 mandoc -Tlint -- * >"$work/lint" || true
 [[ ! -s $work/lint ]] || fail "mandoc: $(head -n 20 "$work/lint")"
 MANWIDTH=80 mandoc -Tascii hearsay-node.1 | col -b | grep -q -- '--print-config' || fail "no page to read in $root"
+[[ ! $skipped ]] || { echo "skipped: $skipped"; exit 77; }

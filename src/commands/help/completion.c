@@ -9,6 +9,7 @@
 #include "base/memory.h"
 #include "commands/config_options.h"
 #include "commands/help/completion_script.h"
+#include "commands/help/exit_codes.h"
 #include "commands/help/usage.h"
 #include "config/config_key.h"
 
@@ -179,6 +180,8 @@ void completion_answer(FILE *out, const struct command_table *table, int count,
     struct asked asked = {.out = out, .typed = count > 0 ? words[count - 1] : ""};
     if (count <= 1 || (count == 2 && strcmp(words[0], "help") == 0)) {
         offer_commands(&asked, table);
+        if (count == 2)
+            offer(&asked, EXIT_CODES_TOPIC, "what the exit codes mean");
         if (count <= 1) {
             offer(&asked, "help", "what a command can do");
             offer(&asked, "--help", "all commands");

@@ -66,6 +66,7 @@ static void commands_come_first(void **state)
     assert_string_equal(OFFERED(""), "draw say help --help --version ");
     assert_string_equal(OFFERED("d"), "draw ");
     assert_string_equal(OFFERED("help", "s"), "say ");
+    assert_string_equal(OFFERED("help", "ex"), "exit-codes ");
     assert_string_equal(OFFERED("nonsense", ""), "");
 }
 
