@@ -10,6 +10,11 @@ export OPENBLAS_NUM_THREADS=1 LC_ALL=C.UTF-8
 unset NO_COLOR
 
 fail() { printf 'test_plot: %s\n' "$*" >&2; exit 1; }
+for need in jq python3 script; do
+    command -v "$need" >/dev/null && continue
+    [[ -z ${REQUIRE_SHELLS:-} ]] || fail "no $need here"
+    echo "skipped: no $need here" && exit 77
+done
 # What stops with exit code $1 and says $2 on standard error.
 refuses() {
     local code=0

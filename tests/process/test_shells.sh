@@ -9,6 +9,11 @@ trap 'rm -rf -- "$work"' EXIT
 export OPENBLAS_NUM_THREADS=1 TERM=xterm LC_ALL=C.UTF-8 PYTHONDONTWRITEBYTECODE=1
 
 fail() { printf 'test_shells: %s\n' "$*" >&2; exit 1; }
+if ! command -v python3 >/dev/null; then
+    [[ -z ${REQUIRE_SHELLS:-} ]] || fail 'no python3 here'
+    echo 'skipped: no python3 here'
+    exit 77
+fi
 
 # Stands for the program: what it is asked to complete the program answers, all else it notes.
 mkdir "$work/bin" "$work/here"

@@ -2,6 +2,7 @@
 # TensorBoard's own reader finds what hearsay plot --tensorboard writes. Exit code 77: the python3 here
 # has no tensorboard, and TENSORBOARD_PYTHON names none that has.
 set -euo pipefail
+command -v jq >/dev/null || { echo 'skipped: no jq here' && exit 77; }
 program=$1
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 work=$(mktemp -d)
