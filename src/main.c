@@ -13,6 +13,10 @@
 #include "commands/eval.h"
 #include "commands/export_command.h"
 #include "commands/generate.h"
+#include "commands/help/command.h"
+#include "commands/help/completion.h"
+#include "commands/help/exit_codes.h"
+#include "commands/help/manual.h"
 #include "commands/keygen.h"
 #include "commands/library_memory.h"
 #include "commands/model_command.h"
@@ -20,6 +24,7 @@
 #include "commands/operator/admit.h"
 #include "commands/operator/expel.h"
 #include "commands/operator/rekey.h"
+#include "commands/plot/plot_command.h"
 #include "commands/predict.h"
 #include "commands/rewind.h"
 #include "commands/status/members.h"
@@ -31,29 +36,38 @@
 
 enum { EXIT_OK = 0, EXIT_FAILED = 1, EXIT_USAGE = 2 };
 
-struct command {
-    const char *name;
-    const char *summary;
-    int (*run)(int argc, char **argv); /* argv[0] is "hearsay COMMAND", as messages begin */
-};
-
 static const char keygen_usage[] =
     "hearsay keygen [FILE]: make the identity of one node (default node.key)\n"
     "\n"
-    "The file must not exist yet. Keep it secret, on one machine; two nodes need two.\n";
+    "The file must not exist yet. Keep it secret, on one machine; two nodes need two.\n"
+    "\n"
+    "  --json             print one JSON object: the file, and the public key if it has one\n"
+    "  --help             print this\n"
+    "\n"
+    "Exit codes: 0 made, 1 it could not be, or is there already, 2 wrong usage.\n";
 
 static const char swarmkey_usage[] =
     "hearsay swarmkey [FILE]: make the key of a swarm (default swarm.key)\n"
     "\n"
     "The file must not exist yet. All nodes of a swarm have the same, and who has it\n"
-    "may enter.\n";
+    "may enter.\n"
+    "\n"
+    "  --json             print one JSON object: the file, and the public key if it has one\n"
+    "  --help             print this\n"
+    "\n"
+    "Exit codes: 0 made, 1 it could not be, or is there already, 2 wrong usage.\n";
 
 static const char operatorkey_usage[] =
     "hearsay operatorkey [FILE]: make the key of a swarm's operator (default operator.key)\n"
     "\n"
     "The file must not exist yet. Who has it can put nodes out of a swarm (hearsay expel)\n"
     "and say who is in it (hearsay admit), if its nodes all have its public key, which is\n"
-    "printed, as node.operator.\n";
+    "printed, as node.operator.\n"
+    "\n"
+    "  --json             print one JSON object: the file, and the public key if it has one\n"
+    "  --help             print this\n"
+    "\n"
+    "Exit codes: 0 made, 1 it could not be, or is there already, 2 wrong usage.\n";
 
 static int complain(int code, const struct problem *problem)
 {
@@ -69,12 +83,17 @@ static int print(const char *text)
 
 /* keygen, swarmkey and operatorkey: one optional file name. */
 static int run_key(int argc, char **argv, const char *usage, const char *file,
-                   enum error (*make)(const char *path, struct problem *problem))
+                   enum error (*make)(const char *path, bool as_json, struct problem *problem))
 {
-    static const struct option known[] = {{"help", no_argument, NULL, 'h'}, {NULL, 0, NULL, 0}};
+    static const struct option known[] = {
+        {"json", no_argument, NULL, 'j'}, {"help", no_argument, NULL, 'h'}, {NULL, 0, NULL, 0}};
     struct problem problem;
+    bool as_json = false;
     int option;
     while ((option = getopt_long(argc, argv, "h", known, NULL)) != -1) {
+        as_json |= option == 'j';
+        if (option == 'j')
+            continue;
         if (option == 'h')
             return print(usage);
         (void)problem_set(&problem, MALFORMED, "see: %s --help", argv[0]);
@@ -85,7 +104,7 @@ static int run_key(int argc, char **argv, const char *usage, const char *file,
         return complain(EXIT_USAGE, &problem);
     }
     const char *path = optind < argc ? argv[optind] : file;
-    return make(path, &problem) == OK ? EXIT_OK : complain(EXIT_FAILED, &problem);
+    return make(path, as_json, &problem) == OK ? EXIT_OK : complain(EXIT_FAILED, &problem);
 }
 
 static int run_keygen(int argc, char **argv)
@@ -102,6 +121,9 @@ static int run_operatorkey(int argc, char **argv)
 {
     return run_key(argc, argv, operatorkey_usage, "operator.key", keygen_operator);
 }
+
+static int run_completion(int argc, char **argv);
+static int run_manual(int argc, char **argv);
 
 static const struct command commands[] = {
     {"node", "run a node: train, publish and receive", node_command_run},
@@ -120,20 +142,27 @@ static const struct command commands[] = {
     {"sim", "play a swarm under virtual time, on any links, with any faults", sim_run},
     {"compare", "play every strategy of the field on the same links, and say who wins",
      comparison_run},
+    {"plot", "curves of what logs and simulations hold", plot_run},
     {"model", "the layers of a model as a table: shapes, parameters, work", model_command_run},
     {"data", "what data are: type, shape, classes, samples; and what is wrong", data_command_run},
     {"eval", "loss and accuracy of a saved model", eval_run},
     {"predict", "what a saved model says of samples: classes or numbers", predict_run},
     {"export", "a saved model with the names that PyTorch's libraries have", export_command_run},
     {"generate", "a saved model goes on with a text", generate_run},
+    {"completion", "what completes these command lines in bash, zsh or fish", run_completion},
+    {"manual", "a page for man, of a command or of the configuration", run_manual},
 };
 
-static const struct command *find_command(const char *name)
+static const struct command_table table = {commands, sizeof commands / sizeof commands[0]};
+
+static int run_completion(int argc, char **argv)
 {
-    for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++)
-        if (strcmp(commands[i].name, name) == 0)
-            return &commands[i];
-    return NULL;
+    return completion_run(&table, argc, argv);
+}
+
+static int run_manual(int argc, char **argv)
+{
+    return manual_run(&table, argc, argv);
 }
 
 static void print_usage(FILE *out)
@@ -141,9 +170,10 @@ static void print_usage(FILE *out)
     (void)fputs("hearsay trains one model on many machines by encrypted gossip.\n\n"
                 "usage: hearsay COMMAND [options]\n\n",
                 out);
-    for (size_t i = 0; i < sizeof commands / sizeof commands[0]; i++)
+    for (size_t i = 0; i < table.count; i++)
         (void)fprintf(out, "  %-12s%s\n", commands[i].name, commands[i].summary);
-    (void)fputs("  help        what a command can do: hearsay help COMMAND\n\n"
+    (void)fputs("  help        what a command can do: hearsay help COMMAND; how they end:\n"
+                "              hearsay help " EXIT_CODES_TOPIC "\n\n"
                 "  --help, --version\n",
                 out);
 }
@@ -157,8 +187,8 @@ static int unknown_command(const char *name)
 
 static int run_command(const char *name, int argc, char **argv)
 {
-    char title[32];
-    const struct command *command = find_command(name);
+    char title[COMMAND_TITLE_BYTES];
+    const struct command *command = command_find(&table, name);
     if (!command)
         return unknown_command(name);
     (void)snprintf(title, sizeof title, "hearsay %s", command->name);
@@ -170,6 +200,10 @@ static int run_help(int argc, char **argv)
 {
     char help[] = "--help";
     char *asked[] = {NULL, help, NULL};
+    if (argc > 1 && strcmp(argv[1], EXIT_CODES_TOPIC) == 0) {
+        exit_codes_print(stdout, &table);
+        return EXIT_OK;
+    }
     if (argc > 1)
         return run_command(argv[1], 2, asked);
     print_usage(stdout);

@@ -42,6 +42,7 @@ add_unit_tests(unit/page "support_base;page")
 add_unit_tests(unit/web "support_base;web")
 add_unit_tests(unit/daemon "support_base;commands")
 add_unit_tests(unit/commands commands)
+add_unit_tests(unit/plot plot)
 add_unit_tests(unit/library "support_library;library")
 target_compile_definitions(test_library_daemon PRIVATE HEARSAY_PROGRAM="$<TARGET_FILE:hearsay>")
 add_dependencies(test_library_daemon hearsay)
@@ -82,6 +83,19 @@ if(NOT SANITIZE) # its program is compiled as a user compiles one
   add_test(NAME library_page COMMAND bash ${CMAKE_SOURCE_DIR}/tests/process/test_library_page.sh
                                      $<TARGET_FILE:hearsay>)
 endif()
+add_test(NAME plot COMMAND bash ${CMAKE_SOURCE_DIR}/tests/process/test_plot.sh
+                           $<TARGET_FILE:hearsay>)
+add_test(NAME tensorboard COMMAND bash ${CMAKE_SOURCE_DIR}/tests/process/test_tensorboard.sh
+                                  $<TARGET_FILE:hearsay>)
+set_tests_properties(plot tensorboard PROPERTIES SKIP_RETURN_CODE 77 ENVIRONMENT "CUDA_VISIBLE_DEVICES=")
+add_library(known_options MODULE tests/process/known_options.c) # preloaded, too
+add_test(NAME help COMMAND bash ${CMAKE_SOURCE_DIR}/tests/process/test_help.sh
+                           $<TARGET_FILE:hearsay> $<TARGET_FILE:known_options> ${CMAKE_BINARY_DIR})
+add_test(NAME json COMMAND bash ${CMAKE_SOURCE_DIR}/tests/process/test_json.sh $<TARGET_FILE:hearsay>)
+set_tests_properties(json PROPERTIES SKIP_RETURN_CODE 77 ENVIRONMENT "CUDA_VISIBLE_DEVICES=")
+add_test(NAME shells COMMAND bash ${CMAKE_SOURCE_DIR}/tests/process/test_shells.sh
+                                 $<TARGET_FILE:hearsay>)
+set_tests_properties(help shells PROPERTIES SKIP_RETURN_CODE 77)
 add_test(NAME client COMMAND bash ${CMAKE_SOURCE_DIR}/tests/process/test_client.sh
                              $<TARGET_FILE:hearsay>)
 add_test(NAME two_rumors COMMAND bash ${CMAKE_SOURCE_DIR}/tests/process/test_two_rumors.sh

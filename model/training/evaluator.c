@@ -15,6 +15,8 @@ struct evaluator {
     uint32_t *each;             /* [samples]: the places of all, in order */
     float *weights;             /* [P]: those being evaluated */
     double variance;            /* of the numbers to be predicted */
+    void (*watch)(void *context, uint32_t done, uint32_t all); /* or NULL */
+    void *watcher;                                             /* its context */
 };
 
 static uint32_t *count_up(struct backend *backend, uint32_t count, uint32_t stride)
@@ -116,11 +118,13 @@ struct evaluation evaluator_score(struct evaluator *evaluator, uint32_t from, ui
     if (from >= to)
         return (struct evaluation){0};
     backend->upload(backend, evaluator->score, &score, sizeof score);
-    const uint32_t batch_max = evaluator->test.batch_max;
+    const uint32_t batch_max = evaluator->test.batch_max, all = to - from;
     while (from < to) {
         const uint32_t size = to - from < batch_max ? to - from : batch_max;
         run_batch(evaluator, from, size);
         from += size;
+        if (evaluator->watch)
+            evaluator->watch(evaluator->watcher, all - (to - from), all);
     }
     backend->download(backend, &score, evaluator->score, sizeof score);
     CHECK(score.labels > 0 && score.correct <= score.labels);
@@ -129,6 +133,13 @@ struct evaluation evaluator_score(struct evaluator *evaluator, uint32_t from, ui
                                .samples = score.labels,
                                .is_regression = evaluator->test.y_numbers != NULL,
                                .variance = evaluator->variance};
+}
+
+void evaluator_watch(struct evaluator *evaluator,
+                     void (*watch)(void *context, uint32_t done, uint32_t all), void *context)
+{
+    evaluator->watch = watch;
+    evaluator->watcher = context;
 }
 
 uint32_t evaluator_samples(const struct evaluator *evaluator)

@@ -50,6 +50,11 @@ void evaluator_set_part(struct evaluator *evaluator, size_t first, size_t count,
                         const float *host_weights);
 struct evaluation evaluator_score(struct evaluator *evaluator, uint32_t from, uint32_t to);
 
+/* To be called with how many samples of how many are scored, again and again while a score is made;
+ * NULL: nobody wants to know. */
+void evaluator_watch(struct evaluator *evaluator,
+                     void (*watch)(void *context, uint32_t done, uint32_t all), void *context);
+
 uint32_t evaluator_samples(const struct evaluator *evaluator);
 
 void evaluator_free(struct evaluator *evaluator);

@@ -106,10 +106,11 @@ static void on_tick(void *self)
     if (!tally->is_live)
         return;
     char line[LIVE_COLUMNS + 1];
+    const double rate = (double)tally->done / elapsed_s(tally);
+    const uint64_t left = tally->seeds - tally->done;
     (void)snprintf(line, sizeof line,
-                   "%" PRIu64 " seeds, %" PRIu64 " failed, %.1f seeds/s, %" PRIu64 " left",
-                   tally->done, tally->failed, (double)tally->done / elapsed_s(tally),
-                   tally->seeds - tally->done);
+                   "%" PRIu64 " seeds, %" PRIu64 " failed, %.1f seeds/s, %" PRIu64 " left: %.0f s",
+                   tally->done, tally->failed, rate, left, rate > 0 ? (double)left / rate : 0);
     (void)fprintf(stderr, "\r%-*s", LIVE_COLUMNS, line);
 }
 

@@ -8,6 +8,7 @@
 
 #include "backend/backend.h"
 #include "base/arena.h"
+#include "commands/progress.h"
 #include "commands/saved_model.h"
 #include "config/config.h"
 #include "config/initial_weights.h"
@@ -27,8 +28,8 @@ static const char usage[] =
     "                      with a config.json, as transformers save it\n"
     "  --data-source NAME  idx, npy, generated, xor, text or tokens (default idx)\n"
     "  --data-dir DIR      folder of the IDX files (default Fashion-MNIST)\n"
-    "  --x FILES           NumPy's arrays: the samples of the test, all of them,\n"
-    "  --y FILES           and their labels, or the numbers to be predicted\n"
+    "  --x FILES           NumPy's arrays: the samples of the test, all of them\n"
+    "  --y FILES           the same: their labels, or the numbers to be predicted\n"
     "  --text FILES        files of text, of which the last tenth is the test\n"
     "  --tokens FILES      the same, files of tokens\n"
     "  --valid FILES       files for the test alone\n"
@@ -257,11 +258,20 @@ static enum error load_test(struct dataset *test, const struct config_data *data
     return check_fits(test, about, problem);
 }
 
+static void on_scored(void *progress, uint32_t done, uint32_t all)
+{
+    progress_at(progress, (double)done / all);
+}
+
 static void score(struct bench *bench, const float *weights, struct result *result)
 {
     struct evaluator *evaluator =
         evaluator_new(&bench->arena, bench->backend, bench->model, &bench->test);
+    struct progress progress;
+    progress_begin(&progress, "evaluating");
+    evaluator_watch(evaluator, on_scored, &progress);
     result->score = evaluator_run(evaluator, weights, 0, bench->test.count);
+    progress_end(&progress);
     result->token_bytes = bench->test.tokens ? bench->test.token_bytes : 0;
     (void)snprintf(result->layers, sizeof result->layers, "%s", model_line(bench->model));
     evaluator_free(evaluator);

@@ -8,7 +8,6 @@
 #include "layers/model.h"
 #include "state/model_folder.h"
 
-
 static const char usage[] =
     "hearsay export [options] DIR: a saved model as PyTorch's libraries read it\n"
     "\n"

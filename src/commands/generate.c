@@ -9,6 +9,8 @@
 
 #include "backend/backend.h"
 #include "base/arena.h"
+#include "base/memory.h"
+#include "commands/json_output.h"
 #include "commands/saved_model.h"
 #include "layers/model.h"
 #include "state/model_folder.h"
@@ -30,6 +32,7 @@ static const char usage[] =
     "0.8)\n"
     "  --top-k K          draw from the K likeliest; 0: from all (default 0)\n"
     "  --seed N           another text (default 1)\n"
+    "  --json             print one JSON object: the tokens, and the text where it is UTF-8\n"
     "  --help             print this\n"
     "\n"
     "Exit codes: 0 done, 1 failed, 2 wrong usage.\n";
@@ -39,6 +42,7 @@ struct options {
     const char *prompt;
     uint64_t tokens;
     struct generator_options generator;
+    bool json;
     bool help;
 };
 
@@ -95,6 +99,9 @@ static enum error parse_option(struct options *options, int option, struct probl
         return error;
     case 'r':
         return parse_whole(optarg, UINT64_MAX, &options->generator.seed, problem);
+    case 'j':
+        options->json = true;
+        return OK;
     case 'h':
         options->help = true;
         return OK;
@@ -106,11 +113,15 @@ static enum error parse_option(struct options *options, int option, struct probl
 static enum error parse_options(struct options *options, int argc, char **argv,
                                 struct problem *problem)
 {
-    static const struct option known[] = {
-        {"state", required_argument, NULL, 's'},  {"prompt", required_argument, NULL, 'p'},
-        {"tokens", required_argument, NULL, 'n'}, {"temperature", required_argument, NULL, 't'},
-        {"top-k", required_argument, NULL, 'k'},  {"seed", required_argument, NULL, 'r'},
-        {"help", no_argument, NULL, 'h'},         {NULL, 0, NULL, 0}};
+    static const struct option known[] = {{"state", required_argument, NULL, 's'},
+                                          {"prompt", required_argument, NULL, 'p'},
+                                          {"tokens", required_argument, NULL, 'n'},
+                                          {"temperature", required_argument, NULL, 't'},
+                                          {"top-k", required_argument, NULL, 'k'},
+                                          {"seed", required_argument, NULL, 'r'},
+                                          {"json", no_argument, NULL, 'j'},
+                                          {"help", no_argument, NULL, 'h'},
+                                          {NULL, 0, NULL, 0}};
     int option;
     while ((option = getopt_long(argc, argv, "h", known, NULL)) != -1) {
         const enum error error = parse_option(options, option, problem);
@@ -209,6 +220,24 @@ static enum error put_prompt(struct bench *bench, const char *prompt, struct pro
     return OK;
 }
 
+/* All at once, at the end. Where tokens are bytes, they are a text, too. */
+static void generate_json(struct bench *bench, const struct options *options)
+{
+    json_t *tokens = json_array(), *object = json_object();
+    char *text = memory_new(options->tokens + 1, 1);
+    for (uint64_t i = 0; i < options->tokens; i++) {
+        const int32_t token = generator_next(bench->generator);
+        CHECK(json_array_append_new(tokens, json_integer(token)) == 0);
+        text[i] = (char)token;
+    }
+    json_output_put(object, "prompt", json_string(options->prompt));
+    json_output_put(object, "tokens", tokens);
+    json_output_put(object, "text",
+                    bench->writes_bytes ? json_stringn(text, options->tokens) : NULL);
+    json_output(object);
+    free(text);
+}
+
 static enum error generate(struct bench *bench, const struct options *options,
                            struct problem *problem)
 {
@@ -217,6 +246,10 @@ static enum error generate(struct bench *bench, const struct options *options,
         error = put_prompt(bench, options->prompt, problem);
     if (error != OK)
         return error;
+    if (options->json) {
+        generate_json(bench, options);
+        return OK;
+    }
     (void)fputs(options->prompt, stdout);
     for (uint64_t i = 0; i < options->tokens; i++) {
         const int32_t token = generator_next(bench->generator);

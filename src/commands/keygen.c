@@ -2,6 +2,7 @@
 
 #include <stdio.h>
 
+#include "commands/json_output.h"
 #include "crypto/identity.h"
 #include "crypto/locked_memory.h"
 #include "crypto/secret.h"
@@ -16,7 +17,17 @@ static void fresh_secret(uint8_t *out, size_t bytes)
     secret_wipe(&entropy, sizeof entropy);
 }
 
-enum error keygen_identity(const char *path, struct problem *problem)
+/* id: in hexadecimal; NULL: there is none. */
+static void print_json(const char *path, const char *id)
+{
+    json_t *object = json_object();
+    json_output_put(object, "file", json_string(path));
+    if (id)
+        json_output_put(object, "id", json_string(id));
+    json_output(object);
+}
+
+enum error keygen_identity(const char *path, bool as_json, struct problem *problem)
 {
     uint8_t seed[SEED_BYTES];
     char id[KEY_HEX_BYTES];
@@ -27,27 +38,31 @@ enum error keygen_identity(const char *path, struct problem *problem)
     key_hex(id, identity.id);
     secret_wipe(seed, sizeof seed);
     secret_wipe(&identity, sizeof identity);
-    if (error == OK)
+    if (error == OK && as_json)
+        print_json(path, id);
+    else if (error == OK)
         (void)printf("%s: the identity of node %.8s. Keep it on one machine, and secret. Its id, "
                      "which is no secret:\n%s\n",
                      path, id, id);
     return error;
 }
 
-enum error keygen_swarm(const char *path, struct problem *problem)
+enum error keygen_swarm(const char *path, bool as_json, struct problem *problem)
 {
     uint8_t key[KEY_BYTES];
     fresh_secret(key, sizeof key);
     enum error error = swarm_key_save(key, path, problem);
     secret_wipe(key, sizeof key);
-    if (error == OK)
+    if (error == OK && as_json)
+        print_json(path, NULL);
+    else if (error == OK)
         (void)printf("%s: a swarm key. Copy it to every machine of the swarm over a safe way "
                      "(scp), mode 0600: who has it may enter.\n",
                      path);
     return error;
 }
 
-enum error keygen_operator(const char *path, struct problem *problem)
+enum error keygen_operator(const char *path, bool as_json, struct problem *problem)
 {
     uint8_t seed[SEED_BYTES];
     char id[KEY_HEX_BYTES];
@@ -58,7 +73,9 @@ enum error keygen_operator(const char *path, struct problem *problem)
     key_hex(id, key.id);
     secret_wipe(seed, sizeof seed);
     secret_wipe(&key, sizeof key);
-    if (error == OK)
+    if (error == OK && as_json)
+        print_json(path, id);
+    else if (error == OK)
         (void)printf(
             "%s: the key of a swarm's operator, who may admit nodes and put them out. Keep it "
             "secret, best on no node at all, and set on every node:\n"

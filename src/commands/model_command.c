@@ -22,7 +22,9 @@ static const char usage[] =
     "  --context N      tokens of a sample, of a model that begins with 'embed' (default 64)\n"
     "  --classes N      that the data has (default 10; of tokens, as many as are embedded)\n"
     "  --batch N        samples of a step, for the memory that training takes (default 32)\n"
-    "  --help           print this\n";
+    "  --help           print this\n"
+    "\n"
+    "Exit codes: 0 shown, 1 there is no such model, or it does not fit the data, 2 wrong usage.\n";
 
 struct options {
     const char *line; /* as given: a preset's name or a line; NULL: list the presets */

@@ -2,7 +2,8 @@
 #ifndef HEARSAY_COMMANDS_MODEL_COMMAND_H
 #define HEARSAY_COMMANDS_MODEL_COMMAND_H
 
-/* argv[0] is "hearsay model". Returns the exit code: 0 printed, 1 the line is wrong, 2 wrong usage. */
+/* argv[0] is "hearsay model". Returns the exit code: 0 printed, 1 the line is wrong, 2 wrong usage.
+ */
 int model_command_run(int argc, char **argv);
 
 #endif

@@ -14,6 +14,7 @@
 #include "base/arena.h"
 #include "base/memory.h"
 #include "commands/config_options.h"
+#include "commands/json_output.h"
 #include "commands/operator/order_giver.h"
 #include "commands/saved_model.h"
 #include "state/base_version.h"
@@ -38,6 +39,7 @@ static const char usage[] =
     "  --state DIR             the node's state folder (default state)\n"
     "  --config FILE           or: the node's configuration, which names the folder\n"
     "  --set SECTION.KEY=VALUE set one key, as hearsay node takes it; may be repeated\n"
+    "  --json                  print one JSON object\n"
     "  --help                  print this\n"
     "\n"
     "Exit codes: 0 done, 1 failed, 2 wrong usage.\n";
@@ -85,6 +87,9 @@ static enum error take_option(struct options *options, int letter, struct proble
         return OK;
     case 's':
         return config_options_add_set(&options->config, optarg, problem);
+    case 'j':
+        options->config.json = true;
+        return OK;
     case 'h':
         options->config.help = true;
         return OK;
@@ -96,13 +101,11 @@ static enum error take_option(struct options *options, int letter, struct proble
 static enum error parse_options(struct options *options, int argc, char **argv,
                                 struct problem *problem)
 {
-    static const struct option known[] = {{"to", required_argument, NULL, 't'},
-                                          {"out", required_argument, NULL, 'o'},
-                                          {"state", required_argument, NULL, 'd'},
-                                          {"config", required_argument, NULL, 'c'},
-                                          {"set", required_argument, NULL, 's'},
-                                          {"help", no_argument, NULL, 'h'},
-                                          {NULL, 0, NULL, 0}};
+    static const struct option known[] = {
+        {"to", required_argument, NULL, 't'},    {"out", required_argument, NULL, 'o'},
+        {"state", required_argument, NULL, 'd'}, {"config", required_argument, NULL, 'c'},
+        {"set", required_argument, NULL, 's'},   {"json", no_argument, NULL, 'j'},
+        {"help", no_argument, NULL, 'h'},        {NULL, 0, NULL, 0}};
     int letter;
     *options = (struct options){.id = "", .out = "start.safetensors"};
     while ((letter = getopt_long(argc, argv, "h", known, NULL)) != -1) {
@@ -176,6 +179,31 @@ static double age_s(const struct base *base)
 {
     const uint64_t now_ms = incarnation_wall_ms();
     return now_ms > base->saved_s * 1000 ? (double)(now_ms - base->saved_s * 1000) * 1e-3 : 0;
+}
+
+/* n: its number, from 1. */
+static json_t *base_json(const struct base *base, size_t n, const char *id)
+{
+    json_t *object = json_object();
+    json_output_put(object, "n", json_integer((json_int_t)n));
+    json_output_put(object, "file", json_string(base->path));
+    json_output_put(object, "saved_s", json_integer((json_int_t)base->saved_s));
+    json_output_put(object, "age_s", json_real(age_s(base)));
+    json_output_put(object, "samples", json_integer((json_int_t)base->about.samples));
+    json_output_put(object, "digest", json_output_digest(base->about.digest));
+    json_output_put(object, "members", json_integer(base->summary.members));
+    json_output_put(object, "rumors", json_integer((json_int_t)base->summary.rumors));
+    if (id[0])
+        json_output_put(object, "rumors_of_id", json_integer((json_int_t)base->summary.of));
+    return object;
+}
+
+static void print_bases_json(const struct bases *bases, const char *id)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < bases->count; i++)
+        CHECK(json_array_append_new(list, base_json(&bases->base[i], i + 1, id)) == 0);
+    json_output(json_pack("{s:o}", "bases", list));
 }
 
 static void print_bases(const struct bases *bases, const char *id)
@@ -293,8 +321,13 @@ static enum error prepare(const struct bases *bases, const struct options *optio
     enum error error = check_base(base, problem);
     if (error == OK)
         error = copy_base(base, options->out, problem);
-    if (error == OK)
+    if (error == OK && options->config.json) {
+        json_t *object = base_json(base, (size_t)options->to, options->id);
+        json_output_put(object, "copied_to", json_string(options->out));
+        json_output(object);
+    } else if (error == OK) {
         print_steps(bases, base, options, swarm);
+    }
     return error;
 }
 
@@ -313,7 +346,9 @@ int rewind_run(int argc, char **argv)
     if (config_options_read(&config, &options.config, &problem) != OK)
         return config_options_complain(&problem, EXIT_USAGE);
     enum error error = find_bases(&bases, config.node.state_dir, options.id, &problem);
-    if (error == OK && options.to == 0)
+    if (error == OK && options.to == 0 && options.config.json)
+        print_bases_json(&bases, options.id);
+    else if (error == OK && options.to == 0)
         print_bases(&bases, options.id);
     else if (error == OK)
         error = prepare(&bases, &options, config.node.swarm, &problem);

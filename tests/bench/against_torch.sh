@@ -58,8 +58,8 @@ readonly usage='options:
   --check                only measure the network at the points: round trip, speed, losses
   --help                 print this
 
-One JSON line for each run in DIR/results.jsonl, a table, and DIR/marks.svg: how good models were over
-time at the first point; the logs of the daemons in DIR/logs. Exit codes: 0 done, 1 a run failed, 2 wrong usage or something is missing.'
+One JSON line for each run in DIR/results.jsonl, a table, and DIR/marks-MODEL.svg: how good
+models were over time at the first point; the logs of the daemons in DIR/logs. Exit codes: 0 done, 1 a run failed, 2 wrong usage or something is missing.'
 
 here=$(CDPATH='' cd -- "$(dirname -- "${BASH_SOURCE[0]}")" && pwd -P)
 readonly here
@@ -154,8 +154,7 @@ find_python() {
 
 needs() {
     local need
-    for need in 'ip iproute2' 'tc iproute2' 'sysctl procps' 'jq jq' 'gnuplot gnuplot-nox' \
-        'unshare util-linux'; do
+    for need in 'ip iproute2' 'tc iproute2' 'sysctl procps' 'jq jq' 'unshare util-linux'; do
         command -v "${need% *}" >/dev/null || fail "${need% *} is missing; install ${need#* }"
     done
     hearsay=$(realpath -- "$hearsay")
@@ -497,4 +496,5 @@ if [[ $check ]]; then
     exit
 fi
 run_all
-"$python" "$here/against_torch_score.py" table --folder "$out" --point "${points%% *}"
+"$python" "$here/against_torch_score.py" table --folder "$out" --point "${points%% *}" \
+    --hearsay "$hearsay"

@@ -228,32 +228,30 @@ def print_table(runs, folder):
           "\nfast as hearsay. best: of what was measured, up to the first that reached late.")
 
 
-def plot(runs, folder, point):
-    """marks.svg: over time, everybody at one point, each model with panels of its own."""
-    models = list(dict.fromkeys(run["model"] for run in runs))
-    text = [f"set terminal svg size 900,{420 * len(models)}", f"set output '{folder}/marks.svg'",
-            f"set multiplot layout {len(models)},1", "set xlabel 'seconds'",
-            "set key bottom right", "set grid"]
-    for model in models:
-        shown = [run for run in runs if run["model"] == model and run["point"] == point
+def plot(runs, asked):
+    """marks-MODEL.svg: over time, everybody at one point; and the points, marks-MODEL.csv."""
+    for model in dict.fromkeys(run["model"] for run in runs):
+        shown = [run for run in runs if run["model"] == model and run["point"] == asked.point
                  and run["rows"]]
         if not shown:
             continue
         is_loss = shown[0]["targets"][0] < 0
-        text += [f"set title '{model}, {point} (Mbit/s / ms one way)'",
-                 f"set ylabel '{'minus the loss in nats' if is_loss else 'test accuracy'}'",
-                 "set yrange [-2.8:*]" if is_loss else "set yrange [0.7:0.92]"]
-        curves = [f"'-' using 1:2 with linespoints title '{run['contestant']}'" for run in shown]
-        text.append("plot " + ", ".join(curves))
-        for run in shown:
-            text += [f"{row[0]} {row[3]}" for row in run["rows"]] + ["e"]
-    subprocess.run(["gnuplot"], input="\n".join(text) + "\n", text=True, check=True)
+        name, sign = ("loss", -1) if is_loss else ("accuracy", 1)
+        path = f"{asked.folder}/marks-{model}"
+        with open(path + ".csv", "w", encoding="ascii") as file:
+            print(f"contestant,at_s,{name}", file=file)
+            for run in shown:
+                for row in run["rows"]:
+                    print(f"{run['contestant']},{row[0]},{sign * row[3]}", file=file)
+        subprocess.run([asked.hearsay, "plot", path + ".csv", "--what", name, "--out", path + ".svg",
+                        "--title", f"{model}, {asked.point} (Mbit/s / ms one way)",
+                        "--range", "1.6:2.8" if is_loss else "0.7:0.92"], check=True)
 
 
 def table(asked):
     runs = read_lines(f"{asked.folder}/results.jsonl")
     print_table(runs, asked.folder)
-    plot(runs, asked.folder, asked.point)
+    plot(runs, asked)
 
 
 def main():
@@ -273,8 +271,8 @@ def main():
         one.add_argument("--" + name, type=int, required=True)
     one = commands.add_parser("table")
     one.set_defaults(run=table)
-    one.add_argument("--folder", required=True)
-    one.add_argument("--point", required=True)
+    for name in ("folder", "point", "hearsay"):
+        one.add_argument("--" + name, required=True)
     asked = parser.parse_args()
     asked.run(asked)
 

@@ -27,7 +27,7 @@ fail() {
 
 needs() {
     local need
-    for need in 'ip iproute2' 'tc iproute2' 'jq jq' 'gnuplot gnuplot-nox' 'unshare util-linux'; do
+    for need in 'ip iproute2' 'tc iproute2' 'jq jq' 'unshare util-linux'; do
         command -v "${need% *}" >/dev/null || fail "${need% *} is missing; install ${need#* }"
     done
     [[ -x $hearsay ]] || fail "there is no program $hearsay; ./run build makes it"

@@ -3,6 +3,7 @@
     base ◄─ net ◄─ node ◄─ state ◄─ config ◄─┬─ daemon ◄─ commands ◄─ main
     base ◄─ model ◄─────── state             │    └───── library
     base ◄─ page ◄─ web ◄─ daemon
+    base ◄─ plot ◄───────────────────────────┼─────────── commands
                                              └─ sim ◄──────────────── main
 
     tests/unit/ROOM, tests/support/ROOM: as the room
@@ -34,7 +35,8 @@ SEES = {
     'sim': {'base', 'net', 'model', 'node', 'state', 'config', 'executor', 'page', 'sim'},
     'daemon': {'base', 'net', 'socket', 'model', 'node', 'state', 'config', 'executor', 'web', 'daemon'},
     'library': {'base', 'net', 'socket', 'model', 'node', 'state', 'config', 'executor', 'web', 'daemon', 'library'},
-    'commands': {'base', 'net', 'socket', 'model', 'node', 'state', 'config', 'executor', 'web', 'daemon',
+    'plot': {'base', 'plot'},
+    'commands': {'base', 'plot', 'net', 'socket', 'model', 'node', 'state', 'config', 'executor', 'web', 'daemon',
                  'commands'},
     'socket': {'base', 'net', 'socket'},
 }

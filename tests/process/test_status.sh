@@ -52,6 +52,23 @@ expect 0 '"open":true,"dialled":true,"listens":true' "${status[@]}" --state "$di
 expect 0 '"rate_age_s":[0-9.e-]+,' "${status[@]}" --state "$dir/two" --json
 expect 0 '"neighbours":1,"members_live":2' "${status[@]}" --state "$dir/two" --json
 
+tell 'top draws on any terminal'
+# q is typed before it begins: it draws once. $1: columns; $2: of the environment
+top_on() {
+    script -qec "stty rows 30 cols $1; env $2 '$hearsay' top --state '$dir/one'" /dev/null \
+        >"$dir/top.out" 2>&1 <<<q || fail "top with $2 ends with $?"
+}
+if script -qec true /dev/null >/dev/null 2>&1 </dev/null; then
+    top_on 60 'TERM=xterm LC_ALL=C.UTF-8 NO_COLOR='
+    says "$dir/top.out" 'MEMBER   STATE SAMPLES ' || fail 'no members'
+    says "$dir/top.out" $'this  \033\\[32m[█▉▊▋▌▍▎▏░]{6}\033\\[m +[0-9]+ % ' || fail 'no bar'
+    top_on 60 'TERM=xterm LC_ALL=C NO_COLOR=1'
+    says "$dir/top.out" 'this  [#.]{6} +[0-9]+ % ' || fail 'no bar in ASCII without colours'
+    ! says "$dir/top.out" $'\033\\[3[0-9]m' || fail 'colours in spite of NO_COLOR'
+    (top_on 80 'TERM=dumb') 2>/dev/null && fail 'top on a terminal that cannot be drawn on'
+    says "$dir/top.out" 'needs a terminal that can be drawn on' || fail 'and it does not say so'
+fi
+
 tell 'a node that has not joined yet answers with 3'
 start early --set "node.peers=127.0.0.1:1"
 wait_for 20 'early to answer' eval 'answers early; (($? == 3))'

@@ -117,7 +117,7 @@ says "$dir/said.out" '^It was at [0-9.]+ % after [0-9]+ samples when the time wa
 expect 1 'all samples are learned: training ends' "${again[@]}" --dir "$dir/samples" --nodes 1 \
     --target 1 --samples 100
 
-tell 'a terminal shows a picture, and plain lines to who wants no colour'
+tell 'a terminal shows a picture, without colours too; plain lines where it cannot be drawn on'
 printf -v command '%q ' "${again[@]}" --dir "$dir/picture" --nodes 2
 on_terminal() {
     env -u NO_COLOR TERM=xterm LC_ALL=C.UTF-8 "$@" script -qec "stty rows 24 cols 80; $command" \
@@ -128,7 +128,11 @@ if why=$(script -qec true /dev/null 2>&1 </dev/null); then
     says "$dir/picture.out" '█+.* of 40 %' || fail 'no bar'
     says "$dir/picture.out" '^ +2  training ' || fail 'no line for the second node'
     says "$dir/picture.out" $'\r\033\\[[0-9]+A' || fail 'it is not drawn over itself'
+    says "$dir/picture.out" $'\033\\[36m' || fail 'no colours'
     on_terminal NO_COLOR=1 || fail 'no swarm on a terminal without colours'
+    says "$dir/picture.out" '█+.* of 40 %' || fail 'no bar without colours'
+    ! says "$dir/picture.out" $'\033\\[3[0-9]m' || fail 'colours in spite of NO_COLOR'
+    on_terminal TERM=dumb || fail 'no swarm on a dumb terminal'
     says "$dir/picture.out" '^ +[0-9]+ s  accuracy ' || fail 'no plain line'
     ! says "$dir/picture.out" $'\033' || fail 'an escape sequence in plain text'
 else

@@ -10,6 +10,8 @@
 #include "commands/data/data_file.h"
 #include "commands/data/data_set.h"
 #include "commands/data/data_show.h"
+#include "commands/json_output.h"
+#include "commands/terminal.h"
 
 #define SAMPLES_SHOWN 4
 
@@ -24,6 +26,7 @@ static const char usage[] =
     "  --config FILE                read this file first\n"
     "  --set SECTION.KEY=VALUE      then set this key, such as data.x=x.npy\n"
     "  --samples N                  how many samples it shows (default 4, at most 16)\n"
+    "  --json                       print one JSON object, without the samples\n"
     "  --help                       print this\n"
     "\n"
     "Exit codes: 0 they can be learned, 1 they cannot, 2 wrong usage.\n";
@@ -54,6 +57,9 @@ static enum error parse_option(struct options *options, int option, struct probl
         return config_options_add_set(&options->config, optarg, problem);
     case 'n':
         return parse_samples(optarg, &options->samples, problem);
+    case 'j':
+        options->config.json = true;
+        return OK;
     case 'h':
         options->config.help = true;
         return OK;
@@ -65,11 +71,10 @@ static enum error parse_option(struct options *options, int option, struct probl
 static enum error parse_options(struct options *options, int argc, char **argv,
                                 struct problem *problem)
 {
-    static const struct option known[] = {{"config", required_argument, NULL, 'c'},
-                                          {"set", required_argument, NULL, 's'},
-                                          {"samples", required_argument, NULL, 'n'},
-                                          {"help", no_argument, NULL, 'h'},
-                                          {NULL, 0, NULL, 0}};
+    static const struct option known[] = {
+        {"config", required_argument, NULL, 'c'},  {"set", required_argument, NULL, 's'},
+        {"samples", required_argument, NULL, 'n'}, {"json", no_argument, NULL, 'j'},
+        {"help", no_argument, NULL, 'h'},          {NULL, 0, NULL, 0}};
     int option;
     while ((option = getopt_long(argc, argv, "h", known, NULL)) != -1) {
         const enum error error = parse_option(options, option, problem);
@@ -86,7 +91,7 @@ static enum error parse_options(struct options *options, int argc, char **argv,
 static bool is_colour_terminal(void)
 {
     const char *depth = getenv("COLORTERM");
-    return isatty(STDOUT_FILENO) && depth &&
+    return terminal_of(STDOUT_FILENO).has_color && depth &&
            (strcmp(depth, "truecolor") == 0 || strcmp(depth, "24bit") == 0);
 }
 
@@ -104,12 +109,31 @@ static int report_files(char **paths, int count, int samples)
     return code;
 }
 
+/* The same, as one object. */
+static int report_files_json(char **paths, int count)
+{
+    int code = 0;
+    json_t *list = json_array();
+    for (int i = 0; i < count; i++) {
+        struct problem problem = {""};
+        json_t *file = NULL;
+        if (data_file_json(&file, paths[i], &problem) != OK)
+            code = config_options_complain(&problem, 1);
+        json_output_put(file, "problem", problem.text[0] ? json_string(problem.text) : NULL);
+        CHECK(json_array_append_new(list, file) == 0);
+    }
+    json_output(json_pack("{s:o}", "files", list));
+    return code;
+}
+
 static int report_configured(const struct options *options)
 {
     static struct config config;
     struct problem problem;
     if (config_options_read(&config, &options->config, &problem) != OK)
         return config_options_complain(&problem, 2);
+    if (options->config.json)
+        return data_set_json(&config, &problem) == OK ? 0 : config_options_complain(&problem, 1);
     if (data_set_report(stdout, &config, options->samples, is_colour_terminal(), &problem) != OK)
         return config_options_complain(&problem, 1);
     return 0;
@@ -125,6 +149,8 @@ int data_command_run(int argc, char **argv)
         (void)fputs(usage, stdout);
         return 0;
     }
+    if (optind < argc && options.config.json)
+        return report_files_json(argv + optind, argc - optind);
     return optind < argc ? report_files(argv + optind, argc - optind, options.samples)
                          : report_configured(&options);
 }

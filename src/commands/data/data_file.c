@@ -9,6 +9,8 @@
 #include "commands/data/data_reader.h"
 #include "commands/data/data_show.h"
 #include "commands/data/data_statistics.h"
+#include "commands/json_output.h"
+#include "commands/progress.h"
 #include "data/arrays.h"
 
 #define BLOCK_BYTES    ((uint64_t)1 << 20)
@@ -81,6 +83,7 @@ static enum error read_all(struct summary *summary, struct data_reader *reader, 
     char *block = malloc(most * each);
     enum error error = OK;
     uint64_t at = 0, got = 1;
+    struct progress progress;
     summary->first = malloc(keep * each + 1);
     if (!block || !summary->first) {
         free(block);
@@ -88,6 +91,7 @@ static enum error read_all(struct summary *summary, struct data_reader *reader, 
                            "%.300s: no memory left for a sample of %" PRIu64 " bytes; free some",
                            reader->path, each);
     }
+    progress_begin(&progress, "reading");
     while (error == OK && got > 0) {
         error = data_reader_next(reader, block, most, &got, problem);
         if (error != OK)
@@ -97,7 +101,9 @@ static enum error read_all(struct summary *summary, struct data_reader *reader, 
         memcpy((char *)summary->first + at * each, block, kept * each);
         summary->first_count += kept;
         at += got;
+        progress_at(&progress, (double)at / (double)reader->dims[0]);
     }
+    progress_end(&progress);
     free(block);
     return error;
 }
@@ -240,6 +246,45 @@ static uint64_t shown(const struct data_reader *reader, int samples)
                           : has_counts(reader)          ? TOKENS_SHOWN
                                                         : (uint64_t)samples;
     return most < reader->dims[0] ? most : reader->dims[0];
+}
+
+static json_t *about_json(const struct data_reader *reader, const struct summary *summary)
+{
+    char what[64];
+    json_t *object = json_object(), *shape = json_array();
+    const bool is_counted = summary->counts && summary->odd == 0 && summary->all.count > 0;
+    for (int i = 0; i < reader->rank; i++)
+        CHECK(json_array_append_new(shape, json_integer((json_int_t)reader->dims[i])) == 0);
+    json_output_put(object, "file", json_string(reader->path));
+    json_output_put(object, "holds", json_string(data_reader_describe(what, reader)));
+    json_output_put(object, "shape", shape);
+    json_output_put(object, "numbers", moments_json(&summary->all));
+    json_output_put(object, "counts",
+                    is_counted ? counts_json(summary->counts, (size_t)summary->all.most + 1)
+                               : NULL);
+    return object;
+}
+
+enum error data_file_json(json_t **object, const char *path, struct problem *problem)
+{
+    struct data_reader reader;
+    struct summary summary = {.broken_at = BROKEN_NOWHERE};
+    enum error error = data_reader_open(&reader, path, problem);
+    if (error != OK) {
+        *object = json_object();
+        json_output_put(*object, "file", json_string(path));
+        return error;
+    }
+    if (has_counts(&reader))
+        summary.counts = memory_new(DATASET_TOKENS_MAX, sizeof *summary.counts);
+    error = read_all(&summary, &reader, 0, problem);
+    if (error == OK)
+        error = check(&summary, &reader, problem);
+    *object = about_json(&reader, &summary);
+    data_reader_close(&reader);
+    free(summary.counts);
+    free(summary.first);
+    return error;
 }
 
 enum error data_file_report(FILE *out, const char *path, int samples, bool in_colour,

@@ -3,6 +3,7 @@
 #ifndef HEARSAY_COMMANDS_DATA_DATA_FILE_H
 #define HEARSAY_COMMANDS_DATA_DATA_FILE_H
 
+#include <jansson.h>
 #include <stdbool.h>
 #include <stdio.h>
 
@@ -11,5 +12,8 @@
 /* Shows so many samples, at most DATA_SHOW_MAX. What is known is printed, whatever comes back. */
 enum error data_file_report(FILE *out, const char *path, int samples, bool in_colour,
                             struct problem *problem) MUST_USE;
+
+/* What is known of it as an object, the caller's, whatever comes back. */
+enum error data_file_json(json_t **object, const char *path, struct problem *problem) MUST_USE;
 
 #endif

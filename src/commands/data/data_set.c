@@ -3,10 +3,12 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/memory.h"
 #include "commands/data/data_show.h"
 #include "commands/data/data_statistics.h"
+#include "commands/json_output.h"
 #include "config/setup.h"
 
 #define TEXT_SHOWN    400
@@ -257,6 +259,63 @@ enum error data_set_report(FILE *out, const struct config *config, int samples, 
     const enum error error = setup_data(config, &report.train, &report.test, problem);
     if (error == OK)
         print(&report, samples, in_colour);
+    dataset_free(&report.train);
+    dataset_free(&report.test);
+    return error;
+}
+
+/* The notes for people, a text each. */
+static json_t *notes_json(struct report *report)
+{
+    char *text = NULL;
+    size_t bytes = 0;
+    json_t *list = json_array();
+    report->out = open_memstream(&text, &bytes);
+    if (!report->out)
+        memory_missing(BUFSIZ);
+    note_classes(report);
+    note_numbers(report);
+    CHECK(fclose(report->out) == 0);
+    for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n"))
+        CHECK(json_array_append_new(list, json_string(line + strcspn(line, " ") +
+                                                      strspn(line + strcspn(line, " "), " "))) ==
+              0);
+    free(text);
+    return list;
+}
+
+static void print_json(struct report *report)
+{
+    const struct dataset *train = &report->train;
+    const struct slice shard = report->config->data.shard;
+    const size_t classes = (size_t)train->classes;
+    char text[32];
+    json_t *object = json_object();
+    look_at(report);
+    (void)snprintf(text, sizeof text, "%u/%u", shard.index + 1, shard.count);
+    json_output_put(object, "training_samples", json_integer(train->count));
+    json_output_put(object, "test_samples", json_integer(report->test.count));
+    json_output_put(object, "sample", json_string(setup_input(train).text));
+    json_output_put(object, "shard", json_string(text));
+    json_output_put(object, "numbers", moments_json(&report->numbers));
+    json_output_put(object, "predicted", moments_json(&report->targets));
+    json_output_put(object, "outputs", json_integer(train->classes));
+    json_output_put(object, "training_counts",
+                    train->targets ? NULL : counts_json(report->train_counts, classes));
+    json_output_put(object, "test_counts",
+                    train->targets ? NULL : counts_json(report->test_counts, classes));
+    json_output_put(object, "notes", notes_json(report));
+    json_output(object);
+    free(report->train_counts);
+    free(report->test_counts);
+}
+
+enum error data_set_json(const struct config *config, struct problem *problem)
+{
+    struct report report = {.config = config};
+    const enum error error = setup_data(config, &report.train, &report.test, problem);
+    if (error == OK)
+        print_json(&report);
     dataset_free(&report.train);
     dataset_free(&report.test);
     return error;

@@ -12,4 +12,7 @@
 enum error data_set_report(FILE *out, const struct config *config, int samples, bool in_colour,
                            struct problem *problem) MUST_USE;
 
+/* Prints them as one JSON object, without samples. */
+enum error data_set_json(const struct config *config, struct problem *problem) MUST_USE;
+
 #endif

@@ -4,6 +4,7 @@
 #include <math.h>
 
 #include "base/error.h"
+#include "commands/json_output.h"
 
 #define LINES_MAX 20 /* of classes, one each */
 #define NAMED     5  /* of more, at either end */
@@ -97,4 +98,24 @@ void counts_print(FILE *out, const uint64_t *train, const uint64_t *test, size_t
     }
     print_ends(out, train, classes, false);
     print_ends(out, train, classes, true);
+}
+
+json_t *moments_json(const struct moments *moments)
+{
+    if (moments->count == 0)
+        return NULL;
+    json_t *object = json_object();
+    json_output_put(object, "mean", json_output_real(moments->mean));
+    json_output_put(object, "deviation", json_output_real(moments_deviation(moments)));
+    json_output_put(object, "least", json_output_real(moments->least));
+    json_output_put(object, "most", json_output_real(moments->most));
+    return object;
+}
+
+json_t *counts_json(const uint64_t *counts, size_t classes)
+{
+    json_t *list = json_array();
+    for (size_t i = 0; i < classes; i++)
+        CHECK(json_array_append_new(list, json_integer((json_int_t)counts[i])) == 0);
+    return list;
 }

@@ -3,6 +3,7 @@
 #ifndef HEARSAY_COMMANDS_DATA_DATA_STATISTICS_H
 #define HEARSAY_COMMANDS_DATA_DATA_STATISTICS_H
 
+#include <jansson.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -21,6 +22,12 @@ double moments_deviation(const struct moments *moments);
 
 /* "mean 12.3, deviation 4.5, from 0 to 255" */
 void moments_print(FILE *out, const struct moments *moments);
+
+/* {"mean": …, "deviation": …, "least": …, "most": …}; NULL: there was no number. */
+json_t *moments_json(const struct moments *moments);
+
+/* [count, …] */
+json_t *counts_json(const uint64_t *counts, size_t classes);
 
 /* How often each class from 0 comes, in the training and, unless test is NULL, in the test: a line
  * each, or of many classes the rarest and the most frequent. */

@@ -4,6 +4,7 @@
 
 #include "base/memory.h"
 #include "commands/config_options.h"
+#include "commands/json_output.h"
 #include "crypto/locked_memory.h"
 #include "crypto/secret.h"
 
@@ -15,6 +16,7 @@ static const char usage[] =
     "  --config FILE           the node's configuration; without it, all keys have defaults\n"
     "  --set SECTION.KEY=VALUE set one key, after the file was read; may be repeated\n"
     "  --log FILE              where the node is to write its notes\n"
+    "  --json                  print one JSON object: the lines, and how many failed\n"
     "  --help                  print this\n"
     "\n"
     "It changes nothing, and is no member of the swarm at any time. Each line begins with\n"
@@ -23,7 +25,10 @@ static const char usage[] =
 
 static void conclude(const struct doctor *doctor)
 {
-    if (doctor->failed > 0)
+    if (doctor->lines)
+        json_output(json_pack("{s:o, s:i, s:i}", "lines", doctor->lines, "failed", doctor->failed,
+                              "warned", doctor->warned));
+    else if (doctor->failed > 0)
         (void)fprintf(doctor->out, "\n%d failed, %d to look at\n", doctor->failed, doctor->warned);
     else if (doctor->warned > 0)
         (void)fprintf(doctor->out, "\nnothing failed, %d to look at\n", doctor->warned);
@@ -49,7 +54,7 @@ int doctor_run(int argc, char **argv)
 {
     struct config_options options;
     struct problem problem;
-    if (config_options_parse(&options, TAKES_LOG, argc, argv, &problem) != OK)
+    if (config_options_parse(&options, TAKES_LOG | TAKES_JSON, argc, argv, &problem) != OK)
         return config_options_complain(&problem, EXIT_USAGE);
     if (options.help) {
         (void)fputs(usage, stdout);
@@ -59,6 +64,7 @@ int doctor_run(int argc, char **argv)
     secret_start();
     locked_memory_refuse_dumps();
     doctor->out = stdout;
+    doctor->lines = options.json ? json_array() : NULL;
     const int code = examine(doctor, &options);
     conclude(doctor);
     secret_wipe(doctor, sizeof *doctor);

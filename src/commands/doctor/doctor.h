@@ -13,6 +13,8 @@
 #ifndef HEARSAY_COMMANDS_DOCTOR_DOCTOR_H
 #define HEARSAY_COMMANDS_DOCTOR_DOCTOR_H
 
+#include <jansson.h>
+
 #include "config/config.h"
 #include "config/setup.h"
 #include "crypto/identity.h"
@@ -22,7 +24,9 @@ enum verdict { VERDICT_OK, VERDICT_WARN, VERDICT_FAIL };
 /* What was asked for, and what has been found out so far. */
 struct doctor {
     FILE *out;            /* where the lines go */
+    json_t *lines;        /* or here, an array; NULL: not so */
     struct config config; /* as the node would read it */
+    bool is_waiting;      /* what is looked at stands on the terminal */
     int failed;           /* lines that say FAIL */
     int warned;           /* lines that say WARN */
 
@@ -42,6 +46,9 @@ struct doctor {
     bool is_taken;                       /* a node runs with the folder now */
     bool is_port_free;                   /* node.listen could be listened to */
 };
+
+/* What follows may take its time: on a terminal, what is looked at, until the next line. */
+void doctor_begin(struct doctor *doctor, const char *subject);
 
 /* One line: how it is, of what, and a sentence; counted. */
 void doctor_say(struct doctor *doctor, enum verdict verdict, const char *subject,

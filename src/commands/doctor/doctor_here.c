@@ -246,6 +246,7 @@ static void look_at_data(struct doctor *doctor)
 {
     struct dataset train = {0}, test = {0};
     struct problem problem;
+    doctor_begin(doctor, "data");
     if (setup_data(&doctor->config, &train, &test, &problem) == OK) {
         say_data(doctor, &train, &test);
         look_at_model(doctor, &train, &test);

@@ -56,8 +56,8 @@ static void add_host(struct parts *parts, const struct doctor *doctor)
     add(parts, "base to be saved", (double)saver_base_bytes(&saver));
     add(parts, "published", setup_density_max(&doctor->config, doctor->parameters) * 5.0);
     add(parts, "orders to the learner, at most",
-        (double)learner_thread_arena_bytes(&(struct learner_thread_options){
-            .apply_window = options.limits.apply_window}));
+        (double)learner_thread_arena_bytes(
+            &(struct learner_thread_options){.apply_window = options.limits.apply_window}));
     add(parts, "node, at most", (double)node_arena_bytes(&options));
 }
 

@@ -269,6 +269,7 @@ void doctor_look_at_peers(struct doctor *doctor)
                          &round.entropy);
     }
     if (peers->count > 0) {
+        doctor_begin(doctor, "peers");
         find_numbers(&round);
         find_self(&round);
         visit_all(&round);

@@ -90,7 +90,9 @@ static enum error admit_one(struct order_giver *giver, const struct admit *admit
     if (latest) /* it was put out: what it published until then stays out */
         order.after = page_number(latest, "latest_incarnation");
     const enum error error = order_giver_give(giver, &order, 1, problem);
-    if (error == OK)
+    if (error == OK && giver->as_json)
+        order_giver_print_json(&order, 1);
+    else if (error == OK)
         (void)printf("order %u: %.8s is admitted: %s\n", (unsigned)order.number, hex, order.reason);
     return error;
 }
@@ -116,7 +118,9 @@ static enum error admit_present(struct order_giver *giver, struct problem *probl
     if (count == 0)
         return problem_set(problem, MISMATCH, "all who are in the swarm are admitted already");
     const enum error error = order_giver_give(giver, orders, count, problem);
-    for (uint32_t i = 0; i < count && error == OK; i++) {
+    if (error == OK && giver->as_json)
+        order_giver_print_json(orders, count);
+    for (uint32_t i = 0; i < count && error == OK && !giver->as_json; i++) {
         char text[ID_TEXT_BYTES];
         identity_text(text, orders[i].subject);
         (void)printf("order %u: %s is admitted: %s\n", (unsigned)orders[i].number, text,

@@ -182,7 +182,9 @@ static enum error give(void *self, struct order_giver *giver, struct problem *pr
     enum error error = make_order(giver, self, &order, &outcome, problem);
     if (error == OK)
         error = order_giver_give(giver, &order, 1, problem);
-    if (error == OK)
+    if (error == OK && giver->as_json)
+        order_giver_print_json(&order, 1);
+    else if (error == OK)
         print_order(self, &order, &outcome);
     return error;
 }

@@ -17,14 +17,14 @@ static const char help_of_all[] =
     "  --state DIR             the node's state folder (default state)\n"
     "  --config FILE           or: the node's configuration, which names the folder\n"
     "  --set SECTION.KEY=VALUE set one key, as hearsay node takes it; may be repeated\n"
+    "  --json                  print one JSON object: the orders that were given\n"
     "  --help                  print this\n"
     "\n";
 
-static const struct option options_of_all[] = {{"key", required_argument, NULL, 'k'},
-                                               {"state", required_argument, NULL, 'd'},
-                                               {"config", required_argument, NULL, 'c'},
-                                               {"set", required_argument, NULL, 's'},
-                                               {"help", no_argument, NULL, 'h'}};
+static const struct option options_of_all[] = {
+    {"key", required_argument, NULL, 'k'},    {"state", required_argument, NULL, 'd'},
+    {"config", required_argument, NULL, 'c'}, {"set", required_argument, NULL, 's'},
+    {"json", no_argument, NULL, 'j'},         {"help", no_argument, NULL, 'h'}};
 
 #define OF_ALL (sizeof options_of_all / sizeof *options_of_all)
 
@@ -63,6 +63,9 @@ static enum error take_option(const struct order_command *command, void *self, s
         return OK;
     case 's':
         return config_options_add_set(&given->config, optarg, problem);
+    case 'j':
+        given->config.json = true;
+        return OK;
     case 'h':
         given->config.help = true;
         return OK;
@@ -105,6 +108,7 @@ int order_command_run(const struct order_command *command, void *self, int argc,
         return config_options_complain(&problem, EXIT_USAGE);
     if (order_giver_begin(&giver, config.node.state_dir, given.key, &problem) != OK)
         return config_options_complain(&problem, EXIT_FAILED);
+    giver.as_json = given.config.json;
     const enum error error = command->give(self, &giver, &problem);
     order_giver_end(&giver);
     return error == OK ? EXIT_OK : config_options_complain(&problem, EXIT_FAILED);

@@ -6,6 +6,7 @@
 #include <strings.h>
 #include <time.h>
 
+#include "commands/json_output.h"
 #include "commands/status/status.h"
 #include "crypto/locked_memory.h"
 #include "state/order_files.h"
@@ -205,4 +206,19 @@ enum error order_giver_give(struct order_giver *giver, struct order *orders, uin
         error = give_some(giver, orders + at,
                           count - at < ORDERS_HANDED ? count - at : ORDERS_HANDED, problem);
     return error;
+}
+
+void order_giver_print_json(const struct order *orders, uint32_t count)
+{
+    json_t *list = json_array();
+    for (uint32_t i = 0; i < count; i++) {
+        char id[KEY_HEX_BYTES];
+        json_t *order = json_object();
+        key_hex(id, orders[i].subject);
+        json_output_put(order, "number", json_integer((json_int_t)orders[i].number));
+        json_output_put(order, "id", json_string(id));
+        json_output_put(order, "text", json_string(orders[i].reason));
+        CHECK(json_array_append_new(list, order) == 0);
+    }
+    json_output(json_pack("{s:o}", "orders", list));
 }

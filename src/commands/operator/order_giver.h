@@ -17,6 +17,7 @@ struct order_giver {
     struct operator_key key;        /* signs */
     uint8_t context[CONTEXT_BYTES]; /* binds orders to the node's swarm and model */
     uint32_t next;                  /* the number of the next order */
+    bool as_json;                   /* what was done is printed as JSON */
 };
 
 /* Anything but OK: the sentence says why no order can be given here; nothing is to be ended. */
@@ -32,6 +33,10 @@ enum error order_giver_find(const struct order_giver *giver, const char *begin,
 /* The number of the next order is set, and they are signed and given at once. */
 enum error order_giver_give(struct order_giver *giver, struct order *orders, uint32_t count,
                             struct problem *problem) MUST_USE;
+
+/* Prints orders that were given: {"orders": [{"number": 1, "id": "…", "text": "…"}]}; of a new key
+ * the id is the hash of that. */
+void order_giver_print_json(const struct order *orders, uint32_t count);
 
 /* What a row of the page says; "" and 0: nothing. */
 const char *page_text(const json_t *row, const char *key);

@@ -152,7 +152,9 @@ static enum error give(void *self, struct order_giver *giver, struct problem *pr
     enum error error = check_page(giver->page, rekey, &order, problem);
     if (error == OK)
         error = give_key(giver, &order, problem);
-    if (error == OK)
+    if (error == OK && giver->as_json)
+        order_giver_print_json(&order, 1);
+    else if (error == OK)
         print_order(giver->dir, rekey, &order);
     return error;
 }

@@ -1,8 +1,8 @@
 #include "commands/status/members.h"
 
 #include "commands/config_options.h"
+#include "commands/json_output.h"
 #include "commands/status/status.h"
-#include "daemon/status_server.h"
 
 #define WAIT_MS 5000
 
@@ -14,7 +14,7 @@ static const char usage[] =
     "  --state DIR             the node's state folder (default state)\n"
     "  --config FILE           or: the node's configuration, which names the folder\n"
     "  --set SECTION.KEY=VALUE set one key, as hearsay node takes it; may be repeated\n"
-    "  --json                  print one JSON array, with everything\n"
+    "  --json                  print one JSON object, with everything\n"
     "  --help                  print this\n"
     "\n"
     "BY: by what it is a member: the swarm's key, the node's list (node.members), or an order of\n"
@@ -26,8 +26,8 @@ static void print(const json_t *page, bool as_json)
 {
     if (!as_json)
         status_print_contributions(stdout, page);
-    else if (json_dumpf(json_object_get(page, "members"), stdout, STATUS_JSON) == 0)
-        (void)fputc('\n', stdout);
+    else
+        json_output(json_pack("{s:O}", "members", json_object_get(page, "members")));
 }
 
 int members_run(int argc, char **argv)

@@ -1,4 +1,3 @@
-#include "base/memory.h"
 #include "commands/status/top.h"
 
 #include <errno.h>
@@ -6,17 +5,18 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <termios.h>
 #include <time.h>
 #include <unistd.h>
 
+#include "base/memory.h"
 #include "commands/config_options.h"
+#include "commands/status/status.h"
+#include "commands/status/top_view.h"
+#include "commands/terminal.h"
 
-#define REFRESH_MS    1000
-#define WAIT_MS       1000 /* for an answer: keys wait as long */
-#define ROWS_USUAL    24
-#define COLUMNS_LEAST 20
+#define REFRESH_MS 1000
+#define WAIT_MS    1000 /* for an answer: keys wait as long */
 
 /* Plain ANSI (ECMA-48), and the alternate screen that all terminals of today know. */
 #define ENTER_SCREEN "\033[?1049h\033[?25l"
@@ -33,71 +33,10 @@ static const char usage[] =
     "  --set SECTION.KEY=VALUE set one key, as hearsay node takes it; may be repeated\n"
     "  --help                  print this\n"
     "\n"
-    "The same as hearsay status, once a second, on the whole terminal. q or Ctrl+C ends.\n";
-
-/* Drawing. */
-
-/* A table with its heading, in so many lines. */
-static void draw_part(FILE *out, const char *text, int lines, int columns)
-{
-    int left = 0;
-    for (const char *at = text; (at = strchr(at, '\n')); at++)
-        left++;
-    for (int line = 0; line < lines && left > 0; line++, left--) {
-        const char *end = strchr(text, '\n');
-        const int length = (int)(end - text);
-        if (line == lines - 1 && left > 1)
-            (void)fprintf(out, "  and %d more\n", left);
-        else
-            (void)fprintf(out, "%.*s\n", length < columns ? length : columns, text);
-        text = end + 1;
-    }
-}
-
-/* A part of the screen, before it is cut. */
-struct part {
-    char *text;   /* to be freed */
-    size_t bytes; /* of text */
-    int lines;    /* in text */
-};
-
-static struct part part_of(void (*print)(FILE *out, const json_t *page), const json_t *page)
-{
-    struct part part = {0};
-    FILE *out = open_memstream(&part.text, &part.bytes);
-    if (!out)
-        memory_missing(BUFSIZ);
-    print(out, page);
-    CHECK(fclose(out) == 0);
-    for (const char *at = part.text; (at = strchr(at, '\n')); at++)
-        part.lines++;
-    return part;
-}
-
-void top_draw(FILE *out, const json_t *page, int rows, int columns)
-{
-    CHECK(rows > 0 && columns > 0);
-    struct part node = part_of(status_print_node, page);
-    struct part links = part_of(status_print_links, page);
-    struct part members = part_of(status_print_members, page);
-    const int node_rows = node.lines < rows ? node.lines : rows;
-    const int left = rows - node_rows - 2; /* two empty lines */
-    int links_rows = left / 2;
-    if (members.lines < left - links_rows)
-        links_rows = left - members.lines;
-    if (links.lines < links_rows)
-        links_rows = links.lines;
-    draw_part(out, node.text, node_rows, columns);
-    if (left >= 2) {
-        (void)fputc('\n', out);
-        draw_part(out, links.text, links_rows, columns);
-        (void)fputc('\n', out);
-        draw_part(out, members.text, left - links_rows, columns);
-    }
-    free(node.text);
-    free(links.text);
-    free(members.text);
-}
+    "The same as hearsay status, once a second, on the whole terminal: with the loss since you\n"
+    "watch, the part of all samples that each member has learned, and what changed last. From 60\n"
+    "columns on; NO_COLOR leaves colours out. q or Ctrl+C ends.\n"
+    "Exit codes: 0 ended by q or a signal, 1 no terminal, 2 wrong usage.\n";
 
 /* The terminal. */
 
@@ -216,21 +155,26 @@ static void show(const char *text)
     free(screen);
 }
 
-static void refresh(const char *dir)
+static double now_s(void)
 {
-    struct winsize size = {0};
+    struct timespec now;
+    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+}
+
+static void refresh(const char *dir, struct top_view *view)
+{
     json_t *page;
     struct problem problem;
     char *text = NULL;
     size_t bytes = 0;
-    (void)ioctl(STDOUT_FILENO, TIOCGWINSZ, &size);
-    const int rows = size.ws_row > 0 ? size.ws_row : ROWS_USUAL;
-    const int columns = size.ws_col >= COLUMNS_LEAST ? size.ws_col : STATUS_COLUMNS;
     FILE *out = open_memstream(&text, &bytes);
     if (!out)
         memory_missing(BUFSIZ);
     if (status_ask(dir, WAIT_MS, &page, &problem) == OK) {
-        top_draw(out, page, rows, columns);
+        const struct terminal terminal = terminal_of(STDOUT_FILENO);
+        top_view_see(view, page, now_s());
+        top_view_draw(view, out, page, now_s(), &terminal);
         json_decref(page);
     } else {
         (void)fprintf(out, "hearsay top: %s\n\nTrying again every second; q ends.\n", problem.text);
@@ -246,15 +190,18 @@ static void watch(const char *dir)
     sigset_t while_waiting;
     if (tcgetattr(STDIN_FILENO, &before) != 0)
         return;
+    struct top_view *view = memory_new(1, sizeof *view);
     catch_signals(&while_waiting);
     enter(&before);
     while (!ended) {
-        refresh(dir);
+        refresh(dir, view);
         wait_for_key(&while_waiting);
         if (paused)
             pause_here(&before);
     }
     leave(&before);
+    top_view_free(view);
+    free(view);
 }
 
 int top_run(int argc, char **argv)
@@ -270,9 +217,11 @@ int top_run(int argc, char **argv)
     }
     if (config_options_read(&config, &options, &problem) != OK)
         return config_options_complain(&problem, 2);
-    if (!isatty(STDIN_FILENO) || !isatty(STDOUT_FILENO)) {
-        (void)fprintf(stderr, "hearsay: top needs a terminal; for a script or a file: hearsay "
-                              "status, or hearsay status --json\n");
+    if (!isatty(STDIN_FILENO) || terminal_of(STDOUT_FILENO).rows == 0) {
+        (void)fprintf(
+            stderr,
+            "hearsay: top needs a terminal that can be drawn on; for a script or a file: hearsay "
+            "status, or hearsay status --json\n");
         return 1;
     }
     watch(config.node.state_dir);

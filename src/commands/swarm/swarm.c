@@ -212,7 +212,7 @@ static enum error start_nodes(struct swarm *swarm, struct problem *problem)
 
 static void show(struct swarm *swarm, double seconds)
 {
-    const struct swarm_screen screen = swarm_view_screen();
+    const struct terminal screen = terminal_of(STDOUT_FILENO);
     swarm_view_show(&swarm->view, stdout, &screen, swarm->nodes, swarm->started, &swarm->goal,
                     seconds);
 }
@@ -428,16 +428,6 @@ static bool live(struct swarm *swarm, struct problem *problem)
     return conclude(swarm);
 }
 
-/* Opened at the start: nobody wants to learn at the end that it cannot be written. */
-static enum error open_json(FILE **json, const char *path, struct problem *problem)
-{
-    *json = fopen(path, "we");
-    if (!*json)
-        return problem_set(problem, FAILED, "--json %s: cannot be written: %s; name another file",
-                           path, strerror(errno));
-    return OK;
-}
-
 static enum error close_json(FILE *json, const struct swarm *swarm, bool ok,
                              struct problem *problem)
 {
@@ -456,7 +446,7 @@ static int run(struct swarm *swarm)
     bool ok = false;
     enum error error = OK;
     if (swarm->options.json)
-        error = open_json(&json, swarm->options.json, &problem);
+        error = swarm_open_json(&json, swarm->options.json, &problem);
     if (error == OK)
         error = prepare(swarm, &problem);
     if (error == OK)

@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <sys/types.h>
 
+#include "base/error.h"
 #include "commands/swarm/swarm_score.h"
 
 #define SWARM_NODES_MAX 32
@@ -85,6 +86,11 @@ const char *swarm_amount(double bytes, char out[static 16]);
 
 void swarm_print_table(FILE *out, const struct swarm_node *nodes, int count, enum score_kind kind);
 void swarm_print_traffic(FILE *out, const struct swarm_verdict *verdict);
+
+/* Where the results will go: opened at the start, since nobody wants to learn at the end that it
+ * cannot be written. "-": standard output; what is for people goes to standard error from then on.
+ */
+enum error swarm_open_json(FILE **json, const char *path, struct problem *problem) MUST_USE;
 
 /* What is not known is null. False, with errno, when it cannot be written. */
 bool swarm_write_json(FILE *out, const struct swarm_node *nodes, int count,

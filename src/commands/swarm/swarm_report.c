@@ -1,10 +1,13 @@
 /* What the nodes of a swarm said, added up and shown. */
+#include <errno.h>
+#include <fcntl.h>
 #include <inttypes.h>
 #include <jansson.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include "base/memory.h"
 #include "commands/swarm/swarm_goal.h"
@@ -278,4 +281,20 @@ bool swarm_write_json(FILE *out, const struct swarm_node *nodes, int count,
     const bool written = root && json_dumpf(root, out, flags) == 0 && fputc('\n', out) != EOF;
     json_decref(root);
     return written;
+}
+
+/* Standard output for the results alone: what is for people goes to standard error from now on. */
+static FILE *take_output(void)
+{
+    const int output = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0);
+    return output >= 0 && dup2(STDERR_FILENO, STDOUT_FILENO) >= 0 ? fdopen(output, "w") : NULL;
+}
+
+enum error swarm_open_json(FILE **json, const char *path, struct problem *problem)
+{
+    *json = strcmp(path, "-") == 0 ? take_output() : fopen(path, "we");
+    if (!*json)
+        return problem_set(problem, FAILED, "--json %s: cannot be written: %s; name another file",
+                           path, strerror(errno));
+    return OK;
 }

@@ -2,22 +2,21 @@
 
 #include <inttypes.h>
 #include <math.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
-#include <unistd.h>
 
 #include "base/error.h"
-#include "commands/swarm/swarm_plot.h"
 #include "commands/swarm/swarm_score.h"
+#include "plot/bar.h"
+#include "plot/strip.h"
 
-#define COLUMNS_USUAL 80
 #define COLUMNS_LEAST 40
-#define ROWS_USUAL    24
 #define BAR_MAX       40
-#define PLOT_ROWS     8
-#define PLOT_ROWS_MIN 3
-#define PLOT_MARGIN   9 /* columns left of the curve */
+#define PLOT_ROWS     8 /* of curves, with the line of their names */
+#define PLOT_ROWS_MIN 4
+#define TWO_COLUMNS   60 /* from which on there is room for two curves */
+#define NODE_BAR      10
+#define LATELY_SHOWN  2
+#define LATELY_ROWS   12 /* of curves and nodes, from which on what was new is shown, too */
 #define LINE_BYTES    256
 
 /* ANSI (ECMA-48). */
@@ -27,29 +26,6 @@
 #define REST_OF_LINE "\033[K"
 #define REST_BELOW   "\033[J"
 #define CLEAR        "\033[H\033[2J"
-
-static bool names_utf8(void)
-{
-    static const char *const NAMES[] = {"LC_ALL", "LC_CTYPE", "LANG"};
-    for (size_t i = 0; i < sizeof NAMES / sizeof *NAMES; i++) {
-        const char *value = getenv(NAMES[i]);
-        if (value && value[0]) /* the first that is set decides */
-            return strcasestr(value, "utf-8") || strcasestr(value, "utf8");
-    }
-    return false;
-}
-
-struct swarm_screen swarm_view_screen(void)
-{
-    const char *no_color = getenv("NO_COLOR"), *term = getenv("TERM");
-    struct winsize size = {0};
-    if (!isatty(STDOUT_FILENO) || (no_color && no_color[0]) || !term || strcmp(term, "dumb") == 0)
-        return (struct swarm_screen){0};
-    (void)ioctl(STDOUT_FILENO, TIOCGWINSZ, &size);
-    return (struct swarm_screen){.rows = size.ws_row > 0 ? size.ws_row : ROWS_USUAL,
-                                 .columns = size.ws_col > 0 ? size.ws_col : COLUMNS_USUAL,
-                                 .is_utf8 = names_utf8()};
-}
 
 /* What the nodes say, added up. */
 
@@ -122,29 +98,11 @@ static void print_line(FILE *out, const struct totals *totals, const struct swar
                   100 * swarm_goal_used(goal, totals->samples, seconds));
 }
 
-/* The curve's points. */
-
-/* When all places are taken, every second point goes: the curve stays whole, and as long as it is.
- */
-static void add_point(struct swarm_view *view, double seconds, double score)
-{
-    CHECK(view->points >= 0 && view->points <= VIEW_POINTS);
-    if (view->points == VIEW_POINTS) {
-        for (int i = 0; i < VIEW_POINTS / 2; i++) {
-            view->at_s[i] = view->at_s[2 * i];
-            view->score[i] = view->score[2 * i];
-        }
-        view->points = VIEW_POINTS / 2;
-    }
-    view->at_s[view->points] = seconds;
-    view->score[view->points++] = score;
-}
-
 /* Drawing: every line ends in end_line(), which counts it. */
 
 static void end_line(struct swarm_view *view, FILE *out)
 {
-    (void)fputs(USUAL REST_OF_LINE "\n", out);
+    (void)fprintf(out, "%s" REST_OF_LINE "\n", view->has_color ? USUAL : "");
     view->lines++;
 }
 
@@ -154,17 +112,18 @@ static void draw_text(struct swarm_view *view, FILE *out, int columns, const cha
     end_line(view, out);
 }
 
-static void draw_bar(struct swarm_view *view, FILE *out, const struct swarm_screen *screen,
+static void draw_bar(struct swarm_view *view, FILE *out, const struct terminal *screen,
                      const char *name, double part, const char *text)
 {
     const int width = screen->columns / 2 < BAR_MAX ? screen->columns / 2 : BAR_MAX;
-    (void)fprintf(out, "%-8s  " GREEN, name);
-    plot_bar(out, part, width, screen->is_utf8);
-    (void)fprintf(out, USUAL "  %.*s", screen->columns - width - 13, text);
+    (void)fprintf(out, "%-8s  %s", name, screen->has_color ? GREEN : "");
+    bar_print(out, part, width, screen->is_utf8);
+    (void)fprintf(out, "%s  %.*s", screen->has_color ? USUAL : "", screen->columns - width - 13,
+                  text);
     end_line(view, out);
 }
 
-static void draw_bars(struct swarm_view *view, FILE *out, const struct swarm_screen *screen,
+static void draw_bars(struct swarm_view *view, FILE *out, const struct terminal *screen,
                       const struct totals *totals, const struct swarm_goal *goal, double seconds)
 {
     char text[LINE_BYTES], score[SCORE_TEXT], rate[16], sent[16];
@@ -189,33 +148,52 @@ static void draw_bars(struct swarm_view *view, FILE *out, const struct swarm_scr
 }
 
 /* The bottom of the plot: the next tenth below all that is to be seen. */
-static double lowest(const struct swarm_view *view, double target)
+static double lowest(const struct timeline *score, double target)
 {
     double low = fmin(target, 0.9);
-    for (int i = 0; i < view->points; i++)
-        low = fmin(low, view->score[i]);
+    for (size_t i = 0; i < score->count; i++)
+        low = fmin(low, score->value[i]);
     return floor(10 * low) / 10;
 }
 
-static void draw_curve(struct swarm_view *view, FILE *out, const struct swarm_screen *screen,
-                       const struct swarm_goal *goal, double seconds, int rows)
+/* The score, in a frame from a round number to all of it; dots: the target. */
+static void score_strip(struct swarm_view *view, struct strip *strip, const struct terminal *screen,
+                        const struct swarm_goal *goal, double seconds, int rows, int columns)
 {
-    const double target = goal->target;
-    struct plot plot = {.rows = rows, .low = lowest(view, target), .is_utf8 = screen->is_utf8};
-    const int width = screen->columns - PLOT_MARGIN - 2;
-    char low[16];
+    *strip = (struct strip){
+        .dots = {.low = lowest(&view->score, goal->target), .high = 1, .is_utf8 = screen->is_utf8}};
     if (goal->kind == SCORE_OF_TEXT)
-        (void)snprintf(low, sizeof low, "%.1f b", swarm_score_bits(plot.low));
+        (void)snprintf(strip->bottom, sizeof strip->bottom, "%.1f b",
+                       swarm_score_bits(strip->dots.low));
     else
-        (void)snprintf(low, sizeof low, "%.0f %%", 100 * plot.low);
-    plot.columns = width < PLOT_COLUMNS_MAX ? width : PLOT_COLUMNS_MAX;
-    plot_line(&plot, target);
-    plot_curve(&plot, view->at_s, view->score, view->points, seconds);
+        (void)snprintf(strip->bottom, sizeof strip->bottom, "%.0f %%", 100 * strip->dots.low);
+    (void)snprintf(strip->top, sizeof strip->top, "%s",
+                   goal->kind == SCORE_OF_TEXT ? "0 bits" : "100 %");
+    strip_within(strip, &view->score, seconds, rows, columns);
+    dots_line(&strip->dots, goal->target);
+}
+
+/* The score, and beside it, where there is room, the loss; a line of names above. */
+static void draw_curves(struct swarm_view *view, FILE *out, const struct terminal *screen,
+                        const struct swarm_goal *goal, double seconds, int lines)
+{
+    struct strip score, loss;
+    const bool has_two = screen->columns >= TWO_COLUMNS;
+    const int rows = lines - 1, columns = screen->columns - 1;
+    const int left = has_two ? columns / 2 : columns;
+    const char *colour = screen->has_color ? CYAN : "", *usual = screen->has_color ? USUAL : "";
+    score_strip(view, &score, screen, goal, seconds, rows, left);
+    strip_of(&loss, &view->loss, seconds, rows, has_two ? columns - left : columns,
+             screen->is_utf8);
+    (void)fprintf(out, "%*s%-*s%s", STRIP_MARGIN, "", has_two ? left : 0,
+                  swarm_score_name(goal->kind), has_two ? "loss" : "");
+    end_line(view, out);
     for (int row = 0; row < rows; row++) {
-        const char *top = goal->kind == SCORE_OF_TEXT ? "0 bits" : "100 %";
-        const char *side = row == 0 ? top : row == rows - 1 ? low : "";
-        (void)fprintf(out, "%*s %s" CYAN, PLOT_MARGIN - 2, side, screen->is_utf8 ? "│" : "|");
-        plot_print_row(&plot, out, row);
+        strip_print_row(&score, out, row, colour);
+        if (has_two) {
+            (void)fputs(usual, out);
+            strip_print_row(&loss, out, row, colour);
+        }
         end_line(view, out);
     }
 }
@@ -229,78 +207,159 @@ static const char *state_of(const struct swarm_node *node)
     return node->steps == 0 ? "joining" : "training";
 }
 
-static void draw_node(struct swarm_view *view, FILE *out, int columns,
-                      const struct swarm_node *node, enum score_kind kind, int i)
+/* A line of cells: from the first one that does not fit on, they are left out. */
+struct cells {
+    FILE *out;
+    int left; /* columns */
+};
+
+static bool has_room(struct cells *cells, int width)
 {
-    char line[LINE_BYTES], rate[16], score[SCORE_TEXT], loss[16], sent[16], received[16];
+    const bool has = width <= cells->left;
+    cells->left = has ? cells->left - width : 0;
+    return has;
+}
+
+/* At the right of so many columns. */
+static void put(struct cells *cells, int width, const char *text)
+{
+    if (has_room(cells, width))
+        (void)fprintf(cells->out, "%*.*s", width, width, text);
+}
+
+static void put_bar(struct cells *cells, const struct terminal *screen, double part)
+{
+    if (!has_room(cells, NODE_BAR + 2))
+        return;
+    (void)fprintf(cells->out, "  %s", screen->has_color ? GREEN : "");
+    bar_print(cells->out, part, NODE_BAR, screen->is_utf8);
+    (void)fputs(screen->has_color ? USUAL : "", cells->out);
+}
+
+static int width_of_score(enum score_kind kind)
+{
+    return kind == SCORE_OF_TEXT ? 17 : 10;
+}
+
+static void draw_heading(struct swarm_view *view, FILE *out, int columns, enum score_kind kind)
+{
+    struct cells cells = {out, columns - 1};
+    put(&cells, 14, "node  state   ");
+    put(&cells, 7, "per s");
+    put(&cells, NODE_BAR + 2, "samples   ");
+    put(&cells, 8, "");
+    put(&cells, width_of_score(kind), swarm_score_name(kind));
+    put(&cells, 8, "loss");
+    put(&cells, 10, "sent");
+    put(&cells, 7, "peers");
+    end_line(view, out);
+}
+
+/* samples: of all nodes. */
+static void draw_node(struct swarm_view *view, FILE *out, const struct terminal *screen,
+                      const struct swarm_node *node, enum score_kind kind, int i, uint64_t samples)
+{
+    char text[LINE_BYTES], score[SCORE_TEXT];
+    struct cells cells = {out, screen->columns - 1};
     const bool is_up = node->pid != 0;
-    (void)snprintf(line, sizeof line, "%4d  %-8s%8s%10" PRIu64 "%*s%8s%10s%10s%7" PRIu64, i,
-                   state_of(node),
-                   known_or_dash(rate, is_up && node->samples_per_second > 0, "%.0f",
-                                 node->samples_per_second),
-                   node->samples, kind == SCORE_OF_TEXT ? 17 : 10,
-                   score_or_dash(score, node->tested > 0, kind, swarm_node_score(node, kind)),
-                   known_or_dash(loss, node->steps > 0 && isfinite(node->loss), "%.3f", node->loss),
-                   swarm_amount((double)node->bytes_sent, sent),
-                   swarm_amount((double)node->bytes_received, received), node->neighbours);
-    draw_text(view, out, columns, line);
+    (void)snprintf(text, sizeof text, "%4d  %-8s", i, state_of(node));
+    put(&cells, 14, text);
+    put(&cells, 7,
+        known_or_dash(text, is_up && node->samples_per_second > 0, "%.0f",
+                      node->samples_per_second));
+    put_bar(&cells, screen, samples > 0 ? (double)node->samples / (double)samples : 0);
+    (void)snprintf(text, sizeof text, "%" PRIu64, node->samples);
+    put(&cells, 8, text);
+    put(&cells, width_of_score(kind),
+        score_or_dash(score, node->tested > 0, kind, swarm_node_score(node, kind)));
+    put(&cells, 8,
+        known_or_dash(text, node->steps > 0 && isfinite(node->loss), "%.3f", node->loss));
+    put(&cells, 10, swarm_amount((double)node->bytes_sent, text));
+    (void)snprintf(text, sizeof text, "%" PRIu64, node->neighbours);
+    put(&cells, 7, text);
+    end_line(view, out);
 }
 
 /* In so many lines, the heading's among them. */
-static void draw_nodes(struct swarm_view *view, FILE *out, int columns,
+static void draw_nodes(struct swarm_view *view, FILE *out, const struct terminal *screen,
                        const struct swarm_node *nodes, int count, enum score_kind kind, int lines)
 {
     char text[LINE_BYTES];
     const int shown = count <= lines - 1 ? count : lines - 2;
-    (void)snprintf(text, sizeof text, "%4s  %-8s%8s%10s%*s%8s%10s%10s%7s", "node", "state", "per s",
-                   "samples", kind == SCORE_OF_TEXT ? 17 : 10, swarm_score_name(kind), "loss",
-                   "sent", "received", "peers");
-    draw_text(view, out, columns, text);
+    const uint64_t samples = swarm_goal_samples(nodes, count);
+    draw_heading(view, out, screen->columns, kind);
     for (int i = 0; i < shown; i++)
-        draw_node(view, out, columns, &nodes[i], kind, i + 1);
+        draw_node(view, out, screen, &nodes[i], kind, i + 1, samples);
     if (shown < count) {
         (void)snprintf(text, sizeof text, "      and %d more", count - shown);
-        draw_text(view, out, columns, text);
+        draw_text(view, out, screen->columns, text);
     }
 }
 
-static void draw(struct swarm_view *view, FILE *out, const struct swarm_screen *screen,
+static void draw_lately(struct swarm_view *view, FILE *out, int columns, int lines, double seconds)
+{
+    char line[LATELY_TEXT_BYTES + 24];
+    for (int i = 0; i < lines; i++)
+        draw_text(view, out, columns, lately_line(&view->lately, (size_t)i, seconds, line));
+}
+
+static void draw(struct swarm_view *view, FILE *out, const struct terminal *screen,
                  const struct swarm_node *nodes, int count, const struct swarm_goal *goal,
                  double seconds)
 {
     const struct totals totals = add_up(nodes, count, goal->kind);
     const int bars = 3, blanks = 2;
     const int left = screen->rows - 1 - bars - blanks; /* the cursor stands below */
-    int curve = left - 1 - count < PLOT_ROWS ? left - 1 - count : PLOT_ROWS;
+    int lately = left >= LATELY_ROWS ? (int)view->lately.count : 0;
+    lately = lately < LATELY_SHOWN ? lately : LATELY_SHOWN;
+    const int room = left - lately - 1 - count;
+    int curve = room < PLOT_ROWS ? room : PLOT_ROWS;
     if (view->lines > 0 && view->columns != screen->columns)
         (void)fputs(CLEAR, out); /* the terminal has wrapped what stood there */
     else if (view->lines > 0)
         (void)fprintf(out, "\r\033[%dA", view->lines);
     view->lines = 0;
     view->columns = screen->columns;
+    view->has_color = screen->has_color;
     draw_bars(view, out, screen, &totals, goal, seconds);
     if (curve >= PLOT_ROWS_MIN) {
         draw_text(view, out, screen->columns, "");
-        draw_curve(view, out, screen, goal, seconds, curve);
+        draw_curves(view, out, screen, goal, seconds, curve);
     } else {
         curve = 0;
     }
-    if (left - curve >= 3) {
+    if (left - lately - curve >= 3) {
         draw_text(view, out, screen->columns, "");
-        draw_nodes(view, out, screen->columns, nodes, count, goal->kind, left - curve);
+        draw_nodes(view, out, screen, nodes, count, goal->kind, left - lately - curve);
     }
+    draw_lately(view, out, screen->columns, lately, seconds);
     (void)fputs(REST_BELOW, out);
 }
 
-void swarm_view_show(struct swarm_view *view, FILE *out, const struct swarm_screen *screen,
+/* What is new of each node since the last time. */
+static void see_nodes(struct swarm_view *view, const struct swarm_node *nodes, int count,
+                      double seconds)
+{
+    for (int i = 0; i < count; i++) {
+        const char *state = state_of(&nodes[i]);
+        if (view->state[i] && strcmp(view->state[i], state) != 0)
+            lately_note(&view->lately, seconds, "node %d: %s", i + 1, state);
+        view->state[i] = state;
+    }
+}
+
+void swarm_view_show(struct swarm_view *view, FILE *out, const struct terminal *screen,
                      const struct swarm_node *nodes, int count, const struct swarm_goal *goal,
                      double seconds)
 {
     CHECK(count >= 0 && count <= SWARM_NODES_MAX);
     const struct totals totals = add_up(nodes, count, goal->kind);
+    see_nodes(view, nodes, count, seconds);
+    if (totals.losses > 0)
+        timeline_add(&view->loss, seconds, totals.loss / totals.losses);
     if (totals.tested > 0 && totals.evaluations != view->evaluations) {
         view->evaluations = totals.evaluations;
-        add_point(view, seconds, score_of(&totals));
+        timeline_add(&view->score, seconds, score_of(&totals));
     }
     if (screen->columns >= COLUMNS_LEAST && screen->rows > 0)
         draw(view, out, screen, nodes, count, goal, seconds);

@@ -4,42 +4,38 @@
  *   accuracy  ██████████████████████░░░░  85.65 % of 88 %     towards the target
  *   limit     ███░░░░░░░░░░░░░░░░░░░░░░░  12 % used
  *
- *   100 % │        ⣀⡠⠤⠒⠒⠉           the accuracy over time; dots: the target
- *         │⢀⠔⠉
- *     60 % │
+ *         accuracy                     loss
+ *   100 % │        ⣀⡠⠤⠒⠒⠉        2.0 │⢄             over time; dots: the target
+ *         │⢀⠔⠉                         │ ⠉⠒⠤⣀
+ *    60 % │                        0.5 │     ⠉⠒⠒⠒
  *
- *   node  state     samples/s ...   one line for each, cut to what fits
+ *   node  state     per s  samples      one line for each; a bar: its part of all samples
+ *      1  training    250  ███░░░░░░░ … columns that do not fit are left out
+ *   12 s ago: node 3: training          what was new
  *
  * Held by tests/unit/commands/test_swarm_view.c.
  */
 #ifndef HEARSAY_COMMANDS_SWARM_SWARM_VIEW_H
 #define HEARSAY_COMMANDS_SWARM_SWARM_VIEW_H
 
+#include "commands/lately.h"
 #include "commands/swarm/swarm_goal.h"
-
-#define VIEW_POINTS 512
-
-struct swarm_screen {
-    int rows;
-    int columns;  /* 0: no terminal that can be drawn on */
-    bool is_utf8; /* it knows more than ASCII */
-};
-
-/* The terminal that standard output is, whose size may change at any time. None when NO_COLOR or
- * TERM=dumb asks for plain text. */
-struct swarm_screen swarm_view_screen(void);
+#include "commands/terminal.h"
+#include "plot/timeline.h"
 
 struct swarm_view {
-    double at_s[VIEW_POINTS];  /* since the start, ascending */
-    double score[VIEW_POINTS]; /* swarm_score.h, of all nodes' evaluations together */
-    int points;                /* taken of both */
-    uint64_t evaluations;      /* of all nodes, at the last point */
-    int lines;                 /* of the picture that stands on the terminal */
-    int columns;               /* that it was drawn for */
+    struct timeline score;              /* swarm_score.h, of all nodes' evaluations together */
+    struct timeline loss;               /* of training, the mean of those that know theirs */
+    struct lately lately;               /* what was new */
+    const char *state[SWARM_NODES_MAX]; /* as each was shown last; NULL: not yet */
+    uint64_t evaluations;               /* of all nodes, at the last point */
+    int lines;                          /* of the picture that stands on the terminal */
+    int columns;                        /* that it was drawn for */
+    bool has_color;                     /* it was drawn with colours */
 };
 
 /* Show the nodes at so many seconds since the start, and remember their accuracy for the curve. */
-void swarm_view_show(struct swarm_view *view, FILE *out, const struct swarm_screen *screen,
+void swarm_view_show(struct swarm_view *view, FILE *out, const struct terminal *screen,
                      const struct swarm_node *nodes, int count, const struct swarm_goal *goal,
                      double seconds);
 

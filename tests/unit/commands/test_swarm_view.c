@@ -10,7 +10,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "commands/swarm/swarm_plot.h"
 #include "commands/swarm/swarm_view.h"
 
 #define NODES 3
@@ -47,7 +46,7 @@ static void evaluate(int count, uint64_t correct)
 }
 
 /* The caller frees it. */
-static char *shown(struct swarm_screen screen, int count, double seconds)
+static char *shown(struct terminal screen, int count, double seconds)
 {
     char *text = NULL;
     size_t bytes = 0;
@@ -93,7 +92,7 @@ static void without_a_terminal_it_is_a_plain_line(void **state)
 {
     (void)state;
     evaluate(NODES, 85);
-    char *text = shown((struct swarm_screen){0}, NODES, 25);
+    char *text = shown((struct terminal){0}, NODES, 25);
     assert_string_equal(text,
                         "   25 s  accuracy 85.00 %  loss 0.500  750 samples/s  3000 samples  sent "
                         "6.6 MB  rumors published 0, received 0  limit used to 1 %\n");
@@ -105,18 +104,18 @@ static void what_is_not_known_is_a_dash(void **state)
     (void)state;
     for (int i = 0; i < NODES; i++)
         nodes[i] = (struct swarm_node){.pid = 1, .loss = NAN, .samples_per_second = NAN};
-    char *text = shown((struct swarm_screen){0}, NODES, 1);
+    char *text = shown((struct terminal){0}, NODES, 1);
     holds(text, "accuracy -  loss -  - samples/s");
     free(text);
-    text = shown((struct swarm_screen){.rows = 24, .columns = 80}, NODES, 2);
-    holds(text, "   1  starting       -         0         -       -       0 B       0 B");
+    text = shown((struct terminal){.rows = 24, .columns = 80}, NODES, 2);
+    holds(text, "   1  starting      -  ..........       0         -       -       0 B      0");
     free(text);
 }
 
 static void a_terminal_has_bars_a_curve_and_a_line_for_each_node(void **state)
 {
     (void)state;
-    const struct swarm_screen screen = {.rows = 24, .columns = 80, .is_utf8 = true};
+    const struct terminal screen = {.rows = 24, .columns = 80, .is_utf8 = true, .has_color = true};
     evaluate(NODES, 44);
     free(shown(screen, NODES, 4));
     evaluate(NODES, 66);
@@ -126,16 +125,32 @@ static void a_terminal_has_bars_a_curve_and_a_line_for_each_node(void **state)
     holds(text, "█████░░░░░░░░░░\033[m  66.00 % of 88 %"); /* three quarters of 40 */
     holds(text, "40 % │");
     holds(text, "⣀"); /* of the curve */
-    holds(text, "   1  training     250      1000   66.00 %   0.500    2.2 MB    1.5 kB      2");
+    holds(text, "   1  training    250  \033[32m███▎░░░░░░\033[m    1000   66.00 %   0.500    2.2 "
+                "MB      2");
+    holds(text, "accuracy                               loss");
+    holds(text, "│\033[36m");
     holds(text, "   2  joining ");
     holds(text, "   3  ended ");
+    holds(text, "now: node 3: ended");
+    holds(text, "now: node 2: joining");
+    free(text);
+}
+
+static void sixty_columns_have_what_fits_whole(void **state)
+{
+    (void)state;
+    evaluate(NODES, 44);
+    char *text = shown((struct terminal){.rows = 24, .columns = 60}, NODES, 8);
+    holds(text, "node  state     per s  samples             accuracy    loss\033[K\n");
+    holds(text, "   1  training    250  ###.......    1000   44.00 %   0.500\033[K\n");
+    holds(text, "accuracy                     loss");
     free(text);
 }
 
 static void it_is_drawn_over_itself(void **state)
 {
     (void)state;
-    const struct swarm_screen screen = {.rows = 24, .columns = 80};
+    const struct terminal screen = {.rows = 24, .columns = 80};
     char *text = shown(screen, NODES, 1);
     const int lines = count_of(text, "\n");
     assert_int_equal(count_of(text, "\033[K\n"), lines); /* each ends what stood there */
@@ -146,7 +161,7 @@ static void it_is_drawn_over_itself(void **state)
     text = shown(screen, NODES, 2);
     assert_ptr_equal(strstr(text, up), text);
     free(text);
-    text = shown((struct swarm_screen){.rows = 24, .columns = 60}, NODES, 3);
+    text = shown((struct terminal){.rows = 24, .columns = 60}, NODES, 3);
     holds(text, "\033[2J"); /* a terminal that was made narrower has wrapped the lines */
     free(text);
 }
@@ -155,16 +170,18 @@ static void it_fits_every_terminal(void **state)
 {
     (void)state;
     evaluate(SWARM_NODES_MAX, 50);
+    int seconds = 0;
     for (int columns = 40; columns <= 250; columns += 7) {
         for (int rows = 10; rows <= 60; rows++) {
-            char *text = shown((struct swarm_screen){rows, columns, true}, SWARM_NODES_MAX, rows);
+            char *text =
+                shown((struct terminal){rows, columns, true, true}, SWARM_NODES_MAX, ++seconds);
             if (widest(text) >= columns || count_of(text, "\n") >= rows)
                 fail_msg("%d lines of %d columns, where there are %d and %d:\n%s",
                          count_of(text, "\n"), widest(text), rows, columns, text);
             free(text);
         }
     }
-    char *text = shown((struct swarm_screen){16, 80, false}, SWARM_NODES_MAX, 100);
+    char *text = shown((struct terminal){16, 80, false, false}, SWARM_NODES_MAX, ++seconds);
     holds(text, "and 24 more");
     free(text);
 }
@@ -173,50 +190,24 @@ static void a_terminal_without_utf8_gets_ascii(void **state)
 {
     (void)state;
     evaluate(NODES, 44);
-    free(shown((struct swarm_screen){24, 80, false}, NODES, 4));
+    free(shown((struct terminal){24, 80, false, false}, NODES, 4));
     evaluate(NODES, 66);
-    char *text = shown((struct swarm_screen){24, 80, false}, NODES, 8);
+    char *text = shown((struct terminal){24, 80, false, false}, NODES, 8);
     for (const char *at = text; *at; at++)
         assert_true(*at > 0);
     holds(text, "##########..........");
     free(text);
 }
 
-static void a_long_run_keeps_its_curve(void **state)
+static void without_colours_it_is_drawn_as_well(void **state)
 {
     (void)state;
-    for (int i = 1; i <= 10 * VIEW_POINTS; i++) {
-        evaluate(NODES, 50);
-        free(shown((struct swarm_screen){0}, NODES, i));
-    }
-    assert_true(view.points > VIEW_POINTS / 2 - 1 && view.points <= VIEW_POINTS);
-    assert_true(view.at_s[0] == 1);
-    for (int i = 1; i < view.points; i++)
-        assert_true(view.at_s[i] > view.at_s[i - 1]);
-}
-
-/* A row of the plot as text; the caller frees it. */
-static char *row_of(const struct plot *plot, int row)
-{
-    char *text = NULL;
-    size_t bytes = 0;
-    FILE *out = open_memstream(&text, &bytes);
-    plot_print_row(plot, out, row);
-    assert_int_equal(fclose(out), 0);
-    return text;
-}
-
-static void a_curve_lies_where_its_values_are(void **state)
-{
-    (void)state;
-    struct plot plot = {.rows = 2, .columns = 4, .is_utf8 = true};
-    const double at_s[] = {0, 8}, value[] = {0, 1};
-    plot_curve(&plot, at_s, value, 2, 8);
-    char *upper = row_of(&plot, 0), *lower = row_of(&plot, 1);
-    assert_string_equal(upper, "  ⡠⠊");
-    assert_string_equal(lower, "⡠⠊  ");
-    free(upper);
-    free(lower);
+    evaluate(NODES, 44);
+    char *text = shown((struct terminal){.rows = 24, .columns = 80}, NODES, 4);
+    assert_null(strstr(text, "\033[3")); /* no colour */
+    assert_null(strstr(text, "\033[m"));
+    holds(text, "accuracy  ####################....................  44.00 % of 88 %");
+    free(text);
 }
 
 int main(void)
@@ -225,11 +216,11 @@ int main(void)
         cmocka_unit_test_setup(without_a_terminal_it_is_a_plain_line, begin),
         cmocka_unit_test_setup(what_is_not_known_is_a_dash, begin),
         cmocka_unit_test_setup(a_terminal_has_bars_a_curve_and_a_line_for_each_node, begin),
+        cmocka_unit_test_setup(sixty_columns_have_what_fits_whole, begin),
         cmocka_unit_test_setup(it_is_drawn_over_itself, begin),
         cmocka_unit_test_setup(it_fits_every_terminal, begin),
         cmocka_unit_test_setup(a_terminal_without_utf8_gets_ascii, begin),
-        cmocka_unit_test_setup(a_long_run_keeps_its_curve, begin),
-        cmocka_unit_test_setup(a_curve_lies_where_its_values_are, begin),
+        cmocka_unit_test_setup(without_colours_it_is_drawn_as_well, begin),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

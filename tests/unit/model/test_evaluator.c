@@ -93,6 +93,36 @@ static void weights_of_zero_know_nothing(void **state)
     model_free(model);
 }
 
+/* Called again and again, until all are scored. */
+static void see_progress(void *context, uint32_t done, uint32_t all)
+{
+    uint32_t *seen = context;
+    assert_int_equal(all, TESTS);
+    assert_true(done > *seen && done <= all);
+    *seen = done;
+}
+
+static void who_watches_sees_how_far_it_is(void **state)
+{
+    (void)state;
+    static float weights[P_MAX];
+    struct dataset train, test;
+    uint32_t seen = 0;
+    load_glyphs(&train, &test);
+    struct model *model = model_on(backend, "maxpool 4, dense 10", &test);
+    struct evaluator *evaluator = evaluator_new(&arena, backend, model, &test);
+    dataset_free(&train);
+    dataset_free(&test);
+    model_init(model, 1, weights);
+    const struct evaluation alone = evaluator_run(evaluator, weights, 0, TESTS);
+    evaluator_watch(evaluator, see_progress, &seen);
+    const struct evaluation watched = evaluator_run(evaluator, weights, 0, TESTS);
+    assert_int_equal(seen, TESTS);
+    assert_true(watched.loss == alone.loss && watched.correct == alone.correct);
+    evaluator_free(evaluator);
+    model_free(model);
+}
+
 static void the_marks_of_the_parts_are_the_mark_of_the_whole(void **state)
 {
     (void)state;
@@ -230,6 +260,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(weights_of_zero_know_nothing),
+        TEST(who_watches_sees_how_far_it_is),
         TEST(the_marks_of_the_parts_are_the_mark_of_the_whole),
         TEST(learners_and_exam_share_a_model_as_if_each_had_its_own),
         TEST(the_same_weights_get_the_same_mark_whatever_happens_between),

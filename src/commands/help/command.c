@@ -1,0 +1,35 @@
+#include "commands/help/command.h"
+
+#include <getopt.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+
+const struct command *command_find(const struct command_table *table, const char *name)
+{
+    for (size_t i = 0; i < table->count; i++)
+        if (strcmp(table->command[i].name, name) == 0)
+            return &table->command[i];
+    return NULL;
+}
+
+/* Each command prints its help to stdout, which glibc lets point elsewhere ("Standard Streams" in
+ * its manual); so there is one text, whoever reads it. */
+char *command_help(const struct command *command)
+{
+    char title[COMMAND_TITLE_BYTES], option[] = "--help", *argv[] = {title, option, NULL};
+    char *text = NULL;
+    size_t bytes = 0;
+    FILE *const usual = stdout, *const out = open_memstream(&text, &bytes);
+    if (!out)
+        memory_missing(BUFSIZ);
+    (void)snprintf(title, sizeof title, "hearsay %s", command->name);
+    optind = 0; /* getopt begins anew */
+    stdout = out;
+    const int code = command->run(2, argv);
+    stdout = usual;
+    CHECK(fclose(out) == 0 && code == 0);
+    return text;
+}

@@ -1,0 +1,242 @@
+#include "commands/help/completion.h"
+
+#include <ctype.h>
+#include <getopt.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "commands/config_options.h"
+#include "commands/help/completion_script.h"
+#include "commands/help/exit_codes.h"
+#include "commands/help/usage.h"
+#include "config/config_key.h"
+
+#define WORD_BYTES 128
+
+/* What is asked, and where the answer goes. */
+struct asked {
+    FILE *out;
+    const char *typed;       /* so far, of the word */
+    char before[WORD_BYTES]; /* what comes before each candidate: "--set=", or nothing */
+};
+
+static void offer(const struct asked *asked, const char *word, const char *help)
+{
+    char whole[2 * WORD_BYTES];
+    (void)snprintf(whole, sizeof whole, "%s%s", asked->before, word);
+    if (strncmp(whole, asked->typed, strlen(asked->typed)) == 0)
+        (void)fprintf(asked->out, "%s\t%s\n", whole, help);
+}
+
+static void offer_files(const struct asked *asked)
+{
+    (void)fprintf(asked->out, ":files\t%s\n", asked->before);
+}
+
+/* "a|b|c" */
+static void offer_words(const struct asked *asked, const char *words)
+{
+    while (*words) {
+        char word[WORD_BYTES];
+        const size_t bytes = strcspn(words, "|");
+        (void)snprintf(word, sizeof word, "%.*s", (int)bytes, words);
+        offer(asked, word, "");
+        words += bytes + (words[bytes] == '|');
+    }
+}
+
+/* Values of a key, once it is typed with its "=". */
+static void offer_value(struct asked *asked, const struct config_key *key)
+{
+    const size_t used = strlen(asked->before);
+    (void)snprintf(asked->before + used, sizeof asked->before - used, "%s.%s=", key->section,
+                   key->name);
+    if (key->type == CONFIG_PATH || (key->type == CONFIG_TEXT && strcmp(key->section, "data") == 0))
+        offer_files(asked);
+    else if (key->type == CONFIG_BOOL)
+        offer_words(asked, "yes|no");
+    else if (key->words && key->words[0])
+        offer_words(asked, key->words);
+    else
+        offer(asked, key->initial, "the default");
+}
+
+/* "SECTION.KEY=VALUE" */
+static void offer_setting(struct asked *asked)
+{
+    char word[WORD_BYTES];
+    const char *typed = asked->typed + strlen(asked->before);
+    for (size_t i = 0; i < config_key_count(); i++) {
+        const struct config_key *key = config_key_at(i);
+        const int bytes = snprintf(word, sizeof word, "%s.%s=", key->section, key->name);
+        if (strncmp(typed, word, (size_t)bytes) == 0) {
+            offer_value(asked, key);
+            return;
+        }
+    }
+    for (size_t i = 0; i < config_key_count(); i++) {
+        const struct config_key *key = config_key_at(i);
+        (void)snprintf(word, sizeof word, "%s.%s=", key->section, key->name);
+        offer(asked, word, key->help);
+    }
+}
+
+static bool is_in_word(char c)
+{
+    return islower((unsigned char)c) || isdigit((unsigned char)c) || c == '-' || c == '_';
+}
+
+/* The words that help begins with where it lists them: "idx, npy or xor (default …)". */
+static void offer_listed(const struct asked *asked, const char *help)
+{
+    bool is_list = false;
+    for (;;) {
+        char word[WORD_BYTES];
+        size_t bytes = 0;
+        while (is_in_word(help[bytes]))
+            bytes++;
+        (void)snprintf(word, sizeof word, "%.*s", (int)bytes, help);
+        help += bytes;
+        const bool goes_on = strncmp(help, ", ", 2) == 0 || strncmp(help, " or ", 4) == 0;
+        if (bytes == 0 || strcmp(word, "or") == 0 || (!goes_on && !is_list))
+            return; /* a sentence, and no list */
+        offer(asked, word, "");
+        if (!goes_on)
+            return;
+        is_list = true;
+        help += help[0] == ',' ? 2 : 4;
+    }
+}
+
+static bool has(const char *text, const char *part)
+{
+    return strstr(text, part) != NULL;
+}
+
+static void offer_value_of(struct asked *asked, const struct usage_option *option)
+{
+    if (has(option->value, "KEY=VALUE"))
+        offer_setting(asked);
+    else if (has(option->value, "FILE") || has(option->value, "DIR"))
+        offer_files(asked);
+    else
+        offer_listed(asked, option->help);
+}
+
+/* What is not an option, as the command's forms name it. */
+static void offer_arguments(const struct asked *asked, const struct usage *usage)
+{
+    bool has_files = false;
+    for (size_t i = 0; i < usage->forms; i++) {
+        const char *line = usage->form[i].line;
+        const char *word = strrchr(line, ' ');
+        has_files = has_files || has(line, "FILE") || has(line, "DIR") || has(line, "SCENARIO");
+        if (word && has(word, "|") && islower((unsigned char)word[1]))
+            offer_words(asked, word + 1);
+    }
+    if (has_files)
+        offer_files(asked);
+}
+
+static void offer_options(const struct asked *asked, const struct usage *usage)
+{
+    for (size_t i = 0; i < usage->options; i++)
+        offer(asked, usage->option[i].name, usage->option[i].help);
+}
+
+static void offer_commands(const struct asked *asked, const struct command_table *table)
+{
+    for (size_t i = 0; i < table->count; i++)
+        offer(asked, table->command[i].name, table->command[i].summary);
+}
+
+/* The word after those of a command. */
+static void answer_for(struct asked *asked, const struct usage *usage, const char *last)
+{
+    const struct usage_option *option = usage_find(usage, last);
+    const char *equals = strchr(asked->typed, '=');
+    if (option && option->value[0]) {
+        offer_value_of(asked, option);
+    } else if (strncmp(asked->typed, "--", 2) == 0 && equals) {
+        char name[USAGE_NAME_BYTES];
+        (void)snprintf(name, sizeof name, "%.*s", (int)(equals - asked->typed), asked->typed);
+        (void)snprintf(asked->before, sizeof asked->before, "%.*s",
+                       (int)(equals - asked->typed) + 1, asked->typed);
+        option = usage_find(usage, name);
+        if (option && option->value[0])
+            offer_value_of(asked, option);
+    } else if (asked->typed[0] == '-') {
+        offer_options(asked, usage);
+    } else {
+        offer_arguments(asked, usage);
+    }
+}
+
+void completion_answer(FILE *out, const struct command_table *table, int count,
+                       const char *const *words)
+{
+    struct asked asked = {.out = out, .typed = count > 0 ? words[count - 1] : ""};
+    if (count <= 1 || (count == 2 && strcmp(words[0], "help") == 0)) {
+        offer_commands(&asked, table);
+        if (count == 2)
+            offer(&asked, EXIT_CODES_TOPIC, "what the exit codes mean");
+        if (count <= 1) {
+            offer(&asked, "help", "what a command can do");
+            offer(&asked, "--help", "all commands");
+            offer(&asked, "--version", "which version this is, and what computes");
+        }
+        return;
+    }
+    const struct command *command = command_find(table, words[0]);
+    if (!command)
+        return;
+    struct usage *usage = memory_new(1, sizeof *usage);
+    char *help = command_help(command);
+    usage_parse(usage, help);
+    answer_for(&asked, usage, words[count - 2]);
+    free(usage);
+    free(help);
+}
+
+static const char usage_text[] =
+    "hearsay completion bash|zsh|fish: what completes its command lines in a shell\n"
+    "\n"
+    "Printed as a script, which cmake --install has put where shells look for it; or try it with\n"
+    "\n"
+    "  source <(hearsay completion bash)\n"
+    "  source <(hearsay completion zsh)\n"
+    "  hearsay completion fish | source\n"
+    "\n"
+    "  --help             print this\n"
+    "\n"
+    "Commands, options, keys of the configuration after --set, and files are completed: as the\n"
+    "program says that they are, since the script asks it.\n"
+    "Exit codes: 0 printed, 2 wrong usage.\n";
+
+int completion_run(const struct command_table *table, int argc, char **argv)
+{
+    static const struct option known[] = {{"help", no_argument, NULL, 'h'}, {NULL, 0, NULL, 0}};
+    struct problem problem;
+    if (argc > 1 && strcmp(argv[1], COMPLETION_ASK) == 0) {
+        completion_answer(stdout, table, argc - 2, (const char *const *)argv + 2);
+        return 0;
+    }
+    int option;
+    while ((option = getopt_long(argc, argv, "h", known, NULL)) != -1) {
+        if (option == 'h') {
+            (void)fputs(usage_text, stdout);
+            return 0;
+        }
+        (void)problem_set(&problem, MALFORMED, "see: %s --help", argv[0]);
+        return config_options_complain(&problem, 2);
+    }
+    const char *script = argc - optind == 1 ? completion_script(argv[optind]) : NULL;
+    if (!script) {
+        (void)problem_set(&problem, MALFORMED, "for bash, zsh or fish? see: %s --help", argv[0]);
+        return config_options_complain(&problem, 2);
+    }
+    (void)fputs(script, stdout);
+    return 0;
+}

@@ -1,0 +1,62 @@
+#include "commands/help/exit_codes.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "commands/help/usage.h"
+
+#define COLUMNS 96
+#define INDENT  14
+
+static const struct exit_code CODES[] = {
+    {"0", "done; or what was asked is so"},
+    {"1", "failed; or what was asked is not so. A sentence on standard error says why"},
+    {"2", "wrong usage or configuration: the same command will not do"},
+    {"3", "node: no peer took it in; status: the node answers, and is not ready"},
+    {"4", "node: the operator, or the members by votes, have put it out"},
+    {"5", "node: nobody that it called has it as a member"},
+    {"128 + N", "signal N ended it, such as 130 after Ctrl+C; 134: a defect, which it prints"},
+};
+
+const struct exit_code *exit_code_at(size_t i)
+{
+    return i < sizeof CODES / sizeof *CODES ? &CODES[i] : NULL;
+}
+
+/* In lines that end before the right side, all but the first indented. */
+static void print_folded(FILE *out, const char *text)
+{
+    size_t at = INDENT;
+    while (*text) {
+        const size_t word = strcspn(text, " ");
+        if (at > INDENT && at + 1 + word > COLUMNS) {
+            (void)fprintf(out, "\n%*s", INDENT, "");
+            at = INDENT;
+        } else if (at > INDENT) {
+            (void)fputc(' ', out);
+            at++;
+        }
+        (void)fprintf(out, "%.*s", (int)word, text);
+        at += word;
+        text += word + strspn(text + word, " ");
+    }
+    (void)fputc('\n', out);
+}
+
+void exit_codes_print(FILE *out, const struct command_table *table)
+{
+    struct usage *usage = memory_new(1, sizeof *usage);
+    (void)fputs("The exit codes of all commands:\n\n", out);
+    for (size_t i = 0; exit_code_at(i); i++)
+        (void)fprintf(out, "  %-10s%s\n", exit_code_at(i)->code, exit_code_at(i)->meaning);
+    (void)fputs("\nWhat each command says of its own:\n\n", out);
+    for (size_t i = 0; i < table->count; i++) {
+        char *help = command_help(&table->command[i]);
+        usage_parse(usage, help);
+        (void)fprintf(out, "  %-*s", INDENT - 2, table->command[i].name);
+        print_folded(out, usage->exit_codes);
+        free(help);
+    }
+    free(usage);
+}

@@ -1,0 +1,31 @@
+/* What changed last, for whoever watches: a few lines, the newest first.
+ *
+ *   12 s ago: node 3 left
+ *
+ * Held by tests/unit/commands/test_changes.c.
+ */
+#ifndef HEARSAY_COMMANDS_LATELY_H
+#define HEARSAY_COMMANDS_LATELY_H
+
+#include <stddef.h>
+
+#define LATELY_LINES      4
+#define LATELY_TEXT_BYTES 96
+
+struct lately {
+    struct {
+        double at_s;
+        char text[LATELY_TEXT_BYTES];
+    } item[LATELY_LINES]; /* [count], the newest first */
+    size_t count;         /* of items */
+};
+
+/* Something happened (printf format). */
+void lately_note(struct lately *lately, double at_s, const char *format, ...)
+    __attribute__((format(printf, 3, 4)));
+
+/* The i-th newest as a line, without a line feed; i < count. */
+const char *lately_line(const struct lately *lately, size_t i, double now_s,
+                        char out[static LATELY_TEXT_BYTES + 24]);
+
+#endif

@@ -1,0 +1,30 @@
+/* Numbers over steps as TensorBoard reads them: a file of TFRecords, each an Event.
+ *
+ *   OFFSET  SIZE  MEANING                                (integers: little-endian)
+ *   0       8     bytes of the event
+ *   8       4     masked CRC-32C of those 8 bytes
+ *   12      n     the event, a message of protocol buffers (tensorflow/core/util/event.proto)
+ *   12 + n  4     masked CRC-32C of the event
+ *
+ * Source: tensorflow/core/lib/io/record_writer.h. Held by tests/unit/commands/test_event_file.c and
+ * tests/process/test_tensorboard.sh, in which TensorBoard reads it.
+ */
+#ifndef HEARSAY_COMMANDS_PLOT_EVENT_FILE_H
+#define HEARSAY_COMMANDS_PLOT_EVENT_FILE_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#define EVENT_TAG_BYTES 128 /* of a tag, at most */
+
+/* What every file begins with. wall_s: seconds since 1970. */
+void event_file_begin(FILE *out, double wall_s);
+
+/* One number under a tag, which is cut to what has room. */
+void event_file_add(FILE *out, double wall_s, int64_t step, const char *tag, float value);
+
+/* CRC-32C (Castagnoli; RFC 3720, B.4), as it is, without the mask. */
+uint32_t event_file_crc(const void *bytes, size_t count);
+
+#endif

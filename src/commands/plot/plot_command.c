@@ -1,0 +1,311 @@
+#include "commands/plot/plot_command.h"
+
+#include <getopt.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/memory.h"
+#include "commands/config_options.h"
+#include "commands/plot/plot_file.h"
+#include "commands/plot/plot_json.h"
+#include "commands/plot/plot_tensorboard.h"
+#include "commands/plot/series.h"
+#include "commands/terminal.h"
+#include "plot/chart_text.h"
+
+#define NAME_BYTES 256
+
+const char plot_usage[] =
+    "hearsay plot [options] FILE...: curves of what logs and simulations hold\n"
+    "\n"
+    "FILE is the log of a node (node.log), CSV with a heading, such as the series.csv and\n"
+    "nodes.csv of hearsay sim, or a play of hearsay compare (plays/*.json).\n"
+    "\n"
+    "  --what NAME        loss, test-loss, accuracy, or any other number that the files have,\n"
+    "                     such as samples_per_second, share or lag_s_max (default loss)\n"
+    "  --by NAME          time, samples or bytes: over what (default time); those of a log are\n"
+    "                     of its node alone\n"
+    "  --out FILE         draw a picture, FILE.svg or FILE.png, instead of characters\n"
+    "  --title TEXT       what stands above it\n"
+    "  --range LOW:HIGH   what it shows (default: everything)\n"
+    "  --tensorboard DIR  write them for TensorBoard instead: a run for each curve, and without\n"
+    "                     --what the usual numbers, each under its name\n"
+    "  --json             print the points as one JSON object\n"
+    "  --help             print this\n"
+    "\n"
+    "A column named curve, strategy, contestant or node makes a curve of each. A log that a node\n"
+    "went on with after it was started again is one curve; the time in between does not count.\n"
+    "A .png file takes rsvg-convert, of Debian's package librsvg2-bin.\n"
+    "Exit codes: 0 drawn, 1 failed, 2 wrong usage.\n";
+
+struct plot_options {
+    struct series_set set; /* what is asked for, and what is found */
+    const char *out;       /* file; NULL: the terminal */
+    const char *title;
+    const char *tensorboard; /* folder; NULL: not asked for */
+    bool has_range;          /* --range was given */
+    double low, high;
+    bool json, help;
+};
+
+static const char *const BY[] = {
+    [BY_TIME] = "time", [BY_SAMPLES] = "samples", [BY_BYTES] = "bytes"};
+
+static enum error take_by(struct plot_options *options, const char *text, struct problem *problem)
+{
+    for (size_t i = 0; i < sizeof BY / sizeof *BY; i++)
+        if (strcmp(text, BY[i]) == 0) {
+            options->set.by = (enum series_by)i;
+            return OK;
+        }
+    return problem_set(problem, MALFORMED, "--by %.60s: it is time, samples or bytes", text);
+}
+
+static enum error take_range(struct plot_options *options, const char *text,
+                             struct problem *problem)
+{
+    char *end;
+    options->low = strtod(text, &end);
+    const bool has_low = end != text && *end == ':';
+    const char *high = has_low ? end + 1 : text;
+    options->high = strtod(high, &end);
+    options->has_range = true;
+    if (has_low && end != high && !*end && isfinite(options->low) && isfinite(options->high) &&
+        options->low < options->high)
+        return OK;
+    return problem_set(problem, MALFORMED,
+                       "--range %.60s: two numbers, the lower one first, such as 0.7:0.92", text);
+}
+
+static enum error take_option(struct plot_options *options, int option, const char *command,
+                              struct problem *problem)
+{
+    switch (option) {
+    case 'w':
+        options->set.what = optarg;
+        if (optarg[0])
+            return OK;
+        return problem_set(problem, MALFORMED, "--what has no name; see: %s --help", command);
+    case 'b':
+        return take_by(options, optarg, problem);
+    case 'o':
+        options->out = optarg;
+        return plot_file_check(optarg, problem);
+    case 't':
+        options->title = optarg;
+        return OK;
+    case 'T':
+        options->tensorboard = optarg;
+        return OK;
+    case 'r':
+        return take_range(options, optarg, problem);
+    case 'j':
+        options->json = true;
+        return OK;
+    case 'h':
+        options->help = true;
+        return OK;
+    default:
+        return problem_set(problem, MALFORMED, "see: %s --help", command);
+    }
+}
+
+static enum error parse(struct plot_options *options, int argc, char **argv,
+                        struct problem *problem)
+{
+    static const struct option known[] = {{"what", required_argument, NULL, 'w'},
+                                          {"by", required_argument, NULL, 'b'},
+                                          {"out", required_argument, NULL, 'o'},
+                                          {"title", required_argument, NULL, 't'},
+                                          {"range", required_argument, NULL, 'r'},
+                                          {"tensorboard", required_argument, NULL, 'T'},
+                                          {"json", no_argument, NULL, 'j'},
+                                          {"help", no_argument, NULL, 'h'},
+                                          {NULL, 0, NULL, 0}};
+    int option;
+    while ((option = getopt_long(argc, argv, "h", known, NULL)) != -1) {
+        const enum error error = take_option(options, option, argv[0], problem);
+        if (error != OK || options->help)
+            return error;
+    }
+    if (optind == argc)
+        return problem_set(problem, MALFORMED, "which files? see: %s --help", argv[0]);
+    if ((options->json != 0) + (options->out != NULL) + (options->tensorboard != NULL) > 1)
+        return problem_set(problem, MALFORMED,
+                           "either --json, --out or --tensorboard; see: %s --help", argv[0]);
+    if (!options->set.what && !options->tensorboard)
+        options->set.what = "loss";
+    return OK;
+}
+
+/* "run/node1/node.log" is called node1 where all files have one name, else by that. */
+static void label_of(const char *path, bool by_folder, char label[static NAME_BYTES])
+{
+    const char *slash = strrchr(path, '/');
+    const char *name = slash ? slash + 1 : path, *end = strrchr(name, '.');
+    int length = end && end > name ? (int)(end - name) : (int)strlen(name);
+    if (by_folder && slash && slash > path) {
+        const char *start = slash;
+        while (start > path && start[-1] != '/')
+            start--;
+        name = start;
+        length = (int)(slash - start);
+    }
+    (void)snprintf(label, NAME_BYTES, "%.*s", length, name);
+}
+
+static bool have_one_name(char *const *path, size_t count)
+{
+    char first[NAME_BYTES], other[NAME_BYTES];
+    label_of(path[0], false, first);
+    for (size_t i = 1; i < count; i++) {
+        label_of(path[i], false, other);
+        if (strcmp(first, other) != 0)
+            return false;
+    }
+    return count > 1;
+}
+
+/* Two files that would be called the same are called by their paths. */
+static bool is_taken(char *const *path, size_t count, bool by_folder, size_t mine)
+{
+    char label[NAME_BYTES], other[NAME_BYTES];
+    label_of(path[mine], by_folder, label);
+    for (size_t i = 0; i < count; i++) {
+        label_of(path[i], by_folder, other);
+        if (i != mine && strcmp(label, other) == 0)
+            return true;
+    }
+    return false;
+}
+
+static enum error read_files(struct series_set *set, char *const *path, size_t count,
+                             struct problem *problem)
+{
+    const bool by_folder = have_one_name(path, count);
+    enum error error = OK;
+    set->files = count;
+    for (size_t i = 0; error == OK && i < count; i++) {
+        char label[NAME_BYTES];
+        label_of(path[i], by_folder, label);
+        if (is_taken(path, count, by_folder, i))
+            (void)snprintf(label, sizeof label, "%s", path[i]);
+        error = series_read(set, path[i], label, problem);
+    }
+    return error;
+}
+
+/* Seconds, or what they are more readable in: the name of the axis, and what to divide by. */
+static const char *name_of_x(const struct series_set *set, double *scale)
+{
+    double last = 0;
+    *scale = 1;
+    if (set->by != BY_TIME)
+        return set->by == BY_SAMPLES ? "samples" : "bytes sent";
+    for (size_t k = 0; k < set->count; k++)
+        if (set->item[k].count > 0)
+            last = fmax(last, set->item[k].x[set->item[k].count - 1]);
+    if (last < 600)
+        return "seconds";
+    *scale = last < 4 * 3600 ? 60 : last < 4 * 86400 ? 3600 : 86400;
+    return *scale < 61 ? "minutes" : *scale < 3601 ? "hours" : "days";
+}
+
+static void draw_characters(const struct chart *chart)
+{
+    const struct terminal terminal = terminal_of(STDOUT_FILENO);
+    const struct chart_text_style style = {
+        .rows = terminal.rows > 0 ? (int)fmax(terminal.rows - 2, CHART_TEXT_ROWS_MIN)
+                                  : TERMINAL_ROWS - 2,
+        .columns = terminal.columns > 0 ? (int)fmax(terminal.columns, CHART_TEXT_COLUMNS_MIN)
+                                        : TERMINAL_COLUMNS,
+        .is_utf8 = terminal.is_utf8,
+        .has_color = terminal.has_color};
+    chart_text_write(stdout, chart, &style);
+}
+
+static enum error draw(const struct plot_options *options, struct problem *problem)
+{
+    const struct series_set *set = &options->set;
+    struct curve curves[SERIES_MAX];
+    double scale;
+    struct chart chart = {.title = options->title ? options->title : "",
+                          .x_name = name_of_x(set, &scale),
+                          .y_name = set->what,
+                          .curves = curves,
+                          .count = set->count,
+                          .has_range = options->has_range,
+                          .low = options->low,
+                          .high = options->high};
+    for (size_t k = 0; k < set->count; k++) {
+        const struct series *series = &set->item[k];
+        for (size_t i = 0; i < series->count; i++)
+            series->x[i] /= scale;
+        curves[k] = (struct curve){series->name, series->x, series->y, series->count};
+    }
+    if (options->out)
+        return plot_file_write(options->out, &chart, problem);
+    draw_characters(&chart);
+    return OK;
+}
+
+/* One number of all files; MISSING where none has it. */
+static enum error add_tag(const struct plot_options *options, const char *what, char *const *path,
+                          size_t count, bool is_first, struct problem *problem)
+{
+    struct series_set *set = memory_new(1, sizeof *set);
+    *set = (struct series_set){.what = what, .by = options->set.by};
+    enum error error = read_files(set, path, count, problem);
+    if (error == OK)
+        error = plot_tensorboard_add(options->tensorboard, set, is_first, problem);
+    series_free(set);
+    free(set);
+    return error;
+}
+
+/* What was asked for, or of the usual numbers those that the files have. */
+static enum error write_tensorboard(const struct plot_options *options, char *const *path,
+                                    size_t count, struct problem *problem)
+{
+    static const char *const USUAL[] = {"loss",    "test_loss",          "accuracy",   "r2",
+                                        "share",   "samples_per_second", "neighbours", "members",
+                                        "samples", "bytes_sent",         "sent_bytes"};
+    bool is_first = true;
+    if (options->set.what)
+        return add_tag(options, options->set.what, path, count, true, problem);
+    enum error error = OK;
+    for (size_t i = 0; i < sizeof USUAL / sizeof *USUAL; i++) {
+        error = add_tag(options, USUAL[i], path, count, is_first, problem);
+        if (error != OK && error != MISSING)
+            return error;
+        is_first = is_first && error != OK;
+    }
+    return is_first ? error : OK;
+}
+
+int plot_run(int argc, char **argv)
+{
+    struct plot_options *options = memory_new(1, sizeof *options);
+    struct problem problem;
+    int code = 0;
+    if (parse(options, argc, argv, &problem) != OK) {
+        code = config_options_complain(&problem, 2);
+    } else if (options->help) {
+        (void)fputs(plot_usage, stdout);
+    } else if (options->tensorboard) {
+        if (write_tensorboard(options, argv + optind, (size_t)(argc - optind), &problem) != OK)
+            code = config_options_complain(&problem, 1);
+    } else if (read_files(&options->set, argv + optind, (size_t)(argc - optind), &problem) != OK) {
+        code = config_options_complain(&problem, 1);
+    } else if (options->json) {
+        plot_json_write(stdout, &options->set, BY[options->set.by]);
+    } else if (draw(options, &problem) != OK) {
+        code = config_options_complain(&problem, 1);
+    }
+    series_free(&options->set);
+    free(options);
+    return code;
+}

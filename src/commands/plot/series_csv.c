@@ -1,0 +1,135 @@
+/* CSV (RFC 4180) with a heading. A column of names (node, strategy …) makes a curve of each. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "commands/plot/series_file.h"
+
+#define COLUMNS_MAX 256
+#define ALONG_NAMES 4
+#define NONE        COLUMNS_MAX
+
+static const char *const ALONG[][ALONG_NAMES] = {
+    [BY_TIME] = {"at_s", "t", "seconds", "time"},
+    [BY_SAMPLES] = {"samples"},
+    [BY_BYTES] = {"sent_bytes", "bytes_sent", "bytes"},
+};
+static const char *const NAMING[] = {"curve", "strategy", "contestant", "node"};
+
+/* Ends each field of a line with a zero, without its quotes; returns how many there are. A line
+ * feed within quotes is not read. */
+static size_t split(char *line, char *field[static COLUMNS_MAX])
+{
+    size_t count = 0;
+    line[strcspn(line, "\r\n")] = 0;
+    for (char *from = line, *to = line; count < COLUMNS_MAX; from++) {
+        bool is_quoted = false;
+        field[count++] = to = from;
+        for (; *from && (is_quoted || *from != ','); from++) {
+            if (*from == '"' && is_quoted && from[1] == '"')
+                *to++ = *from++; /* two quotes are one */
+            else if (*from == '"')
+                is_quoted = !is_quoted;
+            else
+                *to++ = *from;
+        }
+        const bool is_last = !*from;
+        *to = 0;
+        if (is_last)
+            break;
+    }
+    return count;
+}
+
+struct columns {
+    size_t count;           /* in the heading */
+    size_t at, x, y, names; /* of them, the time first; NONE: there is none */
+};
+
+/* The first of the names that is a column. */
+static size_t find(char *const *field, size_t count, const char *const *names, size_t names_count)
+{
+    for (size_t k = 0; k < names_count && names[k]; k++)
+        for (size_t i = 0; i < count; i++)
+            if (strcmp(field[i], names[k]) == 0)
+                return i;
+    return NONE;
+}
+
+/* Without any axis it is some other text. */
+static bool has_axis(char *const *field, size_t count)
+{
+    bool has = false;
+    for (size_t by = 0; by < sizeof ALONG / sizeof *ALONG; by++)
+        has = has || find(field, count, ALONG[by], ALONG_NAMES) != NONE;
+    return has;
+}
+
+static enum error read_heading(const struct series_set *set, char *line, const char *path,
+                               struct columns *columns, struct problem *problem)
+{
+    char *field[COLUMNS_MAX];
+    struct series_names names = {""};
+    *columns = (struct columns){.count = split(line, field), .y = NONE};
+    columns->at = find(field, columns->count, ALONG[BY_TIME], ALONG_NAMES);
+    columns->x = find(field, columns->count, ALONG[set->by], ALONG_NAMES);
+    columns->names = find(field, columns->count, NAMING, sizeof NAMING / sizeof *NAMING);
+    for (size_t i = 0; i < columns->count; i++) {
+        series_names_add(&names, field[i]);
+        if (series_is_name(set->what, field[i]))
+            columns->y = i;
+    }
+    if (!has_axis(field, columns->count))
+        return problem_set(
+            problem, MALFORMED,
+            "%.300s is no log of a node (node.log), no CSV file with a heading and no "
+            "play of a comparison (plays/*.json)",
+            path);
+    if (columns->x == NONE || columns->y == NONE)
+        return series_lacks(set, path, &names, problem);
+    return OK;
+}
+
+/* What is no number, such as nothing at all, is not known. */
+static double number_in(const char *text)
+{
+    char *end;
+    const double value = strtod(text, &end);
+    return end == text || *end ? NAN : value;
+}
+
+static enum error take_line(struct series_set *set, const struct columns *columns, char *line,
+                            const char *label, struct problem *problem)
+{
+    char *field[COLUMNS_MAX], name[256];
+    if (split(line, field) < columns->count)
+        return OK; /* half a line */
+    if (columns->names == NONE)
+        (void)snprintf(name, sizeof name, "%s", label);
+    else
+        (void)snprintf(name, sizeof name, "%s%s%s", set->files > 1 ? label : "",
+                       set->files > 1 ? " " : "", field[columns->names]);
+    struct series *series = series_of(set, name);
+    if (!series)
+        return series_too_many(problem);
+    series_add(series, columns->at == NONE ? 0 : number_in(field[columns->at]),
+               number_in(field[columns->x]), number_in(field[columns->y]));
+    return OK;
+}
+
+enum error series_read_csv(struct series_set *set, FILE *file, const char *path, const char *label,
+                           struct problem *problem)
+{
+    struct columns columns;
+    char *line = NULL;
+    size_t room = 0;
+    if (getline(&line, &room, file) <= 0) {
+        free(line);
+        return problem_set(problem, FAILED, "cannot read %.300s", path);
+    }
+    enum error error = read_heading(set, line, path, &columns, problem);
+    while (error == OK && getline(&line, &room, file) > 0)
+        error = take_line(set, &columns, line, label, problem);
+    free(line);
+    return error;
+}

@@ -1,0 +1,19 @@
+/* A chart as SVG 1.1: one self-contained picture without scripts, for pages and documents.
+ *
+ *   title
+ *   legend, in as many rows as it takes
+ *   frame with a grid at round numbers; curves of at most 1200 points each
+ *
+ * Held by tests/unit/plot/test_chart_svg.c and tests/process/test_plot.sh.
+ */
+#ifndef HEARSAY_PLOT_CHART_SVG_H
+#define HEARSAY_PLOT_CHART_SVG_H
+
+#include <stdio.h>
+
+#include "plot/chart.h"
+
+/* Names may be any bytes: what XML cannot hold becomes a question mark. */
+void chart_svg_write(FILE *out, const struct chart *chart);
+
+#endif

@@ -1,0 +1,39 @@
+/* Curves in characters of a terminal.
+ *
+ *   values over x ─► dots, two beside four in each character ─► braille, or ASCII
+ *
+ * Held by tests/unit/plot/test_dots.c.
+ */
+#ifndef HEARSAY_PLOT_DOTS_H
+#define HEARSAY_PLOT_DOTS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#define DOTS_ROWS_MAX    40
+#define DOTS_COLUMNS_MAX 160
+
+struct dots {
+    int rows, columns;  /* in characters */
+    double left, right; /* x at the sides; what is beyond is not drawn */
+    double low, high;   /* values at bottom and top; what is beyond lies on the edge */
+    bool is_utf8;       /* else ASCII */
+    uint8_t cell[DOTS_ROWS_MAX][DOTS_COLUMNS_MAX]; /* the bits of U+2800 .. U+28FF */
+};
+
+/* A dotted horizontal line at a value. */
+void dots_line(struct dots *dots, double value);
+
+/* Values at ascending x, joined by straight lines. */
+void dots_curve(struct dots *dots, const double *x, const double *y, size_t count);
+
+/* The character there, without what is to the left and right of it. Returns whether a dot is in
+ * it. */
+bool dots_print_cell(const struct dots *dots, FILE *out, int row, int column);
+
+/* One row, the uppermost is 0, without a newline. */
+void dots_print_row(const struct dots *dots, FILE *out, int row);
+
+#endif

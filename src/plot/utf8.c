@@ -1,0 +1,40 @@
+#include "plot/utf8.h"
+
+#include <stdbool.h>
+
+#include "base/error.h"
+
+static bool follows(char byte)
+{
+    return ((unsigned char)byte & 0xc0) == 0x80;
+}
+
+size_t utf8_length(const char *text)
+{
+    const unsigned char first = (unsigned char)text[0], second = (unsigned char)text[1];
+    CHECK(first);
+    if (first < 0x80)
+        return 1;
+    if (first < 0xc2 || first > 0xf4 || !follows(text[1]))
+        return 0;
+    if (first < 0xe0)
+        return 2;
+    /* No longer than it need be, no surrogates, nothing above U+10FFFF. */
+    if ((first == 0xe0 && second < 0xa0) || (first == 0xed && second > 0x9f) ||
+        (first == 0xf0 && second < 0x90) || (first == 0xf4 && second > 0x8f) || !follows(text[2]))
+        return 0;
+    if (first < 0xf0)
+        return 3;
+    return follows(text[3]) ? 4 : 0;
+}
+
+size_t utf8_columns(const char *text)
+{
+    size_t columns = 0;
+    while (*text) {
+        const size_t bytes = utf8_length(text);
+        text += bytes > 0 ? bytes : 1;
+        columns++;
+    }
+    return columns;
+}

@@ -1,0 +1,81 @@
+/* How far something is. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "commands/progress.h"
+
+static char shown[512];
+
+/* What is shown at so many seconds after the begin, where this part is done. */
+static const char *at(struct progress *progress, double now_s, double part)
+{
+    memset(shown, 0, sizeof shown);
+    progress->out = fmemopen(shown, sizeof shown, "w");
+    assert_non_null(progress->out);
+    progress_at_time(progress, now_s, part);
+    assert_int_equal(fclose(progress->out), 0);
+    return shown;
+}
+
+static struct progress on(int rows, int columns)
+{
+    return (struct progress){
+        .what = "evaluating", .terminal = {.rows = rows, .columns = columns}, .begin_s = 100};
+}
+
+static void what_is_quick_has_no_line(void **state)
+{
+    (void)state;
+    struct progress progress = on(24, 80);
+    assert_string_equal(at(&progress, 101.9, 0.9), "");
+}
+
+static void what_takes_longer_says_how_long(void **state)
+{
+    (void)state;
+    struct progress progress = on(24, 80);
+    assert_string_equal(at(&progress, 110, 0.5),
+                        "\r\033[Kevaluating  ###############...............  50 %, 10.0 s left");
+    assert_string_equal(at(&progress, 110.1, 0.6), ""); /* not for each batch */
+    assert_string_equal(at(&progress, 220, 0.5),
+                        "\r\033[Kevaluating  ###############...............  50 %, 2m00s left");
+    assert_string_equal(at(&progress, 230, 0), ""); /* nothing is known */
+}
+
+static void only_a_terminal_is_told(void **state)
+{
+    (void)state;
+    struct progress progress = on(0, 0);
+    assert_string_equal(at(&progress, 110, 0.5), "");
+    progress = on(24, 30);
+    assert_string_equal(at(&progress, 110, 0.5), "\r\033[Kevaluating    50 %, 10.0 s left");
+}
+
+static void nothing_stays_at_the_end(void **state)
+{
+    (void)state;
+    struct progress progress = on(24, 80);
+    (void)at(&progress, 110, 0.5);
+    memset(shown, 0, sizeof shown);
+    progress.out = fmemopen(shown, sizeof shown, "w");
+    progress_end(&progress);
+    progress_end(&progress);
+    assert_int_equal(fclose(progress.out), 0);
+    assert_string_equal(shown, "\r\033[K");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_is_quick_has_no_line),
+        cmocka_unit_test(what_takes_longer_says_how_long),
+        cmocka_unit_test(only_a_terminal_is_told),
+        cmocka_unit_test(nothing_stays_at_the_end),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
