@@ -74,7 +74,7 @@ set_tests_properties(user_service PROPERTIES SKIP_RETURN_CODE 77)
 add_test(NAME planted_list
          COMMAND bash ${CMAKE_SOURCE_DIR}/tests/planted/test_list.sh)
 add_test(NAME page
-         COMMAND bash ${CMAKE_SOURCE_DIR}/tests/process/test_page.sh $<TARGET_FILE:test_report>)
+         COMMAND python3 ${CMAKE_SOURCE_DIR}/tests/process/test_page.py $<TARGET_FILE:test_report>)
 add_test(NAME prometheus
          COMMAND bash ${CMAKE_SOURCE_DIR}/tests/process/test_metrics.sh $<TARGET_FILE:hearsay>)
 add_test(NAME web_page

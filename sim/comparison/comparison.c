@@ -7,7 +7,6 @@
 #include "base/memory.h"
 #include "comparison/comparison_report.h"
 #include "crypto/secret.h"
-#include "report/gnuplot.h"
 #include "report/report_folder.h"
 
 enum { EXIT_OK = 0, EXIT_FAILED = 1, EXIT_USAGE = 2, EXIT_STOPPED = 130 };
@@ -233,7 +232,7 @@ static enum error prepare(struct comparison_options *options, struct scenario *s
     struct plan *plan = &options->plan;
     enum error error = scenario_load(scenario, plan->file, plan->sets, plan->sets_count, problem);
     plan->scenario = scenario;
-    if (error == OK && plan_leaves_out(scenario))
+    if (error == OK && scenario_leave_out(scenario))
         (void)fprintf(stderr, "hearsay: faults, and nodes that come later or leave, are left out: "
                               "only gossip plays them\n");
     if (error == OK)
@@ -259,9 +258,7 @@ static enum error make_folders(struct plan *plan, char *usual, size_t bytes,
     (void)snprintf(usual, bytes, "compare-%s", plan->scenario->name);
     if (!plan->dir)
         plan->dir = usual;
-    enum error error = gnuplot_ready(problem);
-    if (error == OK)
-        error = report_folder_make(plan->dir, &made, problem);
+    enum error error = report_folder_make(plan->dir, &made, problem);
     (void)snprintf(plays, sizeof plays, "%s/plays", plan->dir);
     return error == OK ? report_folder_make(plays, &made, problem) : error;
 }

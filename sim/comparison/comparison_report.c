@@ -6,13 +6,12 @@
 #include <string.h>
 
 #include "base/memory.h"
-#include "report/escape.h"
-#include "report/page.h"
+#include "page/page.h"
+#include "page/story.h"
 #include "report/report_folder.h"
 #include "report/table.h"
 
 #define SENTENCE_BYTES 1024
-#define COLOURS        10
 #define MEGABYTE       1e6
 
 static const char *name_of(const struct comparison *comparison, uint32_t strategy)
@@ -219,19 +218,19 @@ static void fill_settings(struct table *table, const struct comparison *comparis
     }
 }
 
-static void write_tables(FILE *out, const struct comparison *comparison,
-                         void (*write)(FILE *out, const struct table *table))
+static void write_tables(const struct comparison *comparison,
+                         void (*take)(void *self, const struct table *table), void *self)
 {
     char heads[TARGETS_MAX][TUNING_BYTES];
     struct table table;
     fill_times(&table, comparison, heads);
-    write(out, &table);
+    take(self, &table);
     table_free(&table);
     fill_costs(&table, comparison);
-    write(out, &table);
+    take(self, &table);
     table_free(&table);
     fill_settings(&table, comparison);
-    write(out, &table);
+    take(self, &table);
     table_free(&table);
 }
 
@@ -251,7 +250,7 @@ void comparison_print(FILE *out, const struct comparison *comparison)
     table_print_words(out, scenario->about[0] ? scenario->about : scenario->name, 0);
     say_facts(comparison, text, sizeof text);
     (void)fprintf(out, "%s\n", text);
-    write_tables(out, comparison, table_print);
+    write_tables(comparison, table_print, out);
     (void)fputc('\n', out);
     for (uint32_t t = 0; t < comparison->targets_count; t++) {
         comparison_sentence(comparison, t, text, sizeof text);
@@ -284,79 +283,20 @@ static bool has_curve(const struct plan *plan, uint32_t strategy)
     return mean_point(plan, strategy, 0, &mean, &band);
 }
 
-/* A block for each strategy that has a curve, in the order of the plan. */
+/* A line for each evaluation of each strategy that has a curve, in the order of the plan. */
 static void write_curves(FILE *out, const void *context)
 {
     const struct comparison *comparison = context;
     const struct plan *plan = comparison->plan;
-    (void)fputs("# seconds, mean, least and most over the seeds, bytes sent by a node\n", out);
+    (void)fprintf(out, "strategy,at_s,%s,least,most,sent_bytes\n",
+                  is_accuracy(comparison) ? "accuracy" : "loss");
     for (uint32_t i = 0; i < plan->kinds_count; i++) {
         struct record_point mean;
         struct band band;
-        if (!has_curve(plan, i))
-            continue;
-        (void)fprintf(out, "# %s\n", name_of(comparison, i));
         for (uint32_t p = 0; mean_point(plan, i, p, &mean, &band); p++)
-            (void)fprintf(out, "%.7g %.7g %.7g %.7g %.0f\n", mean.at_s, band.mean, band.least,
-                          band.most, mean.sent_bytes);
-        (void)fputs("\n\n", out);
+            (void)fprintf(out, "%s,%.7g,%.7g,%.7g,%.7g,%.0f\n", name_of(comparison, i), mean.at_s,
+                          band.mean, band.least, band.most, mean.sent_bytes);
     }
-}
-
-static void draw(FILE *out, const struct comparison *comparison, bool by_time)
-{
-    static const char *const colours[COLOURS] = {"#0072B2", "#D55E00", "#009E73", "#CC79A7",
-                                                 "#E69F00", "#56B4E9", "#332288", "#882255",
-                                                 "#999933", "#666666"};
-    const struct plan *plan = comparison->plan;
-    const char *name = by_time ? "time" : "bytes";
-    const double factor = is_accuracy(comparison) ? 100 : 1;
-    (void)fprintf(out,
-                  "\nunset output\n"
-                  "if (kind eq 'svg') set terminal svg size 860,520 font 'sans-serif,14' "
-                  "noenhanced background 'white' name '%s'\n"
-                  "if (kind eq 'png') set terminal pngcairo size 1290,780 fontscale 1.35 "
-                  "linewidth 1.5 noenhanced background 'white'\n"
-                  "set output '%s.'.kind\nset xlabel '%s'\n%s\nplot ",
-                  name, name, by_time ? "virtual time (s)" : "sent by a node (MB)",
-                  by_time ? "unset logscale x" : "set logscale x");
-    const char *between = "";
-    for (uint32_t i = 0, block = 0; i < plan->kinds_count; i++) {
-        const char *colour = colours[i % COLOURS];
-        if (!has_curve(plan, i))
-            continue;
-        const uint32_t index = block++;
-        if (!by_time && !(mean_of(plan, i, sent_mb) > 0))
-            continue;
-        if (by_time && plan->seeds > 1)
-            (void)fprintf(out,
-                          "%s'curves.dat' index %u using 1:(%g*$3):(%g*$4) with filledcurves "
-                          "fc rgb '%s' fs transparent solid 0.15 notitle",
-                          between, index, factor, factor, colour);
-        (void)fprintf(out,
-                      "%s'curves.dat' index %u using %s:(%g*$2) with lines lw %d dt %u lc rgb '%s' "
-                      "title '%s'",
-                      by_time && plan->seeds > 1 ? ", \\\n     " : between, index,
-                      by_time ? "1" : "($5/1e6)", factor, plan->kinds[i] == STRATEGY_GOSSIP ? 4 : 2,
-                      i / COLOURS + 1, colour, name_of(comparison, i));
-        between = ", \\\n     ";
-    }
-    (void)fputs(between[0] ? "\n" : "[1:2] [0:1] NaN notitle\n", out);
-}
-
-static void write_script(FILE *out, const void *context)
-{
-    const struct comparison *comparison = context;
-    (void)fprintf(out,
-                  "# Draws the plots of this folder from curves.dat; kind: png or svg.\n"
-                  "if (!exists('kind')) kind = 'png'\n"
-                  "set border 3 lc rgb '#555555'\nset tics nomirror out\n"
-                  "set grid xtics ytics lc rgb '#DDDDDD' lt 1 lw 0.6\n"
-                  "set key outside right top Left reverse samplen 2\nset ylabel '%s'\n",
-                  is_accuracy(comparison) ? "accuracy (%)" : "loss");
-    draw(out, comparison, true);
-    draw(out, comparison, false);
-    (void)fputs("unset output\n", out);
 }
 
 static void put_figure(json_t *object, const char *key, double value)
@@ -418,56 +358,71 @@ static void write_json(FILE *out, const void *context)
     json_decref(root);
 }
 
-struct comparison_page {
-    const struct comparison *comparison;
-    char *drawings[2];
-};
-
-static void write_page(FILE *out, const void *context)
+/* The mean of each strategy, and between which it was with the seeds. */
+static void put_curves(json_t *story, const struct comparison *comparison, bool by_time)
 {
-    const struct comparison_page *page = context;
-    const struct scenario *scenario = page->comparison->plan->scenario;
+    const struct plan *plan = comparison->plan;
+    const double factor = is_accuracy(comparison) ? 100 : 1;
+    json_t *figure = story_figure(
+        story, &(struct story_figure){
+                   .name = by_time ? "time" : "bytes",
+                   .title = by_time ? "Over time" : "Over bytes",
+                   .about = by_time ? "Means over the seeds; shaded: from the least to the most."
+                                    : "Against what a node had sent. A strategy that sends nothing "
+                                      "is not there.",
+                   .x = by_time ? "virtual time (s)" : "sent by a node (MB)",
+                   .y = is_accuracy(comparison) ? "accuracy (%)" : "loss",
+                   .is_log_x = !by_time});
+    for (uint32_t i = 0; i < plan->kinds_count; i++) {
+        struct record_point mean;
+        struct band band;
+        if (!has_curve(plan, i) || (!by_time && !(mean_of(plan, i, sent_mb) > 0)))
+            continue;
+        json_t *series = story_series(figure, name_of(comparison, i),
+                                      plan->kinds[i] == STRATEGY_GOSSIP ? "bold" : "line");
+        for (uint32_t p = 0; mean_point(plan, i, p, &mean, &band); p++)
+            story_point_between(series, by_time ? mean.at_s : mean.sent_bytes / MEGABYTE,
+                                factor * band.mean, factor * band.least, factor * band.most);
+    }
+}
+
+static json_t *comparison_story(const struct comparison *comparison)
+{
+    const struct scenario *scenario = comparison->plan->scenario;
     char text[SENTENCE_BYTES];
     (void)snprintf(text, sizeof text, "%s, strategies compared", scenario->name);
-    page_begin(out, text, scenario->about[0] ? scenario->about : scenario->name);
-    say_facts(page->comparison, text, sizeof text);
-    page_paragraph(out, "", text);
-    page_paragraph(out, "<span class=\"note\">Figures from:</span> ", scenario->source);
-    for (uint32_t t = 0; t < page->comparison->targets_count; t++) {
-        comparison_sentence(page->comparison, t, text, sizeof text);
-        page_paragraph(out, "", text);
+    json_t *story =
+        story_new("comparison", text, scenario->about[0] ? scenario->about : scenario->name);
+    say_facts(comparison, text, sizeof text);
+    story_text(story, "limit", text);
+    for (uint32_t t = 0; t < comparison->targets_count; t++) {
+        comparison_sentence(comparison, t, text, sizeof text);
+        story_verdict(story, "first", text);
     }
-    page_plot(out, "time", "Over time", page->drawings[0],
-              "Means over the seeds; shaded: from the least to the most.");
-    page_plot(out, "bytes", "Over bytes", page->drawings[1],
-              "Against what a node had sent. A strategy that sends nothing is not there.");
-    write_tables(out, page->comparison, table_html);
-    (void)fputs("<h2>To repeat it</h2>\n<pre>", out);
-    escape_html(out, page->comparison->command);
-    (void)fputs("</pre>\n", out);
-    page_end(out);
+    if (scenario->source[0])
+        story_fact(story, "figures from", scenario->source);
+    put_curves(story, comparison, true);
+    put_curves(story, comparison, false);
+    write_tables(comparison, table_story, story);
+    story_text(story, "command", comparison->command);
+    return story;
+}
+
+static void write_page(FILE *out, const void *story)
+{
+    page_write(out, story);
 }
 
 enum error comparison_write(const struct comparison *comparison, struct problem *problem)
 {
     const char *dir = comparison->plan->dir;
-    struct comparison_page page = {.comparison = comparison};
-    report_folder_remove_plot(dir, "time");
-    report_folder_remove_plot(dir, "bytes");
     enum error error = report_folder_write(dir, "compare.json", write_json, comparison, problem);
     if (error == OK)
-        error = report_folder_write(dir, "curves.dat", write_curves, comparison, problem);
-    if (error == OK)
-        error = report_folder_write(dir, "plot.gp", write_script, comparison, problem);
-    if (error == OK)
-        error = report_folder_draw(dir, problem);
-    if (error == OK)
-        error = report_folder_drawn(dir, "time", &page.drawings[0], problem);
-    if (error == OK)
-        error = report_folder_drawn(dir, "bytes", &page.drawings[1], problem);
-    if (error == OK)
-        error = report_folder_write(dir, "report.html", write_page, &page, problem);
-    free(page.drawings[0]);
-    free(page.drawings[1]);
+        error = report_folder_write(dir, "curves.csv", write_curves, comparison, problem);
+    if (error != OK)
+        return error;
+    json_t *story = comparison_story(comparison);
+    error = report_folder_write(dir, "report.html", write_page, story, problem);
+    json_decref(story);
     return error;
 }

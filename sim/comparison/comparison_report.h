@@ -1,8 +1,7 @@
 /* The report of a comparison.
  *
  *   plan ─┬─► comparison_print: who wins, how soon each is where, what it took
- *         └─► comparison_write: DIR/compare.json, curves.dat, plot.gp, time.svg, bytes.svg (and
- * .png), report.html
+ *         └─► comparison_write: DIR/compare.json, curves.csv, report.html
  *
  * Held by tests/unit/sim/test_comparison.c, tests/process/test_compare.sh.
  */
@@ -27,7 +26,7 @@ void comparison_sentence(const struct comparison *comparison, uint32_t target, c
 
 void comparison_print(FILE *out, const struct comparison *comparison);
 
-/* FAILED with a sentence: something cannot be written or drawn. */
+/* FAILED with a sentence: something cannot be written. */
 enum error comparison_write(const struct comparison *comparison, struct problem *problem) MUST_USE;
 
 #endif

@@ -148,18 +148,6 @@ void plan_plays(struct plan *plan)
     read_kept(plan);
 }
 
-bool plan_leaves_out(struct scenario *scenario)
-{
-    bool is_there = scenario->faults_count > 0;
-    scenario->faults_count = 0;
-    for (uint32_t i = 0; i < scenario->groups_count; i++) {
-        struct group *group = &scenario->groups[i];
-        is_there |= group->start_ns > 0 || group->stop_ns > 0;
-        group->start_ns = group->stop_ns = 0;
-    }
-    return is_there;
-}
-
 /* In a worker: play it, and write down what it came to. */
 static enum error play_to_file(const struct plan *plan, const struct play *play,
                                struct problem *problem)
@@ -178,7 +166,7 @@ static enum error play_to_file(const struct plan *plan, const struct play *play,
         free(scenario);
         return error;
     }
-    (void)plan_leaves_out(scenario);
+    (void)scenario_leave_out(scenario);
     error = experiment_open(&experiment, scenario, problem);
     if (error == OK) {
         struct outcome outcome;

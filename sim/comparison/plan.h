@@ -67,10 +67,6 @@ void plan_choose(struct plan *plan);
  * does not know stay as they are. MALFORMED or MISSING with a sentence: it is no such file. */
 enum error plan_settings(struct plan *plan, const char *path, struct problem *problem) MUST_USE;
 
-/* Takes out of a scenario what hearsay alone plays: faults, nodes that come later or leave. True:
- * it had some. */
-bool plan_leaves_out(struct scenario *scenario);
-
 /* The play of a strategy with the k-th seed; NULL: it could not be played. */
 const struct record *plan_record(const struct plan *plan, uint32_t strategy, uint32_t k);
 

@@ -64,39 +64,6 @@ size_t escape_width(const char *clean)
     return width;
 }
 
-static const char *html_entity(char c)
-{
-    switch (c) {
-    case '&':
-        return "&amp;";
-    case '<':
-        return "&lt;";
-    case '>':
-        return "&gt;";
-    case '"':
-        return "&quot;";
-    case '\'':
-        return "&#39;";
-    case '\n':
-        return "\n";
-    default:
-        return NULL;
-    }
-}
-
-void escape_html(FILE *out, const char *text)
-{
-    while (*text) {
-        const char *entity = html_entity(*text);
-        const size_t whole = entity ? 1 : character_bytes(text);
-        if (entity)
-            (void)fputs(entity, out);
-        else
-            (void)fwrite(whole ? text : "?", 1, whole ? whole : 1, out);
-        text += whole ? whole : 1;
-    }
-}
-
 static void write_instead(FILE *out, const char *text, char quote, const char *instead)
 {
     while (*text) {
@@ -119,11 +86,4 @@ void escape_csv(FILE *out, const char *text)
     (void)fputs(is_formula ? "\"'" : "\"", out);
     write_instead(out, text, '"', "\"\"");
     (void)fputc('"', out);
-}
-
-void escape_gnuplot(FILE *out, const char *text)
-{
-    (void)fputc('\'', out);
-    write_instead(out, text, '\'', "\xe2\x80\x99");
-    (void)fputc('\'', out);
 }

@@ -1,6 +1,6 @@
 /* Escaping of text from files for each kind of output.
  *
- *   a name, a sentence ─► clean ─► HTML | CSV | gnuplot | terminal, JSON
+ *   a name, a sentence ─► clean ─► CSV | terminal, JSON
  *
  * Clean: valid UTF-8 without control characters; every byte that is not becomes '?'.
  * Held by tests/unit/sim/test_report.c with names that try.
@@ -17,15 +17,8 @@ void escape_clean(char *out, size_t bytes, const char *text);
 /* How many characters a clean text shows. */
 size_t escape_width(const char *clean);
 
-/* Within an element or a quoted attribute. Line feeds stay. */
-void escape_html(FILE *out, const char *text);
-
 /* One field, in quotes where needed (RFC 4180). What a spreadsheet would take for a formula gets a
  * quote. */
 void escape_csv(FILE *out, const char *text);
-
-/* A whole quoted string, in which gnuplot replaces nothing. An apostrophe becomes U+2019: gnuplot
- * 5.4 does not take a doubled one at the begin of a string. */
-void escape_gnuplot(FILE *out, const char *text);
 
 #endif

@@ -1,8 +1,6 @@
 #include "report/report.h"
 
-#include <stdlib.h>
-
-#include "report/gnuplot.h"
+#include "page/page.h"
 #include "report/report_folder.h"
 #include "report/report_private.h"
 
@@ -37,7 +35,7 @@ void report_print(FILE *out, const struct outcome *outcome)
     table_print_words(out, scenario->about[0] ? scenario->about : scenario->name, 0);
     (void)fputc('\n', out);
     print_facts(out, outcome);
-    report_tables(out, outcome, table_print);
+    report_tables(outcome, table_print, out);
     print_verdicts(out, outcome);
 }
 
@@ -45,8 +43,10 @@ static const struct {
     const char *name;
     void (*write)(FILE *out, const struct outcome *outcome);
 } FILES[] = {
-    {"series.csv", report_series_csv}, {"nodes.csv", report_nodes_csv}, {"use.csv", report_use_csv},
-    {"summary.json", report_json},     {"plot.gp", report_script},
+    {"series.csv", report_series_csv},
+    {"nodes.csv", report_nodes_csv},
+    {"use.csv", report_use_csv},
+    {"summary.json", report_json},
 };
 
 /* One of them. */
@@ -71,49 +71,27 @@ static enum error write_files(const char *dir, const struct outcome *outcome,
     return error;
 }
 
-/* An earlier run may have drawn what this one does not. */
-static enum error draw(const char *dir, const struct outcome *outcome,
-                       char *drawings[static REPORT_PLOTS], struct problem *problem)
+static void write_page(FILE *out, const void *story)
 {
-    for (uint32_t i = 0; i < REPORT_PLOTS; i++)
-        report_folder_remove_plot(dir, report_plot(i)->name);
-    enum error error = report_folder_draw(dir, problem);
-    for (uint32_t i = 0; error == OK && i < REPORT_PLOTS; i++)
-        if (report_plot_drawn(outcome, i))
-            error = report_folder_drawn(dir, report_plot(i)->name, &drawings[i], problem);
-    return error;
-}
-
-struct page_of {
-    const struct outcome *outcome;
-    char *const *drawings; /* [REPORT_PLOTS] */
-};
-
-static void write_page(FILE *out, const void *context)
-{
-    const struct page_of *page = context;
-    report_page(out, page->outcome, page->drawings);
+    page_write(out, story);
 }
 
 enum error report_ready(const char *dir, bool *made, struct problem *problem)
 {
-    const enum error error = gnuplot_ready(problem);
-    return error == OK ? report_folder_make(dir, made, problem) : error;
+    return report_folder_make(dir, made, problem);
 }
 
-enum error report_write(const char *dir, const struct outcome *outcome, struct problem *problem)
+enum error report_write(const char *dir, const struct outcome *outcome,
+                        const struct report_beside *beside, struct problem *problem)
 {
-    char *drawings[REPORT_PLOTS] = {NULL};
     bool made;
     enum error error = report_folder_make(dir, &made, problem);
     if (error == OK)
         error = write_files(dir, outcome, problem);
-    if (error == OK)
-        error = draw(dir, outcome, drawings, problem);
-    if (error == OK)
-        error = report_folder_write(dir, "report.html", write_page,
-                                    &(struct page_of){outcome, drawings}, problem);
-    for (uint32_t i = 0; i < REPORT_PLOTS; i++)
-        free(drawings[i]);
+    if (error != OK)
+        return error;
+    json_t *story = report_story(outcome, beside);
+    error = report_folder_write(dir, "report.html", write_page, story, problem);
+    json_decref(story);
     return error;
 }

@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include "base/memory.h"
-#include "report/gnuplot.h"
 
 enum error report_folder_make(const char *dir, bool *made, struct problem *problem)
 {
@@ -72,43 +71,4 @@ char *report_folder_read(const char *dir, const char *name, size_t *bytes)
     CHECK(fclose(copy) == 0);
     (void)fclose(in);
     return text;
-}
-
-void report_folder_remove_plot(const char *dir, const char *name)
-{
-    char path[REPORT_PATH_BYTES];
-    path_of(path, dir, name, ".png");
-    (void)remove(path);
-    path_of(path, dir, name, ".svg");
-    (void)remove(path);
-}
-
-enum error report_folder_draw(const char *dir, struct problem *problem)
-{
-    const enum error error = gnuplot_draw(dir, "png", problem);
-    return error == OK ? gnuplot_draw(dir, "svg", problem) : error;
-}
-
-static enum error read_drawing(const char *dir, const char *name, const char *end, size_t end_bytes,
-                               char **drawing, struct problem *problem)
-{
-    size_t bytes = 0;
-    *drawing = report_folder_read(dir, name, &bytes);
-    if (*drawing && bytes >= end_bytes && memmem(*drawing + bytes - end_bytes, end_bytes, end, 4))
-        return OK;
-    free(*drawing);
-    *drawing = NULL;
-    return problem_set(problem, FAILED, "gnuplot left %.200s/%.60s unfinished; is the disk full?",
-                       dir, name);
-}
-
-enum error report_folder_drawn(const char *dir, const char *name, char **svg,
-                               struct problem *problem)
-{
-    char file[128], *bytes = NULL;
-    (void)snprintf(file, sizeof file, "%.100s.png", name);
-    enum error error = read_drawing(dir, file, "IEND", 8, &bytes, problem);
-    free(bytes);
-    (void)snprintf(file, sizeof file, "%.100s.svg", name);
-    return error == OK ? read_drawing(dir, file, "</svg>", 12, svg, problem) : error;
 }

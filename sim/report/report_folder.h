@@ -1,4 +1,4 @@
-/* The folder of a report: its files, and what gnuplot draws in it. Every fault is FAILED (or
+/* The folder of a report, and its files. Every fault is FAILED (or
  * TOO_BIG) with a sentence that names the file. */
 #ifndef HEARSAY_SIM_REPORT_REPORT_FOLDER_H
 #define HEARSAY_SIM_REPORT_REPORT_FOLDER_H
@@ -21,16 +21,5 @@ enum error report_folder_write(const char *dir, const char *name,
 
 /* DIR/NAME as a text that the caller frees; NULL: it cannot be read. */
 char *report_folder_read(const char *dir, const char *name, size_t *bytes);
-
-/* Remove what an earlier run has drawn: NAME.png and NAME.svg. */
-void report_folder_remove_plot(const char *dir, const char *name);
-
-/* Run DIR/plot.gp for both kinds of files. */
-enum error report_folder_draw(const char *dir, struct problem *problem) MUST_USE;
-
-/* NAME.png is whole, and *svg is the text of NAME.svg, which the caller frees. gnuplot does not
- * report a full disk, so a file without its end counts as unfinished. */
-enum error report_folder_drawn(const char *dir, const char *name, char **svg,
-                               struct problem *problem) MUST_USE;
 
 #endif

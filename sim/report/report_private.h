@@ -3,22 +3,22 @@
  *   report.c ─┬─► report_table.c   outcome ─► tables       ─► terminal, page
  *   (folder)  ├─► report_csv.c     outcome ─► series, nodes, use
  *             ├─► report_json.c    outcome ─► summary
- *             ├─► report_plot.c    outcome ─► plot.gp      ─► gnuplot.h
- *             └─► report_page.c    tables, SVG ─► report.html
+ *             └─► report_story.c   outcome ─► story ─► report.html (page/page.h)
  *
  * A failed write is left to whoever closes the file.
  */
 #ifndef HEARSAY_SIM_REPORT_REPORT_PRIVATE_H
 #define HEARSAY_SIM_REPORT_REPORT_PRIVATE_H
 
+#include <jansson.h>
 #include <stdio.h>
 
+#include "report/report.h"
 #include "report/table.h"
 #include "scenario/outcome.h"
 
 /* With more nodes, a table has quantiles of each group; with more links, the busiest. */
 #define REPORT_ROWS_MAX   24
-#define REPORT_PLOTS      8
 #define REPORT_TEXT_BYTES 160
 
 /* The figures of a node at a moment, in the order of their columns in nodes.csv. */
@@ -45,26 +45,16 @@ void report_fault_text(const struct scenario *scenario, const struct fault *faul
 void report_command(const struct outcome *outcome, char *out, size_t bytes);
 
 void report_facts(struct table *table, const struct outcome *outcome); /* columns: name, value */
-/* The tables of nodes, links and faults, each written by `write`. */
-void report_tables(FILE *out, const struct outcome *outcome,
-                   void (*write)(FILE *out, const struct table *table));
+/* The tables of nodes, links and faults are handed to `take`. */
+void report_tables(const struct outcome *outcome,
+                   void (*take)(void *self, const struct table *table), void *self);
 
 void report_series_csv(FILE *out, const struct outcome *outcome);
 void report_nodes_csv(FILE *out, const struct outcome *outcome);
 void report_use_csv(FILE *out, const struct outcome *outcome);
 void report_json(FILE *out, const struct outcome *outcome);
 
-struct plot {
-    const char *name; /* of its files, without extension */
-    const char *title;
-    const char *about; /* caption */
-};
-const struct plot *report_plot(uint32_t i);
-bool report_plot_drawn(const struct outcome *outcome, uint32_t i);
-void report_script(FILE *out, const struct outcome *outcome);
-
-/* drawings: the SVG files, NULL for plots that are left out. */
-void report_page(FILE *out, const struct outcome *outcome,
-                 char *const drawings[static REPORT_PLOTS]);
+/* What the page shows; to be released. beside: NULL, or plays of the same scenario. */
+json_t *report_story(const struct outcome *outcome, const struct report_beside *beside);
 
 #endif

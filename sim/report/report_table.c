@@ -379,15 +379,15 @@ static void fill_faults(struct table *table, const struct outcome *outcome)
     }
 }
 
-void report_tables(FILE *out, const struct outcome *outcome,
-                   void (*write)(FILE *out, const struct table *table))
+void report_tables(const struct outcome *outcome,
+                   void (*take)(void *self, const struct table *table), void *self)
 {
     static void (*const fills[])(struct table *, const struct outcome *) = {fill_nodes, fill_links,
                                                                             fill_faults};
     for (size_t i = 0; i < sizeof fills / sizeof fills[0]; i++) {
         struct table table;
         fills[i](&table, outcome);
-        write(out, &table);
+        take(self, &table);
         table_free(&table);
     }
 }

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/memory.h"
+#include "page/story.h"
 #include "report/escape.h"
 
 #define GAP_WIDTH       2
@@ -139,7 +140,7 @@ static void print_cell(FILE *out, const char *text, size_t width, bool is_text, 
     (void)fputs(is_last ? "\n" : "  ", out);
 }
 
-void table_print(FILE *out, const struct table *table)
+void table_print(void *out, const struct table *table)
 {
     size_t widths[TABLE_COLUMNS_MAX];
     if (table_rows(table) == 0)
@@ -156,36 +157,17 @@ void table_print(FILE *out, const struct table *table)
         table_print_words(out, table->note, 0);
 }
 
-static void html_cell(FILE *out, const struct table *table, const char *tag, uint32_t column,
-                      const char *text)
+void table_story(void *story, const struct table *table)
 {
-    (void)fprintf(out, "<%s%s>", tag, column < table->texts ? "" : " class=\"figure\"");
-    escape_html(out, text);
-    (void)fprintf(out, "</%s>", tag);
-}
-
-void table_html(FILE *out, const struct table *table)
-{
+    const char *heads[TABLE_COLUMNS_MAX + 1] = {NULL};
     if (table_rows(table) == 0)
         return;
-    (void)fputs("<h2>", out);
-    escape_html(out, table->title);
-    (void)fputs("</h2>\n<div class=\"wide\"><table>\n<thead><tr>", out);
     for (uint32_t i = 0; i < table->columns; i++)
-        html_cell(out, table, "th", i, table->heads[i]);
-    (void)fputs("</tr></thead>\n<tbody>\n", out);
-    for (uint32_t row = 0; row < table_rows(table); row++) {
-        (void)fputs("<tr>", out);
+        heads[i] = table->heads[i];
+    json_t *shown = story_table(story, table->title, table->note, heads, table->texts);
+    for (uint32_t row = 0; row < table_rows(table); row++)
         for (uint32_t i = 0; i < table->columns; i++)
-            html_cell(out, table, "td", i, table_cell(table, row, i));
-        (void)fputs("</tr>\n", out);
-    }
-    (void)fputs("</tbody></table></div>\n", out);
-    if (!table->note)
-        return;
-    (void)fputs("<p class=\"note\">", out);
-    escape_html(out, table->note);
-    (void)fputs("</p>\n", out);
+            story_cell(shown, table_cell(table, row, i));
 }
 
 void table_free(struct table *table)

@@ -1,6 +1,6 @@
-/* A table of texts, built once and written to a terminal or a page.
+/* A table of texts, built once and written to a terminal or into the story of a page.
  *
- *   table_init ─► table_add … row by row ─► table_trim ─► table_print, table_html ─► table_free
+ *   table_init ─► table_add … row by row ─► table_trim ─► table_print, table_story ─► table_free
  */
 #ifndef HEARSAY_SIM_REPORT_TABLE_H
 #define HEARSAY_SIM_REPORT_TABLE_H
@@ -38,9 +38,10 @@ void table_trim(struct table *table);
 uint32_t table_rows(const struct table *table);
 const char *table_cell(const struct table *table, uint32_t row, uint32_t column);
 
-/* Within TABLE_WIDTH columns: a first column that is too wide is cut. Nothing for no rows. */
-void table_print(FILE *out, const struct table *table);
-void table_html(FILE *out, const struct table *table);
+/* To a FILE, within TABLE_WIDTH columns: a first column that is too wide is cut; or into a story,
+ * a json_t (page/story.h). Nothing for no rows. */
+void table_print(void *out, const struct table *table);
+void table_story(void *story, const struct table *table);
 
 void table_free(struct table *table);
 

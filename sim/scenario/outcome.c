@@ -413,5 +413,6 @@ void outcome_free(struct outcome *outcome)
     free(outcome->node_moments);
     free(outcome->nodes);
     free(outcome->links);
+    free(outcome->edges);
     *outcome = (struct outcome){0};
 }

@@ -8,10 +8,10 @@
 #ifndef HEARSAY_SIM_SCENARIO_OUTCOME_H
 #define HEARSAY_SIM_SCENARIO_OUTCOME_H
 
+#include "scenario/edge.h"
 #include "scenario/scenario.h"
 
 #define OUTCOME_CURVES_MAX SCENARIO_CURVES_MAX
-
 /* The swarm at one moment. Counters count from the start, over all nodes. */
 struct moment {
     double at_s;
@@ -102,6 +102,8 @@ struct outcome {
     struct node_total *nodes;         /* [scenario->nodes_count] */
     struct link_total *links;         /* [links_count], from malloc; NULL: no network */
     uint32_t links_count;
+    struct edge *edges; /* [edges_count], from malloc; NULL: no nodes that talk, or too many */
+    uint32_t edges_count;
     struct verdict verdicts[SCENARIO_EXPECTS_MAX]; /* of the scenario's expectations */
     double stopped_s;           /* virtual time of an interruption; NAN: it was played to the end */
     double accuracy;            /* of the base on the whole test set; NAN: not measured */
@@ -127,12 +129,10 @@ struct outcome {
 void outcome_init(struct outcome *outcome, const struct scenario *scenario);
 /* A moment at at_s, not before the last: counters 0, measurements NAN. */
 struct moment *outcome_add(struct outcome *outcome, double at_s);
-
 /* The nodes at the last moment: [nodes], or NULL. */
 struct node_moment *outcome_nodes(struct outcome *outcome);
 /* All links with a limit, busiest first; the caller frees them. */
 struct link_use *outcome_uses(const struct outcome *outcome, uint32_t *count);
-
 /* Fill the verdicts. */
 void outcome_judge(struct outcome *outcome);
 

@@ -58,3 +58,15 @@ uint64_t rate_at(const struct rate *rate, uint64_t now_ns)
         bytes_per_s = rate->change[i].bytes_per_s;
     return bytes_per_s;
 }
+
+bool scenario_leave_out(struct scenario *scenario)
+{
+    bool is_there = scenario->faults_count > 0;
+    scenario->faults_count = 0;
+    for (uint32_t i = 0; i < scenario->groups_count; i++) {
+        struct group *group = &scenario->groups[i];
+        is_there |= group->start_ns > 0 || group->stop_ns > 0;
+        group->start_ns = group->stop_ns = 0;
+    }
+    return is_there;
+}

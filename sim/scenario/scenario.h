@@ -112,6 +112,10 @@ enum error scenario_load(struct scenario *scenario, const char *path, const char
 /* The configuration of node i: the common one with its group's set clauses. */
 void scenario_node_config(const struct scenario *scenario, uint32_t i, struct config *config);
 
+/* Takes out what hearsay alone plays: faults, nodes that come later or leave. True: there were
+ * some. */
+bool scenario_leave_out(struct scenario *scenario);
+
 const struct group *scenario_group(const struct scenario *scenario, uint32_t i);
 uint32_t scenario_region(const struct scenario *scenario, uint32_t i);
 

@@ -31,6 +31,8 @@ static const char usage[] =
     "                     desk.up=5 Mbit/s (a group's clause); may be repeated\n"
     "  --out DIR          the report's folder (default: report-NAME)\n"
     "  --no-report        print only\n"
+    "  --only             play no other strategy for the report's figure: with gossip, single\n"
+    "                     and ideal are played, too, and take about as long each\n"
     "  --trace FILE       one line for everything a node asks for\n"
     "  --faults           storms instead of a scenario\n"
     "  --seeds A..B       these (default 1..100); A+COUNT; A may be any text, such as a\n"
@@ -51,6 +53,7 @@ struct sim_options {
     int sets;
     const char *out;
     bool no_report;
+    bool only;
     const char *trace;
     bool faults;
     const char *seeds;
@@ -104,6 +107,9 @@ static enum error take(struct sim_options *options, int option, struct problem *
     case 'n':
         options->no_report = true;
         return OK;
+    case 'O':
+        options->only = true;
+        return OK;
     case 't':
         options->trace = optarg;
         return OK;
@@ -131,19 +137,14 @@ static enum error take(struct sim_options *options, int option, struct problem *
 
 static enum error parse(struct sim_options *options, int argc, char **argv, struct problem *problem)
 {
-    static const struct option known[] = {{"seed", required_argument, NULL, 's'},
-                                          {"seconds", required_argument, NULL, 'S'},
-                                          {"set", required_argument, NULL, 'k'},
-                                          {"out", required_argument, NULL, 'o'},
-                                          {"no-report", no_argument, NULL, 'n'},
-                                          {"trace", required_argument, NULL, 't'},
-                                          {"faults", no_argument, NULL, 'f'},
-                                          {"seeds", required_argument, NULL, 'r'},
-                                          {"jobs", required_argument, NULL, 'j'},
-                                          {"twice", no_argument, NULL, '2'},
-                                          {"stop", no_argument, NULL, 'x'},
-                                          {"help", no_argument, NULL, 'h'},
-                                          {NULL, 0, NULL, 0}};
+    static const struct option known[] = {
+        {"seed", required_argument, NULL, 's'},  {"seconds", required_argument, NULL, 'S'},
+        {"set", required_argument, NULL, 'k'},   {"out", required_argument, NULL, 'o'},
+        {"no-report", no_argument, NULL, 'n'},   {"only", no_argument, NULL, 'O'},
+        {"trace", required_argument, NULL, 't'}, {"faults", no_argument, NULL, 'f'},
+        {"seeds", required_argument, NULL, 'r'}, {"jobs", required_argument, NULL, 'j'},
+        {"twice", no_argument, NULL, '2'},       {"stop", no_argument, NULL, 'x'},
+        {"help", no_argument, NULL, 'h'},        {NULL, 0, NULL, 0}};
     int option;
     while ((option = getopt_long(argc, argv, "h", known, NULL)) != -1) {
         enum error error = take(options, option, problem);
@@ -224,6 +225,52 @@ static bool is_stopped(void *watcher)
     return interrupt_signal() != 0;
 }
 
+/* The same scenario by another strategy, for the report. False: it was interrupted, or cannot be
+ * played. */
+static bool play_one_beside(struct live *live, const struct scenario *scenario,
+                            struct outcome *outcome)
+{
+    struct experiment experiment;
+    struct problem problem;
+    const bool is_open = experiment_open(&experiment, scenario, &problem) == OK;
+    experiment.watcher = live;
+    experiment.on_moment = on_moment;
+    experiment.is_stopped = is_stopped;
+    outcome_init(outcome, scenario);
+    if (is_open)
+        experiment_finish(&experiment, outcome, strategy_play(&experiment, outcome));
+    else
+        (void)fprintf(stderr, "hearsay: %s\n", problem.text);
+    experiment_close(&experiment);
+    if (live->terminal)
+        (void)fputs("\r\033[K", stderr);
+    return is_open && !outcome_is_stopped(outcome);
+}
+
+/* What each node alone would come to, and all as one machine, where something is learned. */
+static void play_beside(const struct outcome *outcome, const struct live *live,
+                        struct report_beside *beside)
+{
+    static const enum strategy_kind KINDS[REPORT_BESIDE_MAX] = {STRATEGY_SINGLE, STRATEGY_IDEAL};
+    const struct scenario *played = outcome->scenario;
+    if (played->strategy != STRATEGY_GOSSIP || played->made_up || outcome_is_stopped(outcome))
+        return;
+    for (uint32_t i = 0; i < REPORT_BESIDE_MAX && !interrupt_signal(); i++) {
+        struct live another = {.out = live->out, .terminal = live->terminal, .begin_s = wall_s()};
+        struct scenario *scenario = &beside->scenarios[beside->count];
+        *scenario = *played;
+        scenario->strategy = KINDS[i];
+        scenario->expects_count = 0;
+        (void)scenario_leave_out(scenario);
+        if (!live->terminal)
+            (void)fprintf(stderr, "for the report, %s:\n", scenario_strategy_name(KINDS[i]));
+        if (play_one_beside(&another, scenario, &beside->outcomes[beside->count]))
+            beside->count++;
+        else
+            outcome_free(&beside->outcomes[beside->count]);
+    }
+}
+
 /* Play, judge, and report what was played. */
 static enum error play_opened(struct experiment *experiment, const struct sim_options *options,
                               struct outcome *outcome, struct problem *problem)
@@ -238,7 +285,15 @@ static enum error play_opened(struct experiment *experiment, const struct sim_op
     report_print(stdout, outcome);
     if (options->no_report)
         return OK;
-    const enum error error = report_write(options->out, outcome, problem);
+    struct report_beside beside = {.scenarios =
+                                       memory_new(REPORT_BESIDE_MAX, sizeof *outcome->scenario)};
+    (void)fflush(stdout);
+    if (!options->only)
+        play_beside(outcome, live, &beside);
+    const enum error error = report_write(options->out, outcome, &beside, problem);
+    for (uint32_t i = 0; i < beside.count; i++)
+        outcome_free(&beside.outcomes[i]);
+    free(beside.scenarios);
     if (error == OK)
         (void)printf("The report is in %s/report.html\n", options->out);
     return error;

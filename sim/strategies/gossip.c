@@ -8,6 +8,7 @@
 #include "checks/health.h"
 #include "faults/fault_injector.h"
 #include "strategies/consensus.h"
+#include "strategies/edges.h"
 #include "strategies/strategy.h"
 #include "strategies/traffic.h"
 #include "world/lifetime.h"
@@ -471,6 +472,7 @@ const float *gossip_play(struct experiment *experiment, struct outcome *outcome)
     if (experiment_is_stopped(experiment))
         outcome->stopped_s = (double)ns_of(gossip) * 1e-9;
     total_nodes(gossip);
+    edges_find(&gossip->world, outcome);
     traffic_total_links(outcome, &world->wire);
     total_removed(gossip);
     outcome->trace = world->trace;

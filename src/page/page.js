@@ -100,7 +100,7 @@
     const words = { met: "met", missed: "NOT MET", open: "open" };
     const items = (story.verdicts || []).map((verdict) => {
       const item = make("li", undefined, verdict.state);
-      item.append(make("b", words[verdict.state] || verdict.state), " " + verdict.text);
+      item.append(make("b", words[verdict.state] || ""), " " + verdict.text);
       return item;
     });
     at("verdicts").hidden = items.length === 0;

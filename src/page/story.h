@@ -5,7 +5,7 @@
  *     "at_s":     now, on the axis of time
  *     "badge":    { "is_good", "text" }            are all copies equal?
  *     "limit":    what limits the swarm now, in a sentence
- *     "verdicts": [ { "state": "met" | "missed" | "open", "text" } ]
+ *     "verdicts": [ { "state": "met" | "missed" | "open" | "first", "text" } ]
  *     "facts":    [ [ name, value ] ]
  *     "spent":    [ [ name, part of the time ] ]
  *     "swarm":    { "nodes": [ … ], "links": [ … ] }                        (story_node,
@@ -38,8 +38,8 @@ void story_spent(json_t *story, const char *name, double part);
 void story_mark(json_t *story, double from_s, double to_s, const char *text);
 void story_happened(json_t *story, double at_s, const char *level, const char *text);
 
-/* A node of the swarm's drawing. state: "live", "lost", "dead", "left" or "out". share: of the progress of
- * all, not a number: not known. */
+/* A node of the swarm's drawing. state: "live", "lost", "dead", "left" or "out". share: of the
+ * progress of all, not a number: not known. */
 struct story_node {
     const char *name;
     const char *state;

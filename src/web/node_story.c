@@ -6,8 +6,8 @@
 
 #include "base/amount.h"
 #include "base/error.h"
+#include "page/bottleneck.h"
 #include "page/story.h"
-#include "web/bottleneck.h"
 
 #define IN_STEP_S    5 /* nobody lacks anything older: all learn on the same model */
 #define TEXT_BYTES   160

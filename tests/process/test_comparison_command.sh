@@ -35,14 +35,14 @@ compare() {
 three=(--strategies 'gossip,localsgd,ako' --seeds 2)
 
 compare "${three[@]}" || fail "it ends with $?: $(cat "$work/err")"
-for file in report.html compare.json curves.dat plot.gp time.svg bytes.svg time.png plays/ako-2.json; do
+for file in report.html compare.json curves.csv plays/ako-2.json; do
     [[ -s $work/cmp/$file ]] || fail "there is no $file"
 done
 grep -Eq '%: [a-z]+ first, after [0-9.]+ s \([0-9.]+ to [0-9.]+\)' "$work/out" ||
     fail "no sentence says who wins: $(cat "$work/out")"
 for name in gossip localsgd ako; do
     grep -q "^$name " "$work/out" || fail "the tables lack $name"
-    grep -q ">$name<" "$work/cmp/report.html" || fail "the page lacks $name"
+    grep -q "\"$name\"" "$work/cmp/report.html" || fail "the page lacks $name"
 done
 awk 'length > 80' "$work/out" | grep -q . && fail 'a line is wider than 80 columns'
 python3 - "$work/cmp/compare.json" <<'TEXT' || fail 'compare.json is not as it should be'
@@ -118,11 +118,17 @@ refused 1 'streaming_diloco-1: .*is more than local_steps = 10' \
 grep -q '^gossip ' "$work/out" || fail 'one that cannot be played takes the others with it'
 compare --strategies streaming_diloco,single,gossip,localsgd --seeds 1 --set strategy.fragments=20 || true
 python3 - "$work/cmp" <<'TEXT' || fail 'a curve is drawn under the name of another'
-import json, re, sys
-blocks = [b for b in open(sys.argv[1] + "/curves.dat").read().split("\n\n\n") if b.strip()]
-names = [re.findall(r"^# (\w+)$", b, re.M)[-1] for b in blocks]
-drawn = re.findall(r"index (\d+) using 1:\(100\*\$2\).*?title '(\w+)'", open(sys.argv[1] + "/plot.gp").read())
-assert names == ["single", "gossip", "localsgd"] and [names[int(i)] for i, _ in drawn] == [n for _, n in drawn], (names, drawn)
+import csv, json, sys
+page = open(sys.argv[1] + "/report.html").read()
+begin = page.index('id="story">') + len('id="story">')
+told = json.loads(page[begin:page.index("</script>", begin)])
+drawn = {s["name"]: s["points"] for s in next(f for f in told["figures"] if f["name"] == "time")["series"]}
+rows = list(csv.DictReader(open(sys.argv[1] + "/curves.csv")))
+assert list(drawn) == ["single", "gossip", "localsgd"], list(drawn)
+for name, points in drawn.items():
+    kept = [float(row["accuracy"]) for row in rows if row["strategy"] == name]
+    assert len(kept) == len(points) > 0, name
+    assert all(abs(100 * k - p[1]) < 1e-3 for k, p in zip(kept, points)), name
 TEXT
 compare --strategies single --seeds 1 --seconds 3 || fail "one that sends nothing has no report: $(cat "$work/err")"
 sed 's/, 320 samples.s//' "$work/tiny.conf" >"$work/idle.conf"

@@ -61,7 +61,7 @@ void assert_lacks(const char *text, const char *unwanted)
 
 void write_folder(void)
 {
-    if (report_write(folder, &outcome, &problem) != OK)
+    if (report_write(folder, &outcome, NULL, &problem) != OK)
         fail_msg("%s", problem.text);
 }
 

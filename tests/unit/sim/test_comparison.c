@@ -253,14 +253,14 @@ static void what_hearsay_alone_plays_is_left_out(void **state)
     static struct scenario scenario;
     scenario = *played("[scenario]\nnodes = 2 desk, 400 samples/s\n"
                        "nodes = 1 late, 400 samples/s, from 10 s, until 50 s\n");
-    assert_true(plan_leaves_out(&scenario));
+    assert_true(scenario_leave_out(&scenario));
     assert_true(scenario.groups[1].start_ns == 0 && scenario.groups[1].stop_ns == 0);
-    assert_false(plan_leaves_out(&scenario));
+    assert_false(scenario_leave_out(&scenario));
     scenario = *played("[scenario]\nnodes = 2 desk, 400 samples/s\n"
                        "fault = crash desk/1, at 40 s, back at 60 s\n");
-    assert_true(plan_leaves_out(&scenario));
+    assert_true(scenario_leave_out(&scenario));
     assert_int_equal(scenario.faults_count, 0);
-    assert_false(plan_leaves_out(&scenario));
+    assert_false(scenario_leave_out(&scenario));
 }
 
 int main(void)

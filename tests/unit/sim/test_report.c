@@ -1,7 +1,7 @@
 /* The report of an outcome: tables, files, plots, a page.
  *
  *   test_report --write DIR NODES: write the folder of a long outcome, for
- * tests/process/test_page.sh
+ * tests/process/test_page.py
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -228,74 +228,132 @@ static void the_summary_holds_what_was_found_and_how_it_was_set(void **state)
     json_decref(root);
 }
 
-static uint32_t big_endian(const uint8_t *at)
+/* The story of report.html, to be released: all of the page that is not the program's. */
+static json_t *story_of_page(void)
 {
-    return (uint32_t)at[0] << 24 | (uint32_t)at[1] << 16 | (uint32_t)at[2] << 8 | at[3];
+    static const char BEGIN[] = "<script type=\"application/json\" id=\"story\">";
+    const char *text = text_of("report.html"), *begin = strstr(text, BEGIN);
+    assert_non_null(begin);
+    begin += sizeof BEGIN - 1;
+    const char *end = strstr(begin, "</script>");
+    assert_non_null(end);
+    json_t *story = json_loadb(begin, (size_t)(end - begin), 0, NULL);
+    assert_non_null(story);
+    return story;
 }
 
-/* An all-white picture of this size takes less than 8 kB. */
-static void assert_is_picture(const char *name)
+/* The figure of this name, or NULL. */
+static json_t *figure_of(const json_t *story, const char *name)
 {
-    uint8_t head[24];
-    struct stat found;
-    assert_int_equal(stat(in_folder(name), &found), 0);
-    assert_in_range(found.st_size, 10000, 2000000);
-    FILE *in = fopen(in_folder(name), "re");
-    assert_non_null(in);
-    assert_int_equal(fread(head, 1, sizeof head, in), sizeof head);
-    assert_int_equal(fclose(in), 0);
-    assert_memory_equal(head, "\x89PNG\r\n\x1a\n", 8);
-    assert_int_equal(big_endian(head + 16), 1290);
-    assert_int_equal(big_endian(head + 20), 600);
+    const json_t *figures = json_object_get(story, "figures");
+    for (size_t i = 0; i < json_array_size(figures); i++)
+        if (strcmp(json_string_value(json_object_get(json_array_get(figures, i), "name")), name) ==
+            0)
+            return json_array_get(figures, i);
+    return NULL;
 }
 
-static void every_plot_of_what_was_measured_is_drawn_and_no_other(void **state)
+static const json_t *series_of(const json_t *figure, size_t i)
+{
+    return json_array_get(json_object_get(figure, "series"), i);
+}
+
+static double value_at(const json_t *series, size_t point, size_t i)
+{
+    const json_t *points = json_object_get(series, "points");
+    return json_number_value(json_array_get(json_array_get(points, point), i));
+}
+
+static void every_figure_of_what_was_measured_is_told_and_no_other(void **state)
 {
     (void)state;
+    static const char *const TOLD[] = {"accuracy", "loss",  "bytes",  "up",
+                                       "lag",      "share", "traffic"};
     story_short(&outcome);
-    FILE *earlier = fopen(in_folder("down.png"), "we");
-    assert_non_null(earlier);
-    assert_int_equal(fclose(earlier), 0);
     write_folder();
-    static const char *const DRAWN[] = {"accuracy", "bytes", "use",    "up",
-                                        "lag",      "share", "traffic"};
-    for (size_t i = 0; i < sizeof DRAWN / sizeof DRAWN[0]; i++) {
-        char name[32];
-        (void)snprintf(name, sizeof name, "%s.png", DRAWN[i]);
-        assert_is_picture(name);
-        (void)snprintf(name, sizeof name, "%s.svg", DRAWN[i]);
-        assert_holds(text_of(name), "</svg>");
-    }
-    assert_false(exists("down.png"));
-    assert_false(exists("down.svg"));
-    assert_holds(text_of("accuracy.svg"), "crash desk/2");
-    assert_holds(text_of("accuracy.svg"), "accuracy >= 0.80 by 3 s");
+    json_t *story = story_of_page();
+    for (size_t i = 0; i < sizeof TOLD / sizeof TOLD[0]; i++)
+        if (!figure_of(story, TOLD[i]))
+            fail_msg("there is no figure %s", TOLD[i]);
+    assert_null(figure_of(story, "down"));
+    const json_t *accuracy = figure_of(story, "accuracy");
+    assert_text_at(series_of(accuracy, 0), "name", "gossip");
+    assert_true(value_at(series_of(accuracy, 0), 0, 1) == 10);
+    assert_text_at(series_of(accuracy, 1), "name", "accuracy >= 0.80 by 3 s");
+    assert_true(value_at(series_of(accuracy, 1), 1, 1) == 80);
+    assert_text_at(series_of(figure_of(story, "lag"), 1), "name", "desk/2");
+    assert_true(value_at(series_of(figure_of(story, "traffic"), 0), 0, 1) == 250);
+    assert_true(value_at(series_of(figure_of(story, "bytes"), 0), 2, 0) == 0.75);
+    const json_t *mark = json_array_get(json_object_get(story, "marks"), 0);
+    assert_text_at(mark, "text", "crash desk/2");
+    assert_true(real_at(mark, "from_s") == 2 && real_at(mark, "to_s") == 3);
+    json_decref(story);
+}
+
+/* Texts of all cells, verdicts and facts, a line each. */
+static void collect(const json_t *value, FILE *out)
+{
+    const char *key;
+    json_t *each;
+    size_t i;
+    if (json_is_string(value))
+        (void)fprintf(out, "%s\n", json_string_value(value));
+    json_array_foreach(value, i, each) collect(each, out);
+    json_object_foreach((json_t *)(uintptr_t)value, key, each) collect(each, out);
 }
 
 static void the_page_holds_everything_that_the_terminal_is_told(void **state)
 {
     (void)state;
+    char *text = NULL;
+    size_t bytes;
     story_short(&outcome);
     outcome.command = "hearsay sim three.conf --set 'desk.up=1 Mbit/s'";
     write_folder();
-    const char *text = text_of("report.html");
-    assert_holds(text, "default-src 'none'; style-src 'unsafe-inline'; img-src data:");
-    assert_holds(text, "<li class=\"met\"><b>met</b> accuracy &gt;= 0.80 by 3 s: 0.8500 at 3 s, "
-                       "after 750.0 kB</li>");
-    assert_holds(text, "<li class=\"missed\"><b>NOT MET</b> copies &lt;= 1.01: 1.050</li>");
-    assert_holds(text, "<dt>busiest link</dt><dd>desk/2 up, 95.0 % of 1.0 Mbit/s</dd>");
-    assert_holds(text, "<td>desk/2</td><td class=\"figure\">1200</td>");
-    assert_holds(text, "<td>desk</td><td>box</td><td class=\"figure\">400.0 kB</td>");
-    assert_holds(text, "<td>crash desk/2</td>");
-    assert_holds(text, "made by hand, for looking at");
-    assert_holds(text, "--set &#39;desk.up=1 Mbit/s&#39;");
-    assert_holds(text, "<div class=\"plot\" id=\"plot-traffic\">\n<svg");
-    assert_lacks(text, "plot-down");
-    assert_lacks(text, "<script");
-    assert_lacks(text, "<?xml");
+    json_t *story = story_of_page();
+    FILE *out = open_memstream(&text, &bytes);
+    assert_non_null(out);
+    collect(story, out);
+    assert_int_equal(fclose(out), 0);
+    assert_holds(text, "met\naccuracy >= 0.80 by 3 s: 0.8500 at 3 s, after 750.0 kB\n");
+    assert_holds(text, "missed\ncopies <= 1.01: 1.050\n");
+    assert_holds(text, "busiest link\ndesk/2 up, 95.0 % of 1.0 Mbit/s\n");
+    assert_holds(text, "desk/2\n1200\n");
+    assert_holds(text, "desk\nbox\n400.0 kB\n");
+    assert_holds(text, "crash desk/2\n2\n3\n");
+    assert_holds(text, "figures from\nmade by hand, for looking at\n");
+    assert_holds(text, "hearsay sim three.conf --set 'desk.up=1 Mbit/s'\n");
+    assert_holds(text, "The busiest link is 95 % used: faster lines");
+    assert_holds(text, "all held one version 1.50 s after training ended");
+    const json_t *nodes = json_object_get(json_object_get(story, "swarm"), "nodes");
+    assert_int_equal(json_array_size(nodes), 3);
+    assert_true(real_at(json_array_get(nodes, 1), "share") == 0.375);
+    free(text);
+    json_decref(story);
 }
 
-/* Tries to leave a string of gnuplot, of HTML, of CSV, of JSON. */
+static void plays_beside_share_the_figure_of_the_play(void **state)
+{
+    (void)state;
+    struct scenario *other = calloc(1, sizeof *other);
+    assert_non_null(other);
+    story_short(&outcome);
+    *other = story_scenario;
+    other->strategy = STRATEGY_SINGLE;
+    struct report_beside beside = {.scenarios = other, .count = 1};
+    outcome_init(&beside.outcomes[0], other);
+    outcome_add(&beside.outcomes[0], 4)->accuracy = 0.25;
+    assert_int_equal(report_write(folder, &outcome, &beside, &problem), OK);
+    json_t *story = story_of_page();
+    const json_t *series = series_of(figure_of(story, "accuracy"), 1);
+    assert_text_at(series, "name", "single");
+    assert_true(value_at(series, 0, 0) == 4 && value_at(series, 0, 1) == 25);
+    json_decref(story);
+    outcome_free(&beside.outcomes[0]);
+    free(other);
+}
+
+/* Tries to leave an element of HTML, a field of CSV, a string of JSON. */
 static void a_hostile_name_is_only_a_name(void **state)
 {
     (void)state;
@@ -310,7 +368,6 @@ static void a_hostile_name_is_only_a_name(void **state)
     write_folder();
     assert_false(exists("x"));
     assert_false(exists("y"));
-    assert_holds(text_of("plot.gp"), "'crash desk/2, ’;system(’id>x’);’<b>\"`id>y`?/1'");
     assert_holds(text_of("nodes.csv"), "\"';system('id>x');'<b>\"\"`id>y`?\"");
     assert_holds(text_of("nodes.csv"), "\n0,\"'=1+1\",400");
     json_t *root = json_loads(text_of("summary.json"), 0, NULL);
@@ -318,9 +375,12 @@ static void a_hostile_name_is_only_a_name(void **state)
     assert_text_at(json_array_get(json_object_get(root, "nodes"), 2), "name",
                    "';system('id>x');'<b>\"`id>y`?");
     json_decref(root);
-    assert_lacks(text_of("report.html"), "<script");
+    assert_lacks(text_of("report.html"), "<script>alert(1)");
     assert_lacks(text_of("report.html"), "<b>\"");
-    assert_lacks(text_of("lag.svg"), "<b>");
+    root = story_of_page();
+    assert_text_at(json_array_get(json_object_get(root, "marks"), 0), "text",
+                   "crash desk/2, ';system('id>x');'<b>\"`id>y`?/1");
+    json_decref(root);
     assert_lacks(printed(), "\x1b");
 }
 
@@ -347,15 +407,17 @@ static void a_folder_that_cannot_be_made_is_refused_with_its_name(void **state)
     bool made;
     story_short(&outcome);
     (void)snprintf(below, sizeof below, "%s/none/below", folder);
+    assert_int_equal(report_ready(folder, &made, &problem), OK);
+    assert_false(made);
     assert_int_equal(report_ready(below, &made, &problem), FAILED);
     assert_holds(problem.text, "/none/below: No such file or directory; choose another");
-    assert_int_equal(report_write(below, &outcome, &problem), FAILED);
+    assert_int_equal(report_write(below, &outcome, NULL, &problem), FAILED);
     assert_holds(problem.text, "/none/below: No such file or directory");
     (void)snprintf(below, sizeof below, "%s/file", folder);
     FILE *file = fopen(below, "we");
     assert_non_null(file);
     assert_int_equal(fclose(file), 0);
-    assert_int_equal(report_write(below, &outcome, &problem), FAILED);
+    assert_int_equal(report_write(below, &outcome, NULL, &problem), FAILED);
     assert_holds(problem.text, "/file: a file of this name is in the way");
     assert_int_equal(report_ready(below, &made, &problem), FAILED);
     assert_holds(problem.text, "/file: a file of this name is in the way");
@@ -364,83 +426,36 @@ static void a_folder_that_cannot_be_made_is_refused_with_its_name(void **state)
 static void a_full_disk_is_not_passed_over(void **state)
 {
     (void)state;
-    static const char *const NAMES[] = {"series.csv", "summary.json", "plot.gp", "report.html"};
+    static const char *const NAMES[] = {"series.csv", "summary.json", "report.html"};
     story_short(&outcome);
     for (size_t i = 0; i < sizeof NAMES / sizeof NAMES[0]; i++) {
         assert_int_equal(symlink("/dev/full", in_folder(NAMES[i])), 0);
-        assert_int_equal(report_write(folder, &outcome, &problem), FAILED);
+        assert_int_equal(report_write(folder, &outcome, NULL, &problem), FAILED);
         assert_holds(problem.text, NAMES[i]);
         assert_holds(problem.text, "No space left on device");
         assert_int_equal(unlink(in_folder(NAMES[i])), 0);
     }
 }
 
-static void a_folder_in_the_way_of_a_plot_is_told(void **state)
-{
-    (void)state;
-    story_short(&outcome);
-    assert_int_equal(mkdir(in_folder("accuracy.png"), 0700), 0);
-    char below[600];
-    (void)snprintf(below, sizeof below, "%s/keep", in_folder("accuracy.png"));
-    FILE *file = fopen(below, "we");
-    assert_non_null(file);
-    assert_int_equal(fclose(file), 0);
-    assert_int_equal(report_write(folder, &outcome, &problem), FAILED);
-    assert_holds(problem.text, "gnuplot");
-    assert_int_equal(unlink(below), 0);
-    assert_int_equal(rmdir(in_folder("accuracy.png")), 0);
-}
-
-/* What gnuplot would find is a program of our own, or none. */
-static void with_gnuplot(const char *script)
-{
-    FILE *program = fopen(in_folder("gnuplot"), "we");
-    assert_non_null(program);
-    assert_true(fputs(script, program) >= 0);
-    assert_int_equal(fclose(program), 0);
-    assert_int_equal(chmod(path, 0700), 0);
-}
-
-static void a_missing_or_failing_gnuplot_is_named_with_what_it_said(void **state)
-{
-    (void)state;
-    char search[4096];
-    bool made;
-    (void)snprintf(search, sizeof search, "%s", getenv("PATH"));
-    story_short(&outcome);
-    assert_int_equal(report_ready(folder, &made, &problem), OK);
-    assert_false(made);
-    assert_int_equal(report_ready(in_folder("new"), &made, &problem), OK);
-    assert_true(made);
-    assert_int_equal(rmdir(in_folder("new")), 0);
-    assert_int_equal(setenv("PATH", folder, 1), 0);
-    assert_int_equal(report_ready(folder, &made, &problem), MISSING);
-    assert_holds(problem.text, "apt-get install gnuplot-nox");
-    assert_int_equal(report_write(folder, &outcome, &problem), FAILED);
-    assert_holds(problem.text, "gnuplot does not start");
-    with_gnuplot("#!/bin/sh\necho 'at first' >&2\necho '  line 3: no such colour' >&2\nexit 1\n");
-    assert_int_equal(report_write(folder, &outcome, &problem), FAILED);
-    assert_holds(problem.text, "plot.gp: line 3: no such colour");
-    with_gnuplot("#!/bin/sh\nexit 0\n");
-    assert_int_equal(report_write(folder, &outcome, &problem), FAILED);
-    assert_holds(problem.text, "accuracy.png unfinished");
-    with_gnuplot("#!/bin/sh\nprintf 'a picture cut off' >accuracy.png\n");
-    assert_int_equal(report_write(folder, &outcome, &problem), FAILED);
-    assert_holds(problem.text, "accuracy.png unfinished");
-    assert_int_equal(setenv("PATH", search, 1), 0);
-}
-
-static void sixty_four_nodes_are_drawn_and_with_more_the_page_says_why_not(void **state)
+static void many_nodes_have_a_band_for_each_group_and_with_more_none(void **state)
 {
     (void)state;
     story_long(&outcome, 64);
     write_folder();
-    assert_is_picture("lag.png");
-    assert_holds(text_of("lag.svg"), "median of all");
+    json_t *story = story_of_page();
+    const json_t *lag = figure_of(story, "lag");
+    assert_int_equal(json_array_size(json_object_get(lag, "series")), story_scenario.groups_count);
+    const json_t *points = json_object_get(series_of(lag, 0), "points");
+    assert_int_equal(json_array_size(json_array_get(points, 1)), 4);
+    assert_true(value_at(series_of(lag, 0), 1, 2) <= value_at(series_of(lag, 0), 1, 1));
+    assert_true(value_at(series_of(lag, 0), 1, 1) <= value_at(series_of(lag, 0), 1, 3));
+    json_decref(story);
     outcome_free(&outcome);
     story_long(&outcome, 65);
     write_folder();
-    assert_false(exists("lag.png"));
+    story = story_of_page();
+    assert_null(figure_of(story, "lag"));
+    json_decref(story);
     assert_holds(text_of("report.html"), "they are kept for up to 64 nodes");
     assert_string_equal(text_of("nodes.csv"),
                         "at_s,node,samples_per_s,share,lag_s,behind,up_use,down_use\n");
@@ -450,7 +465,7 @@ static int write_for_looking(const char *dir, const char *nodes)
 {
     story_long(&outcome, (uint32_t)strtoul(nodes, NULL, 10));
     report_print(stdout, &outcome);
-    const enum error error = report_write(dir, &outcome, &problem);
+    const enum error error = report_write(dir, &outcome, NULL, &problem);
     if (error != OK)
         (void)fprintf(stderr, "%s\n", problem.text);
     outcome_free(&outcome);
@@ -470,15 +485,14 @@ int main(int argc, char **argv)
         TEST(long_names_and_sentences_do_not_widen_the_terminal),
         TEST(the_series_hold_a_line_per_moment_and_nothing_where_nothing_was_measured),
         TEST(the_summary_holds_what_was_found_and_how_it_was_set),
-        TEST(every_plot_of_what_was_measured_is_drawn_and_no_other),
+        TEST(every_figure_of_what_was_measured_is_told_and_no_other),
         TEST(the_page_holds_everything_that_the_terminal_is_told),
         TEST(a_hostile_name_is_only_a_name),
         TEST(escapes_leave_text_of_any_language_as_it_is),
         TEST(a_folder_that_cannot_be_made_is_refused_with_its_name),
         TEST(a_full_disk_is_not_passed_over),
-        TEST(a_folder_in_the_way_of_a_plot_is_told),
-        TEST(a_missing_or_failing_gnuplot_is_named_with_what_it_said),
-        TEST(sixty_four_nodes_are_drawn_and_with_more_the_page_says_why_not),
+        TEST(plays_beside_share_the_figure_of_the_play),
+        TEST(many_nodes_have_a_band_for_each_group_and_with_more_none),
     };
     if (argc == 4 && strcmp(argv[1], "--write") == 0)
         return write_for_looking(argv[2], argv[3]);

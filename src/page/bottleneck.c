@@ -1,4 +1,4 @@
-#include "web/bottleneck.h"
+#include "page/bottleneck.h"
 
 #include <math.h>
 #include <stdio.h>

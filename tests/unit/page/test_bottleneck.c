@@ -10,7 +10,7 @@
 
 #include <math.h>
 
-#include "web/bottleneck.h"
+#include "page/bottleneck.h"
 
 static const struct bottleneck WELL = {.stage = "running",
                                        .fetched = 1,

@@ -1,8 +1,8 @@
 /* What limits a swarm now, as one sentence for whoever wonders what to buy: faster lines, more
- * machines, or nothing. Held by tests/unit/web/test_bottleneck.c.
+ * machines, or nothing. Held by tests/unit/page/test_bottleneck.c.
  */
-#ifndef HEARSAY_WEB_BOTTLENECK_H
-#define HEARSAY_WEB_BOTTLENECK_H
+#ifndef HEARSAY_PAGE_BOTTLENECK_H
+#define HEARSAY_PAGE_BOTTLENECK_H
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,0 +1,70 @@
+#!/usr/bin/env python3
+"""The report in a browser: test_page.py PROGRAM
+
+PROGRAM --write DIR NODES leaves a report.html (test_report does). It must draw every figure with its
+curves, say nothing on the console, and ask the network for nothing. A broken one is seen to be one.
+Exits 77 where there is no Chromium, unless REQUIRE_CHROMIUM=1.
+"""
+
+import os
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+import browser
+
+FIGURES = ("accuracy", "loss", "bytes", "up", "down", "lag", "share", "traffic")
+INK_MIN = 300  # pixels of a figure's curves that are not the background's
+
+# Of the canvas with the curves: pixels that are not empty.
+INK = """(() => {{
+    const canvas = document.querySelector('#figure-{} .chart canvas');
+    const data = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data;
+    let ink = 0;
+    for (let i = 3; i < data.length; i += 4) ink += data[i] > 100;
+    return ink;
+}})()"""
+
+
+def check_checks(chromium, folder):
+    """The checks see what they look for."""
+    bad = folder / "bad.html"
+    bad.write_text('<img src="http://elsewhere.example/picture.png"><script>console.warn("a warning");'
+                   "nowhere();</script>")
+    page = chromium.open(f"file://{bad}")
+    page.wait("document.readyState === 'complete'")
+    assert any("a warning" in text for text in page.said), page.said
+    assert any("nowhere" in text for text in page.said), page.said
+    assert any("elsewhere.example" in address for address in page.asked), page.asked
+
+
+def check_report(chromium, report):
+    page = chromium.open(f"file://{report}")
+    page.wait(f"document.querySelectorAll('#figures figure').length === {len(FIGURES)}")
+    for name in FIGURES:
+        ink = page.value(INK.format(name))
+        assert ink > INK_MIN, f"the figure {name} is empty: {ink} pixels"
+    assert page.value("document.querySelectorAll('#verdicts li').length") > 0
+    assert page.value("document.querySelectorAll('#tables table').length") >= 2
+    assert page.value("document.getElementById('command').textContent").startswith("hearsay sim")
+    assert page.said == [], page.said
+    assert page.asked == [f"file://{report}"], page.asked
+
+
+def main():
+    program = pathlib.Path(sys.argv[1]).resolve()
+    if not browser.find():
+        print("skipped: no Chromium to open the report with; apt-get install chromium")
+        return 1 if os.environ.get("REQUIRE_CHROMIUM") == "1" else 77
+    with tempfile.TemporaryDirectory() as name, browser.Browser() as chromium:
+        folder = pathlib.Path(name)
+        subprocess.run([program, "--write", folder / "report", "10"], check=True,
+                       stdout=subprocess.DEVNULL)
+        check_checks(chromium, folder)
+        check_report(chromium, folder / "report" / "report.html")
+    print(f"{len(FIGURES)} figures drawn, nothing said, nothing asked for")
+    return 0
+
+
+sys.exit(main())
