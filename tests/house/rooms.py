@@ -5,6 +5,7 @@
     base ◄─ page ◄─ web ◄─ daemon
     base ◄─ plot ◄───────────────────────────┼─────────── commands
                                              └─ sim ◄──────────────── main
+    state ◄─ onnx ◄─ commands
 
     tests/unit/ROOM, tests/support/ROOM: as the room
 
@@ -28,6 +29,7 @@ SEES = {
     'model': {'base', 'model'},
     'node': {'base', 'net', 'node'},
     'state': {'base', 'net', 'model', 'node', 'state'},
+    'onnx': {'base', 'net', 'model', 'node', 'state', 'onnx'},
     'executor': {'base', 'net', 'model', 'node', 'executor'},
     'config': {'base', 'net', 'model', 'node', 'state', 'config'},
     'page': {'base', 'page'},
@@ -37,7 +39,7 @@ SEES = {
     'library': {'base', 'net', 'socket', 'model', 'node', 'state', 'config', 'executor', 'web', 'daemon', 'library'},
     'plot': {'base', 'plot'},
     'commands': {'base', 'plot', 'net', 'socket', 'model', 'node', 'state', 'config', 'executor', 'web', 'daemon',
-                 'commands'},
+                 'onnx', 'commands'},
     'socket': {'base', 'net', 'socket'},
 }
 LEVEL_OF_ROOM = {'lifecycle': 1, 'connection': 2, 'membership': 2, 'rate': 3, 'orders': 3, 'broadcast': 4,
