@@ -102,6 +102,8 @@ add_test(NAME shells COMMAND bash ${CMAKE_SOURCE_DIR}/tests/process/test_shells.
 set_tests_properties(help shells PROPERTIES SKIP_RETURN_CODE 77)
 add_test(NAME model_command COMMAND bash ${CMAKE_SOURCE_DIR}/tests/process/test_model_command.sh
                                     $<TARGET_FILE:hearsay>)
+add_test(NAME ask COMMAND bash ${CMAKE_SOURCE_DIR}/tests/process/test_ask.sh $<TARGET_FILE:hearsay>)
+set_tests_properties(ask PROPERTIES ENVIRONMENT "CUDA_VISIBLE_DEVICES=")
 add_test(NAME client COMMAND bash ${CMAKE_SOURCE_DIR}/tests/process/test_client.sh
                              $<TARGET_FILE:hearsay>)
 add_test(NAME two_rumors COMMAND bash ${CMAKE_SOURCE_DIR}/tests/process/test_two_rumors.sh
