@@ -360,11 +360,21 @@ static bool is_ping_due(const struct node *node, const struct peer *peer)
            (now_ns - peer->heard_ns > ping_ns || now_ns - peer->pinged_ns > RTT_NS);
 }
 
-/* For how long it may take until it has introduced itself, or, at the door, shown the swarm key. */
+/* For how long it may take until it has introduced itself, or, at the door, shown the swarm key; or
+ * for how long it may ask. */
 static uint64_t handshake_ns(const struct node *node, const struct peer *peer)
 {
-    const uint64_t most_ns = node->options.limits.handshake_ns;
+    const uint64_t most_ns = peer->asks ? ASKING_NS : node->options.limits.handshake_ns;
     return peer->state == PEER_GREETED && GREETING_NS < most_ns ? GREETING_NS : most_ns;
+}
+
+static void end_meeting(struct node *node, const struct peer *peer)
+{
+    CHECK(peer->state < PEER_OPEN);
+    if (peer->asks)
+        connection_hang_up(node, peer, BYE_RENEW, "has asked for long enough");
+    else
+        connection_hang_up(node, peer, BYE_SILENT, "it did not finish the handshake in time");
 }
 
 bool connection_check(struct node *node, const struct peer *peer, uint64_t patience_ns)
@@ -373,11 +383,8 @@ bool connection_check(struct node *node, const struct peer *peer, uint64_t patie
     CHECK(peer->state != PEER_FREE && patience_ns > 0);
     if (peer->state == PEER_CLOSING || peer_waiting_bytes(peer, true) > 0) /* perhaps long enough */
         connection_set_ready(node, connection_slot(node, peer), true);
-    if (peer->asks && peer->state == PEER_MEETING) {
-        if (now_ns - peer->born_ns > ASKING_NS)
-            connection_hang_up(node, peer, BYE_RENEW, "has asked for long enough");
-    } else if (peer->state < PEER_OPEN && now_ns - peer->born_ns > handshake_ns(node, peer))
-        connection_hang_up(node, peer, BYE_SILENT, "it did not finish the handshake in time");
+    if (peer->state < PEER_OPEN && now_ns - peer->born_ns > handshake_ns(node, peer))
+        end_meeting(node, peer);
     if (peer->state != PEER_OPEN)
         return true;
     if (now_ns - peer->heard_ns > patience_ns)
