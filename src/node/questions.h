@@ -1,8 +1,8 @@
 /* Who asks what the model says of its samples, and is no member: a device that has the swarm key.
  *
- *   handshake ─► QUESTION, in the place of HELLO ─┬─► PREDICT ─► the learner ─► REPLY 0, with numbers
- *                                            ├─► REPLY 1: busy, ask again in so long
- *                                            └─► REPLY 2: there is no model yet, or no more
+ *   handshake ─► QUESTION, not HELLO ─┬─► PREDICT ─► the learner ─► REPLY 0, with numbers
+ *                                     ├─► REPLY 1: busy, ask again in so long
+ *                                     └─► REPLY 2: there is no model yet, or no more
  *
  * Training comes first. The learner has one question at a time, of a bounded size, and after one
  * that took it t none for 49 t: a fiftieth of its time is all that asking can cost, whoever asks

@@ -1,4 +1,4 @@
-/* A model as an ONNX file: what other runtimes (ONNX Runtime, TensorRT, OpenVINO, …) load and run.
+/* A model as an ONNX file: what ONNX Runtime and other runtimes load and run.
  *
  *   model, weights ─► onnx_layers.h: nodes ─► onnx_graph.h: ONNX's messages ─► FILE.onnx
  *
