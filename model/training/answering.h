@@ -1,5 +1,5 @@
 /* What a learner says of samples that are not its own: by its base, as an evaluation does, and in
- * memory that is there for that. Held by tests/unit/config/test_answers.c. */
+ * memory that is there for that. Held by tests/unit/config/test_question_words.c. */
 #ifndef HEARSAY_MODEL_TRAINING_ANSWERING_H
 #define HEARSAY_MODEL_TRAINING_ANSWERING_H
 

@@ -33,7 +33,7 @@ enum progress {
 struct reply {
     enum reply_reason reason;
     uint64_t count, wait_ns;
-    char about[ANSWERS_ABOUT_BYTES];
+    char about[QUESTION_WORDS_BYTES];
     size_t about_bytes;
     float numbers[NODE_PREDICT_MAX];
     size_t numbers_bytes;
@@ -362,7 +362,7 @@ static enum error learn(struct node_question *question, struct problem *problem)
     enum error error = ask(question, NULL, 0, problem);
     if (error != OK)
         return error;
-    if (answers_read(reply->about, reply->about_bytes, &question->shape) != OK ||
+    if (question_words_read(reply->about, reply->about_bytes, &question->shape) != OK ||
         reply->count == 0 || reply->count > NODE_QUESTION_MAX / question->shape.bytes ||
         reply->count > NODE_PREDICT_MAX / (uint64_t)question->shape.outputs)
         return problem_set(problem, MALFORMED, "%s: its answer makes no sense", question->where);

@@ -10,7 +10,7 @@
 #ifndef HEARSAY_COMMANDS_NODE_QUESTION_H
 #define HEARSAY_COMMANDS_NODE_QUESTION_H
 
-#include "config/answers.h"
+#include "config/question_words.h"
 #include "socket/address.h"
 
 struct node_question_options {

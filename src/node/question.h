@@ -18,7 +18,7 @@ struct question_form {
     uint32_t samples_max; /* at once */
     size_t sample_bytes;  /* of each */
     uint32_t outputs;     /* numbers that are said of each, f32 */
-    const char *about;    /* what a sample is, in words (config/answers.h); the owner's */
+    const char *about;    /* what a sample is, in words (config/question_words.h); the owner's */
 };
 
 struct node;

@@ -1,4 +1,4 @@
-#include "config/answers.h"
+#include "config/question_words.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -6,8 +6,9 @@
 #define SIDE_MAX    65536
 #define SAMPLES_MAX 64u /* of a question: no more work than some steps */
 
-enum error answers_form(const struct learner *learner, char about[static ANSWERS_ABOUT_BYTES],
-                        struct question_form *form, struct problem *problem)
+enum error question_words_form(const struct learner *learner,
+                               char about[static QUESTION_WORDS_BYTES], struct question_form *form,
+                               struct problem *problem)
 {
     struct question_shape shape;
     if (!learner_question_shape(learner, &shape))
@@ -25,7 +26,7 @@ enum error answers_form(const struct learner *learner, char about[static ANSWERS
     uint32_t most = said < SAMPLES_MAX ? said : SAMPLES_MAX;
     if (fitting < most)
         most = (uint32_t)fitting;
-    (void)snprintf(about, ANSWERS_ABOUT_BYTES, "%dx%dx%d %s, %d %s", shape.shape.channels,
+    (void)snprintf(about, QUESTION_WORDS_BYTES, "%dx%dx%d %s, %d %s", shape.shape.channels,
                    shape.shape.height, shape.shape.width, shape.is_floats ? "float32" : "uint8",
                    shape.outputs, shape.is_regression ? "numbers" : "classes");
     *form = (struct question_form){.samples_max = most,
@@ -55,9 +56,9 @@ static bool is_side(int side)
     return side > 0 && side <= SIDE_MAX;
 }
 
-enum error answers_read(const char *about, size_t bytes, struct question_shape *shape)
+enum error question_words_read(const char *about, size_t bytes, struct question_shape *shape)
 {
-    char text[ANSWERS_ABOUT_BYTES];
+    char text[QUESTION_WORDS_BYTES];
     struct question_shape read = {.outputs = 0};
     if (bytes >= sizeof text || memchr(about, '\0', bytes))
         return MALFORMED;

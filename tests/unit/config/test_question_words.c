@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "base/arena.h"
-#include "config/answers.h"
+#include "config/question_words.h"
 
 #define COUNT 7 /* asked for, more than the model takes at once */
 #define BATCH 3
@@ -20,7 +20,7 @@ static struct backend *backend;
 static struct model *model;
 static struct learner *learner;
 static struct problem problem;
-static char about[ANSWERS_ABOUT_BYTES];
+static char about[QUESTION_WORDS_BYTES];
 static struct question_form form;
 
 static int begin(void **state)
@@ -71,9 +71,9 @@ static void make(const char *line, struct shape shape, int classes, bool is_floa
 static struct question_shape read_back(void)
 {
     struct question_shape shape;
-    assert_int_equal(answers_form(learner, about, &form, &problem), OK);
+    assert_int_equal(question_words_form(learner, about, &form, &problem), OK);
     assert_ptr_equal(form.about, about);
-    assert_int_equal(answers_read(about, strlen(about), &shape), OK);
+    assert_int_equal(question_words_read(about, strlen(about), &shape), OK);
     assert_int_equal(shape.bytes, form.sample_bytes);
     assert_int_equal(shape.outputs, form.outputs);
     return shape;
@@ -142,7 +142,7 @@ static void what_does_not_fit_is_refused(void **state)
 {
     (void)state;
     make("dense 10", (struct shape){1, 300, 300, 0}, 10, false, true);
-    assert_int_equal(answers_form(learner, about, &form, &problem), MISMATCH);
+    assert_int_equal(question_words_form(learner, about, &form, &problem), MISMATCH);
     assert_non_null(strstr(problem.text, "a sample of 90000 bytes"));
 }
 
@@ -165,11 +165,11 @@ static void words_that_are_none_are_refused(void **state)
                                         "1x2x3 uint8, -5 classes"};
     struct question_shape shape = {.outputs = 77};
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++)
-        if (answers_read(wrong[i], strlen(wrong[i]), &shape) != MALFORMED)
+        if (question_words_read(wrong[i], strlen(wrong[i]), &shape) != MALFORMED)
             fail_msg("\"%s\" is taken", wrong[i]);
-    assert_int_equal(answers_read("1x2x3 uint8, 10 classes\0x", 25, &shape), MALFORMED);
-    static const char long_words[ANSWERS_ABOUT_BYTES] = "1x2x3 uint8, 10 classes";
-    assert_int_equal(answers_read(long_words, sizeof long_words, &shape), MALFORMED);
+    assert_int_equal(question_words_read("1x2x3 uint8, 10 classes\0x", 25, &shape), MALFORMED);
+    static const char long_words[QUESTION_WORDS_BYTES] = "1x2x3 uint8, 10 classes";
+    assert_int_equal(question_words_read(long_words, sizeof long_words, &shape), MALFORMED);
     assert_int_equal(shape.outputs, 77);
 }
 
