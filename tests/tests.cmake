@@ -43,6 +43,10 @@ add_unit_tests(unit/web "support_base;web")
 add_unit_tests(unit/daemon "support_base;commands")
 add_unit_tests(unit/commands commands)
 add_unit_tests(unit/plot plot)
+if(HAVE_ONNX)
+  add_unit_tests(unit/onnx "onnx;onnx_messages")
+  target_sources(test_onnx_missing PRIVATE src/onnx/onnx_missing.c) # in the place of all else
+endif()
 add_unit_tests(unit/library "support_library;library")
 target_compile_definitions(test_library_daemon PRIVATE HEARSAY_PROGRAM="$<TARGET_FILE:hearsay>")
 add_dependencies(test_library_daemon hearsay)
@@ -96,6 +100,10 @@ set_tests_properties(json PROPERTIES SKIP_RETURN_CODE 77 ENVIRONMENT "CUDA_VISIB
 add_test(NAME shells COMMAND bash ${CMAKE_SOURCE_DIR}/tests/process/test_shells.sh
                                  $<TARGET_FILE:hearsay>)
 set_tests_properties(help shells PROPERTIES SKIP_RETURN_CODE 77)
+add_test(NAME model_command COMMAND bash ${CMAKE_SOURCE_DIR}/tests/process/test_model_command.sh
+                                    $<TARGET_FILE:hearsay>)
+add_test(NAME ask COMMAND bash ${CMAKE_SOURCE_DIR}/tests/process/test_ask.sh $<TARGET_FILE:hearsay>)
+set_tests_properties(ask PROPERTIES ENVIRONMENT "CUDA_VISIBLE_DEVICES=")
 add_test(NAME client COMMAND bash ${CMAKE_SOURCE_DIR}/tests/process/test_client.sh
                              $<TARGET_FILE:hearsay>)
 add_test(NAME two_rumors COMMAND bash ${CMAKE_SOURCE_DIR}/tests/process/test_two_rumors.sh
@@ -169,6 +177,12 @@ if(Python3_FOUND)
            ${CMAKE_SOURCE_DIR}/tests/process/against_transformers.py $<TARGET_FILE:hearsay>
            $<TARGET_FILE:model_file>)
   set_tests_properties(against_transformers PROPERTIES SKIP_RETURN_CODE 77)
+endif()
+# Skipped where there is no ONNX Runtime (./run deps --all installs it into build-onnxruntime).
+if(Python3_FOUND)
+  add_test(NAME onnx_runtime COMMAND Python3::Interpreter ${CMAKE_SOURCE_DIR}/tests/process/test_onnx.py
+                                     $<TARGET_FILE:hearsay> $<TARGET_FILE:model_file>)
+  set_tests_properties(onnx_runtime PROPERTIES SKIP_RETURN_CODE 77 ENVIRONMENT "CUDA_VISIBLE_DEVICES=")
 endif()
 add_test(NAME sweep_neon COMMAND bash ${CMAKE_SOURCE_DIR}/tests/process/test_sweep_neon.sh)
 set_tests_properties(prometheus web_page page key_holder client expel expel_since two_rumors votes false_base_member sweep_neon planted_list PROPERTIES SKIP_RETURN_CODE 77)

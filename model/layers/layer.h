@@ -7,7 +7,7 @@
  *
  * A line becomes one list of layers in the order of the text. A residual is three of them, that
  * have no parameters: "residual(" opens it, "|" begins its shortcut, ")" adds the two. Each layer
- * reads the output of the layer `from`. Private to these files; everyone else sees model.h.
+ * reads the output of the layer `from`. For these files and model_layers.h; all else sees model.h.
  */
 #ifndef HEARSAY_MODEL_LAYERS_LAYER_H
 #define HEARSAY_MODEL_LAYERS_LAYER_H

@@ -5,6 +5,7 @@
 
 #include "base/memory.h"
 #include "layers/layer_words.h"
+#include "layers/model_layers.h"
 #include "layers/model_private.h"
 
 /* Reading. */
@@ -235,10 +236,15 @@ int model_layers(const struct model *model)
     return model->count;
 }
 
-const char *model_layer(const struct model *model, int i)
+const struct layer *model_layer_at(const struct model *model, int i)
 {
     CHECK(i >= 0 && i < model->count);
-    return model->layers[i].text;
+    return &model->layers[i];
+}
+
+const char *model_layer(const struct model *model, int i)
+{
+    return model_layer_at(model, i)->text;
 }
 
 int model_tensors(const struct model *model)

@@ -3,6 +3,7 @@
  *   x ─► layers ─► last layer ─► loss      some samples at a time from the last layer on
  *        layers ◄─ slopes ◄────────┘
  */
+#include "layers/model_layers.h"
 #include "layers/model_private.h"
 
 static const float *output_of(const struct model *model, int layer, const float *x)
@@ -242,6 +243,17 @@ const float *model_forward(struct model *model, const float *weights, const floa
     struct pass pass = pass_of(model, weights, batch);
     forward(model, &pass, x, 0, model->count);
     return model->layers[model->count - 1].y;
+}
+
+void model_forward_each(struct model *model, const float *weights, const float *x,
+                        model_layer_done *done, void *context)
+{
+    struct pass pass = pass_of(model, weights, 1);
+    for (int i = 0; i < model->count; i++) {
+        forward(model, &pass, x, i, i + 1);
+        if (layer_has_output(&model->layers[i]))
+            done(context, i, model->layers[i].y);
+    }
 }
 
 const float *model_step(struct model *model, const float *weights, const float *x, int from,

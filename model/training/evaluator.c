@@ -2,6 +2,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/error.h"
 #include "base/memory.h"
@@ -140,6 +141,44 @@ void evaluator_watch(struct evaluator *evaluator,
 {
     evaluator->watch = watch;
     evaluator->watcher = context;
+}
+
+/* As much at once as the test's batches, and no more logits than a model computes at once. */
+#define PREDICT_MAX 64u
+
+static void predict_batch(struct evaluator *evaluator, const uint8_t *samples, uint32_t count,
+                          float *host_x, float *numbers)
+{
+    struct backend *backend = evaluator->backend;
+    struct device_dataset *test = &evaluator->test;
+    const size_t all = count * test->sample_size;
+    if (test->is_floats)
+        memcpy(host_x, samples, all * sizeof *host_x);
+    for (size_t i = 0; i < all && !test->is_floats; i++)
+        host_x[i] = ((float)samples[i] - test->mean) * test->scale;
+    backend->upload(backend, test->x, host_x, all * sizeof *host_x);
+    const float *y = model_forward(evaluator->model, evaluator->weights, test->x, (int)count);
+    backend->download(backend, numbers, y,
+                      count * (size_t)model_outputs(evaluator->model) * sizeof *y);
+}
+
+void evaluator_predict(struct evaluator *evaluator, const uint8_t *samples, uint32_t count,
+                       float *numbers)
+{
+    const struct device_dataset *test = &evaluator->test;
+    const uint32_t most = test->batch_max < PREDICT_MAX ? test->batch_max : PREDICT_MAX;
+    const size_t each = test->sample_size * (test->is_floats ? sizeof(float) : 1);
+    const size_t outputs = (size_t)model_outputs(evaluator->model);
+    float *host_x = memory_new(most * test->sample_size, sizeof *host_x);
+    for (uint32_t from = 0; from < count; from += most)
+        predict_batch(evaluator, samples + from * each, count - from < most ? count - from : most,
+                      host_x, numbers + from * outputs);
+    free(host_x);
+}
+
+const struct device_dataset *evaluator_test(const struct evaluator *evaluator)
+{
+    return &evaluator->test;
 }
 
 uint32_t evaluator_samples(const struct evaluator *evaluator)

@@ -55,6 +55,13 @@ struct evaluation evaluator_score(struct evaluator *evaluator, uint32_t from, ui
 void evaluator_watch(struct evaluator *evaluator,
                      void (*watch)(void *context, uint32_t done, uint32_t all), void *context);
 
+/* numbers[count, outputs] that the weights which are set say of samples[count]: of bytes, or
+ * floats, as those of the test are. */
+void evaluator_predict(struct evaluator *evaluator, const uint8_t *samples, uint32_t count,
+                       float *numbers);
+/* The test samples on the device, by which others are told what a sample is. */
+const struct device_dataset *evaluator_test(const struct evaluator *evaluator);
+
 uint32_t evaluator_samples(const struct evaluator *evaluator);
 
 void evaluator_free(struct evaluator *evaluator);

@@ -4,6 +4,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/rng.h"
+#include "training/answering.h"
 #include "training/learner_private.h"
 #include "training/optimizer_step.h"
 
@@ -303,11 +304,10 @@ double learner_losses(struct learner *learner)
     return score.loss / (double)shape_positions(model_input(learner->model));
 }
 
-struct evaluation learner_evaluate(struct learner *learner, bool all)
+static void show_base(struct learner *learner)
 {
-    if (!learner->evaluator)
-        return (struct evaluation){0};
     const size_t parameters = model_parameters(learner->model);
+    CHECK(learner->evaluator);
     for (size_t first = 0; first < parameters; first += EVALUATED_PART) {
         const size_t left = parameters - first;
         const size_t count = left < EVALUATED_PART ? left : EVALUATED_PART;
@@ -315,6 +315,38 @@ struct evaluation learner_evaluate(struct learner *learner, bool all)
         replica_read_base_part(&learner->replica, first, count, part);
         evaluator_set_part(learner->evaluator, first, count, part);
     }
+}
+
+bool learner_question_shape(const struct learner *learner, struct question_shape *shape)
+{
+    const struct device_dataset *test =
+        learner->evaluator ? evaluator_test(learner->evaluator) : NULL;
+    if (!test || test->token_bytes > 0)
+        return false;
+    *shape = (struct question_shape){
+        .shape = model_input(learner->model),
+        .is_floats = test->is_floats,
+        .bytes = test->sample_size * (test->is_floats ? sizeof(float) : 1),
+        .outputs = model_outputs(learner->model),
+        .is_regression = test->y_numbers != NULL,
+    };
+    return true;
+}
+
+void learner_predict(struct learner *learner, const uint8_t *samples, size_t bytes, uint32_t count,
+                     float *numbers)
+{
+    struct question_shape shape;
+    CHECK(learner_question_shape(learner, &shape) && bytes == count * shape.bytes);
+    show_base(learner);
+    evaluator_predict(learner->evaluator, samples, count, numbers);
+}
+
+struct evaluation learner_evaluate(struct learner *learner, bool all)
+{
+    if (!learner->evaluator)
+        return (struct evaluation){0};
+    show_base(learner);
     return evaluator_score(learner->evaluator, all ? 0 : learner->options.test_from,
                            all ? evaluator_samples(learner->evaluator) : learner->options.test_to);
 }

@@ -6,6 +6,8 @@
 
 #include "wire/bytes.h"
 
+#define OFFERS_AT 2 /* in an introduction */
+
 _Static_assert(REFUSAL_BYTES == WIDE_NONCE_BYTES + GATE_BYTES, "a refusal is a nonce and a gate");
 
 static void hash_text(uint8_t out[static 16], const char *text)
@@ -17,6 +19,7 @@ void introduction_make(struct introduction *introduction, const char *swarm_id, 
                        uint64_t parameters)
 {
     introduction->protocol = PROTOCOL_VERSION;
+    introduction->offers = 0;
     hash_text(introduction->swarm, swarm_id);
     hash_text(introduction->model, model);
     introduction->parameters = parameters;
@@ -35,6 +38,7 @@ static void introduction_decode(struct introduction *to,
                                 const uint8_t in[static INTRODUCTION_BYTES])
 {
     to->protocol = (uint16_t)bytes_get(in, 2);
+    to->offers = in[OFFERS_AT];
     memcpy(to->swarm, in + 8, sizeof to->swarm);
     memcpy(to->model, in + 24, sizeof to->model);
     to->parameters = bytes_get(in + 40, 8);
@@ -127,6 +131,7 @@ void refusal_create(const struct gate *gate, struct entropy *entropy,
 {
     uint8_t introduction[INTRODUCTION_BYTES];
     introduction_encode(introduction, &gate->ours);
+    introduction[OFFERS_AT] = gate->ours.offers;
     entropy_bytes(entropy, out, WIDE_NONCE_BYTES);
     secret_seal_wide(out + WIDE_NONCE_BYTES, gate->key, out, ephemeral, DH_BYTES, introduction,
                      sizeof introduction);

@@ -10,7 +10,8 @@
  *
  *   OFFSET SIZE MEANING                                (introduction, before sealing; 48 bytes)
  *        0    2 protocol version, little-endian          this layout never changes, so that
- *        2    6 zero (not looked at)                     all versions can refuse each other
+ *        2    1 of a refusal: what is offered            all versions can refuse each other
+ *        3    5 zero (not looked at)
  *        8   16 BLAKE2b-128 of the swarm id
  *       24   16 BLAKE2b-128 of the model description
  *       40    8 number of parameters, little-endian
@@ -23,12 +24,15 @@
 #include "crypto/secret.h"
 
 #define PROTOCOL_VERSION   11
+#define PROTOCOL_KNOCK     0 /* no version: whoever shows it wants to be refused, and to learn */
+#define OFFERS_ANSWERS     1 /* a bit of what is offered: it answers questions */
 #define INTRODUCTION_BYTES 48
 #define GATE_BYTES         (INTRODUCTION_BYTES + TAG_BYTES)
 #define REFUSAL_BYTES      (WIDE_NONCE_BYTES + INTRODUCTION_BYTES + TAG_BYTES)
 
 struct introduction {
     uint16_t protocol;   /* PROTOCOL_VERSION */
+    uint8_t offers;      /* of a refusal: OFFERS_ANSWERS; nothing else has it */
     uint8_t swarm[16];   /* hash of the swarm id */
     uint8_t model[16];   /* hash of the model description */
     uint64_t parameters; /* of the model */

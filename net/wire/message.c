@@ -59,6 +59,10 @@ static const struct {
     [LISTED] = {1, {FIELD(NUMBER, hash)}},
     [SWARM_KEY] = {2, {FIELD(NUMBER, number), FIELD(BULK, bulk)}},
     [VOTES] = {2, {FIELD(NUMBER, hash), FIELD(BULK, bulk)}},
+    [QUESTION] = {2, {FIELD(NUMBER, count), FIELD(BULK, bulk)}},
+    [REPLY] = {5,
+               {FIELD(NUMBER, reason), FIELD(NUMBER, count), FIELD(NUMBER, wait), FIELD(TEXT, text),
+                FIELD(BULK, bulk)}},
 };
 
 struct out {

@@ -31,6 +31,9 @@
  *   LISTED         hash                    of who is a member, as I know it
  *   SWARM_KEY      number bulk             the key that this order is of; no bulk: give it
  *   VOTES          hash bulk               votes that members harm; a hash of all I know
+ *   QUESTION       count bulk              what does your model say of these samples?
+ *   REPLY          reason count wait       so much; or when to ask again
+ *                  text bulk
  *
  * net/README.md says who may say what and when, and what each field is.
  * Held by tests/unit/net/test_message.c.
@@ -69,6 +72,8 @@ enum message_kind {
     LISTED,
     SWARM_KEY,
     VOTES,
+    QUESTION,
+    REPLY,
     MESSAGE_KINDS
 };
 
@@ -113,8 +118,9 @@ struct message {
     uint64_t part;        /* number of this part, from 0 */
     uint64_t parts;       /* how many parts there are */
     uint64_t block;       /* number of a block, from 0 */
-    uint64_t count;       /* blocks wanted, from that one on */
-    uint64_t reason;      /* enum bye_reason */
+    uint64_t count;       /* blocks wanted, from that one on; or samples */
+    uint64_t reason;      /* enum bye_reason, or reply_reason (reply.h) */
+    uint64_t wait;        /* milliseconds before the next QUESTION, at least */
     uint64_t number;      /* of an order of the operator; ORDERS: the latest known, or 0 */
     struct bytes text;    /* HELLO: the other's address; BYE: a sentence; else entries */
     struct bytes bulk;    /* records, a rumor, entries, a block, orders …, as the kind says */

@@ -10,11 +10,12 @@
 #include "world/poisoner.h"
 #include "world/world_private.h"
 
-#define SAVE_NS_MAX SECOND_NS /* a checkpoint takes up to so long to be written */
-#define PARTS_MAX   8         /* in so many parts */
-#define PARTS_LOST  64        /* one part in so many is not taken: the disk was too slow */
-#define READS_LATE  8         /* one READ in so many meets another order and waits for the step */
-#define ACTIONS_MAX 100000    /* at one moment: a node that asks for more never ends */
+#define SAVE_NS_MAX     SECOND_NS /* a checkpoint takes up to so long to be written */
+#define PARTS_MAX       8         /* in so many parts */
+#define PARTS_LOST      64        /* one part in so many is not taken: the disk was too slow */
+#define READS_LATE      8      /* one READ in so many meets another order and waits for the step */
+#define PREDICTS_A_STEP 4      /* a question takes so much of a step's time */
+#define ACTIONS_MAX     100000 /* at one moment: a node that asks for more never ends */
 
 /* An order is performed between two steps; one that comes during a step waits, but for most READs.
  */
@@ -131,11 +132,15 @@ static void perform(struct world *world, uint32_t i, const struct action *order,
 {
     struct world_node *at = &world->nodes[i];
     int32_t *units = order->kind == ACTION_READ ? memory_new(order->entries, sizeof *units) : NULL;
+    static float numbers[NODE_PREDICT_MAX];
     struct executor executor = sim_learner_executor(&at->sim_learner, units);
+    executor.numbers = numbers;
     executor.snapshot = at->sim_disk.queue;
     look_before(world, i, order, bases);
-    const struct answer answer =
+    struct answer answer =
         at->poisoner ? perform_poisoned(at, &executor, order) : executor_perform(&executor, order);
+    if (order->kind == ACTION_PREDICT)
+        answer.took_ns = at->step_ns / PREDICTS_A_STEP;
     if (order->kind == ACTION_SAVE)
         on_part(world, i, answer.entries);
     else
@@ -339,6 +344,7 @@ static void act(struct world *world, uint32_t i, const struct action *action)
     case ACTION_PUBLISH:
     case ACTION_READ:
     case ACTION_WRITE:
+    case ACTION_PREDICT:
         order(world, i, action);
         break;
     case ACTION_SAVE:

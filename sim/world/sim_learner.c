@@ -3,6 +3,7 @@
 #include <time.h>
 
 #include "base/error.h"
+#include "training/answering.h"
 
 double sim_learner_cpu_s(void)
 {
@@ -105,6 +106,22 @@ static void save(void *self, struct learner_state *state)
     sim_learner_save(self, state);
 }
 
+/* Of a random walk one number each: the sum of the sample's bytes. */
+static void predict(void *self, const uint8_t *samples, size_t bytes, uint32_t count,
+                    float *numbers)
+{
+    const struct sim_learner *sim_learner = self;
+    if (sim_learner->learner) {
+        learner_predict(sim_learner->learner, samples, bytes, count, numbers);
+        return;
+    }
+    for (uint32_t i = 0; i < count; i++) {
+        numbers[i] = 0;
+        for (size_t k = 0; k < bytes / count; k++)
+            numbers[i] += samples[i * (bytes / count) + k];
+    }
+}
+
 struct executor sim_learner_executor(struct sim_learner *sim_learner, int32_t *units)
 {
     static const struct executor_ops OPS = {.follow = follow,
@@ -114,7 +131,8 @@ struct executor sim_learner_executor(struct sim_learner *sim_learner, int32_t *u
                                             .apply_own = apply_own,
                                             .read_block = read_block,
                                             .write_block = write_block,
-                                            .save = save};
+                                            .save = save,
+                                            .predict = predict};
     return (struct executor){.ops = &OPS, .learner = sim_learner, .units = units};
 }
 

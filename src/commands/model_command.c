@@ -1,14 +1,19 @@
 #include "commands/model_command.h"
 
 #include <getopt.h>
+#include <jansson.h>
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "backend/device.h"
 #include "base/arena.h"
+#include "commands/model_report.h"
 #include "layers/model.h"
 #include "state/model_folder.h"
 
 #define DEFAULT_LENGTH 64
+#define THREADS_MAX    256
+#define PASSES_MAX     100000
 #define BYTES_EACH     24 /* of a parameter: weights, base, base at last publish, gradient, moments */
 
 static const char usage[] =
@@ -22,6 +27,12 @@ static const char usage[] =
     "  --context N      tokens of a sample, of a model that begins with 'embed' (default 64)\n"
     "  --classes N      that the data has (default 10; of tokens, as many as are embedded)\n"
     "  --batch N        samples of a step, for the memory that training takes (default 32)\n"
+    "  --time           measure instead how long one sample takes: the model as a whole and each\n"
+    "                   layer, mean, deviation and median\n"
+    "  --passes N       passes to warm up, and as many that are timed (default 100)\n"
+    "  --device DEVICE  what is timed: cpu (default), auto, cuda:N\n"
+    "  --threads N      of the CPU (default 1)\n"
+    "  --json           print one JSON object; times are milliseconds\n"
     "  --help           print this\n"
     "\n"
     "Exit codes: 0 shown, 1 there is no such model, or it does not fit the data, 2 wrong usage.\n";
@@ -32,6 +43,11 @@ struct options {
     int length;  /* 0: not given */
     int classes; /* 0: not given */
     int batch;
+    const char *device; /* what is timed */
+    int threads;
+    int passes;
+    bool time;
+    bool json;
     bool help;
 };
 
@@ -71,6 +87,22 @@ static enum error parse_option(struct options *options, int option, struct probl
         return parse_number(optarg, 1000000, &options->classes, problem);
     case 'b':
         return parse_number(optarg, 65536, &options->batch, problem);
+    case 'd':
+        options->device = optarg;
+        return device_is_word(optarg)
+                   ? OK
+                   : problem_set(problem, MALFORMED, "\"%.40s\" is no device; write " DEVICE_WORDS,
+                                 optarg);
+    case 'n':
+        return parse_number(optarg, THREADS_MAX, &options->threads, problem);
+    case 'p':
+        return parse_number(optarg, PASSES_MAX, &options->passes, problem);
+    case 't':
+        options->time = true;
+        return OK;
+    case 'j':
+        options->json = true;
+        return OK;
     case 'h':
         options->help = true;
         return OK;
@@ -82,10 +114,17 @@ static enum error parse_option(struct options *options, int option, struct probl
 static enum error parse_options(struct options *options, int argc, char **argv,
                                 struct problem *problem)
 {
-    static const struct option known[] = {
-        {"input", required_argument, NULL, 'i'},   {"context", required_argument, NULL, 'l'},
-        {"classes", required_argument, NULL, 'c'}, {"batch", required_argument, NULL, 'b'},
-        {"help", no_argument, NULL, 'h'},          {NULL, 0, NULL, 0}};
+    static const struct option known[] = {{"input", required_argument, NULL, 'i'},
+                                          {"context", required_argument, NULL, 'l'},
+                                          {"classes", required_argument, NULL, 'c'},
+                                          {"batch", required_argument, NULL, 'b'},
+                                          {"time", no_argument, NULL, 't'},
+                                          {"passes", required_argument, NULL, 'p'},
+                                          {"device", required_argument, NULL, 'd'},
+                                          {"threads", required_argument, NULL, 'n'},
+                                          {"json", no_argument, NULL, 'j'},
+                                          {"help", no_argument, NULL, 'h'},
+                                          {NULL, 0, NULL, 0}};
     int option;
     while ((option = getopt_long(argc, argv, "h", known, NULL)) != -1) {
         enum error error = parse_option(options, option, problem);
@@ -96,7 +135,21 @@ static enum error parse_options(struct options *options, int argc, char **argv,
         return problem_set(problem, MALFORMED,
                            "one LINE at a time: put it in quotes; see: hearsay model --help");
     options->line = argv[optind];
+    if (options->time && !options->line)
+        return problem_set(problem, MALFORMED,
+                           "name the model that is to be timed, as in: hearsay model --time lenet");
     return OK;
+}
+
+static void list_presets_as_json(void)
+{
+    json_t *presets = json_object();
+    for (int i = 0; model_preset_name(i); i++)
+        (void)json_object_set_new(presets, model_preset_name(i),
+                                  json_string(model_preset(model_preset_name(i))));
+    (void)json_dumpf(presets, stdout, JSON_COMPACT);
+    (void)fputc('\n', stdout);
+    json_decref(presets);
 }
 
 static void list_presets(void)
@@ -116,17 +169,40 @@ static void print_memory(const struct model *model, const struct options *option
         1e-3 * each, options->batch);
 }
 
+/* What is asked for, of a model that was read. */
+static void report(const struct options *options, struct model *model, struct backend *backend,
+                   struct arena *arena, const char *device)
+{
+    struct model_times times;
+    if (options->time)
+        model_time(model, backend, options->passes, arena, &times);
+    if (options->json) {
+        model_report_json(model, options->time ? &times : NULL, device);
+    } else if (options->time) {
+        model_report_times(model, &times, device);
+    } else {
+        model_print(model, stdout);
+        print_memory(model, options);
+    }
+}
+
 static enum error print_model(const struct options *options, struct problem *problem)
 {
     const char *preset = model_preset(options->line);
     const char *line = preset ? preset : options->line;
     struct model_folder_about folder = {.positions = DEFAULT_LENGTH};
+    enum error error = OK;
     if (model_folder_is(line)) {
-        const enum error error = model_folder_read(line, &folder, problem);
-        if (error != OK)
-            return error;
+        error = model_folder_read(line, &folder, problem);
         line = folder.layers;
     }
+    struct backend *backend = NULL;
+    char device[DEVICE_TEXT_MAX] = "";
+    if (error == OK && options->time)
+        error = device_open(options->device, options->threads, PRECISION_FP32, &backend, device,
+                            problem);
+    if (error != OK)
+        return error;
     const int tokens = model_line_tokens(line);
     const int usual = folder.positions < DEFAULT_LENGTH ? folder.positions : DEFAULT_LENGTH;
     const struct shape text = {1, 1, 1, options->length > 0 ? options->length : usual};
@@ -134,20 +210,22 @@ static enum error print_model(const struct options *options, struct problem *pro
     struct arena arena;
     struct model *model = NULL;
     arena_init_growing(&arena);
-    const enum error error =
-        model_new(&model, &arena, NULL, line, tokens ? text : options->image, classes, 1, problem);
+    error = model_new(&model, &arena, backend, line, tokens ? text : options->image, classes, 1,
+                      problem);
     if (error == OK) {
-        model_print(model, stdout);
-        print_memory(model, options);
+        report(options, model, backend, &arena, device);
         model_free(model);
     }
+    if (backend)
+        backend->close(backend);
     arena_release(&arena);
     return error;
 }
 
 int model_command_run(int argc, char **argv)
 {
-    struct options options = {.image = {1, 28, 28, 0}, .batch = 32};
+    struct options options = {
+        .image = {1, 28, 28, 0}, .batch = 32, .device = "cpu", .threads = 1, .passes = 100};
     struct problem problem;
     if (parse_options(&options, argc, argv, &problem) != OK) {
         (void)fprintf(stderr, "hearsay: %s\n", problem.text);
@@ -155,6 +233,8 @@ int model_command_run(int argc, char **argv)
     }
     if (options.help)
         (void)fputs(usage, stdout);
+    else if (!options.line && options.json)
+        list_presets_as_json();
     else if (!options.line)
         list_presets();
     else if (print_model(&options, &problem) != OK) {

@@ -11,6 +11,7 @@
 #include "backend/backend.h"
 #include "base/arena.h"
 #include "base/memory.h"
+#include "commands/node_question.h"
 #include "commands/png_image.h"
 #include "commands/saved_model.h"
 #include "config/setup.h"
@@ -21,9 +22,12 @@
 #define TOP_MAX    100
 
 static const char usage[] =
-    "hearsay predict [options] FILE...: what a saved model says of samples\n"
+    "hearsay predict [options] FILE...: what a saved model, or a running node's, says of samples\n"
     "\n"
     "  --state DIR|FILE   a node's state folder (default state), or its .safetensors file\n"
+    "  --node HOST:PORT   ask this node of a swarm, which has node.answers = yes\n"
+    "  --swarm-key FILE   to ask with (default swarm.key)\n"
+    "  --identity FILE    to ask as (default: somebody new), where there is a list of members\n"
     "  --input FILE       samples: an array of NumPy's (.npy), the first dimension counts them;\n"
     "                     or one image (.png), turned to grey or colours as the model takes it\n"
     "  --top K            how many classes are named, the likeliest first (default 5)\n"
@@ -37,7 +41,9 @@ static const char usage[] =
     "Exit codes: 0 done, 1 failed, 2 wrong usage.\n";
 
 struct options {
-    const char *state; /* a folder or a file */
+    const char *state;                /* a folder or a file */
+    const char *node;                 /* its address; NULL: a saved model is asked */
+    const char *swarm_key, *identity; /* files, to ask a node with; identity may be NULL */
     const char *input[INPUTS_MAX];
     int inputs;
     int top;
@@ -49,8 +55,10 @@ struct options {
 struct bench {
     struct arena arena;
     struct backend *backend;
-    struct model *model;
+    struct model *model;            /* NULL: a node is asked */
+    struct node_question *question; /* NULL: the model is */
     struct safetensors_about about;
+    size_t outputs;       /* numbers that are said of a sample */
     float *weights;       /* [P], of the backend */
     float *x;             /* [batch, in], of the backend */
     float *host_x;        /* [batch, in] */
@@ -87,6 +95,15 @@ static enum error parse_option(struct options *options, int option, struct probl
         return OK;
     case 'i':
         return add_input(options, optarg, problem);
+    case 'n':
+        options->node = optarg;
+        return OK;
+    case 'k':
+        options->swarm_key = optarg;
+        return OK;
+    case 'w':
+        options->identity = optarg;
+        return OK;
     case 't':
         return parse_top(optarg, &options->top, problem);
     case 'j':
@@ -103,10 +120,15 @@ static enum error parse_option(struct options *options, int option, struct probl
 static enum error parse_options(struct options *options, int argc, char **argv,
                                 struct problem *problem)
 {
-    static const struct option known[] = {
-        {"state", required_argument, NULL, 's'}, {"input", required_argument, NULL, 'i'},
-        {"top", required_argument, NULL, 't'},   {"json", no_argument, NULL, 'j'},
-        {"help", no_argument, NULL, 'h'},        {NULL, 0, NULL, 0}};
+    static const struct option known[] = {{"state", required_argument, NULL, 's'},
+                                          {"input", required_argument, NULL, 'i'},
+                                          {"node", required_argument, NULL, 'n'},
+                                          {"swarm-key", required_argument, NULL, 'k'},
+                                          {"identity", required_argument, NULL, 'w'},
+                                          {"top", required_argument, NULL, 't'},
+                                          {"json", no_argument, NULL, 'j'},
+                                          {"help", no_argument, NULL, 'h'},
+                                          {NULL, 0, NULL, 0}};
     int option;
     while ((option = getopt_long(argc, argv, "h", known, NULL)) != -1) {
         const enum error error = parse_option(options, option, problem);
@@ -149,6 +171,14 @@ static enum error read_about(struct bench *bench, const char *path, struct probl
     return error;
 }
 
+static void make_room(struct bench *bench)
+{
+    const size_t numbers = bench->batch * shape_size(bench->about.in);
+    bench->host_x = arena_take(&bench->arena, numbers, sizeof *bench->host_x);
+    bench->bytes = arena_take(&bench->arena, numbers, sizeof(float));
+    bench->host_y = arena_take(&bench->arena, bench->batch * bench->outputs, sizeof *bench->host_y);
+}
+
 static enum error load_model(struct bench *bench, const char *path, struct problem *problem)
 {
     struct safetensors_about *about = &bench->about;
@@ -165,14 +195,33 @@ static enum error load_model(struct bench *bench, const char *path, struct probl
     error = saved_model_load(path, bench->model, weights, about, problem);
     if (error != OK)
         return error;
+    bench->outputs = (size_t)model_outputs(bench->model);
     const size_t numbers = bench->batch * shape_size(about->in);
     bench->weights = bench->backend->take(bench->backend, parameters * sizeof *weights);
     bench->backend->upload(bench->backend, bench->weights, weights, parameters * sizeof *weights);
     bench->x = bench->backend->take(bench->backend, numbers * sizeof *bench->x);
-    bench->host_x = arena_take(&bench->arena, numbers, sizeof *bench->host_x);
-    bench->bytes = arena_take(&bench->arena, numbers, sizeof(float));
-    bench->host_y = arena_take(&bench->arena, bench->batch * (size_t)model_outputs(bench->model),
-                               sizeof *bench->host_y);
+    make_room(bench);
+    return OK;
+}
+
+/* A node says what its model takes. It normalises bytes itself: the mean and scale are none. */
+static enum error meet_node(struct bench *bench, struct problem *problem)
+{
+    struct node_question_options options = {.swarm_key = bench->options->swarm_key,
+                                            .identity = bench->options->identity};
+    enum error error = address_parse(&options.address, bench->options->node, problem);
+    if (error == OK)
+        error = node_question_open(&bench->question, &options, problem);
+    if (error != OK)
+        return error;
+    const struct question_shape *shape = node_question_shape(bench->question);
+    bench->about = (struct safetensors_about){.in = shape->shape,
+                                              .classes = shape->outputs,
+                                              .is_regression = shape->is_regression,
+                                              .scale = shape->is_floats ? 1 : 0};
+    bench->outputs = (size_t)shape->outputs;
+    bench->batch = node_question_most(bench->question);
+    make_room(bench);
     return OK;
 }
 
@@ -252,22 +301,33 @@ static void say_numbers(const struct bench *bench, const char *path, uint64_t sa
     json_decref(list);
 }
 
-/* host_x[count, in] are the samples from `first` of the file. */
-static void predict(const struct bench *bench, const char *path, uint64_t first, uint32_t count)
+/* host_y[count, outputs] of host_x[count, in], or of the bytes that these were. */
+static enum error compute(const struct bench *bench, uint32_t count, struct problem *problem)
 {
     struct backend *backend = bench->backend;
-    const size_t outputs = (size_t)model_outputs(bench->model);
+    const void *raw = learned_floats(&bench->about) ? (const void *)bench->host_x : bench->bytes;
+    if (bench->question)
+        return node_question_ask(bench->question, raw, count, bench->host_y, problem);
     backend->upload(backend, bench->x, bench->host_x,
                     count * shape_size(bench->about.in) * sizeof *bench->x);
     const float *y = model_forward(bench->model, bench->weights, bench->x, (int)count);
-    backend->download(backend, bench->host_y, y, count * outputs * sizeof *y);
-    for (uint32_t i = 0; i < count; i++) {
-        const float *said = bench->host_y + i * outputs;
+    backend->download(backend, bench->host_y, y, count * bench->outputs * sizeof *y);
+    return OK;
+}
+
+/* What it says of the samples from `first` of the file. */
+static enum error predict(const struct bench *bench, const char *path, uint64_t first,
+                          uint32_t count, struct problem *problem)
+{
+    const enum error error = compute(bench, count, problem);
+    for (uint32_t i = 0; error == OK && i < count; i++) {
+        const float *said = bench->host_y + i * bench->outputs;
         if (bench->about.is_regression)
             say_numbers(bench, path, first + i, said);
         else
             say_classes(bench, path, first + i, said);
     }
+    return error;
 }
 
 /* The samples. */
@@ -332,7 +392,7 @@ static enum error predict_npy(const struct bench *bench, struct npy_file *file,
             normalise(bench, count * file->size);
         }
         if (error == OK)
-            predict(bench, file->path, first, count);
+            error = predict(bench, file->path, first, count, problem);
     }
     return error;
 }
@@ -349,8 +409,7 @@ static enum error predict_png(const struct bench *bench, const char *path, struc
     if (error != OK)
         return error;
     normalise(bench, shape_size(bench->about.in));
-    predict(bench, path, 0, 1);
-    return OK;
+    return predict(bench, path, 0, 1, problem);
 }
 
 static bool is_png(const char *path)
@@ -383,8 +442,9 @@ static enum error predict_all(struct bench *bench, struct problem *problem)
 {
     const struct options *options = bench->options;
     char path[BASE_PATH_BYTES];
-    enum error error = saved_model_find(path, options->state, problem);
-    if (error == OK)
+    enum error error =
+        options->node ? meet_node(bench, problem) : saved_model_find(path, options->state, problem);
+    if (error == OK && !options->node)
         error = load_model(bench, path, problem);
     for (int i = 0; error == OK && i < options->inputs; i++)
         error = predict_file(bench, options->input[i], problem);
@@ -399,13 +459,15 @@ static void bench_free(struct bench *bench)
         bench->backend->give(bench->backend, bench->weights);
         bench->backend->give(bench->backend, bench->x);
     }
+    if (bench->question)
+        node_question_close(bench->question);
     bench->backend->close(bench->backend);
     arena_release(&bench->arena);
 }
 
 int predict_run(int argc, char **argv)
 {
-    struct options options = {.state = "state", .top = 5};
+    struct options options = {.state = "state", .swarm_key = "swarm.key", .top = 5};
     struct problem problem;
     if (parse_options(&options, argc, argv, &problem) != OK) {
         (void)fprintf(stderr, "hearsay: %s\n", problem.text);

@@ -44,10 +44,10 @@ struct config_node {
     char members[CONFIG_PATH_BYTES];   /* file of who may enter; "": whoever has the swarm key */
     char state_dir[CONFIG_PATH_BYTES]; /* folder of checkpoints */
     uint64_t seed;                     /* of choices; 0: from the system */
-    double grace_s, save_s; /* longest wait when leaving; between checkpoints, 0: only at the end */
-    uint32_t older_bases;   /* kept beside the newest, to begin again from */
-    char log[CONFIG_PATH_BYTES];       /* file of notes; "": none; "-": standard output */
-    bool verbose, sandbox, quarantine; /* debug notes; gives up what none needs; votes out harm */
+    double grace_s, save_s;      /* longest wait when leaving; between checkpoints, 0: at the end */
+    uint32_t older_bases;        /* kept beside the newest, to begin again from */
+    char log[CONFIG_PATH_BYTES]; /* file of notes; "": none; "-": standard output */
+    bool verbose, sandbox, quarantine, answers; /* of notes, rights, harm and questions */
 };
 
 struct config_model {

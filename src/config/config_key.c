@@ -34,6 +34,8 @@ static const struct config_key keys[] = {
     {"node", "quarantine", CONFIG_BOOL, AT(node.quarantine), .initial = "no",
      .help = "Who harms is put out by votes of most members, who are listed or admitted.",
      .shared = CONFIG_SAME},
+    {"node", "answers", CONFIG_BOOL, AT(node.answers), .initial = "no",
+     .help = "Tell who has the swarm key what the model says of its samples (hearsay predict)."},
     {"node", "state_dir", CONFIG_PATH, AT(node.state_dir), .initial = "state", .min = 1,
      .help = "Folder for checkpoints, and for the model as of the newest one."},
     {"node", "seed", CONFIG_U64, AT(node.seed), .initial = "0", .max = CONFIG_NO_MAX,

@@ -36,6 +36,7 @@ static void do_actions(struct host *host)
         case ACTION_WRITE:
         case ACTION_TRAIN:
         case ACTION_PUBLISH:
+        case ACTION_PREDICT:
             learner_link_order(host->link, &action);
             break;
         case ACTION_NOTE:
@@ -398,6 +399,9 @@ enum error host_prepare(struct host *host, struct problem *problem)
     struct node_options *options = &host->node_options;
     if (error == OK)
         *options = setup_node_options(&host->setup, config);
+    if (error == OK && config->node.answers)
+        error = question_words_form(host->setup.learner, host->about_samples,
+                                    &options->limits.answers, problem);
     options->keys.memory = &host->keys.arena;
     if (error == OK)
         error = load_known(host, problem);

@@ -12,6 +12,7 @@
 #define HEARSAY_DAEMON_HOST_H
 
 #include "config/config.h"
+#include "config/question_words.h"
 #include "config/setup.h"
 #include "crypto/locked_memory.h"
 #include "daemon/event_log.h"
@@ -53,7 +54,8 @@ struct host {
     struct locked_memory keys; /* where they lie */
     struct setup setup;
     struct node_options node_options;
-    struct arena arena; /* of the node, and of the owner's end of the link */
+    char about_samples[QUESTION_WORDS_BYTES]; /* what may be asked, in words */
+    struct arena arena;                       /* of the node, and of the owner's end of the link */
     struct node *node;
     struct learner_link *link; /* to who steps; the owner's */
     struct transport *transport;

@@ -140,7 +140,7 @@ static uint64_t request_ring_bytes(uint32_t apply_window)
 size_t learner_link_arena_bytes(uint32_t apply_window)
 {
     return 2 * request_ring_bytes(apply_window) + EVENT_RING_BYTES +
-           NODE_READ_MAX * sizeof(int32_t) + 4096;
+           NODE_READ_MAX * sizeof(int32_t) + NODE_PREDICT_MAX * sizeof(float) + 4096;
 }
 
 void learner_link_init(struct learner_link *link, struct arena *arena,
@@ -148,10 +148,12 @@ void learner_link_init(struct learner_link *link, struct arena *arena,
 {
     CHECK(options->learner && options->wake && options->ops);
     link->options = *options;
-    link->executor = (struct executor){.ops = options->ops,
-                                       .learner = options->learner,
-                                       .units = arena_take(arena, NODE_READ_MAX, sizeof(int32_t)),
-                                       .snapshot = options->snapshot};
+    link->executor =
+        (struct executor){.ops = options->ops,
+                          .learner = options->learner,
+                          .units = arena_take(arena, NODE_READ_MAX, sizeof(int32_t)),
+                          .numbers = arena_take(arena, NODE_PREDICT_MAX, sizeof(float)),
+                          .snapshot = options->snapshot};
     link->relapses = 0;
     ring_init(&link->requests, arena, request_ring_bytes(options->apply_window));
     ring_init(&link->events, arena, EVENT_RING_BYTES);

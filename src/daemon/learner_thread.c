@@ -52,8 +52,9 @@ static void perform(struct learner_thread *thread, const struct action *order)
         say_progress(thread); /* rumors say how many samples are behind them */
     const uint64_t from_ns = learner_link_now_ns();
     const uint64_t took_ns = learner_link_perform(&thread->link, order);
-    time_spent_exchange(&thread->progress.spent, learner_link_now_ns() - from_ns);
-    if (order->kind != ACTION_TRAIN && order->kind != ACTION_SAVE)
+    if (order->kind != ACTION_PREDICT)
+        time_spent_exchange(&thread->progress.spent, learner_link_now_ns() - from_ns);
+    if (order->kind != ACTION_TRAIN && order->kind != ACTION_SAVE && order->kind != ACTION_PREDICT)
         thread->used.exchange_ns += took_ns;
     if (order->kind == ACTION_TRAIN)
         thread->is_training = learner_can_step(thread->learner);

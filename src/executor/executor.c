@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "training/answering.h"
+
 static void follow(void *learner, uint64_t swarm_samples)
 {
     learner_follow(learner, swarm_samples);
@@ -43,6 +45,12 @@ static void save(void *learner, struct learner_state *state)
     learner_save(learner, state);
 }
 
+static void predict(void *learner, const uint8_t *samples, size_t bytes, uint32_t count,
+                    float *numbers)
+{
+    learner_predict(learner, samples, bytes, count, numbers);
+}
+
 const struct executor_ops executor_learner_ops = {.follow = follow,
                                                   .publish = publish,
                                                   .apply = apply,
@@ -50,12 +58,14 @@ const struct executor_ops executor_learner_ops = {.follow = follow,
                                                   .apply_own = apply_own,
                                                   .read_block = read_block,
                                                   .write_block = write_block,
-                                                  .save = save};
+                                                  .save = save,
+                                                  .predict = predict};
 
 bool executor_is_order(enum action_kind kind)
 {
     return kind == ACTION_APPLY || kind == ACTION_TRAIN || kind == ACTION_PUBLISH ||
-           kind == ACTION_READ || kind == ACTION_WRITE || kind == ACTION_SAVE;
+           kind == ACTION_READ || kind == ACTION_WRITE || kind == ACTION_SAVE ||
+           kind == ACTION_PREDICT;
 }
 
 /* What base and weights do while a snapshot is being taken is a part of it. */
@@ -107,6 +117,11 @@ struct answer executor_perform(const struct executor *executor, const struct act
         answer.entries =
             (uint32_t)snapshot_take(executor->snapshot, order->first, ops->save, learner);
         break;
+    case ACTION_PREDICT:
+        CHECK(ops->predict && executor->numbers);
+        ops->predict(learner, order->bytes, order->count, order->entries, executor->numbers);
+        answer.numbers = executor->numbers;
+        break;
     default:
         CHECK(executor_is_order(order->kind));
     }
@@ -125,6 +140,8 @@ void executor_answer(struct node *node, uint64_t now_ns, const struct answer *an
         node_on_published(node, now_ns, answer->update, answer->took_ns);
     else if (answer->to == ACTION_READ)
         node_on_read(node, now_ns, answer->units);
+    else if (answer->to == ACTION_PREDICT)
+        node_on_predicted(node, now_ns, answer->numbers, answer->took_ns);
 }
 
 size_t order_bytes(const struct action *order)
@@ -136,6 +153,8 @@ size_t order_bytes(const struct action *order)
                                                                  sizeof *order->update->level);
     if (order->kind == ACTION_WRITE)
         bytes += order->entries * sizeof *order->units;
+    if (order->kind == ACTION_PREDICT)
+        bytes += order->count;
     return bytes;
 }
 
@@ -161,6 +180,10 @@ const struct action *order_copy(void *room, const struct action *order)
     if (order->kind == ACTION_WRITE) {
         copy->units = (int32_t *)(copy + 1);
         memcpy(copy + 1, order->units, order->entries * sizeof *order->units);
+    }
+    if (order->kind == ACTION_PREDICT) {
+        copy->bytes = (const uint8_t *)(copy + 1);
+        memcpy(copy + 1, order->bytes, order->count);
     }
     return copy;
 }

@@ -7,10 +7,10 @@
  * The node asks for one SAVE, and the owner makes of it one for each part of a snapshot: of those a
  * step waits for one at a time (state/saver.h).
  *
- * APPLY, TRAIN, PUBLISH, WRITE and SAVE are performed in the order in which they were asked for,
- * between two steps; READ is, too, or at once if no other order is being performed, even during a
- * step. Answers come in the order in which orders were performed; that is what lets the node know
- * of which rumors a block is the sum (node.h).
+ * APPLY, TRAIN, PUBLISH, WRITE, SAVE and PREDICT are performed in the order in which they were
+ * asked for, between two steps; READ is, too, or at once if no other order is being performed, even
+ * during a step. Answers come in the order in which orders were performed; that is what lets the
+ * node know of which rumors a block is the sum (node.h).
  */
 #ifndef HEARSAY_EXECUTOR_EXECUTOR_H
 #define HEARSAY_EXECUTOR_EXECUTOR_H
@@ -29,13 +29,17 @@ struct executor_ops {
     void (*write_block)(void *learner, size_t first, size_t count, const int32_t *units,
                         bool keep_weights);
     snapshot_save *save;
+    /* numbers[count, outputs] of samples[bytes]; NULL: it is asked no questions. */
+    void (*predict)(void *learner, const uint8_t *samples, size_t bytes, uint32_t count,
+                    float *numbers);
 };
 extern const struct executor_ops executor_learner_ops; /* of a struct learner */
 
 struct executor {
-    const struct executor_ops *ops;  /* how it is talked to */
-    void *learner;                   /* whom */
-    int32_t *units;                  /* [NODE_READ_MAX] where READ puts what it read */
+    const struct executor_ops *ops; /* how it is talked to */
+    void *learner;                  /* whom */
+    int32_t *units;                 /* [NODE_READ_MAX] where READ puts what it read */
+    float *numbers; /* [NODE_PREDICT_MAX] where PREDICT puts what it says; or NULL */
     struct snapshot_queue *snapshot; /* where SAVE puts its part, and what is done after it is
                                         noted; or NULL */
 };
@@ -48,6 +52,7 @@ struct answer {
                                     off (snapshot.h) */
     double agreement;            /* APPLY that is to be compared: just before (replica.h) */
     const int32_t *units;        /* READ: the executor's, until the next READ */
+    const float *numbers;        /* PREDICT: the executor's, until the next one */
     uint64_t took_ns;            /* processor time, as the owner measures it; 0: it does not */
 };
 

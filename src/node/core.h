@@ -51,6 +51,7 @@ struct node {
     struct join *join;               /* how the node finds out that it has joined */
     struct leave *leave;             /* how it leaves */
     struct expulsion *expulsion;     /* whether the operator's orders are carried out */
+    struct questions *questions;     /* of who is no member */
     struct suspension *suspension;   /* which proofs most neighbours obey */
     struct quarantine *quarantine;   /* who votes that somebody is put out */
     struct effect *effect;           /* what each origin's rumors do to this node's own progress */

@@ -21,6 +21,7 @@
 #include "node/orders/verdict.h"
 #include "node/orders/votes.h"
 #include "node/quarantine.h"
+#include "node/questions.h"
 #include "node/rate/rate.h"
 #include "node/suspension.h"
 #include "node/transfer/transfer.h"
@@ -350,6 +351,13 @@ static void on_swarm_key(struct node *node, const struct peer *peer, const struc
     connection_wipe_taken(node, peer);
 }
 
+static void on_member_list(struct node *node, const struct peer *peer, const struct message *list)
+{
+    CHECK(peer->state == PEER_OPEN);
+    member_gossip_on_list(node);
+    (void)member_gossip_on_records(node, peer, &list->bulk, false);
+}
+
 /* What holds for all: who may be in the swarm, by which key, and by which settings. */
 static void on_rule(struct node *node, const struct peer *peer, const struct message *message)
 {
@@ -362,13 +370,22 @@ static void on_rule(struct node *node, const struct peer *peer, const struct mes
         admit_on_listed(node, peer, message->hash);
     else if (message->kind == SWARM_KEY)
         on_swarm_key(node, peer, message);
-    else
+    else if (message->kind == SETTINGS)
         settings_on_message(node, peer, &message->text);
+    else
+        connection_hang_up(node, peer, BYE_BROKEN, "is a neighbour, and asks or answers");
+}
+
+/* What may be said by who is no neighbour yet: who asks is never going to be one. */
+static bool is_early(const struct peer *peer, enum message_kind kind)
+{
+    CHECK(peer->state == PEER_MEETING);
+    return kind == BYE || kind == QUESTION || kind == (peer->asks ? ACK : HELLO);
 }
 
 static void dispatch(struct node *node, const struct peer *peer, const struct message *message)
 {
-    CHECK(peer->state == PEER_OPEN || message->kind == HELLO || message->kind == BYE);
+    CHECK(peer->state == PEER_OPEN || is_early(peer, message->kind));
     switch (message->kind) {
     case HELLO:
         on_hello(node, peer, message);
@@ -380,8 +397,7 @@ static void dispatch(struct node *node, const struct peer *peer, const struct me
         member_gossip_on_query(node, peer, message->tag);
         break;
     case MEMBER_LIST:
-        member_gossip_on_list(node);
-        (void)member_gossip_on_records(node, peer, &message->bulk, false);
+        on_member_list(node, peer, message);
         break;
     case PING:
         (void)connection_say(node, peer, &(struct message){.kind = PONG, .token = message->token});
@@ -431,6 +447,8 @@ static void dispatch(struct node *node, const struct peer *peer, const struct me
     case LISTED:
     case SWARM_KEY:
     case SETTINGS:
+    case QUESTION:
+    case REPLY:
     case MESSAGE_KINDS:
         on_rule(node, peer, message);
     }
@@ -443,8 +461,10 @@ void dispatch_message(struct node *node, const struct peer *peer, const uint8_t 
     CHECK(peer->state == PEER_MEETING || peer->state == PEER_OPEN);
     if (connection_decode(node, bytes, count, &message) != OK)
         connection_hang_up(node, peer, BYE_BROKEN, "sent a message that is not valid");
-    else if (peer->state == PEER_MEETING && message.kind != HELLO && message.kind != BYE)
+    else if (peer->state == PEER_MEETING && !is_early(peer, message.kind))
         connection_hang_up(node, peer, BYE_BROKEN, "did not introduce itself first");
+    else if (peer->state == PEER_MEETING && message.kind == QUESTION)
+        questions_on_ask(node, peer, &message);
     else
         dispatch(node, peer, &message);
     expulsion_on_fork(node);

@@ -25,6 +25,7 @@
 #include "node/orders/rekey.h"
 #include "node/orders/votes.h"
 #include "node/quarantine.h"
+#include "node/questions.h"
 #include "node/rate/rate.h"
 #include "node/suspension.h"
 #include "node/timers.h"
@@ -43,8 +44,8 @@ size_t node_arena_bytes(const struct node_options *options)
            leave_arena_bytes() + orders_arena_bytes(options) + admitted_arena_bytes() +
            proofs_arena_bytes() + rekey_arena_bytes() + expulsion_arena_bytes() +
            suspension_arena_bytes() + votes_arena_bytes(options) + effect_arena_bytes(options) +
-           quarantine_arena_bytes() + timers_arena_bytes() + NOTES_WAITING * sizeof(struct note) +
-           FRAME_MAX + 4 * 64;
+           quarantine_arena_bytes() + questions_arena_bytes(options) + timers_arena_bytes() +
+           NOTES_WAITING * sizeof(struct note) + FRAME_MAX + 4 * 64;
 }
 
 size_t node_keys_bytes(uint32_t peers_max)
@@ -93,6 +94,7 @@ struct node *node_new(struct arena *arena, const struct node_options *options, u
     node->suspension = suspension_new(arena);
     node->effect = effect_new(arena, options);
     node->quarantine = quarantine_new(arena);
+    node->questions = questions_new(arena, options);
     node->timers = timers_new(arena, node);
     member_gossip_renew(node);
     publish_schedule_renew(node);
@@ -359,6 +361,6 @@ bool node_next(struct node *node, struct action *action)
     return pacer_next_action(node, action) || dialer_next(node, action) ||
            fetch_next_write(node, action) || next_apply(node, action) || next_train(node, action) ||
            next_publish(node, action) || serve_next_read(node, action) ||
-           serve_next_save(node, action) || join_next_restart(node, action) ||
-           leave_next_finished(node, action);
+           serve_next_save(node, action) || questions_next(node, action) ||
+           join_next_restart(node, action) || leave_next_finished(node, action);
 }

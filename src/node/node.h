@@ -3,7 +3,7 @@
  *                 node_on_…(now, …)                       node_next(&action) until false
  *   transport ──► accept connected bytes sent closed ─►┐ ┌─► DIAL SEND HANGUP ──► transport
  *   learner   ──► step published applied read saved ──► NODE ─► APPLY TRAIN PUBLISH
- *                                                       │       READ WRITE SAVE ─► learner
+ *                                                       │       READ WRITE SAVE PREDICT ─► learner
  *   clock     ──► time ──────────────────────────────►┘ └─► NOTE RESTART FINISHED ──► owner
  *
  * Single-threaded and deterministic: it reads no clock (now is monotonic nanoseconds), draws all
@@ -24,7 +24,9 @@
 #include "base/arena.h"
 #include "base/update.h"
 #include "crypto/identity.h"
+#include "node/kept.h"
 #include "node/notes.h"
+#include "node/question.h"
 #include "socket/address.h"
 #include "wire/rumor.h"
 
@@ -45,25 +47,13 @@ struct node_limits {
     uint32_t half_open_max;    /* callers that have not proved the swarm key */
     uint32_t half_open_per_net_max; /* the same, from one network (address_network) */
     bool low_ports;                 /* members are called at ports below 1024, too */
-    bool quarantines;        /* who harms is put out by votes of most members (quarantine.h) */
-    uint64_t handshake_ns;   /* time to prove it */
-    uint64_t silence_ns;     /* a neighbour silent for so long is gone */
-    size_t send_queue_bytes; /* waiting for one neighbour */
-    double notes_per_s;      /* notes that others can cause */
-    uint32_t apply_window;   /* entries given to the learner and not yet applied */
-};
-
-/* What the owner kept from an earlier start; read at birth. */
-struct kept {
-    const uint8_t *at; /* as the node gave it, and has checked it */
-    size_t bytes;      /* how many */
-};
-struct node_kept {
-    struct kept orders;     /* of the operator (put_out.h) */
-    struct kept proofs;     /* against members, likewise */
-    struct kept votes;      /* likewise; none where quarantines is not set */
-    struct kept swarm_keys; /* that those orders have brought (swarm_keys.h) */
-    uint64_t swarm_samples; /* learned by all, as the checkpoint says; 0: there is none */
+    bool quarantines;             /* who harms is put out by votes of most members (quarantine.h) */
+    uint64_t handshake_ns;        /* time to prove it */
+    uint64_t silence_ns;          /* a neighbour silent for so long is gone */
+    size_t send_queue_bytes;      /* waiting for one neighbour */
+    double notes_per_s;           /* notes that others can cause */
+    uint32_t apply_window;        /* entries given to the learner and not yet applied */
+    struct question_form answers; /* questions that it answers at most */
 };
 
 struct node_keys {
@@ -126,6 +116,7 @@ enum action_kind {
     ACTION_READ,    /* first, entries: read it, perhaps during a step, then node_on_read */
     ACTION_WRITE,   /* first, entries, units, keep_weights: put it there, then node_on_applied */
     ACTION_SAVE,    /* save all that the learner is; then node_on_saved */
+    ACTION_PREDICT, /* bytes, count; entries: samples; then node_on_predicted */
     ACTION_NOTE,    /* note */
     ACTION_RESTART, /* nobody has the base being taken over any more: begin again from disk */
     ACTION_FINISHED /* the node has left: stop */

@@ -1,6 +1,18 @@
 #include "state/atomic_file.h"
 
 #include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+bool atomic_file_split(const char *path, char folder[DISK_PATH_MAX], const char **name)
+{
+    const char *slash = strrchr(path, '/');
+    *name = slash ? slash + 1 : path;
+    const int length = slash
+                           ? snprintf(folder, DISK_PATH_MAX, "%.*s", (int)(slash - path) + 1, path)
+                           : snprintf(folder, DISK_PATH_MAX, ".");
+    return length < DISK_PATH_MAX && strlen(path) + sizeof ATOMIC_FILE_SUFFIX < DISK_PATH_MAX;
+}
 
 void atomic_file_begin(struct atomic_file *file, const struct disk *disk, const char *folder,
                        const char *name, int mode)

@@ -12,6 +12,7 @@
 #ifndef HEARSAY_STATE_ATOMIC_FILE_H
 #define HEARSAY_STATE_ATOMIC_FILE_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "base/error.h"
@@ -28,6 +29,9 @@ struct atomic_file {
     int handle;              /* of NAME.new while it is open, else negative */
     int error;               /* the first failure, a negative errno; 0: none so far */
 };
+
+/* Folder and name of a path: "." and "x" of "x". False: it is too long. */
+bool atomic_file_split(const char *path, char folder[DISK_PATH_MAX], const char **name);
 
 /* Removes the NAME.new that a crash may have left, and creates it with these permissions. */
 void atomic_file_begin(struct atomic_file *file, const struct disk *disk, const char *folder,

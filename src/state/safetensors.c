@@ -48,17 +48,6 @@ static char *header_new(const struct tensor_names *names, json_t *metadata, size
     return header;
 }
 
-/* Folder and name of a path: "." and "x" of "x". False: it is too long. */
-static bool split_path(const char *path, char folder[static DISK_PATH_MAX], const char **name)
-{
-    const char *slash = strrchr(path, '/');
-    *name = slash ? slash + 1 : path;
-    const int length = slash
-                           ? snprintf(folder, DISK_PATH_MAX, "%.*s", (int)(slash - path) + 1, path)
-                           : snprintf(folder, DISK_PATH_MAX, ".");
-    return length < DISK_PATH_MAX && strlen(path) + sizeof ATOMIC_FILE_SUFFIX < DISK_PATH_MAX;
-}
-
 uint64_t safetensors_checksum(const float *weights, size_t count)
 {
     uint64_t checksum = 0;
@@ -76,7 +65,7 @@ static enum error save(const char *path, const struct tensor_names *names, json_
     size_t header_bytes;
     char *header = header_new(names, metadata, &header_bytes);
     struct atomic_file file;
-    const bool fits = split_path(path, folder, &name);
+    const bool fits = atomic_file_split(path, folder, &name);
     if (fits) {
         atomic_file_begin(&file, disk_real(), folder, name, ATOMIC_FILE_PUBLIC);
         atomic_file_write(&file, header, header_bytes);

@@ -7,12 +7,13 @@
 
 /* The fields of each kind as the page lists them: n number, s text, b bytes. */
 static const char *const FIELDS[MESSAGE_KINDS] = {
-    [HELLO] = "nnsb", [MEMBER_UPDATE] = "b",  [MEMBER_QUERY] = "n", [MEMBER_LIST] = "b",
-    [PING] = "n",     [PONG] = "n",           [ACK] = "nnnn",       [RUMOR] = "b",
-    [PRUNE] = "n",    [VERSION] = "nnnnnnbb", [WANT] = "nn",        [GONE] = "nn",
-    [TAKE] = "",      [HISTORY] = "nnnb",     [FETCH] = "nn",       [BLOCK] = "nnbb",
-    [BYE] = "nsb",    [ORDERS] = "nb",        [SETTINGS] = "s",     [PROOF] = "nb",
-    [HEADS] = "nb",   [LISTED] = "n",         [SWARM_KEY] = "nb",   [VOTES] = "nb",
+    [HELLO] = "nnsb",  [MEMBER_UPDATE] = "b",  [MEMBER_QUERY] = "n", [MEMBER_LIST] = "b",
+    [PING] = "n",      [PONG] = "n",           [ACK] = "nnnn",       [RUMOR] = "b",
+    [PRUNE] = "n",     [VERSION] = "nnnnnnbb", [WANT] = "nn",        [GONE] = "nn",
+    [TAKE] = "",       [HISTORY] = "nnnb",     [FETCH] = "nn",       [BLOCK] = "nnbb",
+    [BYE] = "nsb",     [ORDERS] = "nb",        [SETTINGS] = "s",     [PROOF] = "nb",
+    [HEADS] = "nb",    [LISTED] = "n",         [SWARM_KEY] = "nb",   [VOTES] = "nb",
+    [QUESTION] = "nb", [REPLY] = "nnnsb",
 };
 
 struct item {
@@ -103,7 +104,7 @@ static void same_texts(const struct message *message, const struct item *fields,
 {
     const struct bytes *mine[] = {&message->text, &message->bulk};
     int at = message->kind == HELLO || message->kind == BYE || message->kind == VERSION ||
-                     message->kind == BLOCK || message->kind == SETTINGS
+                     message->kind == BLOCK || message->kind == SETTINGS || message->kind == REPLY
                  ? 0
                  : 1;
     for (int i = 0; i < count; i++)

@@ -89,6 +89,10 @@ static struct node_options options_of(bool node_calls)
                    .send_queue_bytes = 1 << 17,
                    .apply_window = 2000,
                    .quarantines = true,
+                   .answers = {.samples_max = 3,
+                               .sample_bytes = 2,
+                               .outputs = 1,
+                               .about = "1x1x2 uint8, 1 numbers"},
                    .notes_per_s = 10},
     };
     memcpy(options.operator_id, operator_key.id, ID_BYTES);
@@ -255,7 +259,9 @@ bool scene_shout(struct scene *scene, struct member *member, const uint8_t *byte
 static void perform(struct scene *scene, const struct action *order)
 {
     static int32_t units[SCENE_PARAMETERS];
-    const struct executor executor = {.ops = &scene_learner, .learner = scene, .units = units};
+    static float numbers[NODE_PREDICT_MAX];
+    const struct executor executor = {
+        .ops = &scene_learner, .learner = scene, .units = units, .numbers = numbers};
     if (order->kind == ACTION_SAVE) {
         static uint8_t history[1 << 18];
         size_t bytes;

@@ -65,10 +65,20 @@ static void write(void *learner, size_t first, size_t count, const int32_t *unit
     memcpy(scene->units + first, units, count * sizeof *units);
 }
 
+static void predict(void *learner, const uint8_t *samples, size_t bytes, uint32_t count,
+                    float *numbers)
+{
+    (void)learner;
+    CHECK(count > 0 && bytes == 2 * (size_t)count);
+    for (uint32_t i = 0; i < count; i++)
+        numbers[i] = (float)(samples[2 * i] + samples[2 * i + 1]);
+}
+
 const struct executor_ops scene_learner = {.follow = follow,
                                            .publish = publish,
                                            .apply = add,
                                            .agreement = agreement,
                                            .apply_own = add,
                                            .read_block = read,
-                                           .write_block = write};
+                                           .write_block = write,
+                                           .predict = predict};

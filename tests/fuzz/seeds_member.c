@@ -146,6 +146,45 @@ static void votes(void)
     seed_put("member", "votes", NULL, 0, script, sizeof script);
 }
 
+#define ASK(who, count) SAY_ANYTHING, who, QUESTION - 1, 0, count, 0, 0, 0, 2 * (count)
+
+/* Two that have not introduced themselves ask: what may be asked, of one sample, too soon, during a
+ * step, and more than there may be; one goes before it is answered. */
+static void asking(void)
+{
+    static const uint8_t script[] = {
+        RUNNING,
+        CALL,
+        2,
+        ASK(2, 0), //
+        ASK(2, 1),
+        5,
+        6,
+        CALL,
+        3,
+        ASK(3, 1), //
+        7,
+        8,
+        PASS,
+        3,
+        ASK(3, 0), //
+        SET_STEPPING,
+        ASK(2, 1),
+        5,
+        6,
+        ASK(2, 1), //
+        5,
+        6,
+        PASS,
+        1, //
+        SET_STEPPING,
+        PASS,
+        3,
+        ASK(3, 5), //
+    };
+    seed_put("member", "asking", NULL, 0, script, sizeof script);
+}
+
 static void leaving(void)
 {
     static const uint8_t script[] = {
@@ -187,5 +226,6 @@ void seeds_member(void)
     rekey();
     another_key();
     votes();
+    asking();
     leaving();
 }

@@ -5,6 +5,7 @@
     base ◄─ page ◄─ web ◄─ daemon
     base ◄─ plot ◄───────────────────────────┼─────────── commands
                                              └─ sim ◄──────────────── main
+    state ◄─ onnx ◄─ commands
 
     tests/unit/ROOM, tests/support/ROOM: as the room
 
@@ -17,7 +18,7 @@
         discovery
         transfer
         join · leave · settle · expulsion · suspension · admit · effect
-        quarantine
+        quarantine · questions
         dispatch · timers
         node, inspect             (the doors)
 """
@@ -28,6 +29,7 @@ SEES = {
     'model': {'base', 'model'},
     'node': {'base', 'net', 'node'},
     'state': {'base', 'net', 'model', 'node', 'state'},
+    'onnx': {'base', 'net', 'model', 'node', 'state', 'onnx'},
     'executor': {'base', 'net', 'model', 'node', 'executor'},
     'config': {'base', 'net', 'model', 'node', 'state', 'config'},
     'page': {'base', 'page'},
@@ -37,13 +39,13 @@ SEES = {
     'library': {'base', 'net', 'socket', 'model', 'node', 'state', 'config', 'executor', 'web', 'daemon', 'library'},
     'plot': {'base', 'plot'},
     'commands': {'base', 'plot', 'net', 'socket', 'model', 'node', 'state', 'config', 'executor', 'web', 'daemon',
-                 'commands'},
+                 'onnx', 'commands'},
     'socket': {'base', 'net', 'socket'},
 }
 LEVEL_OF_ROOM = {'lifecycle': 1, 'connection': 2, 'membership': 2, 'rate': 3, 'orders': 3, 'broadcast': 4,
                  'discovery': 5, 'transfer': 6}
 LEVEL_OF_FILE = {'join': 7, 'leave': 7, 'settle': 7, 'expulsion': 7, 'suspension': 7, 'admit': 7, 'effect': 7,
-                 'quarantine': 8, 'dispatch': 9, 'timers': 9, 'node': 10, 'inspect': 10}
+                 'quarantine': 8, 'questions': 8, 'dispatch': 9, 'timers': 9, 'node': 10, 'inspect': 10}
 COMMON = 0
 
 

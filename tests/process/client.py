@@ -34,7 +34,7 @@ LEAVING, LEFT = 1, 3  # the reason of a BYE, the stage of a record
 BODY = bytes.fromhex("02f4f1a141258804")  # of §19: entries 0, 3, 7, 20 and 41 move
 Kind = enum.IntEnum("Kind", (  # of messages, from 1 (§8)
     "HELLO MEMBER_UPDATE MEMBER_QUERY MEMBER_LIST PING PONG ACK RUMOR PRUNE VERSION WANT GONE "
-    "TAKE HISTORY FETCH BLOCK BYE ORDERS SETTINGS PROOF HEADS LISTED SWARM_KEY VOTES"))
+    "TAKE HISTORY FETCH BLOCK BYE ORDERS SETTINGS PROOF HEADS LISTED SWARM_KEY VOTES QUESTION REPLY"))
 INTRODUCTION = struct.Struct("<H6x16s16sQ")
 ORDER_HEAD, REKEY = struct.Struct("<QBB32s"), 3
 MEMBER = struct.Struct("<32sQQ20xI2xB85x")  # of a guest: no digest, no port, and trains 0

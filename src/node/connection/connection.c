@@ -8,6 +8,7 @@
 #define CLOSING_NS (2 * SECOND_NS)   /* what was said before a goodbye may take so long to go */
 #define LASTED_NS  (60 * SECOND_NS)  /* a younger conversation has not worn out its keys */
 #define RENEW_NS   (600 * SECOND_NS) /* keys are renewed about this often, +- chance */
+#define ASKING_NS  (60 * SECOND_NS)  /* who asks is there for no longer at once */
 #define PINGS      3                 /* in the time after which silence is an end */
 #define RTT_NS     (30 * SECOND_NS)  /* the round trip is measured at least this often */
 
@@ -42,6 +43,7 @@ struct connections *connections_new(struct arena *arena, struct node *node)
     struct connections *connections = arena_take(arena, 1, sizeof *connections);
     struct introduction ours;
     introduction_make(&ours, options->swarm_id, options->model, options->parameters);
+    ours.offers = options->limits.answers.samples_max > 0 ? OFFERS_ANSWERS : 0;
     connections->credentials = arena_take(node->keys, 1, sizeof *connections->credentials);
     credentials_init(connections->credentials, options->identity, options->swarm_key, &ours,
                      node->entropy);
@@ -290,7 +292,7 @@ void connection_close(struct node *node, const struct peer *peer, uint64_t reaso
     (void)snprintf(ours->why, sizeof ours->why, "%s", why);
     ours->retry = retry_after(node, peer, reason);
     ours->was_open = peer->state == PEER_OPEN;
-    ours->quiet = reason == BYE_SELF || reason == BYE_DUPLICATE || reason == BYE_FULL;
+    ours->quiet = ours->asks || reason == BYE_SELF || reason == BYE_DUPLICATE || reason == BYE_FULL;
     peer_move(ours, PEER_CLOSING, node->now_ns);
     slots_put(&node->connections->open, connection_slot(node, peer), false);
     connection_set_ready(node, connection_slot(node, peer), true);
@@ -320,6 +322,12 @@ void connection_end(struct node *node, const struct peer *peer)
 }
 
 /* Time. */
+
+void connection_set_asking(struct node *node, const struct peer *peer)
+{
+    CHECK(peer->state == PEER_MEETING && !peer->dialled);
+    own(node, peer)->asks = true;
+}
 
 void connection_set_incarnation(struct node *node, const struct peer *peer, uint64_t incarnation)
 {
@@ -352,11 +360,21 @@ static bool is_ping_due(const struct node *node, const struct peer *peer)
            (now_ns - peer->heard_ns > ping_ns || now_ns - peer->pinged_ns > RTT_NS);
 }
 
-/* For how long it may take until it has introduced itself, or, at the door, shown the swarm key. */
+/* For how long it may take until it has introduced itself, or, at the door, shown the swarm key; or
+ * for how long it may ask. */
 static uint64_t handshake_ns(const struct node *node, const struct peer *peer)
 {
-    const uint64_t most_ns = node->options.limits.handshake_ns;
+    const uint64_t most_ns = peer->asks ? ASKING_NS : node->options.limits.handshake_ns;
     return peer->state == PEER_GREETED && GREETING_NS < most_ns ? GREETING_NS : most_ns;
+}
+
+static void end_meeting(struct node *node, const struct peer *peer)
+{
+    CHECK(peer->state < PEER_OPEN);
+    if (peer->asks)
+        connection_hang_up(node, peer, BYE_RENEW, "has asked for long enough");
+    else
+        connection_hang_up(node, peer, BYE_SILENT, "it did not finish the handshake in time");
 }
 
 bool connection_check(struct node *node, const struct peer *peer, uint64_t patience_ns)
@@ -366,7 +384,7 @@ bool connection_check(struct node *node, const struct peer *peer, uint64_t patie
     if (peer->state == PEER_CLOSING || peer_waiting_bytes(peer, true) > 0) /* perhaps long enough */
         connection_set_ready(node, connection_slot(node, peer), true);
     if (peer->state < PEER_OPEN && now_ns - peer->born_ns > handshake_ns(node, peer))
-        connection_hang_up(node, peer, BYE_SILENT, "it did not finish the handshake in time");
+        end_meeting(node, peer);
     if (peer->state != PEER_OPEN)
         return true;
     if (now_ns - peer->heard_ns > patience_ns)

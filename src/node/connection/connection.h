@@ -82,6 +82,9 @@ void connection_close(struct node *node, const struct peer *peer, uint64_t reaso
 void connection_hang_up(struct node *node, const struct peer *peer, enum bye_reason reason,
                         const char *why);
 
+/* It is not going to be a neighbour, but asks: its end is worth no note. */
+void connection_set_asking(struct node *node, const struct peer *peer);
+
 /* The other goes on as this incarnation. */
 void connection_set_incarnation(struct node *node, const struct peer *peer, uint64_t incarnation);
 /* Ping it, unless its queue is full. */

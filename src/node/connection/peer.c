@@ -124,6 +124,7 @@ static enum error on_greeting(struct peer *peer, const struct credentials *crede
         return problem_set(problem, FORGED,
                            "did not show the swarm key: a stranger, or a node with another key");
     if (introduction_compare(&credentials->ours, &theirs, problem) != OK) {
+        peer->asks = theirs.protocol == PROTOCOL_KNOCK;
         refusal_create(&key->gate, credentials->entropy, frame + GATE_BYTES, frame_content(peer));
         send_frame(peer, REFUSAL_BYTES);
         return MISMATCH;
@@ -173,6 +174,7 @@ static enum error on_answer(struct peer *peer, const struct credentials *credent
 {
     struct introduction theirs;
     if (is_refusal(peer, credentials, frame, bytes, &theirs)) {
+        peer->theirs = theirs;
         if (introduction_compare(&credentials->ours, &theirs, problem) == OK)
             return problem_set(problem, MISMATCH, "it refused without a difference");
         return MISMATCH;

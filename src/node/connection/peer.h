@@ -46,51 +46,51 @@ enum retry {
     RETRY_LATE     /* as if it had failed for long: it will not be welcome soon */
 };
 
-/* What is said before the other is authenticated fits this. */
-#define GREETING_MAX 512
+#define GREETING_MAX 512 /* what is said before the other is authenticated fits this */
 /* On a thin link a frame may take longer than anybody may be silent, but not longer than this. */
-#define FRAME_NS ((uint64_t)10000000000)
-/* Sealed bytes handed to the transport at once. */
-#define SENDING_BYTES (2 * (FRAME_MAX + LENGTH_BYTES))
+#define FRAME_NS      ((uint64_t)10000000000)
+#define SENDING_BYTES (2 * (FRAME_MAX + LENGTH_BYTES)) /* handed to the transport at once */
 
 /* The sentence for a call that was connected and got no answer to its gate. */
 #define PEER_NO_ANSWER                                                                             \
     "it closed without an answer: another swarm key (copy the newest), or no hearsay node"
 
 struct peer {
-    enum peer_state state;  /* where the conversation is, as drawn above */
-    uint64_t conn;          /* its number: generation << 32 | slot */
-    bool dialled;           /* we called */
-    struct address address; /* dialled, or where it came from */
-    uint8_t id[ID_BYTES];   /* who it is; from MEETING on */
-    uint64_t incarnation;   /* which incarnation of it; from OPEN on */
-    uint32_t key_order;     /* both have the swarm key of this order; from MEETING on */
-    uint64_t born_ns;       /* when the conversation began */
-    uint64_t since_ns;      /* when this state began */
-    uint64_t heard_ns;      /* when bytes came last, of a frame that is not too slow */
-    uint64_t framed_ns;     /* when the last byte of a whole frame came */
-    uint64_t pinged_ns;     /* when it was last sent a PING */
-    uint64_t answered_ns;   /* when the last PING was sent that it has answered */
-    uint64_t rtt_ns;        /* round trip, as measured last; 0: not yet */
-    uint64_t renew_ns;      /* when this session is worn out by age */
-    bool sending;           /* a SEND is with the transport */
-    bool hangup_asked;      /* HANGUP was given out */
-    enum retry retry;       /* when to dial again */
-    bool was_open;          /* it was a neighbour before it began to close */
-    bool quiet;             /* its end is not worth a note */
-    bool differs;           /* it ends since swarm, model or protocol are not the same */
-    char why[96];           /* why it is closing, for the note */
-    struct peer_keys *keys; /* its own, in memory for keys */
-    uint8_t *in;            /* [FRAME_MAX + 2] the frame being received */
-    size_t in_bytes;        /* of it, what has come */
-    size_t in_used;         /* of it, the frame handled last */
-    uint8_t *out;           /* [SENDING_BYTES] sealed, to be handed over */
-    size_t out_bytes;       /* how much that is */
-    size_t sending_bytes;   /* of it, what is with the transport now */
-    struct queue queue;     /* messages that wait, in their order */
-    struct queue urgent;    /* small messages that go first */
-    struct queue blocks;    /* blocks: they go when nothing else waits */
-    uint64_t blocks_sealed; /* bytes of blocks that have left that queue, as sealed */
+    enum peer_state state;      /* where the conversation is, as drawn above */
+    uint64_t conn;              /* its number: generation << 32 | slot */
+    bool dialled;               /* we called */
+    struct address address;     /* dialled, or where it came from */
+    uint8_t id[ID_BYTES];       /* who it is; from MEETING on */
+    uint64_t incarnation;       /* which incarnation of it; from OPEN on */
+    uint32_t key_order;         /* both have the swarm key of this order; from MEETING on */
+    uint64_t born_ns;           /* when the conversation began */
+    uint64_t since_ns;          /* when this state began */
+    uint64_t heard_ns;          /* when bytes came last, of a frame that is not too slow */
+    uint64_t framed_ns;         /* when the last byte of a whole frame came */
+    uint64_t pinged_ns;         /* when it was last sent a PING */
+    uint64_t answered_ns;       /* when the last PING was sent that it has answered */
+    uint64_t rtt_ns;            /* round trip, as measured last; 0: not yet */
+    uint64_t renew_ns;          /* when this session is worn out by age */
+    bool sending;               /* a SEND is with the transport */
+    bool hangup_asked;          /* HANGUP was given out */
+    enum retry retry;           /* when to dial again */
+    bool was_open;              /* it was a neighbour before it began to close */
+    bool quiet;                 /* its end is not worth a note */
+    bool differs;               /* it ends since swarm, model or protocol are not the same */
+    bool asks;                  /* it is no neighbour to be: it asks, or has only knocked */
+    struct introduction theirs; /* of a refusal that came */
+    char why[96];               /* why it is closing, for the note */
+    struct peer_keys *keys;     /* its own, in memory for keys */
+    uint8_t *in;                /* [FRAME_MAX + 2] the frame being received */
+    size_t in_bytes;            /* of it, what has come */
+    size_t in_used;             /* of it, the frame handled last */
+    uint8_t *out;               /* [SENDING_BYTES] sealed, to be handed over */
+    size_t out_bytes;           /* how much that is */
+    size_t sending_bytes;       /* of it, what is with the transport now */
+    struct queue queue;         /* messages that wait, in their order */
+    struct queue urgent;        /* small messages that go first */
+    struct queue blocks;        /* blocks: they go when nothing else waits */
+    uint64_t blocks_sealed;     /* bytes of blocks that have left that queue, as sealed */
 };
 
 /* Buffers for one peer; `keys`, for what is secret, may be the same arena, and has room then. */

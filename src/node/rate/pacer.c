@@ -149,7 +149,7 @@ void pacer_consider_ack(struct node *node, const struct peer *peer)
 void pacer_on_ack(struct node *node, const struct peer *peer, const struct message *ack)
 {
     struct rate_neighbour *neighbour = rate_neighbour(node, peer);
-    CHECK(peer->state == PEER_OPEN);
+    CHECK(peer->state == PEER_OPEN || peer->asks);
     if (!link_on_ack(&neighbour->link, node->now_ns, ack->received, ack->clock, ack->held)) {
         connection_hang_up(node, peer, BYE_BROKEN, "acknowledged what was not sent");
         return;

@@ -123,7 +123,7 @@ void puppet_meet(struct puppet *puppet)
     memset(puppet->heard, 0, sizeof puppet->heard);
     puppet->bye_reason = 0;
     puppet->bye[0] = '\0';
-    peer_start(&puppet->peer, (uint64_t)++puppet->calls << 32, true, &address,
+    peer_start(&puppet->peer, (uint64_t)++puppet->calls << 32 | puppet->slot, true, &address,
                world_now_ns(&world));
     link_init(&puppet->link, world_now_ns(&world));
     wire_dial(&world.wire, puppet->party, puppet->peer.conn, puppet->node);

@@ -20,6 +20,7 @@ struct puppet {
     uint32_t node; /* the one it dials */
     uint32_t party;
     uint32_t calls;
+    uint32_t slot; /* of the next call: another one, where the last is left open */
     struct identity identity;
     struct entropy entropy;
     struct credentials credentials;

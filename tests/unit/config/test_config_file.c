@@ -112,6 +112,7 @@ static const char *const others[] = {
     "node.quarantine=yes",
     "node.http=127.0.0.2:9464",
     "node.http_token=http.token",
+    "node.answers=yes",
     "limits.handshake_s=1.5",
     "limits.silence_s=600",
     "limits.send_queue_bytes=256K",

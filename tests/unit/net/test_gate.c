@@ -45,6 +45,7 @@ static void an_introduction_has_the_layout_of_its_table(void **state)
     uint8_t hash[16];
     struct introduction introduction = introduction_as_usual();
     introduction.protocol = 0x0201;
+    introduction.offers = OFFERS_ANSWERS; /* that is in refusals alone */
     introduction_encode(bytes, &introduction);
     assert_int_equal(bytes[0], 1);
     assert_int_equal(bytes[1], 2);
@@ -114,6 +115,27 @@ static void a_gate_of_another_swarm_key_stays_shut(void **state)
     assert_int_equal(refusal_consume(&gate, refusal, message_1, &theirs), FORGED);
 }
 
+static void a_refusal_says_what_is_offered_and_a_gate_does_not(void **state)
+{
+    (void)state;
+    uint8_t refusal[REFUSAL_BYTES], bytes[GATE_BYTES];
+    struct entropy entropy;
+    struct gate gate = gate_as_usual();
+    struct introduction theirs;
+    entropy_from_seed(&entropy, entropy_seed);
+    refusal_create(&gate, &entropy, message_1, refusal);
+    assert_int_equal(refusal_consume(&gate, refusal, message_1, &theirs), OK);
+    assert_int_equal(theirs.offers, 0); /* as of a build that knows no offers */
+    gate.ours.offers = OFFERS_ANSWERS;
+    refusal_create(&gate, &entropy, message_1, refusal);
+    assert_int_equal(refusal_consume(&gate, refusal, message_1, &theirs), OK);
+    assert_int_equal(theirs.offers, OFFERS_ANSWERS);
+    assert_same(&theirs, &gate.ours);
+    gate_create(&gate, bytes, message_1, sizeof message_1);
+    assert_int_equal(gate_consume(&gate, bytes, message_1, sizeof message_1, &theirs), OK);
+    assert_int_equal(theirs.offers, 0);
+}
+
 static void a_refusal_introduces_and_every_bit_flip_in_it_is_refused(void **state)
 {
     (void)state;
@@ -180,6 +202,7 @@ int main(void)
         cmocka_unit_test(every_bit_flip_in_a_gate_or_its_message_is_refused),
         cmocka_unit_test(a_gate_is_refused_with_a_shorter_or_too_short_message),
         cmocka_unit_test(a_gate_of_another_swarm_key_stays_shut),
+        cmocka_unit_test(a_refusal_says_what_is_offered_and_a_gate_does_not),
         cmocka_unit_test(a_refusal_introduces_and_every_bit_flip_in_it_is_refused),
         cmocka_unit_test(a_difference_of_introductions_is_one_sentence),
     };

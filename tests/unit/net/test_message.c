@@ -33,6 +33,21 @@ static int stop(void **state)
 static const uint8_t words[] = "node1.example.org";
 static const uint8_t blob[300] = {0x93, 0xff, 0xc6, 0x00};
 
+static struct message sample_of_late(enum message_kind kind)
+{
+    const struct bytes text = {words, sizeof words - 1}, bulk = {blob, sizeof blob};
+    if (kind == SETTINGS)
+        return (struct message){.kind = kind, .text = text};
+    if (kind == QUESTION)
+        return (struct message){.kind = kind, .count = 64, .bulk = bulk};
+    return (struct message){.kind = kind,
+                            .reason = UINT64_MAX,
+                            .count = UINT64_MAX,
+                            .wait = 1ull << 33,
+                            .text = text,
+                            .bulk = bulk};
+}
+
 /* One of each kind, with fields at the ends of their ranges. */
 static struct message sample_of(enum message_kind kind)
 {
@@ -67,6 +82,10 @@ static struct message sample_of(enum message_kind kind)
                                 .whole = 1,
                                 .text = bulk,
                                 .bulk = bulk};
+    case SETTINGS:
+    case QUESTION:
+    case REPLY:
+        return sample_of_late(kind);
     case TAKE:
     case LISTED:
         return (struct message){.kind = kind};
@@ -85,8 +104,6 @@ static struct message sample_of(enum message_kind kind)
     case ORDERS:
     case SWARM_KEY:
         return (struct message){.kind = kind, .number = UINT64_MAX, .bulk = bulk};
-    case SETTINGS:
-        return (struct message){.kind = kind, .text = text};
     case MESSAGE_KINDS:
         break;
     }
@@ -112,7 +129,8 @@ static void assert_same(const struct message *a, const struct message *b)
     assert_true(a->hash == b->hash && a->rumors == b->rumors && a->members == b->members);
     assert_true(a->base == b->base && a->whole == b->whole && a->part == b->part &&
                 a->parts == b->parts);
-    assert_true(a->block == b->block && a->count == b->count && a->reason == b->reason);
+    assert_true(a->block == b->block && a->count == b->count && a->reason == b->reason &&
+                a->wait == b->wait);
     assert_same_bytes(a->text, b->text);
     assert_same_bytes(a->bulk, b->bulk);
 }

@@ -1,0 +1,111 @@
+#include "commands/model_time.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/error.h"
+#include "base/rng.h"
+#include "socket/transport.h"
+
+/* One pass on its way. */
+struct watch {
+    struct backend *backend;
+    uint64_t begun_ns; /* the layer that computes */
+    uint64_t *took_ns; /* [layers] of this pass */
+};
+
+static int by_size(const void *a, const void *b)
+{
+    const uint64_t first = *(const uint64_t *)a, second = *(const uint64_t *)b;
+    return (first > second) - (first < second);
+}
+
+struct timing timing_of(uint64_t *ns, int count)
+{
+    double sum = 0, squares = 0;
+    CHECK(count > 0);
+    qsort(ns, (size_t)count, sizeof *ns, by_size);
+    for (int i = 0; i < count; i++)
+        sum += (double)ns[i];
+    const double mean = sum / count;
+    for (int i = 0; i < count; i++)
+        squares += ((double)ns[i] - mean) * ((double)ns[i] - mean);
+    return (struct timing){
+        .mean = mean,
+        .deviation = count > 1 ? sqrt(squares / (count - 1)) : 0,
+        .median = ((double)ns[(count - 1) / 2] + (double)ns[count / 2]) / 2,
+    };
+}
+
+static void on_layer(void *context, int layer, const float *y)
+{
+    struct watch *watch = context;
+    float number;
+    watch->backend->download(watch->backend, &number, y, sizeof number); /* it is done then */
+    const uint64_t now_ns = transport_now_ns();
+    watch->took_ns[layer] = now_ns - watch->begun_ns;
+    watch->begun_ns = now_ns;
+}
+
+/* Tokens, or numbers of about the size of normalised ones. */
+static void draw_sample(const struct model *model, float *x)
+{
+    struct rng rng = rng_new(1, 0);
+    const struct shape in = model_input(model);
+    const uint32_t tokens = (uint32_t)model_line_tokens(model_line(model));
+    for (size_t i = 0; i < shape_size(in); i++) {
+        if (in.length > 0)
+            ((int32_t *)(void *)x)[i] = (int32_t)rng_below(&rng, tokens);
+        else
+            x[i] = (float)(4 * rng_uniform(&rng) - 2);
+    }
+}
+
+static float *upload(struct backend *backend, const float *from, size_t count)
+{
+    float *to = backend->take(backend, count * sizeof *to);
+    backend->upload(backend, to, from, count * sizeof *to);
+    return to;
+}
+
+/* Of each layer the times of all passes lie together. */
+static void sum_up(const struct model *model, const uint64_t *took_ns, struct arena *arena,
+                   struct model_times *times)
+{
+    const int layers = model_layers(model);
+    uint64_t *ns = arena_take(arena, (size_t)times->passes, sizeof *ns);
+    uint64_t *all_ns = arena_take(arena, (size_t)times->passes, sizeof *all_ns);
+    times->layer = arena_take(arena, (size_t)layers, sizeof *times->layer);
+    for (int i = 0; i < layers; i++) {
+        for (int pass = 0; pass < times->passes; pass++) {
+            ns[pass] = took_ns[(size_t)pass * (size_t)layers + (size_t)i];
+            all_ns[pass] += ns[pass];
+        }
+        times->layer[i] = timing_of(ns, times->passes);
+    }
+    times->sample = timing_of(all_ns, times->passes);
+}
+
+void model_time(struct model *model, struct backend *backend, int passes, struct arena *arena,
+                struct model_times *times)
+{
+    const size_t parameters = model_parameters(model), numbers = shape_size(model_input(model));
+    const size_t layers = (size_t)model_layers(model);
+    float *host_weights = arena_take(arena, parameters, sizeof *host_weights);
+    float *host_x = arena_take(arena, numbers, sizeof *host_x);
+    uint64_t *took_ns = arena_take(arena, (size_t)passes * layers, sizeof *took_ns);
+    *times = (struct model_times){.passes = passes};
+    model_init(model, 1, host_weights);
+    draw_sample(model, host_x);
+    float *weights = upload(backend, host_weights, parameters);
+    float *x = upload(backend, host_x, numbers);
+    for (int i = -passes; i < passes; i++) { /* those below 0 warm up, and are written over */
+        struct watch watch = {.backend = backend,
+                              .took_ns = took_ns + (size_t)(i < 0 ? 0 : i) * layers,
+                              .begun_ns = transport_now_ns()};
+        model_forward_each(model, weights, x, on_layer, &watch);
+    }
+    backend->give(backend, weights);
+    backend->give(backend, x);
+    sum_up(model, took_ns, arena, times);
+}

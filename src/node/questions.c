@@ -1,0 +1,217 @@
+#include "node/questions.h"
+
+#include <string.h>
+
+#include "node/lifecycle/lifecycle.h"
+#include "node/orders/admitted.h"
+#include "node/orders/verdict.h"
+#include "wire/reply.h"
+
+#define ASKERS_MAX     4
+#define ASKERS_PER_NET 2
+#define ASKS_MAX       256              /* of one conversation */
+#define REST           49               /* for each moment of the learner's, before the next */
+#define REST_NS_MIN    (10 * MS_NS)     /* the same, at least */
+#define BUSY_NS        (100 * MS_NS)    /* to come again, while the learner has a question */
+#define NONE_NS        (10 * SECOND_NS) /* the same, where there is no model */
+
+enum question_state {
+    QUESTION_NONE,
+    QUESTION_WAITS, /* for the next node_next */
+    QUESTION_OUT    /* the learner has it */
+};
+
+/* Somebody who asks, by slot. */
+struct asker {
+    uint64_t again_ns; /* it may not ask before */
+    uint32_t asks;     /* so far */
+};
+
+struct questions {
+    enum question_state state; /* of the one question */
+    uint64_t conn;             /* whose it is */
+    uint32_t count;            /* samples of it */
+    uint64_t next_ns;          /* the learner has none before */
+    uint8_t *samples;          /* [NODE_QUESTION_MAX] of it; none where nothing is answered */
+    struct asker *askers;      /* [peers_max] */
+};
+
+static bool answers(const struct node_options *options)
+{
+    return options->limits.answers.samples_max > 0;
+}
+
+size_t questions_arena_bytes(const struct node_options *options)
+{
+    return sizeof(struct questions) + options->limits.peers_max * sizeof(struct asker) +
+           (answers(options) ? NODE_QUESTION_MAX : 0) + 3 * 64;
+}
+
+struct questions *questions_new(struct arena *arena, const struct node_options *options)
+{
+    const struct question_form *form = &options->limits.answers;
+    struct questions *questions = arena_take(arena, 1, sizeof *questions);
+    questions->askers = arena_take(arena, options->limits.peers_max, sizeof *questions->askers);
+    if (!answers(options))
+        return questions;
+    CHECK(form->outputs > 0 && form->samples_max <= NODE_PREDICT_MAX / form->outputs);
+    CHECK(form->sample_bytes > 0 && form->samples_max <= NODE_QUESTION_MAX / form->sample_bytes);
+    questions->samples = arena_take(arena, NODE_QUESTION_MAX, 1);
+    return questions;
+}
+
+static struct asker *asker_of(struct node *node, const struct peer *peer)
+{
+    return &node->questions->askers[connection_slot(node, peer)];
+}
+
+/* Who may come: as many as there is room for, and who may enter the swarm. */
+
+static bool has_room(const struct node *node, const struct peer *peer)
+{
+    const uint64_t network = address_network(&peer->address);
+    uint32_t askers = 0, of_network = 0;
+    for (uint32_t i = 0; i < node->options.limits.peers_max; i++) {
+        const struct peer *other = connection_at(node, i);
+        if (!other->asks || other->state != PEER_MEETING)
+            continue;
+        askers++;
+        of_network += address_network(&other->address) == network;
+    }
+    CHECK(askers <= ASKERS_MAX && of_network <= askers);
+    return askers < ASKERS_MAX && of_network < ASKERS_PER_NET;
+}
+
+static bool let_in(struct node *node, const struct peer *peer)
+{
+    const char *reason = verdict_reason(node, peer->id);
+    if (reason)
+        connection_hang_up(node, peer, BYE_EXPELLED, reason);
+    else if (!admitted_may_be(node, peer->id))
+        connection_hang_up(node, peer, BYE_NOT_ADMITTED, admitted_refusal(node));
+    else if (!has_room(node, peer))
+        connection_hang_up(node, peer, BYE_FULL, "as many ask as are answered at once");
+    else {
+        *asker_of(node, peer) = (struct asker){.again_ns = node->now_ns};
+        connection_set_asking(node, peer);
+    }
+    return peer->state == PEER_MEETING;
+}
+
+/* What is said. */
+
+/* Who heeds the wait comes later than this by our clock, whatever its own does: its way here takes
+ * time, and half of the wait is given to clocks that are not as fast as ours. */
+static void reply(struct node *node, const struct peer *peer, const struct message *what,
+                  uint64_t wait_ns)
+{
+    struct message message = *what;
+    message.kind = REPLY;
+    message.wait = (wait_ns + MS_NS - 1) / MS_NS;
+    asker_of(node, peer)->again_ns = node->now_ns + wait_ns / 2;
+    if (!connection_say(node, peer, &message))
+        connection_hang_up(node, peer, BYE_SILENT, "does not read what it is told");
+}
+
+static void say_about(struct node *node, const struct peer *peer)
+{
+    const struct question_form *form = &node->options.limits.answers;
+    const struct message about = {
+        .reason = REPLY_DONE,
+        .count = form->samples_max,
+        .text = {(const uint8_t *)form->about, strlen(form->about)},
+    };
+    reply(node, peer, &about, 0);
+}
+
+/* For so long the learner takes no question: 0: it takes one now. */
+static uint64_t busy_ns(const struct node *node)
+{
+    const struct questions *questions = node->questions;
+    const uint64_t rest_ns =
+        questions->next_ns > node->now_ns ? questions->next_ns - node->now_ns : 0;
+    return questions->state == QUESTION_NONE || rest_ns > BUSY_NS ? rest_ns : BUSY_NS;
+}
+
+static void take(struct node *node, const struct peer *peer, const struct message *ask)
+{
+    struct questions *questions = node->questions;
+    CHECK(questions->state == QUESTION_NONE && ask->bulk.count <= NODE_QUESTION_MAX);
+    questions->state = QUESTION_WAITS;
+    questions->conn = peer->conn;
+    questions->count = (uint32_t)ask->count;
+    memcpy(questions->samples, ask->bulk.at, ask->bulk.count);
+}
+
+static void answer(struct node *node, const struct peer *peer, const struct message *ask)
+{
+    const bool has_model = base_is_whole(node) && leaving_stage(node) == STAGE_RUNNING;
+    const uint64_t wait_ns = busy_ns(node);
+    if (ask->count == 0)
+        say_about(node, peer);
+    else if (!has_model)
+        reply(node, peer, &(struct message){.reason = REPLY_NONE}, NONE_NS);
+    else if (wait_ns > 0)
+        reply(node, peer, &(struct message){.reason = REPLY_BUSY}, wait_ns);
+    else
+        take(node, peer, ask);
+}
+
+static bool is_question(const struct node *node, const struct message *ask)
+{
+    const struct question_form *form = &node->options.limits.answers;
+    return ask->count <= form->samples_max && ask->bulk.count == ask->count * form->sample_bytes;
+}
+
+void questions_on_ask(struct node *node, const struct peer *peer, const struct message *ask)
+{
+    CHECK(peer->state == PEER_MEETING && ask->kind == QUESTION);
+    if (!answers(&node->options) || peer->dialled) {
+        connection_hang_up(node, peer, BYE_BROKEN, "asked a node that answers no questions");
+        return;
+    }
+    if (!peer->asks && !let_in(node, peer))
+        return;
+    struct asker *asker = asker_of(node, peer);
+    const bool has_one = node->questions->state != QUESTION_NONE &&
+                         node->questions->conn == peer->conn; /* it has not heard the last reply */
+    if (!is_question(node, ask))
+        connection_hang_up(node, peer, BYE_BROKEN, "asked what is no question here");
+    else if (has_one || node->now_ns < asker->again_ns)
+        connection_hang_up(node, peer, BYE_BROKEN, "asked again too soon");
+    else if (asker->asks++ == ASKS_MAX)
+        connection_hang_up(node, peer, BYE_RENEW, "has asked enough for one conversation");
+    else
+        answer(node, peer, ask);
+}
+
+bool questions_next(struct node *node, struct action *action)
+{
+    struct questions *questions = node->questions;
+    if (questions->state != QUESTION_WAITS)
+        return false;
+    questions->state = QUESTION_OUT;
+    *action = (struct action){.kind = ACTION_PREDICT,
+                              .bytes = questions->samples,
+                              .count = questions->count * node->options.limits.answers.sample_bytes,
+                              .entries = questions->count};
+    CHECK(action->count > 0 && action->count <= NODE_QUESTION_MAX);
+    return true;
+}
+
+void node_on_predicted(struct node *node, uint64_t now_ns, const float *numbers, uint64_t took_ns)
+{
+    struct questions *questions = node->questions;
+    CHECK(questions->state == QUESTION_OUT && now_ns >= node->now_ns);
+    node->now_ns = now_ns;
+    const uint64_t rest_ns = took_ns * REST;
+    questions->state = QUESTION_NONE;
+    questions->next_ns = now_ns + (rest_ns > REST_NS_MIN ? rest_ns : REST_NS_MIN);
+    const struct peer *peer = connection_find(node, questions->conn);
+    if (!peer || peer->state != PEER_MEETING)
+        return; /* it has gone */
+    const size_t bytes = questions->count * node->options.limits.answers.outputs * sizeof *numbers;
+    const struct message said = {
+        .reason = REPLY_DONE, .count = questions->count, .bulk = {(const uint8_t *)numbers, bytes}};
+    reply(node, peer, &said, questions->next_ns - now_ns);
+}

@@ -1,0 +1,104 @@
+#!/usr/bin/env bash
+# A device that has the swarm key, and nothing else, asks a running node what its model says of
+# samples: it is told what the saved model says, the node goes on, and nobody becomes a member. Who
+# may not ask is told why, and what cannot be asked is refused with a sentence: test_ask.sh HEARSAY
+set -euo pipefail
+
+# shellcheck source=tests/process/story.sh
+source "$(dirname "${BASH_SOURCE[0]}")/story.sh"
+
+# NAME.npy: so many random samples of the type |u1 or <f4, with these sides.
+samples() {
+    python3 - "$dir/$1.npy" "${@:2}" <<'PYTHON'
+import random, struct, sys
+name, count, kind, *sides = sys.argv[1:]
+shape = (int(count), *map(int, sides))
+numbers = 1
+for side in shape:
+    numbers *= side
+random.seed(5)
+head = f"{{'descr': '{kind}', 'fortran_order': False, 'shape': {shape!r}, }}".encode()
+head += b' ' * (63 - (10 + len(head)) % 64) + b'\n'
+body = (random.randbytes(numbers) if kind == '|u1' else
+        struct.pack(f'<{numbers}f', *(random.gauss(0, 1) for _ in range(numbers))))
+open(name, 'wb').write(b'\x93NUMPY\x01\x00' + struct.pack('<H', len(head)) + head + body)
+PYTHON
+}
+
+# The node that is asked from now on: a command in `ask`.
+ask_of() {
+    local address
+    address=$(address_of "$1")
+    ask=("$hearsay" predict --node "$address" --swarm-key "$dir/swarm.key")
+}
+file_digest() { grep -ao '"digest":"[0-9a-f]*"' "$1" | head -n 1; }
+
+# Asks for all while the node has one base, and that is the one which it has saved.
+asks_of_saved() {
+    local saved=$dir/one/base.safetensors before
+    [[ -e $saved ]] && before=$(file_digest "$saved") && shows one "${before/:/:}" &&
+        "${ask[@]}" --json --top 10 "$dir/images.npy" >"$dir/remote.out" &&
+        [[ $(file_digest "$saved") == "$before" ]] && shows one "${before/:/:}"
+}
+
+tell 'a node is asked, and says what its saved model says'
+samples images 150 '|u1' 1 28 28
+samples others 2 '|u1' 1 27 28
+samples floats 2 '<f4' 1 28 28
+start one --set node.answers=yes --set train.samples_max=3200 --set node.save_s=1
+ask_of one
+stopped() { shows one '"samples":3200,'; }
+wait_for 30 'one to have learned' stopped
+wait_for 30 'one to save what it answers by' asks_of_saved
+"$hearsay" predict --json --top 10 --state "$dir/one" "$dir/images.npy" >"$dir/local.out"
+python3 - "$dir/remote.out" "$dir/local.out" <<'PYTHON' || fail 'it says something else'
+import json, sys
+remote, local = ([json.loads(line) for line in open(name)] for name in sys.argv[1:])
+assert len(remote) == len(local) == 150, (len(remote), len(local))
+for a, b in zip(remote, local):
+    assert a['sample'] == b['sample'] and sorted(a['classes']) == list(range(10))
+    for kind, p in zip(a['classes'], a['probabilities']):
+        assert abs(p - b['probabilities'][b['classes'].index(kind)]) < 1e-5, (a, b)
+assert len({row['classes'][0] for row in local}) > 1, 'to this model all samples are one'
+PYTHON
+expect 0 '^ +149  [0-9] [0-9.]+ %, ' "${ask[@]}" "$dir/images.npy"
+
+tell 'nobody has become a member, or is in the log'
+shows one '"members_live":1,' || fail 'who asked is a member'
+! notes one '"note":"(refused|neighbour|mismatch)"' || fail 'who asked is in the log'
+
+tell 'what cannot be asked is refused'
+expect 1 'its samples are 1x27x28, and the model takes 1x28x28' "${ask[@]}" "$dir/others.npy"
+expect 1 'the model learned bytes' "${ask[@]}" "$dir/floats.npy"
+"$hearsay" swarmkey "$dir/other.key" >/dev/null
+expect 1 'closed without an answer: another swarm key' \
+    "${ask[@]}" --swarm-key "$dir/other.key" "$dir/images.npy"
+expect 1 'no-such.key' \
+    "${ask[@]}" --swarm-key "$dir/no-such.key" "$dir/images.npy"
+expect 1 'port' "${ask[@]}" --node 127.0.0.1 "$dir/images.npy"
+
+tell 'a node that answers no questions is not asked'
+start two
+ask_of two
+expect 1 'answers no questions: set node.answers = yes there' "${ask[@]}" "$dir/images.npy"
+! notes two 'not valid' || fail 'it was asked'
+
+tell 'where there is a list of members, only these are answered'
+"$hearsay" keygen "$dir/guest.key" | sed -n '/^[0-9a-f]\{64\}$/p' >"$dir/members"
+"$hearsay" keygen "$dir/three.key" | sed -n '/^[0-9a-f]\{64\}$/p' >>"$dir/members"
+start three --set node.answers=yes --set "node.members=$dir/members"
+ask_of three
+expect 1 "not on this swarm's list of members" "${ask[@]}" "$dir/images.npy"
+expect 0 '^ +149  ' "${ask[@]}" --identity "$dir/guest.key" "$dir/images.npy"
+
+tell 'it cannot be promised of a model of sequences'
+printf 'so much text that some windows fit into it, and a few more %.0s' {1..40} >"$dir/text"
+expect 1 'answers = yes: what can be asked is a model of images or tables' \
+    "$hearsay" node "${small[@]}" --set "node.identity=$dir/one.key" \
+    --set "node.swarm_key=$dir/swarm.key" --set "node.state_dir=$dir/none" --set node.answers=yes \
+    --set data.source=text --set "data.text=$dir/text" --set data.context=16 \
+    --set 'model.layers=embed 256 8, logits'
+
+tell 'those that were asked leave as ever'
+leave one
+leave three
