@@ -220,6 +220,7 @@ target_link_options(bench_library PRIVATE -Wl,--wrap=executor_perform) # it note
 target_link_libraries(bench_link PRIVATE support_node)
 target_link_libraries(bench_budget PRIVATE support_net)
 target_link_libraries(bench_sums PRIVATE support_net)
+target_link_libraries(bench_page PRIVATE web)
 if(HAVE_CUDA)
   target_link_libraries(bench_gpu PRIVATE CUDA::cudart)
 endif()

@@ -27,6 +27,7 @@ static const char usage[] =
     "  --set KEY=VALUE    change the scenario; may be repeated\n"
     "  --jobs N           processes (default: one per processor)\n"
     "  --out DIR          folder of plays and report (default: compare-NAME)\n"
+    "  --json             print the report as JSON, as compare.json has it\n"
     "  --help             print this\n"
     "\n"
     "Plays that are there, of the same scenario by the same program, are not played again: after\n"
@@ -42,6 +43,7 @@ struct comparison_options {
     const char *settings;   /* file of another comparison; NULL: none */
     char seconds[64];       /* --seconds as an assignment */
     bool tune;
+    bool as_json;
     bool help;
 };
 
@@ -101,6 +103,9 @@ static enum error take(struct comparison_options *options, int option, struct pr
     case 'o':
         options->plan.dir = optarg;
         return OK;
+    case 'J':
+        options->as_json = true;
+        return OK;
     case 'h':
         options->help = true;
         return OK;
@@ -122,6 +127,7 @@ static enum error parse(struct comparison_options *options, int argc, char **arg
                                           {"set", required_argument, NULL, 'k'},
                                           {"jobs", required_argument, NULL, 'j'},
                                           {"out", required_argument, NULL, 'o'},
+                                          {"json", no_argument, NULL, 'J'},
                                           {"help", no_argument, NULL, 'h'},
                                           {NULL, 0, NULL, 0}};
     int option;
@@ -297,10 +303,11 @@ static enum error report(struct comparison_options *options, struct problem *pro
     comparison->is_tuned = options->tune || options->settings;
     if (!options->targets)
         comparison->targets_count = score_targets(plan, comparison->targets);
-    comparison_print(stdout, comparison);
+    (options->as_json ? comparison_json : comparison_print)(stdout, comparison);
     const enum error error = comparison_write(comparison, problem);
     if (error == OK)
-        (void)printf("The report is in %s/report.html\n", plan->dir);
+        (void)fprintf(options->as_json ? stderr : stdout, "The report is in %s/report.html\n",
+                      plan->dir);
     return error;
 }
 

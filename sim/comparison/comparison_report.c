@@ -342,9 +342,8 @@ static json_t *strategy_json(const struct comparison *comparison, uint32_t strat
     return object;
 }
 
-static void write_json(FILE *out, const void *context)
+void comparison_json(FILE *out, const struct comparison *comparison)
 {
-    const struct comparison *comparison = context;
     const struct plan *plan = comparison->plan;
     json_t *strategies = json_array();
     for (uint32_t i = 0; i < plan->kinds_count; i++)
@@ -355,7 +354,13 @@ static void write_json(FILE *out, const void *context)
                   "command", comparison->command, "strategies", strategies);
     CHECK(root);
     (void)json_dumpf(root, out, JSON_INDENT(1));
+    (void)fputc('\n', out);
     json_decref(root);
+}
+
+static void write_json(FILE *out, const void *comparison)
+{
+    comparison_json(out, comparison);
 }
 
 /* The mean of each strategy, and between which it was with the seeds. */

@@ -25,6 +25,8 @@ void comparison_sentence(const struct comparison *comparison, uint32_t target, c
                          size_t bytes);
 
 void comparison_print(FILE *out, const struct comparison *comparison);
+/* As compare.json has it. */
+void comparison_json(FILE *out, const struct comparison *comparison);
 
 /* FAILED with a sentence: something cannot be written. */
 enum error comparison_write(const struct comparison *comparison, struct problem *problem) MUST_USE;

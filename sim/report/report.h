@@ -29,8 +29,9 @@ struct report_beside {
  * was not). FAILED or TOO_BIG: DIR can be neither made nor written to. */
 enum error report_ready(const char *dir, bool *made, struct problem *problem) MUST_USE;
 
-/* Within 80 columns. The outcome must have been judged. */
+/* Within 80 columns; and as summary.json has it. The outcome must have been judged. */
 void report_print(FILE *out, const struct outcome *outcome);
+void report_json(FILE *out, const struct outcome *outcome);
 
 /* Makes DIR if it is not there, and overwrites the report of an earlier run. beside: NULL, or what
  * else was played. FAILED with a sentence: something cannot be written. */

@@ -52,7 +52,6 @@ void report_tables(const struct outcome *outcome,
 void report_series_csv(FILE *out, const struct outcome *outcome);
 void report_nodes_csv(FILE *out, const struct outcome *outcome);
 void report_use_csv(FILE *out, const struct outcome *outcome);
-void report_json(FILE *out, const struct outcome *outcome);
 
 /* What the page shows; to be released. beside: NULL, or plays of the same scenario. */
 json_t *report_story(const struct outcome *outcome, const struct report_beside *beside);

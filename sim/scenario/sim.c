@@ -33,6 +33,7 @@ static const char usage[] =
     "  --no-report        print only\n"
     "  --only             play no other strategy for the report's figure: with gossip, single\n"
     "                     and ideal are played, too, and take about as long each\n"
+    "  --json             print the report as JSON, as summary.json has it\n"
     "  --trace FILE       one line for everything a node asks for\n"
     "  --faults           storms instead of a scenario\n"
     "  --seeds A..B       these (default 1..100); A+COUNT; A may be any text, such as a\n"
@@ -54,6 +55,7 @@ struct sim_options {
     const char *out;
     bool no_report;
     bool only;
+    bool as_json;
     const char *trace;
     bool faults;
     const char *seeds;
@@ -110,6 +112,9 @@ static enum error take(struct sim_options *options, int option, struct problem *
     case 'O':
         options->only = true;
         return OK;
+    case 'J':
+        options->as_json = true;
+        return OK;
     case 't':
         options->trace = optarg;
         return OK;
@@ -137,14 +142,21 @@ static enum error take(struct sim_options *options, int option, struct problem *
 
 static enum error parse(struct sim_options *options, int argc, char **argv, struct problem *problem)
 {
-    static const struct option known[] = {
-        {"seed", required_argument, NULL, 's'},  {"seconds", required_argument, NULL, 'S'},
-        {"set", required_argument, NULL, 'k'},   {"out", required_argument, NULL, 'o'},
-        {"no-report", no_argument, NULL, 'n'},   {"only", no_argument, NULL, 'O'},
-        {"trace", required_argument, NULL, 't'}, {"faults", no_argument, NULL, 'f'},
-        {"seeds", required_argument, NULL, 'r'}, {"jobs", required_argument, NULL, 'j'},
-        {"twice", no_argument, NULL, '2'},       {"stop", no_argument, NULL, 'x'},
-        {"help", no_argument, NULL, 'h'},        {NULL, 0, NULL, 0}};
+    static const struct option known[] = {{"seed", required_argument, NULL, 's'},
+                                          {"seconds", required_argument, NULL, 'S'},
+                                          {"set", required_argument, NULL, 'k'},
+                                          {"out", required_argument, NULL, 'o'},
+                                          {"no-report", no_argument, NULL, 'n'},
+                                          {"only", no_argument, NULL, 'O'},
+                                          {"json", no_argument, NULL, 'J'},
+                                          {"trace", required_argument, NULL, 't'},
+                                          {"faults", no_argument, NULL, 'f'},
+                                          {"seeds", required_argument, NULL, 'r'},
+                                          {"jobs", required_argument, NULL, 'j'},
+                                          {"twice", no_argument, NULL, '2'},
+                                          {"stop", no_argument, NULL, 'x'},
+                                          {"help", no_argument, NULL, 'h'},
+                                          {NULL, 0, NULL, 0}};
     int option;
     while ((option = getopt_long(argc, argv, "h", known, NULL)) != -1) {
         enum error error = take(options, option, problem);
@@ -164,6 +176,8 @@ static enum error parse(struct sim_options *options, int argc, char **argv, stru
         return problem_set(problem, MISSING,
                            "name a scenario, such as configs/sim-home-swarm.conf; see: hearsay "
                            "sim --help");
+    if (options->faults && options->as_json)
+        return problem_set(problem, MALFORMED, "--json is of a scenario, not of --faults");
     if (!options->faults && (options->seeds || options->twice || options->stop))
         return problem_set(problem, MALFORMED, "--seeds, --twice and --stop belong to --faults");
     return OK;
@@ -282,7 +296,7 @@ static enum error play_opened(struct experiment *experiment, const struct sim_op
         (void)fputs("\r\033[K", stderr);
     if (outcome->moments_count == 0)
         return OK;
-    report_print(stdout, outcome);
+    (options->as_json ? report_json : report_print)(stdout, outcome);
     if (options->no_report)
         return OK;
     struct report_beside beside = {.scenarios =
@@ -295,7 +309,8 @@ static enum error play_opened(struct experiment *experiment, const struct sim_op
         outcome_free(&beside.outcomes[i]);
     free(beside.scenarios);
     if (error == OK)
-        (void)printf("The report is in %s/report.html\n", options->out);
+        (void)fprintf(options->as_json ? stderr : stdout, "The report is in %s/report.html\n",
+                      options->out);
     return error;
 }
 

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "commands/json_output.h"
 #include "commands/saved_model.h"
 #include "layers/model.h"
 #include "onnx/onnx_file.h"
@@ -16,6 +17,7 @@ static const char usage[] =
     "  --state DIR|FILE   a node's state folder (default state), or its .safetensors file\n"
     "  --format FORMAT    onnx or transformers; without it a name that ends in .onnx is the\n"
     "                     former, any other the latter\n"
+    "  --json             what was written as a JSON object: format, files\n"
     "  --help             print this\n"
     "\n"
     "onnx: any model, as one file for ONNX Runtime and its like. It takes any number of samples\n"
@@ -34,6 +36,7 @@ struct options {
     const char *state; /* a folder or a file */
     const char *to;    /* the folder, or the file */
     enum format format;
+    bool as_json;
     bool help;
 };
 
@@ -62,13 +65,15 @@ static enum error parse_options(struct options *options, int argc, char **argv,
 {
     static const struct option known[] = {{"state", required_argument, NULL, 's'},
                                           {"format", required_argument, NULL, 'f'},
+                                          {"json", no_argument, NULL, 'j'},
                                           {"help", no_argument, NULL, 'h'},
                                           {NULL, 0, NULL, 0}};
     int option;
     while ((option = getopt_long(argc, argv, "h", known, NULL)) != -1) {
-        if (option != 's' && option != 'f' && option != 'h')
+        if (option != 's' && option != 'f' && option != 'j' && option != 'h')
             return problem_set(problem, MALFORMED, "see: hearsay export --help");
         options->help |= option == 'h';
+        options->as_json |= option == 'j';
         if (option == 's')
             options->state = optarg;
         if (option == 'f' && parse_format(optarg, &options->format, problem) != OK)
@@ -110,6 +115,28 @@ static enum error export_model(const struct options *options, struct arena *aren
     return error;
 }
 
+static void say_written(const struct options *options)
+{
+    if (options->format == FORMAT_ONNX)
+        (void)printf("%s is written\n", options->to);
+    else
+        (void)printf("%s/model.safetensors%s written\n", options->to,
+                     model_folder_is(options->to) ? " and config.json are" : " is");
+}
+
+static void print_json(const struct options *options)
+{
+    json_t *object = json_object(), *files = json_array();
+    const bool is_onnx = options->format == FORMAT_ONNX;
+    json_output_put(object, "format", json_string(is_onnx ? "onnx" : "transformers"));
+    (void)json_array_append_new(files, is_onnx ? json_string(options->to)
+                                               : json_sprintf("%s/model.safetensors", options->to));
+    if (!is_onnx && model_folder_is(options->to))
+        (void)json_array_append_new(files, json_sprintf("%s/config.json", options->to));
+    json_output_put(object, "files", files);
+    json_output(object);
+}
+
 int export_command_run(int argc, char **argv)
 {
     struct options options = {.state = "state"};
@@ -130,10 +157,6 @@ int export_command_run(int argc, char **argv)
         (void)fprintf(stderr, "hearsay: %s\n", problem.text);
         return 1;
     }
-    if (options.format == FORMAT_ONNX)
-        (void)printf("%s is written\n", options.to);
-    else
-        (void)printf("%s/model.safetensors%s written\n", options.to,
-                     model_folder_is(options.to) ? " and config.json are" : " is");
+    (options.as_json ? print_json : say_written)(&options);
     return 0;
 }

@@ -7,12 +7,14 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "backend/backend.h"
 #include "base/arena.h"
 #include "base/memory.h"
 #include "commands/node_question.h"
 #include "commands/png_image.h"
+#include "commands/progress.h"
 #include "commands/saved_model.h"
 #include "config/setup.h"
 #include "data/arrays.h"
@@ -376,10 +378,14 @@ static enum error check_finite(const struct npy_file *file, const float *x, uint
                        file->path, first + at / file->size);
 }
 
+/* What is said appears on a terminal as it is found; elsewhere there is a line of progress. */
 static enum error predict_npy(const struct bench *bench, struct npy_file *file,
                               struct problem *problem)
 {
+    struct progress progress = {.what = "predicting"};
     enum error error = check_npy(bench, file, problem);
+    if (isatty(STDOUT_FILENO) == 0)
+        progress_begin(&progress, "predicting");
     while (error == OK && file->at < file->dims[0]) {
         const uint64_t first = file->at, left = file->dims[0] - first;
         const uint32_t count = left < bench->batch ? (uint32_t)left : bench->batch;
@@ -393,7 +399,9 @@ static enum error predict_npy(const struct bench *bench, struct npy_file *file,
         }
         if (error == OK)
             error = predict(bench, file->path, first, count, problem);
+        progress_at(&progress, (double)file->at / (double)file->dims[0]);
     }
+    progress_end(&progress);
     return error;
 }
 

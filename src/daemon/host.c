@@ -126,6 +126,8 @@ static void show_second(struct host *host, uint64_t now_ns, const struct node_st
         [TRAIL_SPEED] = stats->samples_per_second,
         [TRAIL_SHARE] = stats->share,
         [TRAIL_LAG_S] = (double)stats->lag_ns * 1e-9,
+        [TRAIL_KNOWN] = (double)stats->version,
+        [TRAIL_WAITING] = (double)stats->waiting,
         [TRAIL_BUDGET] = stats->budget,
         [TRAIL_MEMBERS] = stats->members_live,
         [TRAIL_SENT_BYTES] = (double)stats->sent_bytes,

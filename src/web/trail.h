@@ -25,6 +25,8 @@ enum trail_value {
     TRAIL_RECEIVED,   /* likewise */
     TRAIL_BUDGET,     /* bytes per second of rumors that may be published */
     TRAIL_MEMBERS,    /* that are live */
+    TRAIL_KNOWN,      /* rumors in the version */
+    TRAIL_WAITING,    /* of those, not yet applied */
     TRAIL_SENT_BYTES, /* in all */
     TRAIL_VALUES
 };

@@ -40,6 +40,23 @@ gives 0 '.files[0] | .file == "text.txt" and .shape == [18] and .counts[98] == 2
     data --json text.txt
 gives 1 '(.files | length) == 2 and (.files[1].problem | test("nothing"))' data --json text.txt nothing.npy
 
+cat >tiny.conf <<'TEXT'
+[scenario]
+about = small
+seconds = 2
+nodes = 2 desk, 320 samples/s
+evaluate_s = 1
+[model]
+layers = dense 16, relu, dense 10
+[data]
+source = generated
+train_count = 600
+test_count = 200
+TEXT
+gives 0 '.strategy == "gossip" and .seconds == 2 and (.nodes | length) == 2' sim tiny.conf --no-report --json
+gives 0 '.seeds == 1 and ([.strategies[].strategy] == ["single", "gossip"])' \
+    compare tiny.conf --strategies single,gossip --seeds 1 --jobs 1 --json
+
 gives 0 '.failed == 0 and (.lines | length) > 8 and all(.lines[]; .verdict != "FAIL" and .subject and .text)' \
     doctor "${small[@]}" --set node.listen=127.0.0.1:0 --json
 gives 1 '.failed > 0 and any(.lines[]; .verdict == "FAIL" and .subject == "identity")' \

@@ -1,0 +1,100 @@
+/* What a page that is watched costs its node: bench_page [MEMBERS]
+ *
+ * Of a swarm of so many members (256), 32 of them neighbours: the time that an update for those who
+ * watch takes, once a second, and a scrape of the metrics, medians of many, in parts of a second's
+ * processor time.
+ */
+#include <jansson.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+#include "base/error.h"
+#include "web/metrics.h"
+#include "web/node_story.h"
+
+#define ROUNDS 101
+#define LINKS  32
+
+static uint64_t cpu_ns(void)
+{
+    struct timespec now;
+    (void)clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+    return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
+}
+
+static json_t *member(int i)
+{
+    char id[65], address[32];
+    (void)snprintf(id, sizeof id, "%064x", (unsigned)i * 2654435761u);
+    (void)snprintf(address, sizeof address, "192.0.2.%d:7770", i % 250);
+    return json_pack("{s:s, s:s, s:s, s:b, s:s, s:f, s:i, s:f, s:f, s:f, s:f}", "id", id, "address",
+                     address, "state", "live", "is_self", i == 0, "digest", "0123456789abcdef",
+                     "base_share", 0.004, "samples", 123456 + i, "samples_per_second", 200.5,
+                     "uplink_bytes_per_s", 1.25e6, "lag_s", 0.25, "age_s", 3.5);
+}
+
+static json_t *page_of(int members)
+{
+    json_t *page =
+        json_pack("{s:s, s:s, s:s, s:s, s:s, s:f, s:f, s:i, s:{s:f, s:f}, s:[], s:[], s:[]}", "id",
+                  "00", "program", "0", "swarm", "hearsay", "stage", "running", "digest",
+                  "0123456789abcdef", "uptime_s", 1e5, "lag_s", 0.0, "samples", 1234567, "spent",
+                  "steps_s", 9e4, "exchange_s", 1e3, "members", "links", "step_seconds");
+    CHECK(page);
+    for (int i = 0; i < members; i++)
+        CHECK(json_array_append_new(json_object_get(page, "members"), member(i)) == 0);
+    for (int i = 1; i <= LINKS && i < members; i++) {
+        json_t *link = member(i);
+        CHECK(json_object_update_new(link, json_pack("{s:b, s:f, s:f}", "open", 1, "rtt_s", 0.04,
+                                                     "rate_bytes_per_s", 1e6)) == 0);
+        CHECK(json_array_append_new(json_object_get(page, "links"), link) == 0);
+    }
+    return page;
+}
+
+static int by_value(const void *a, const void *b)
+{
+    const uint64_t left = *(const uint64_t *)a, right = *(const uint64_t *)b;
+    return (left > right) - (left < right);
+}
+
+static void report(const char *what, uint64_t *took_ns, size_t bytes)
+{
+    qsort(took_ns, ROUNDS, sizeof *took_ns, by_value);
+    (void)printf("%-28s %8.0f us, %.3f %% of a second; %zu bytes\n", what,
+                 (double)took_ns[ROUNDS / 2] * 1e-3, (double)took_ns[ROUNDS / 2] * 1e-7, bytes);
+}
+
+int main(int argc, char **argv)
+{
+    static struct trail trail;
+    static struct happened happened;
+    static uint64_t took_ns[ROUNDS];
+    const int members = argc > 1 ? atoi(argv[1]) : 256;
+    json_t *page = page_of(members);
+    const double second[TRAIL_VALUES] = {0};
+    size_t bytes = 0;
+    trail_init(&trail);
+    (void)trail_add(&trail, second);
+    (void)printf("%d members, %d neighbours\n", members, LINKS);
+    for (int i = 0; i < ROUNDS; i++) {
+        const uint64_t from_ns = cpu_ns();
+        json_t *story = node_story_update(page, &trail, true, &happened, 0);
+        char *text = json_dumps(story, JSON_COMPACT | JSON_REAL_PRECISION(9));
+        json_decref(story);
+        took_ns[i] = cpu_ns() - from_ns;
+        bytes = strlen(text);
+        free(text);
+    }
+    report("an update for those who watch", took_ns, bytes);
+    for (int i = 0; i < ROUNDS; i++) {
+        const uint64_t from_ns = cpu_ns();
+        free(metrics_text(page, 0, &bytes));
+        took_ns[i] = cpu_ns() - from_ns;
+    }
+    report("a scrape", took_ns, bytes);
+    json_decref(page);
+    return 0;
+}
