@@ -6,7 +6,9 @@
 
 #include "wire/bytes.h"
 
-#define OFFERS_AT 2 /* in an introduction */
+/* In an introduction. */
+#define OFFERS_AT 2
+#define NEWER_AT  3
 
 _Static_assert(REFUSAL_BYTES == WIDE_NONCE_BYTES + GATE_BYTES, "a refusal is a nonce and a gate");
 
@@ -15,10 +17,16 @@ static void hash_text(uint8_t out[static 16], const char *text)
     secret_blake2b(out, 16, text, strlen(text), NULL, 0);
 }
 
+void introduction_set_versions(struct introduction *introduction)
+{
+    introduction->protocol = PROTOCOL_OLDEST;
+    introduction->newer = PROTOCOL_NEWEST - PROTOCOL_OLDEST;
+}
+
 void introduction_make(struct introduction *introduction, const char *swarm_id, const char *model,
                        uint64_t parameters)
 {
-    introduction->protocol = PROTOCOL_VERSION;
+    introduction_set_versions(introduction);
     introduction->offers = 0;
     hash_text(introduction->swarm, swarm_id);
     hash_text(introduction->model, model);
@@ -29,6 +37,7 @@ void introduction_encode(uint8_t out[static INTRODUCTION_BYTES], const struct in
 {
     memset(out, 0, INTRODUCTION_BYTES);
     bytes_put(out, from->protocol, 2);
+    out[NEWER_AT] = from->newer;
     memcpy(out + 8, from->swarm, sizeof from->swarm);
     memcpy(out + 24, from->model, sizeof from->model);
     bytes_put(out + 40, from->parameters, 8);
@@ -39,6 +48,7 @@ static void introduction_decode(struct introduction *to,
 {
     to->protocol = (uint16_t)bytes_get(in, 2);
     to->offers = in[OFFERS_AT];
+    to->newer = in[NEWER_AT];
     memcpy(to->swarm, in + 8, sizeof to->swarm);
     memcpy(to->model, in + 24, sizeof to->model);
     to->parameters = bytes_get(in + 40, 8);
@@ -68,19 +78,62 @@ static enum error other_size(uint64_t ours, uint64_t theirs, struct problem *dif
                        their_text, our_text);
 }
 
+static uint32_t newest_of(const struct introduction *introduction)
+{
+    return (uint32_t)introduction->protocol + introduction->newer;
+}
+
+uint16_t introduction_common(const struct introduction *ours, const struct introduction *theirs)
+{
+    const uint32_t ours_to = newest_of(ours), theirs_to = newest_of(theirs);
+    const uint32_t newest = ours_to < theirs_to ? ours_to : theirs_to;
+    if (theirs->protocol == PROTOCOL_KNOCK || newest < ours->protocol || newest < theirs->protocol)
+        return PROTOCOL_KNOCK;
+    CHECK(newest <= ours_to && ours_to <= UINT16_MAX);
+    return (uint16_t)newest;
+}
+
+void introduction_prologue(uint8_t out[static INTRODUCTION_BYTES], const struct introduction *ours,
+                           uint16_t dialers_oldest)
+{
+    struct introduction introduction = *ours;
+    introduction.protocol = dialers_oldest;
+    introduction.newer = 0;
+    introduction_encode(out, &introduction);
+}
+
 void introduction_context(uint8_t context[static CONTEXT_BYTES], const struct introduction *of)
 {
     uint8_t bytes[INTRODUCTION_BYTES];
-    introduction_encode(bytes, of);
+    introduction_prologue(bytes, of, PROTOCOL_OF_CONTEXT);
     secret_blake2b(context, CONTEXT_BYTES, bytes, sizeof bytes, NULL, 0);
+}
+
+/* "11", or "11 to 12". */
+static void put_versions(char out[static 16], const struct introduction *of)
+{
+    if (of->newer == 0)
+        (void)snprintf(out, 16, "%u", of->protocol);
+    else
+        (void)snprintf(out, 16, "%u to %u", of->protocol, newest_of(of));
+}
+
+static enum error other_protocol(const struct introduction *ours, const struct introduction *theirs,
+                                 struct problem *difference)
+{
+    char our_text[16];
+    char their_text[16];
+    put_versions(our_text, ours);
+    put_versions(their_text, theirs);
+    return problem_set(difference, MISMATCH, "other protocol version: theirs is %s, ours %s",
+                       their_text, our_text);
 }
 
 enum error introduction_compare(const struct introduction *ours, const struct introduction *theirs,
                                 struct problem *difference)
 {
-    if (ours->protocol != theirs->protocol)
-        return problem_set(difference, MISMATCH, "other protocol version: theirs is %u, ours %u",
-                           theirs->protocol, ours->protocol);
+    if (introduction_common(ours, theirs) == PROTOCOL_KNOCK)
+        return other_protocol(ours, theirs, difference);
     if (memcmp(ours->swarm, theirs->swarm, sizeof ours->swarm) != 0)
         return problem_set(difference, MISMATCH,
                            "other swarm id: the swarm key is the same, the name in the "

@@ -1,17 +1,19 @@
-/* The gate: proof of the swarm key before any curve arithmetic, and the place where two nodes of
- * different swarms, models or protocols find out how they differ.
+/* The gate: proof of the swarm key before any curve arithmetic, and the place where two nodes find
+ * the protocol that both speak, or how their swarms, models or protocols differ.
  *
  *   dialer ──► GATE ‖ Noise message 1 ──► acceptor     sealed under a key made of the swarm key
  *   dialer ◄── Noise message 2, or REFUSAL: the acceptor's own introduction, sealed likewise
  *
- * An introduction says protocol version, swarm and model. The acceptor opens the gate (one
+ * An introduction says protocol versions, swarm and model. The acceptor opens the gate (one
  * XChaCha20-Poly1305 tag: a microsecond), compares, and goes on or answers with its own; so both
- * sides can tell their user what differs. Without the swarm key a stranger gets no byte back.
+ * sides can tell their user what differs. Without the swarm key a stranger gets no byte back, and
+ * can change nothing of what is offered.
  *
  *   OFFSET SIZE MEANING                                (introduction, before sealing; 48 bytes)
- *        0    2 protocol version, little-endian          this layout never changes, so that
+ *        0    2 the oldest version, little-endian        this layout never changes, so that
  *        2    1 of a refusal: what is offered            all versions can refuse each other
- *        3    5 zero (not looked at)
+ *        3    1 how many newer versions are spoken       builds before version 12 say zero here,
+ *        4    4 zero (not looked at)                     and do not look at it
  *        8   16 BLAKE2b-128 of the swarm id
  *       24   16 BLAKE2b-128 of the model description
  *       40    8 number of parameters, little-endian
@@ -22,16 +24,16 @@
 #define HEARSAY_NET_CRYPTO_GATE_H
 
 #include "crypto/secret.h"
+#include "wire/protocol.h"
 
-#define PROTOCOL_VERSION   11
-#define PROTOCOL_KNOCK     0 /* no version: whoever shows it wants to be refused, and to learn */
 #define OFFERS_ANSWERS     1 /* a bit of what is offered: it answers questions */
 #define INTRODUCTION_BYTES 48
 #define GATE_BYTES         (INTRODUCTION_BYTES + TAG_BYTES)
 #define REFUSAL_BYTES      (WIDE_NONCE_BYTES + INTRODUCTION_BYTES + TAG_BYTES)
 
 struct introduction {
-    uint16_t protocol;   /* PROTOCOL_VERSION */
+    uint16_t protocol;   /* the oldest version that it speaks, */
+    uint8_t newer;       /* and how many newer ones */
     uint8_t offers;      /* of a refusal: OFFERS_ANSWERS; nothing else has it */
     uint8_t swarm[16];   /* hash of the swarm id */
     uint8_t model[16];   /* hash of the model description */
@@ -41,9 +43,19 @@ struct introduction {
 /* Hashes the two texts. The model's is its input, canonical line, and seed or start. */
 void introduction_make(struct introduction *introduction, const char *swarm_id, const char *model,
                        uint64_t parameters);
+/* What this build speaks. */
+void introduction_set_versions(struct introduction *introduction);
 void introduction_encode(uint8_t out[static INTRODUCTION_BYTES], const struct introduction *from);
 
-/* What binds signatures to one swarm and model. */
+/* The newest version that both speak; PROTOCOL_KNOCK: there is none. */
+uint16_t introduction_common(const struct introduction *ours, const struct introduction *theirs);
+
+/* The prologue of the handshake: the dialer's introduction, without what is not looked at; the
+ * acceptor makes it of its own and the dialer's oldest version. */
+void introduction_prologue(uint8_t out[static INTRODUCTION_BYTES], const struct introduction *ours,
+                           uint16_t dialers_oldest);
+
+/* What binds signatures to one swarm and model, in all versions that are spoken. */
 void introduction_context(uint8_t context[static CONTEXT_BYTES], const struct introduction *of);
 
 /* OK: they belong together. MISMATCH and one sentence, such as "other model: theirs has 235,146

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/memory.h"
+#include "wire/protocol.h"
 
 #define ZONE_BYTES 8192
 
@@ -64,6 +65,15 @@ static const struct {
                {FIELD(NUMBER, reason), FIELD(NUMBER, count), FIELD(NUMBER, wait), FIELD(TEXT, text),
                 FIELD(BULK, bulk)}},
 };
+
+/* Which protocol brought a kind. Those not listed are of one before all that are spoken. */
+static const uint16_t SINCE[MESSAGE_KINDS] = {[QUESTION] = 12, [REPLY] = 12};
+
+uint16_t message_since(enum message_kind kind)
+{
+    CHECK(kind > 0 && kind < MESSAGE_KINDS && SINCE[kind] <= PROTOCOL_NEWEST);
+    return SINCE[kind];
+}
 
 struct out {
     uint8_t *at;

@@ -127,9 +127,9 @@ struct message {
 };
 
 #define SETTINGS_MAX 2048 /* bytes of the text of SETTINGS */
+#define MESSAGE_ADDS 96   /* a message is larger than its text and bulk by so many at most */
 
-/* How much larger a message is than its text and bulk, at most. */
-#define MESSAGE_ADDS 96
+uint16_t message_since(enum message_kind kind); /* the protocol (protocol.h) that brought it */
 
 /* Encode into out; returns the size. The caller gives room: text + bulk + MESSAGE_ADDS suffice. */
 size_t message_encode(const struct message *message, uint8_t *out, size_t capacity);

@@ -258,8 +258,7 @@ static void init_credentials(struct hostile *hostile)
     introduction_make(&ours, options->swarm_id, options->model, options->parameters);
     struct credentials *credentials = &hostile->credentials;
     credentials_init(credentials, &hostile->identity, key, &ours, &hostile->entropy);
-    secret_blake2b(hostile->context, CONTEXT_BYTES, credentials->prologue, INTRODUCTION_BYTES, NULL,
-                   0);
+    introduction_context(hostile->context, &ours);
     secret_wipe(key, sizeof key);
 }
 

@@ -252,20 +252,21 @@ static void call(struct node_question *question, const struct introduction *intr
     wait_for(question, CALL_NS);
 }
 
-/* Shows no protocol, and is told what the node is. */
-static enum error knock(struct node_question *question, struct introduction *theirs,
+/* Shows no protocol, and is told what the node is; `ours` is what it lets in. */
+static enum error knock(struct node_question *question, struct introduction *ours,
                         struct problem *problem)
 {
-    const struct introduction none = {.protocol = PROTOCOL_KNOCK};
+    const struct introduction none = {.protocol = PROTOCOL_KNOCK}, *theirs = &question->theirs;
+    struct problem difference;
     call(question, &none);
     if (question->progress != REFUSED)
         return failed(question, problem);
-    *theirs = question->theirs;
-    if (theirs->protocol != PROTOCOL_VERSION)
-        return problem_set(problem, MISMATCH,
-                           "%s: other protocol version: theirs is %u, ours %u; use a hearsay of "
-                           "the same",
-                           question->where, theirs->protocol, PROTOCOL_VERSION);
+    *ours = *theirs;
+    ours->offers = 0;
+    introduction_set_versions(ours);
+    if (introduction_compare(ours, theirs, &difference) != OK)
+        return problem_set(problem, MISMATCH, "%s: %s; use a hearsay of the same", question->where,
+                           difference.text);
     if (!(theirs->offers & OFFERS_ANSWERS))
         return problem_set(problem, MISMATCH,
                            "%s: answers no questions: set node.answers = yes there, or ask "
@@ -276,12 +277,14 @@ static enum error knock(struct node_question *question, struct introduction *the
 
 static enum error meet(struct node_question *question, struct problem *problem)
 {
-    struct introduction theirs;
-    const enum error error = knock(question, &theirs, problem);
+    struct introduction ours;
+    const enum error error = knock(question, &ours, problem);
     if (error != OK)
         return error;
-    theirs.offers = 0;
-    call(question, &theirs);
+    call(question, &ours);
+    if (question->progress == MET && !peer_knows(&question->peer, QUESTION))
+        return problem_set(problem, MISMATCH, "%s: does not speak the protocol that it has shown",
+                           question->where);
     return question->progress == MET ? OK : failed(question, problem);
 }
 

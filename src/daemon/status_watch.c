@@ -173,6 +173,7 @@ static const struct field LINK[] = {
     FIELD(node_link, dialled, "dialled", FIELD_FLAG),
     FIELD(node_link, listens, "listens", FIELD_FLAG),
     FIELD(node_link, since_ns, "open_s", FIELD_AGE),
+    FIELD(node_link, protocol, "protocol", FIELD_U32),
     FIELD(node_link, rtt_ns, "rtt_s", FIELD_TRIP),
     FIELD(node_link, queued_bytes, "queued_bytes", FIELD_U64),
     FIELD(node_link, rate, "rate_bytes_per_s", FIELD_REAL),

@@ -8,6 +8,7 @@
 #include "node/broadcast/broadcast.h"
 #include "node/broadcast/fork.h"
 #include "node/connection/settings.h"
+#include "node/connection/spoken.h"
 #include "node/discovery/discovery.h"
 #include "node/expulsion.h"
 #include "node/join.h"
@@ -165,9 +166,10 @@ static bool turn_out(struct node *node, const struct peer *peer)
 /* What a new neighbour is sent first. */
 static void welcome(struct node *node, const struct peer *peer)
 {
-    (void)connection_note(node, peer, NOTE_NEIGHBOUR, LEVEL_INFO,
-                          peer->dialled ? "is a neighbour (we called)"
-                                        : "is a neighbour (it called)");
+    char text[sizeof((struct note *)NULL)->text];
+    (void)snprintf(text, sizeof text, "is a neighbour (%s called)%s", peer->dialled ? "we" : "it",
+                   spoken_remark(node, peer));
+    (void)connection_note(node, peer, NOTE_NEIGHBOUR, LEVEL_INFO, text);
     connection_ping(node, peer);
     pacer_say_ack(node, peer);
     member_gossip_renew(node);
@@ -461,6 +463,8 @@ void dispatch_message(struct node *node, const struct peer *peer, const uint8_t 
     CHECK(peer->state == PEER_MEETING || peer->state == PEER_OPEN);
     if (connection_decode(node, bytes, count, &message) != OK)
         connection_hang_up(node, peer, BYE_BROKEN, "sent a message that is not valid");
+    else if (!peer_knows(peer, message.kind))
+        connection_hang_up(node, peer, BYE_BROKEN, "sent a message of a newer protocol");
     else if (peer->state == PEER_MEETING && !is_early(peer, message.kind))
         connection_hang_up(node, peer, BYE_BROKEN, "did not introduce itself first");
     else if (peer->state == PEER_MEETING && message.kind == QUESTION)

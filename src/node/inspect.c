@@ -190,6 +190,7 @@ void node_link(const struct node *node, uint32_t i, struct node_link *out)
         .address = peer->address,
         .dialled = peer->dialled,
         .open = peer->state == PEER_OPEN,
+        .protocol = peer->protocol,
         .rtt_ns = peer->rtt_ns,
         .rate = link->rate,
         .is_measured = !link->is_starting,

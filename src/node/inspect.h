@@ -84,6 +84,7 @@ struct node_link {
     struct address address;  /* dialled, or where it came from */
     bool dialled;            /* we called */
     bool open;               /* a neighbour */
+    uint32_t protocol;       /* the version that is spoken; 0: not known yet */
     uint64_t rtt_ns;         /* 0: not measured yet */
     double rate;             /* bytes per second that it carries, at least (rate/link.h) */
     bool is_measured;        /* and about no more: something has waited on the way */

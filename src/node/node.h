@@ -54,6 +54,7 @@ struct node_limits {
     double notes_per_s;           /* notes that others can cause */
     uint32_t apply_window;        /* entries given to the learner and not yet applied */
     struct question_form answers; /* questions that it answers at most */
+    uint16_t protocol_max;        /* the newest version it speaks; 0: PROTOCOL_NEWEST. For tests */
 };
 
 struct node_keys {

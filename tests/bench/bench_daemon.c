@@ -253,8 +253,7 @@ static void enter(struct teller *teller, const char *key_path, const char *model
     identity_from_seed(&teller->identity, seed);
     introduction_make(&ours, "hearsay", model, parameters);
     credentials_init(&teller->credentials, &teller->identity, key, &ours, &teller->entropy);
-    secret_blake2b(teller->context, CONTEXT_BYTES, teller->credentials.prologue, INTRODUCTION_BYTES,
-                   NULL, 0);
+    introduction_context(teller->context, &ours);
 }
 
 static void call(struct teller *teller, uint16_t port)

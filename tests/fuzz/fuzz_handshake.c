@@ -51,8 +51,8 @@ void fuzz_begin(void)
     }
 }
 
-/* Which swarm and model it says, and who it says it is: of one input in two all is as it should be.
- */
+/* Which release it is, which swarm and model it says, and who it says it is: of one input in two
+ * all is as it should be. */
 static void bring(struct side *side, uint8_t seed, struct input *input)
 {
     static const uint8_t swarm_key[KEY_BYTES] = {9};
@@ -63,8 +63,11 @@ static void bring(struct side *side, uint8_t seed, struct input *input)
     side->shown = side->identity;
     if (lie >= 128)
         is_meddled = true;
+    else
+        ours.newer = lie & 1;
     if (lie >= 128 && lie < 192) {
         ours.protocol = (uint16_t)(ours.protocol + (lie & 3));
+        ours.newer = lie >> 1 & 3;
         ours.parameters += lie >> 2 & 3;
         ours.swarm[0] ^= lie >> 4 & 1;
         ours.model[15] ^= lie >> 5 & 1;
@@ -211,6 +214,7 @@ void fuzz_one(const uint8_t *data, size_t bytes)
     begin(&input);
     for (uint32_t i = 0; i < TURNS_MAX; i++)
         turn(i, &input);
+    CHECK(is_meddled || sides[0].peer.protocol == sides[1].peer.protocol);
     for (uint32_t i = 0; i < 2; i++) {
         CHECK(is_meddled || (sides[i].met && sides[i].heard == SAID));
         peer_end(&sides[i].peer);

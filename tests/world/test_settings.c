@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "node/connection/settings.h"
+#include "node/connection/spoken.h"
 #include "support/sim/puppet.h"
 
 static void start_two(const char *first, const char *second)
@@ -116,10 +117,10 @@ static void texts_that_are_no_settings_end_the_conversation(void **state)
 static void a_difference_too_long_to_print_is_cut(void **state)
 {
     (void)state;
-    static char theirs[SETTINGS_MAX + 1];
+    static char theirs[SETTINGS_MAX - SPOKEN_LINE_MAX + 1];
     memcpy(theirs, "train.rate=", 11);
-    memset(theirs + 11, '9', SETTINGS_MAX - 12);
-    theirs[SETTINGS_MAX - 1] = '\n';
+    memset(theirs + 11, '9', sizeof theirs - 13);
+    theirs[sizeof theirs - 2] = '\n';
     start_two("train.rate=0.02\n", theirs);
     const char *text = told(0)->text;
     assert_non_null(strstr(text, "all nodes: train.rate = 999"));

@@ -153,11 +153,12 @@ static void say_handshake(struct doctor *doctor, const char *subject, const stru
     identity_text(id, visit->id);
     if (!visit->is_through)
         doctor_say(doctor, VERDICT_FAIL, subject,
-                   "does not let us in: %s; swarm key, node.swarm, model, data and hearsay's "
-                   "version are to be the same there and here",
+                   "does not let us in: %s; swarm key, node.swarm, model and data are to be the "
+                   "same there and here, and hearsay's release, too, or the one before",
                    visit->why);
     else if (memcmp(visit->id, doctor->identity.id, ID_BYTES) != 0)
-        doctor_say(doctor, VERDICT_OK, subject, "is node %s and lets us in", id);
+        doctor_say(doctor, VERDICT_OK, subject, "is node %s and lets us in%s", id,
+                   visit->protocol < PROTOCOL_NEWEST ? "; it is of the release before" : "");
     else if (doctor->is_taken)
         doctor_say(doctor, VERDICT_OK, subject, "is this node itself, running now");
     else

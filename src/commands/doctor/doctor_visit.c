@@ -80,6 +80,7 @@ static void on_bytes(void *self, uint64_t conn, const uint8_t *bytes, size_t cou
     case PEER_MET:
         visit->is_through = true;
         memcpy(visit->id, visit->peer.id, ID_BYTES);
+        visit->protocol = visit->peer.protocol;
         say_goodbye(visit);
         flush(round, visit);
         return;

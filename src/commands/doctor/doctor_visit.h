@@ -37,6 +37,7 @@ struct visit {
     int rounds;               /* connections made */
     bool is_through;          /* the handshake was completed, in the first round */
     uint8_t id[ID_BYTES];     /* of the other, if is_through */
+    uint16_t protocol;        /* that it speaks with us, likewise */
     char why[sizeof((struct problem *)NULL)->text]; /* the reason why it is not through */
     bool is_over;                                   /* nothing more is to be tried */
 };

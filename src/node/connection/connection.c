@@ -43,6 +43,8 @@ struct connections *connections_new(struct arena *arena, struct node *node)
     struct connections *connections = arena_take(arena, 1, sizeof *connections);
     struct introduction ours;
     introduction_make(&ours, options->swarm_id, options->model, options->parameters);
+    if (options->limits.protocol_max)
+        ours.newer = (uint8_t)(options->limits.protocol_max - ours.protocol);
     ours.offers = options->limits.answers.samples_max > 0 ? OFFERS_ANSWERS : 0;
     connections->credentials = arena_take(node->keys, 1, sizeof *connections->credentials);
     credentials_init(connections->credentials, options->identity, options->swarm_key, &ours,
@@ -66,6 +68,11 @@ void connections_free(struct node *node)
 void connection_set_keys(struct node *node, const struct swarm_key *keys, uint32_t count)
 {
     credentials_set_keys(node->connections->credentials, keys, count);
+}
+
+const struct introduction *connection_introduction(const struct node *node)
+{
+    return &node->connections->credentials->ours;
 }
 
 /* Finding. */

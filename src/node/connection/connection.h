@@ -22,6 +22,9 @@ void connections_free(struct node *node);          /* ends all, wipes their keys
 /* The swarm keys by which conversations begin from now on (credentials_set_keys). */
 void connection_set_keys(struct node *node, const struct swarm_key *keys, uint32_t count);
 
+/* What this node says of itself at the gate. */
+const struct introduction *connection_introduction(const struct node *node);
+
 /* The peer in this slot, free or not. */
 const struct peer *connection_at(const struct node *node, uint32_t slot);
 uint32_t connection_slot(const struct node *node, const struct peer *peer);

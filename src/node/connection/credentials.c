@@ -10,7 +10,6 @@ void credentials_init(struct credentials *credentials, const struct identity *id
 {
     struct swarm_key only = {.order = 0};
     *credentials = (struct credentials){.identity = identity, .ours = *ours, .entropy = entropy};
-    introduction_encode(credentials->prologue, ours);
     memcpy(only.key, swarm_key, KEY_BYTES);
     credentials_set_keys(credentials, &only, 1);
     secret_wipe(&only, sizeof only);

@@ -25,7 +25,6 @@ struct entry_key {
 struct credentials {
     const struct identity *identity;       /* the keys and id of this node */
     struct introduction ours;              /* what this node says of itself */
-    uint8_t prologue[INTRODUCTION_BYTES];  /* the same, as both sides must agree on it */
     struct entropy *entropy;               /* for ephemeral keys */
     struct entry_key keys[SWARM_KEYS_MAX]; /* the newest first */
     uint32_t keys_count;                   /* how many of them */

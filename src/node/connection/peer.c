@@ -4,10 +4,13 @@
 #include <string.h>
 
 #include "base/bits.h"
+#include "wire/bytes.h"
 #include "wire/frame.h"
 
-#define MAY(state)   (1u << (state))
-#define URGENT_BYTES 2048
+#define MAY(state)    (1u << (state))
+#define URGENT_BYTES  2048
+#define VERSION_BYTES 2 /* of the protocol, in message 2 */
+#define ANSWER_BYTES  (CERTIFICATE_BYTES + VERSION_BYTES)
 
 static const unsigned MOVES[PEER_STATES] = {
     [PEER_FREE] = MAY(PEER_DIALLING) | MAY(PEER_GREETED),
@@ -74,14 +77,15 @@ static void send_frame(struct peer *peer, size_t content_bytes)
     peer->out_bytes += LENGTH_BYTES + content_bytes;
 }
 
+/* dialers: the oldest version that the dialer speaks. */
 static void begin_handshake(struct peer *peer, const struct credentials *credentials,
-                            const struct entry_key *key)
+                            const struct entry_key *key, uint16_t dialers)
 {
-    uint8_t ephemeral[DH_BYTES];
+    uint8_t ephemeral[DH_BYTES], prologue[INTRODUCTION_BYTES];
     entropy_bytes(credentials->entropy, ephemeral, sizeof ephemeral);
-    handshake_init(&peer->keys->handshake, peer->dialled, credentials->prologue,
-                   sizeof credentials->prologue, key->psk, credentials->identity->noise_secret,
-                   ephemeral);
+    introduction_prologue(prologue, &credentials->ours, dialers);
+    handshake_init(&peer->keys->handshake, peer->dialled, prologue, sizeof prologue, key->psk,
+                   credentials->identity->noise_secret, ephemeral);
     peer->key_order = key->order;
     secret_wipe(ephemeral, sizeof ephemeral);
 }
@@ -90,7 +94,7 @@ void peer_on_connected(struct peer *peer, const struct credentials *credentials,
                        uint64_t now_ns)
 {
     CHECK(key < credentials->keys_count);
-    begin_handshake(peer, credentials, &credentials->keys[key]);
+    begin_handshake(peer, credentials, &credentials->keys[key], credentials->ours.protocol);
     uint8_t *content = frame_content(peer);
     uint8_t *message = content + GATE_BYTES;
     size_t bytes;
@@ -113,6 +117,26 @@ static const struct entry_key *key_for(const struct credentials *credentials, co
     return NULL;
 }
 
+/* Message 2. A dialer that speaks but its oldest version with us is told nothing of versions: so
+ * builds that knew no other say and hear what they did. */
+static enum error create_answer(struct peer *peer, const struct credentials *credentials,
+                                uint16_t dialers)
+{
+    uint8_t payload[ANSWER_BYTES];
+    size_t payload_bytes = CERTIFICATE_BYTES, bytes;
+    CHECK(peer->protocol >= dialers);
+    memcpy(payload, credentials->identity->certificate, CERTIFICATE_BYTES);
+    if (peer->protocol > dialers) {
+        bytes_put(payload + CERTIFICATE_BYTES, peer->protocol, VERSION_BYTES);
+        payload_bytes = ANSWER_BYTES;
+    }
+    const enum error error = handshake_create(&peer->keys->handshake, payload, payload_bytes,
+                                              frame_content(peer), &bytes);
+    if (error == OK)
+        send_frame(peer, bytes);
+    return error;
+}
+
 /* Acceptor: gate and message 1 arrived. */
 static enum error on_greeting(struct peer *peer, const struct credentials *credentials,
                               const uint8_t *frame, size_t bytes, struct problem *problem)
@@ -129,15 +153,14 @@ static enum error on_greeting(struct peer *peer, const struct credentials *crede
         send_frame(peer, REFUSAL_BYTES);
         return MISMATCH;
     }
-    begin_handshake(peer, credentials, key);
+    peer->protocol = introduction_common(&credentials->ours, &theirs);
+    begin_handshake(peer, credentials, key, theirs.protocol);
     uint8_t payload[HANDSHAKE_PAYLOAD_MAX];
-    size_t payload_bytes, out_bytes;
+    size_t payload_bytes;
     if (handshake_consume(&peer->keys->handshake, frame + GATE_BYTES, HANDSHAKE_1_BYTES, payload,
                           &payload_bytes) != OK ||
-        handshake_create(&peer->keys->handshake, credentials->identity->certificate,
-                         CERTIFICATE_BYTES, frame_content(peer), &out_bytes) != OK)
+        create_answer(peer, credentials, theirs.protocol) != OK)
         return problem_set(problem, FORGED, "its first handshake message is not valid");
-    send_frame(peer, out_bytes);
     return OK;
 }
 
@@ -146,6 +169,19 @@ static enum error learn_identity(struct peer *peer, const uint8_t *payload, size
     if (bytes != CERTIFICATE_BYTES)
         return MALFORMED;
     return identity_check(peer->id, payload, peer->keys->handshake.their_public);
+}
+
+/* The version that the acceptor has chosen, of those that were offered. */
+static enum error learn_protocol(struct peer *peer, const struct introduction *offered,
+                                 const uint8_t *payload, size_t *bytes)
+{
+    const uint32_t newest = (uint32_t)offered->protocol + offered->newer;
+    peer->protocol = offered->protocol;
+    if (*bytes != ANSWER_BYTES)
+        return OK;
+    *bytes = CERTIFICATE_BYTES;
+    peer->protocol = (uint16_t)bytes_get(payload + CERTIFICATE_BYTES, VERSION_BYTES);
+    return peer->protocol > offered->protocol && peer->protocol <= newest ? OK : MALFORMED;
 }
 
 static void begin_session(struct peer *peer)
@@ -182,6 +218,7 @@ static enum error on_answer(struct peer *peer, const struct credentials *credent
     uint8_t payload[HANDSHAKE_PAYLOAD_MAX];
     size_t payload_bytes, out_bytes;
     if (handshake_consume(&peer->keys->handshake, frame, bytes, payload, &payload_bytes) != OK ||
+        learn_protocol(peer, &credentials->ours, payload, &payload_bytes) != OK ||
         learn_identity(peer, payload, payload_bytes) != OK ||
         handshake_create(&peer->keys->handshake, credentials->identity->certificate,
                          CERTIFICATE_BYTES, frame_content(peer), &out_bytes) != OK)
@@ -317,6 +354,12 @@ bool peer_can_say(const struct peer *peer)
     return peer->state == PEER_MEETING || peer->state == PEER_OPEN;
 }
 
+bool peer_knows(const struct peer *peer, enum message_kind kind)
+{
+    CHECK(peer_can_say(peer) && peer->protocol != PROTOCOL_KNOCK);
+    return message_since(kind) <= peer->protocol;
+}
+
 /* What keeps a conversation going is not to wait behind what it carries. */
 static bool is_urgent(enum message_kind kind)
 {
@@ -325,7 +368,7 @@ static bool is_urgent(enum message_kind kind)
 
 bool peer_say(struct peer *peer, const struct message *message)
 {
-    CHECK(peer_can_say(peer));
+    CHECK(peer_knows(peer, message->kind));
     CHECK((message->text.at || !message->text.count) && (message->bulk.at || !message->bulk.count));
     const size_t most = message->text.count + message->bulk.count + MESSAGE_ADDS;
     const bool introduced = peer->keys->session.sent_records > 0; /* HELLO comes before all */

@@ -13,7 +13,7 @@
  *
  *   Frames before the session (each with its 2-byte length):
  *     dialer   GATE ‖ Noise message 1 (no payload)
- *     acceptor Noise message 2 (payload: certificate)  |  REFUSAL
+ *     acceptor Noise message 2 (payload: certificate, protocol)  |  REFUSAL
  *     dialer   Noise message 3 (payload: certificate)
  */
 #ifndef HEARSAY_NODE_CONNECTION_PEER_H
@@ -46,9 +46,8 @@ enum retry {
     RETRY_LATE     /* as if it had failed for long: it will not be welcome soon */
 };
 
-#define GREETING_MAX 512 /* what is said before the other is authenticated fits this */
-/* On a thin link a frame may take longer than anybody may be silent, but not longer than this. */
-#define FRAME_NS      ((uint64_t)10000000000)
+#define GREETING_MAX  512 /* what is said before the other is authenticated fits this */
+#define FRAME_NS      ((uint64_t)10000000000) /* a frame takes no longer, on the thinnest link */
 #define SENDING_BYTES (2 * (FRAME_MAX + LENGTH_BYTES)) /* handed to the transport at once */
 
 /* The sentence for a call that was connected and got no answer to its gate. */
@@ -62,6 +61,7 @@ struct peer {
     struct address address;     /* dialled, or where it came from */
     uint8_t id[ID_BYTES];       /* who it is; from MEETING on */
     uint64_t incarnation;       /* which incarnation of it; from OPEN on */
+    uint16_t protocol;          /* the newest version that both speak; from MEETING on */
     uint32_t key_order;         /* both have the swarm key of this order; from MEETING on */
     uint64_t born_ns;           /* when the conversation began */
     uint64_t since_ns;          /* when this state began */
@@ -117,8 +117,10 @@ enum peer_event peer_take(struct peer *peer, const struct credentials *credentia
                           const uint8_t **data, size_t *bytes, struct problem *problem);
 const uint8_t *peer_message(const struct peer *peer, size_t *bytes);
 
-/* The message is not needed any more, and was secret. */
-void peer_wipe_taken(struct peer *peer);
+void peer_wipe_taken(struct peer *peer); /* it was secret, and is not needed any more */
+
+/* Is this kind of the protocol that is spoken here? No other is said or heard. */
+bool peer_knows(const struct peer *peer, enum message_kind kind);
 
 /* Queue a message; false when the queue has no room for it. */
 bool peer_say(struct peer *peer, const struct message *message);
@@ -136,10 +138,8 @@ static inline size_t peer_queued_bytes(const struct peer *peer)
 
 /* Bytes that could be handed over now, about: sealed, or to be sealed. */
 size_t peer_waiting_bytes(const struct peer *peer, bool is_open);
-/* All that was said is with the system. */
-bool peer_is_flushed(const struct peer *peer);
-/* Is the session established, so that messages may be said? */
-bool peer_can_say(const struct peer *peer);
+bool peer_is_flushed(const struct peer *peer); /* all that was said is with the system */
+bool peer_can_say(const struct peer *peer);    /* the session stands */
 
 /* The one place where a state changes; CHECKs that the drawing above allows it. */
 void peer_move(struct peer *peer, enum peer_state to, uint64_t now_ns);

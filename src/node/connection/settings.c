@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "node/connection/spoken.h"
 #include "wire/message.h"
 
 /* A setting in a text of lines; not terminated. */
@@ -57,6 +58,12 @@ static bool find(const char *text, size_t bytes, const struct setting *wanted,
     return false;
 }
 
+static bool is_named(const struct setting *setting, const char *name)
+{
+    return setting->name_bytes == strlen(name) &&
+           memcmp(setting->name, name, setting->name_bytes) == 0;
+}
+
 static bool is_wrong(const struct setting *ours, const struct setting *theirs)
 {
     const bool is_equal = ours->value_bytes == theirs->value_bytes &&
@@ -90,12 +97,15 @@ static void note(struct node *node, const struct peer *peer, const char *head, c
 
 void settings_show(struct node *node, const struct peer *peer)
 {
-    const char *ours = node->options.settings;
-    if (!ours)
+    const char *ours = node->options.settings ? node->options.settings : "";
+    char line[SPOKEN_LINE_MAX], text[SETTINGS_MAX + 1];
+    spoken_line(node, line);
+    const int bytes = snprintf(text, sizeof text, "%s%s", line, ours);
+    CHECK(bytes >= 0 && bytes <= SETTINGS_MAX);
+    if (bytes == 0)
         return;
     const struct message message = {.kind = SETTINGS,
-                                    .text = {(const uint8_t *)ours, strlen(ours)}};
-    CHECK(message.text.count <= SETTINGS_MAX);
+                                    .text = {(const uint8_t *)text, (size_t)bytes}};
     (void)connection_say(node, peer, &message); /* a full queue is no reason to wait */
 }
 
@@ -108,6 +118,9 @@ void settings_on_message(struct node *node, const struct peer *peer, const struc
     char other[200] = "", same[200] = "";
     while (error == OK && (error = next(&theirs, &bytes, &setting)) == OK) {
         const char *own = node->options.settings;
+        if (is_named(&setting, SPOKEN_NAME) &&
+            !spoken_check(node, peer, setting.value, setting.value_bytes))
+            return;
         if (own && find(own, strlen(own), &setting, &ours) && is_wrong(&ours, &setting))
             describe(ours.is_shared ? other : same, sizeof other, &ours, &setting);
     }

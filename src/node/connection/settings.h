@@ -16,7 +16,7 @@
 #include "node/connection/connection.h"
 #include "node/core.h"
 
-/* Says ours, if the options have any. */
+/* Says ours, if there are any: those of the options, and which protocols are known (spoken.h). */
 void settings_show(struct node *node, const struct peer *peer);
 
 /* Theirs. Texts that are too long or no such lines end the conversation. */

@@ -7,7 +7,7 @@ struct way way;
 
 const struct address ADDRESS = {.host = "10.0.0.1", .port = 7000};
 
-const struct introduced USUAL = {"swarm", "dense 10", 1000, PROTOCOL_VERSION, 1};
+const struct introduced USUAL = {"swarm", "dense 10", 1000, PROTOCOL_OLDEST, 1, 1};
 
 void side_init(struct side *side, uint8_t seed, const struct introduced *as)
 {
@@ -19,6 +19,7 @@ void side_init(struct side *side, uint8_t seed, const struct introduced *as)
     struct introduction ours;
     introduction_make(&ours, as->swarm, as->model, as->parameters);
     ours.protocol = as->protocol;
+    ours.newer = as->newer;
     credentials_init(&side->credentials, &side->identity, key, &ours, &side->entropy);
     arena_init(&side->arena, peer_arena_bytes(QUEUE_MAX) + 1024);
     peer_init(&side->peer, &side->arena, &side->arena, QUEUE_MAX);

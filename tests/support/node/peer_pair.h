@@ -51,7 +51,8 @@ extern const struct address ADDRESS;
 struct introduced {
     const char *swarm, *model;
     uint64_t parameters;
-    uint16_t protocol;
+    uint16_t protocol; /* the oldest it speaks, */
+    uint8_t newer;     /* and how many newer ones */
     uint8_t key;
 };
 

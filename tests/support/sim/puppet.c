@@ -62,11 +62,13 @@ static void puppet_on_bytes(void *self, uint64_t conn, const uint8_t *bytes, siz
     struct puppet *puppet = self;
     struct problem problem;
     enum peer_event event;
-    (void)conn;
     link_on_received(&puppet->link, world_now_ns(&world), count);
     while ((event = peer_take(&puppet->peer, &puppet->credentials, world_now_ns(&world), &bytes,
                               &count, &problem)) != PEER_NOTHING) {
-        CHECK(event != PEER_REFUSED);
+        if (event == PEER_REFUSED) {
+            wire_hang_up(&world.wire, puppet->party, conn);
+            return;
+        }
         if (event == PEER_SAID)
             puppet_on_message(puppet);
     }
@@ -110,13 +112,12 @@ void puppet_init(struct puppet *puppet, uint32_t node, uint8_t seed)
     introduction_make(&ours, options->swarm_id, options->model, options->parameters);
     credentials_init(&puppet->credentials, &puppet->identity, options->swarm_key, &ours,
                      &puppet->entropy);
-    secret_blake2b(puppet->context, CONTEXT_BYTES, puppet->credentials.prologue, INTRODUCTION_BYTES,
-                   NULL, 0);
+    introduction_context(puppet->context, &ours);
     arena_init(&puppet->arena, peer_arena_bytes(PUPPET_QUEUE_BYTES));
     peer_init(&puppet->peer, &puppet->arena, &puppet->arena, PUPPET_QUEUE_BYTES);
 }
 
-void puppet_meet(struct puppet *puppet)
+void puppet_call(struct puppet *puppet)
 {
     const struct address address = world_address(puppet->node);
     puppet->closed = puppet->sending = false;
@@ -128,6 +129,11 @@ void puppet_meet(struct puppet *puppet)
     link_init(&puppet->link, world_now_ns(&world));
     wire_dial(&world.wire, puppet->party, puppet->peer.conn, puppet->node);
     run(6 * NEARBY_NS); /* to connect and to greet takes two round trips, and the proof is there */
+}
+
+void puppet_meet(struct puppet *puppet)
+{
+    puppet_call(puppet);
     CHECK(puppet->peer.state == PEER_MEETING);
 }
 

@@ -47,7 +47,10 @@ void puppet_send(struct puppet *puppet, const uint8_t *bytes, size_t count);
 void puppet_pump(struct puppet *puppet);
 void puppet_init(struct puppet *puppet, uint32_t node, uint8_t seed);
 
-/* Dials, again if the last connection has ended, up to a session; HELLO is not yet sent. */
+/* Dials, again if the last connection has ended, as far as it gets. */
+void puppet_call(struct puppet *puppet);
+
+/* The same, up to a session; HELLO is not yet sent. */
 void puppet_meet(struct puppet *puppet);
 
 /* Sends, and runs until immediate answers have arrived. */

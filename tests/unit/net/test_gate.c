@@ -40,7 +40,7 @@ static void assert_same(const struct introduction *a, const struct introduction 
 static void an_introduction_has_the_layout_of_its_table(void **state)
 {
     (void)state;
-    static const uint8_t zeros[6];
+    static const uint8_t zeros[4];
     uint8_t bytes[INTRODUCTION_BYTES];
     uint8_t hash[16];
     struct introduction introduction = introduction_as_usual();
@@ -49,7 +49,9 @@ static void an_introduction_has_the_layout_of_its_table(void **state)
     introduction_encode(bytes, &introduction);
     assert_int_equal(bytes[0], 1);
     assert_int_equal(bytes[1], 2);
-    assert_memory_equal(bytes + 2, zeros, sizeof zeros);
+    assert_int_equal(bytes[2], 0);
+    assert_int_equal(bytes[3], PROTOCOL_NEWEST - PROTOCOL_OLDEST);
+    assert_memory_equal(bytes + 4, zeros, sizeof zeros);
     secret_blake2b(hash, sizeof hash, "swarm", 5, NULL, 0);
     assert_memory_equal(bytes + 8, hash, sizeof hash);
     secret_blake2b(hash, sizeof hash, "dense 10", 8, NULL, 0);
@@ -189,8 +191,53 @@ static void a_difference_of_introductions_is_one_sentence(void **state)
 
     theirs.protocol = 7;
     ours.protocol = 3;
+    ours.newer = theirs.newer = 0;
     assert_int_equal(introduction_compare(&ours, &theirs, &problem), MISMATCH);
     assert_string_equal(problem.text, "other protocol version: theirs is 7, ours 3");
+    ours.newer = 1;
+    theirs.newer = 2;
+    assert_int_equal(introduction_compare(&ours, &theirs, &problem), MISMATCH);
+    assert_string_equal(problem.text, "other protocol version: theirs is 7 to 9, ours 3 to 4");
+}
+
+static uint16_t common(uint16_t ours, uint8_t newer, uint16_t theirs, uint8_t theirs_newer)
+{
+    struct introduction a = introduction_as_usual(), b = a;
+    a.protocol = ours;
+    a.newer = newer;
+    b.protocol = theirs;
+    b.newer = theirs_newer;
+    return introduction_common(&a, &b);
+}
+
+static void the_newest_version_that_both_speak_is_spoken(void **state)
+{
+    (void)state;
+    assert_int_equal(common(11, 1, 11, 1), 12);
+    assert_int_equal(common(11, 1, 11, 0), 11);
+    assert_int_equal(common(11, 0, 11, 1), 11);
+    assert_int_equal(common(11, 1, 12, 1), 12);
+    assert_int_equal(common(12, 1, 11, 1), 12);
+    assert_int_equal(common(11, 1, 10, 0), PROTOCOL_KNOCK); /* two releases back */
+    assert_int_equal(common(11, 1, 13, 1), PROTOCOL_KNOCK);
+    assert_int_equal(common(11, 1, UINT16_MAX, UINT8_MAX), PROTOCOL_KNOCK);
+    assert_int_equal(common(11, 1, PROTOCOL_KNOCK, UINT8_MAX), PROTOCOL_KNOCK);
+}
+
+static void what_is_signed_and_the_prologue_are_those_of_builds_that_knew_no_other(void **state)
+{
+    (void)state;
+    uint8_t context[CONTEXT_BYTES], as_before[CONTEXT_BYTES];
+    uint8_t prologue[INTRODUCTION_BYTES], bytes[INTRODUCTION_BYTES];
+    struct introduction introduction = introduction_as_usual();
+    introduction_context(context, &introduction);
+    introduction_prologue(prologue, &introduction, 11);
+    introduction.protocol = 11;
+    introduction.newer = 0;
+    introduction_encode(bytes, &introduction);
+    assert_memory_equal(prologue, bytes, sizeof bytes);
+    secret_blake2b(as_before, sizeof as_before, bytes, sizeof bytes, NULL, 0);
+    assert_memory_equal(context, as_before, sizeof context);
 }
 
 int main(void)
@@ -205,6 +252,8 @@ int main(void)
         cmocka_unit_test(a_refusal_says_what_is_offered_and_a_gate_does_not),
         cmocka_unit_test(a_refusal_introduces_and_every_bit_flip_in_it_is_refused),
         cmocka_unit_test(a_difference_of_introductions_is_one_sentence),
+        cmocka_unit_test(the_newest_version_that_both_speak_is_spoken),
+        cmocka_unit_test(what_is_signed_and_the_prologue_are_those_of_builds_that_knew_no_other),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

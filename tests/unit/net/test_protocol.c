@@ -15,6 +15,7 @@
 #include "crypto/identity.h"
 #include "crypto/session.h"
 #include "wire/block.h"
+#include "wire/bytes.h"
 #include "wire/message.h"
 #include "wire/order.h"
 #include "wire/record.h"
@@ -49,8 +50,8 @@ static int set_up(void **state)
     count_up(seed, 0x40);
     identity_from_seed(&called, seed);
     introduction_make(&introduction, "hearsay", "1x1x2: dense 8, tanh, dense 2; seed 1", 42);
-    introduction_encode(prologue, &introduction);
-    secret_blake2b(context, CONTEXT_BYTES, prologue, INTRODUCTION_BYTES, NULL, 0);
+    introduction_prologue(prologue, &introduction, 11);
+    introduction_context(context, &introduction);
 
     FILE *file = fopen(PROTOCOL_PAGE, "r");
     assert_non_null(file);
@@ -120,8 +121,10 @@ static void the_handshake_and_the_first_record_are_those_of_the_page(void **stat
     gate_create(&gate, sealed_gate, message, bytes);
     assert_shown(sealed_gate, GATE_BYTES);
     assert_int_equal(handshake_consume(&theirs, message, bytes, payload, &payload_bytes), OK);
-    assert_int_equal(
-        handshake_create(&theirs, called.certificate, CERTIFICATE_BYTES, message, &bytes), OK);
+    memcpy(payload, called.certificate, CERTIFICATE_BYTES);
+    bytes_put(payload + CERTIFICATE_BYTES, 12, 2);
+    assert_int_equal(handshake_create(&theirs, payload, CERTIFICATE_BYTES + 2, message, &bytes),
+                     OK);
     assert_shown(message, bytes);
     assert_int_equal(handshake_consume(&ours, message, bytes, payload, &payload_bytes), OK);
     assert_int_equal(

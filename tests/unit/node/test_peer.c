@@ -96,8 +96,121 @@ static void those_who_differ_tell_each_other_how(void **state)
     assert_non_null(strstr(acceptor.problem.text, "theirs has 1,100"));
     assert_non_null(strstr(dialer.problem.text, "ours 1,100"));
     other = USUAL;
-    other.protocol = PROTOCOL_VERSION + 1;
+    other.protocol = PROTOCOL_NEWEST + 1;
     must_refuse_each_other(&other, "other protocol version");
+}
+
+static void begin_with(uint16_t ones, uint8_t ones_newer, uint16_t others, uint8_t others_newer)
+{
+    struct introduced one = USUAL, other = USUAL;
+    one.protocol = ones;
+    one.newer = ones_newer;
+    other.protocol = others;
+    other.newer = others_newer;
+    (void)pair_end(NULL);
+    begin_as(&one, &other);
+}
+
+/* bytes: of message 2, which says the version only to who has an older one. */
+static void must_speak(uint16_t protocol, size_t bytes)
+{
+    const uint8_t *said;
+    size_t count;
+    assert_true(send_once(&dialer, &acceptor));
+    assert_true(peer_next_send(&acceptor.peer, SIZE_MAX, true, &said, &count));
+    assert_int_equal(count, LENGTH_BYTES + HANDSHAKE_2_BYTES + bytes);
+    carry(&acceptor, &dialer, said, count);
+    peer_on_sent(&acceptor.peer);
+    converse();
+    both_must_have_met_and_heard(SAID);
+    assert_int_equal(dialer.peer.protocol, protocol);
+    assert_int_equal(acceptor.peer.protocol, protocol);
+}
+
+static void neighbours_speak_the_newest_version_that_both_know(void **state)
+{
+    (void)state;
+    begin_with(11, 1, 11, 1);
+    must_speak(12, CERTIFICATE_BYTES + 2);
+    begin_with(11, 1, 11, 0); /* as builds that knew no newer one */
+    must_speak(11, CERTIFICATE_BYTES);
+    begin_with(11, 0, 11, 1);
+    must_speak(11, CERTIFICATE_BYTES);
+    begin_with(11, 1, 12, 1); /* those that are to come */
+    must_speak(12, CERTIFICATE_BYTES + 2);
+    begin_with(12, 1, 11, 1);
+    must_speak(12, CERTIFICATE_BYTES);
+}
+
+static void two_releases_apart_they_refuse_each_other(void **state)
+{
+    (void)state;
+    struct introduced older = USUAL;
+    older.protocol = PROTOCOL_OLDEST - 1;
+    older.newer = 0;
+    must_refuse_each_other(&older, "other protocol version");
+    assert_string_equal(acceptor.problem.text,
+                        "other protocol version: theirs is 10, ours 11 to 12");
+    assert_string_equal(dialer.problem.text, "other protocol version: theirs is 11 to 12, ours 10");
+}
+
+static void what_is_of_a_newer_version_is_not_known_in_an_older_one(void **state)
+{
+    (void)state;
+    begin_with(11, 1, 11, 0);
+    converse();
+    assert_true(peer_knows(&dialer.peer, VOTES));
+    assert_false(peer_knows(&dialer.peer, QUESTION) || peer_knows(&acceptor.peer, QUESTION));
+    begin_again();
+    converse();
+    assert_true(peer_knows(&dialer.peer, QUESTION) && peer_knows(&acceptor.peer, QUESTION));
+}
+
+/* Somebody on the way who has the swarm key, and so can write what the gate says anew. */
+static void offer_on_the_way(uint16_t protocol, uint8_t newer)
+{
+    const uint8_t *said;
+    size_t count;
+    uint8_t copy[LENGTH_BYTES + GATE_BYTES + HANDSHAKE_1_BYTES];
+    struct gate gate = dialer.credentials.keys[0].gate;
+    gate.ours.protocol = protocol;
+    gate.ours.newer = newer;
+    assert_true(peer_next_send(&dialer.peer, SIZE_MAX, true, &said, &count));
+    assert_int_equal(count, sizeof copy);
+    memcpy(copy, said, count);
+    gate_create(&gate, copy + LENGTH_BYTES, copy + LENGTH_BYTES + GATE_BYTES, HANDSHAKE_1_BYTES);
+    carry(&dialer, &acceptor, copy, count);
+    peer_on_sent(&dialer.peer);
+    converse();
+}
+
+/* What it can do beside is told in the session (tests/world/test_protocols.c). */
+static void nobody_on_the_way_makes_them_speak_what_was_not_offered(void **state)
+{
+    (void)state;
+    begin_with(11, 0, 11, 1);
+    offer_on_the_way(11, 1); /* more than the dialer knows */
+    assert_true(dialer.refused);
+    assert_false(dialer.met || acceptor.met);
+    begin_with(11, 1, 11, 1);
+    offer_on_the_way(12, 0); /* the prologue is another */
+    assert_true(acceptor.refused);
+    assert_false(dialer.met || acceptor.met);
+}
+
+/* A stranger has no swarm key: no bit of what is offered can be another. */
+static void no_stranger_on_the_way_changes_what_is_offered(void **state)
+{
+    (void)state;
+    for (size_t bit = 0; bit < 8 * GATE_BYTES; bit++) {
+        begin_again();
+        way.flip[0] = LENGTH_BYTES + bit / 8;
+        way.mask = (uint8_t)(1 << bit % 8);
+        converse();
+        assert_true(acceptor.refused);
+        assert_int_equal(acceptor.out_bytes, 0);
+        assert_false(dialer.met || acceptor.met);
+    }
 }
 
 /* Send what may be sent, and note the kinds that arrive. */
@@ -274,6 +387,11 @@ int main(void)
         TEST(an_answer_may_come_before_the_question_is_reported_as_sent),
         TEST(a_stranger_without_the_key_gets_no_byte),
         TEST(those_who_differ_tell_each_other_how),
+        TEST(neighbours_speak_the_newest_version_that_both_know),
+        TEST(two_releases_apart_they_refuse_each_other),
+        TEST(what_is_of_a_newer_version_is_not_known_in_an_older_one),
+        TEST(nobody_on_the_way_makes_them_speak_what_was_not_offered),
+        TEST(no_stranger_on_the_way_changes_what_is_offered),
         TEST(what_is_urgent_goes_first_and_blocks_go_last),
         TEST(no_more_is_handed_over_than_may_be),
         TEST(a_full_queue_says_no_and_loses_nothing),
