@@ -21,18 +21,7 @@ void hostile_random_bytes(struct hostile *hostile, uint8_t *out, size_t count)
         out[i] = (uint8_t)rng_next(&hostile->rng);
 }
 
-static void queue_message(struct hostile *hostile, const struct message *message)
-{
-    (void)peer_say(&hostile->peer, message); /* a full queue drops it */
-}
-
-static void send_bulk(struct hostile *hostile, enum message_kind kind, const uint8_t *bulk,
-                      size_t bytes)
-{
-    queue_message(hostile, &(struct message){.kind = kind, .bulk = {bulk, bytes}});
-}
-
-/* Bytes that are no message, sealed like one. */
+/* Bytes that are no message, or none that may be said, sealed like one. */
 static void send_raw(struct hostile *hostile, const uint8_t *bytes, size_t count)
 {
     struct queue *queue = &hostile->peer.queue;
@@ -41,6 +30,22 @@ static void send_raw(struct hostile *hostile, const uint8_t *bytes, size_t count
         return;
     memcpy(room, bytes, count);
     queue_add(queue, count);
+}
+
+/* A full queue drops it. */
+static void queue_message(struct hostile *hostile, const struct message *message)
+{
+    static uint8_t bytes[MESSAGE_MAX];
+    if (peer_knows(&hostile->peer, message->kind))
+        (void)peer_say(&hostile->peer, message);
+    else if (message->text.count + message->bulk.count + MESSAGE_ADDS <= sizeof bytes)
+        send_raw(hostile, bytes, message_encode(message, bytes, sizeof bytes));
+}
+
+static void send_bulk(struct hostile *hostile, enum message_kind kind, const uint8_t *bulk,
+                      size_t bytes)
+{
+    queue_message(hostile, &(struct message){.kind = kind, .bulk = {bulk, bytes}});
 }
 
 /* As an update to be passed on, or as part of a member list. */

@@ -12,6 +12,7 @@
 #include "storm/storm_learner.h"
 #include "storm/storm_plan.h"
 #include "storm/storm_votes.h"
+#include "wire/protocol.h"
 #include "world/u64_set.h"
 
 #define LOOK_NS   (100 * MILLI_NS)
@@ -23,7 +24,8 @@ enum own_event {
     START_NODE,
     LEAVE_NODE,
     EXPEL_NODE,
-    REKEY
+    REKEY,
+    UPGRADE
 }; /* an event's amount; subject: the node */
 
 struct play {
@@ -81,6 +83,8 @@ static void on_user(void *self, uint64_t subject, uint64_t amount)
         storm_expulsion_order(&play->plan.expulsion, &play->world);
     else if (amount == REKEY)
         storm_rekey_order(&play->plan.rekey, &play->plan.expulsion, &play->world, false);
+    else if (amount == UPGRADE)
+        play->world.nodes[i].options.limits.protocol_max = PROTOCOL_NEWEST;
     else if (!world_is_running(&play->world, i))
         world_start(&play->world, i);
 }
@@ -92,6 +96,7 @@ static uint32_t build_node(struct play *play, uint32_t i)
     struct world *world = &play->world;
     struct node_options options = play->plan.options;
     options.trains = node->trains;
+    options.limits.protocol_max = node->is_older ? PROTOCOL_OLDEST : PROTOCOL_NEWEST;
     options.listen_port = node->dials_only ? 0 : WORLD_PORT;
     const uint32_t at = world_add(world, &options, i, node->region);
     world->nodes[at].step_ns = node->trains ? node->step_ns : 0;
@@ -122,6 +127,8 @@ static void build(struct play *play)
         world_put(world, end_of(node->start_ns), i, START_NODE);
         if (node->leave_ns)
             world_put(world, end_of(node->leave_ns), i, LEAVE_NODE);
+        if (node->upgrade_ns)
+            world_put(world, end_of(node->upgrade_ns), i, UPGRADE);
     }
     for (uint32_t i = 0; i < play->plan.twins; i++)
         (void)build_node(play, play->plan.twin_of[i]);

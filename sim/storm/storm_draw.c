@@ -7,11 +7,11 @@
  * - The graph of known addresses is connected, and every node has room for connections to all.
  * - Gain times beta stays below 1, or the base would diverge and wrap.
  * - A node serves its base fast enough for all others to take it over before the end. */
-#include <math.h>
-
 #include "node/broadcast/version.h"
+#include "storm/draw.h"
 #include "storm/storm_learner.h"
 #include "storm/storm_plan.h"
+#include "storm/storm_releases.h"
 
 #define TEXT_EACH     10   /* of so many storms one learns text */
 #define RUMOR_BYTES   250  /* at most, with density_max entries */
@@ -31,25 +31,9 @@ enum stream {
     STREAM_FAULTS,
     STREAM_EXPULSION = STREAM_FAULTS + FAULT_POISON,
     STREAM_REKEY,
-    STREAM_POISON
+    STREAM_POISON,
+    STREAM_RELEASES
 };
-
-/* Both bounds included. */
-static uint64_t between(struct rng *rng, uint64_t low, uint64_t high)
-{
-    return low + (uint64_t)(rng_uniform(rng) * (double)(high - low + 1));
-}
-
-/* Uniform in the logarithm. */
-static uint64_t spread_between(struct rng *rng, uint64_t low, uint64_t high)
-{
-    return (uint64_t)((double)low * pow((double)high / (double)low, rng_uniform(rng)));
-}
-
-static bool one_in(struct rng *rng, uint32_t n)
-{
-    return rng_below(rng, n) == 0;
-}
 
 static uint32_t draw_count(struct rng *rng)
 {
@@ -428,6 +412,7 @@ void storm_draw(struct storm_plan *plan, uint64_t seed)
     draw_faults(plan);
     draw_expulsion(plan);
     draw_rekey(plan);
+    storm_releases_draw(plan, rng_new(plan->seed, STREAM_RELEASES));
 }
 
 static void describe_set(const struct storm_plan *plan, const struct node_set *set, FILE *out)
@@ -449,6 +434,7 @@ static void describe_node(const struct storm_plan *plan, uint32_t i, FILE *out)
     if (node->stall_ns)
         (void)fprintf(out, "stall %.1f s every %.0f s, ", (double)node->stall_ns * 1e-9,
                       (double)node->stall_every_ns * 1e-9);
+    storm_releases_describe(node, out);
     (void)fprintf(out, "%sup %.0f kB/s, down %.0f kB/s, knows",
                   node->dials_only ? "dials only, " : "", (double)node->up.bytes_per_s * 1e-3,
                   (double)node->down.bytes_per_s * 1e-3);

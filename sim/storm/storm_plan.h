@@ -29,6 +29,8 @@ struct storm_node {
     uint32_t knows;          /* bit j: it is given the address of node j */
     bool trains;             /* else it only relays */
     bool dials_only;         /* it accepts no calls */
+    bool is_older;           /* it is of the release before, at first: */
+    uint64_t upgrade_ns;     /* what starts from then on is of this one; 0: it stays as it is */
     struct rate up;          /* rate of its uplink */
     struct rate down;        /* rate of its downlink */
     uint64_t stall_ns;       /* length of a stall of its links */
