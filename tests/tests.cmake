@@ -127,6 +127,10 @@ add_test(NAME admit COMMAND bash ${CMAKE_SOURCE_DIR}/tests/process/test_admit.sh
 add_test(NAME rekey_nodes COMMAND bash ${CMAKE_SOURCE_DIR}/tests/process/test_rekey.sh
                                   $<TARGET_FILE:hearsay>)
 set_tests_properties(key_holder client begin_again expel expel_since two_rumors votes false_base_member listed admit rekey_nodes PROPERTIES ENVIRONMENT "CUDA_VISIBLE_DEVICES=") # CPUs alone
+add_test(NAME upgrade COMMAND bash ${CMAKE_SOURCE_DIR}/tests/process/test_upgrade.sh
+                              $<TARGET_FILE:hearsay> ${CMAKE_BINARY_DIR}/previous)
+set_tests_properties(upgrade PROPERTIES SKIP_RETURN_CODE 77 COST 900
+                                        ENVIRONMENT "CUDA_VISIBLE_DEVICES=")
 add_test(NAME keys COMMAND bash ${CMAKE_SOURCE_DIR}/tests/process/test_keys.sh
                            $<TARGET_FILE:hearsay>)
 set_tests_properties(keys PROPERTIES ENVIRONMENT "CUDA_VISIBLE_DEVICES=" SKIP_RETURN_CODE 77)

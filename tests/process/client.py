@@ -35,7 +35,8 @@ BODY = bytes.fromhex("02f4f1a141258804")  # of §19: entries 0, 3, 7, 20 and 41 
 Kind = enum.IntEnum("Kind", (  # of messages, from 1 (§8)
     "HELLO MEMBER_UPDATE MEMBER_QUERY MEMBER_LIST PING PONG ACK RUMOR PRUNE VERSION WANT GONE "
     "TAKE HISTORY FETCH BLOCK BYE ORDERS SETTINGS PROOF HEADS LISTED SWARM_KEY VOTES QUESTION REPLY"))
-INTRODUCTION = struct.Struct("<H6x16s16sQ")
+OLDEST, NEWEST = 11, 12  # versions of the protocol (§4)
+INTRODUCTION = struct.Struct("<HxB4x16s16sQ")
 ORDER_HEAD, REKEY = struct.Struct("<QBB32s"), 3
 MEMBER = struct.Struct("<32sQQ20xI2xB85x")  # of a guest: no digest, no port, and trains 0
 
@@ -55,7 +56,7 @@ def read_key(path, label):
 class Credentials:
     """Who this guest is, and what it must have in common with whom it calls."""
 
-    def __init__(self, seed, swarm_key, swarm, model, parameters):
+    def __init__(self, seed, swarm_key, swarm, model, parameters, newest=OLDEST):
         self._key = SigningKey(blake2b(256, b"hearsay signing key", seed))
         self.id = bytes(self._key.verify_key)
         self.noise_secret = blake2b(256, b"hearsay noise key", seed)
@@ -64,8 +65,10 @@ class Credentials:
         self._gate_key = blake2b(256, b"hearsay gate", swarm_key)
         self.psk = blake2b(256, b"hearsay psk", swarm_key)
         hashes = [blake2b(128, text.encode()) for text in (swarm, model)]
-        self.introduction = INTRODUCTION.pack(11, *hashes, parameters)
-        self.context = blake2b(128, self.introduction)
+        self.newest = newest
+        self.introduction = INTRODUCTION.pack(OLDEST, newest - OLDEST, *hashes, parameters)
+        self.plain_introduction = INTRODUCTION.pack(OLDEST, 0, *hashes, parameters)
+        self.context = blake2b(128, self.plain_introduction)
         self.parameters = parameters
 
     def sign(self, data):
@@ -76,11 +79,13 @@ class Credentials:
             self.introduction, message_1, message_1[:24], self._gate_key)
 
     def explain(self, refusal, message_1):
-        theirs = INTRODUCTION.unpack(sodium.crypto_aead_xchacha20poly1305_ietf_decrypt(
+        oldest, newer, *theirs = INTRODUCTION.unpack(sodium.crypto_aead_xchacha20poly1305_ietf_decrypt(
             refusal[24:], message_1[:32], refusal[:24], self._gate_key))
         names = ("protocol", "swarm", "model", "number of parameters")
-        pairs = zip(names, theirs, INTRODUCTION.unpack(self.introduction))
-        return ", ".join(f"another {name}" for name, there, here in pairs if there != here)
+        ours = INTRODUCTION.unpack(self.introduction)[2:]
+        differs = [not (oldest <= self.newest and OLDEST <= oldest + newer),
+                   *(there != here for there, here in zip(theirs, ours))]
+        return ", ".join(f"another {name}" for name, other in zip(names, differs) if other)
 
 
 class Cipher:
@@ -150,7 +155,7 @@ class Neighbour:
         self.say(Kind.HELLO, guest.incarnation, 0, host, guest.record())
 
     def _shake_hands(self, mine):
-        secret, noise = os.urandom(32), Noise(mine.introduction)
+        secret, noise = os.urandom(32), Noise(mine.plain_introduction)
         public = sodium.crypto_scalarmult_base(secret)
         noise.mix_hash(public)
         noise.mix_key(public)
@@ -167,7 +172,9 @@ class Neighbour:
         static = noise.open(frame[32:80])
         noise.mix_key(sodium.crypto_scalarmult(secret, static))
         certificate = noise.open(frame[80:])
-        VerifyKey(certificate[:32]).verify(b"hearsay noise key" + static, certificate[32:])
+        self.protocol = struct.unpack("<H", certificate[96:] or struct.pack("<H", OLDEST))[0]
+        require(OLDEST <= self.protocol <= mine.newest, "it speaks what was not offered")
+        VerifyKey(certificate[:32]).verify(b"hearsay noise key" + static, certificate[32:96])
 
         message_3 = noise.seal(mine.noise_public)
         noise.mix_key(sodium.crypto_scalarmult(mine.noise_secret, theirs))
@@ -268,7 +275,15 @@ class Guest:
                 neighbour.has_base = bool(base and rumors)
                 # It shows nothing: who shows rumors is asked for them. The digest: see §14.
                 neighbour.say(Kind.VERSION, 0 if hash_ else digest, 0, 0, 1, 0, 1, b"", b"")
+                if self.credentials.newest > OLDEST:
+                    neighbour.say(Kind.SETTINGS, f"protocol={OLDEST}-{self.credentials.newest}\n")
+                print(f"speaks version {neighbour.protocol}")
                 self.compare(neighbour, unpack_version(entries), hash_, digest)
+            case [Kind.SETTINGS, lines]:
+                for line in lines.split("\n"):
+                    if line.startswith("protocol="):
+                        newest = min(int(line.split("-")[1]), self.credentials.newest)
+                        require(neighbour.protocol == newest, "somebody changed what is offered")
             case [Kind.RUMOR, data]:
                 self.keep(Rumor(data, self.credentials))
             case [Kind.HISTORY, digest, 0, 1, entries]:
@@ -411,6 +426,7 @@ def parser_of(description):
     for option in ("--identity", "--swarm-key", "--model", "--parameters"):
         parser.add_argument(option, required=True)
     parser.add_argument("--swarm", default="hearsay")
+    parser.add_argument("--newest", type=int, default=NEWEST, help="version that it speaks")
     return parser
 
 
@@ -419,7 +435,8 @@ def run(given, kind, visit):
     try:
         seed = read_key(given.identity, "hearsay-identity-1")
         key = read_key(given.swarm_key, "hearsay-swarm-key-1")
-        mine = Credentials(seed, key, given.swarm, given.model, int(given.parameters))
+        mine = Credentials(seed, key, given.swarm, given.model, int(given.parameters),
+                           given.newest)
         visit(kind(mine, given.neighbours))
     except TurnedAway as reason:
         print(f"turned away: {reason}")

@@ -47,15 +47,15 @@ expect_lines 3 '^turned away: BYE 5: .*(forged)'
 
 tell 'a client takes over the base, publishes a rumor, and has the digests of both nodes'
 start_client client "$layers" 76330 "$one" "$two"
-expect_lines 0 "^took over 10 blocks: $version" "^heard more: $version" \
+expect_lines 0 '^speaks version 12$' "^took over 10 blocks: $version" "^heard more: $version" \
     "^published one: $version" '^2 neighbours hold it, with the right digest$'
 
-tell 'another incarnation of it takes over the base with that rumor, and stays until all have left'
-start_client client "$layers" 76330 "$two" "$one" --stay
+tell 'another incarnation of it, of the version before, takes over the base with that rumor, and stays until all have left'
+start_client client "$layers" 76330 "$two" "$one" --stay --newest 11
 wait_for 240 'the client to publish' says "$dir/client.out" '^2 neighbours hold it'
 leave two
 leave one
-expect_lines 0 "^took over 10 blocks: $version" "^the others left: $version"
+expect_lines 0 '^speaks version 11$' "^took over 10 blocks: $version" "^the others left: $version"
 
 tell 'it ends with the digest of the base that the last of them saved'
 expect 0 '"digest"' "$hearsay" eval --state "$dir/one" --data-source generated --test-count 200 \
