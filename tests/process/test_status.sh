@@ -53,6 +53,7 @@ expect 0 '"rate_age_s":[0-9.e-]+,' "${status[@]}" --state "$dir/two" --json
 expect 0 '"neighbours":1,"members_live":2' "${status[@]}" --state "$dir/two" --json
 
 tell 'top draws on any terminal'
+wait_for 20 'one to say what it has learned' shows one '"samples":[1-9][^{}]*"is_self":true'
 # q is typed before it begins: it draws once. $1: columns; $2: of the environment
 top_on() {
     script -qec "stty rows 30 cols $1; env $2 '$hearsay' top --state '$dir/one'" /dev/null \
