@@ -126,6 +126,7 @@ void web_on_second(struct web *web, const double second[static TRAIL_VALUES])
     size_t count;
     if (!web->server)
         return;
+    web_server_renew(web->server);
     const bool has_moment = trail_add(&web->trail, second);
     if (web_server_is_watched(web->server)) {
         json_t *page = web->page(web->host);

@@ -89,6 +89,13 @@ static double part_of(double part, double whole)
     return whole > 0 ? part / whole : (double)NAN;
 }
 
+/* Of what is carried, which may be unknown: fmin would take that for all of it. */
+static double use_of(double bytes_per_s, double rate_bytes_per_s)
+{
+    const double use = part_of(bytes_per_s, rate_bytes_per_s);
+    return use > 1 ? 1 : use;
+}
+
 /* What this node's links carry together: as measured, or at least. */
 static double link_use(const json_t *page, bool *is_bound)
 {
@@ -103,7 +110,7 @@ static double link_use(const json_t *page, bool *is_bound)
         if (json_is_true(json_object_get(link, "is_measured")))
             *is_bound = false;
     }
-    return fmin(part_of(number(page, "sent_bytes_per_s"), rate), 1);
+    return use_of(number(page, "sent_bytes_per_s"), rate);
 }
 
 static void put_limit(json_t *story, const json_t *page)
@@ -197,12 +204,12 @@ static void put_links(json_t *story, const json_t *page)
         if (!json_is_true(json_object_get(link, "open")) || other == json_array_size(members))
             continue;
         const double rate = number(link, "rate_bytes_per_s");
-        story_link(story, &(struct story_link){
-                              .from = 0, /* the first member is this node */
-                              .to = (uint32_t)other,
-                              .rate_bytes_per_s = rate,
-                              .use = fmin(part_of(number(link, "sent_bytes_per_s"), rate), 1),
-                              .trip_s = number(link, "rtt_s")});
+        story_link(story,
+                   &(struct story_link){.from = 0, /* the first member is this node */
+                                        .to = (uint32_t)other,
+                                        .rate_bytes_per_s = rate,
+                                        .use = use_of(number(link, "sent_bytes_per_s"), rate),
+                                        .trip_s = number(link, "rtt_s")});
     }
 }
 

@@ -48,6 +48,8 @@ struct web_server {
     int file;
     unsigned port;
     bool has_token, is_closing;
+    bool is_judged, is_ready;              /* since web_server_renew; as its owner said */
+    struct MHD_Response *texts[WEB_TEXTS]; /* made since then, or NULL */
     uint8_t token[HASH_BYTES]; /* a hash of it, so that comparing it says nothing of it */
     struct watcher watchers[WEB_WATCHERS_MAX];
 };
@@ -59,8 +61,7 @@ static void hash_token(uint8_t out[static HASH_BYTES], const char *token)
 
 /* Answers. */
 
-static enum MHD_Result answer(struct MHD_Connection *connection, unsigned code, const char *type,
-                              struct MHD_Response *response)
+static void put_headers(struct MHD_Response *response, const char *type)
 {
     static const char *const HEADERS[][2] = {{MHD_HTTP_HEADER_CACHE_CONTROL, "no-store"},
                                              {"X-Content-Type-Options", "nosniff"},
@@ -71,6 +72,12 @@ static enum MHD_Result answer(struct MHD_Connection *connection, unsigned code, 
     (void)MHD_add_response_header(response, MHD_HTTP_HEADER_CONTENT_TYPE, type);
     for (size_t i = 0; i < sizeof HEADERS / sizeof HEADERS[0]; i++)
         (void)MHD_add_response_header(response, HEADERS[i][0], HEADERS[i][1]);
+}
+
+static enum MHD_Result answer(struct MHD_Connection *connection, unsigned code, const char *type,
+                              struct MHD_Response *response)
+{
+    put_headers(response, type);
     if (code == MHD_HTTP_UNAUTHORIZED)
         (void)MHD_add_response_header(response, MHD_HTTP_HEADER_WWW_AUTHENTICATE, "Bearer");
     if (code == MHD_HTTP_METHOD_NOT_ALLOWED)
@@ -101,9 +108,32 @@ static enum MHD_Result serve_text(struct web_server *server, struct MHD_Connecti
                                   enum web_text what)
 {
     size_t count;
-    char *text = server->owner.make(server->owner.self, what, &count);
-    return answer(connection, MHD_HTTP_OK, what == WEB_METRICS ? METRICS_TYPE : JSON_TYPE,
-                  MHD_create_response_from_buffer(count, text, MHD_RESPMEM_MUST_FREE));
+    CHECK(what < WEB_TEXTS);
+    if (!server->texts[what]) {
+        char *text = server->owner.make(server->owner.self, what, &count);
+        server->texts[what] = MHD_create_response_from_buffer(count, text, MHD_RESPMEM_MUST_FREE);
+        put_headers(server->texts[what], what == WEB_METRICS ? METRICS_TYPE : JSON_TYPE);
+    }
+    return MHD_queue_response(connection, MHD_HTTP_OK, server->texts[what]);
+}
+
+static bool is_ready(struct web_server *server)
+{
+    if (!server->is_judged)
+        server->is_ready = server->owner.is_ready(server->owner.self);
+    server->is_judged = true;
+    return server->is_ready;
+}
+
+/* Who is being sent one keeps it. */
+void web_server_renew(struct web_server *server)
+{
+    server->is_judged = false;
+    for (int what = 0; what < WEB_TEXTS; what++) {
+        if (server->texts[what])
+            MHD_destroy_response(server->texts[what]);
+        server->texts[what] = NULL;
+    }
 }
 
 /* Events. */
@@ -252,10 +282,8 @@ static enum MHD_Result refuse(const struct web_server *server, struct MHD_Connec
                "ask for localhost; under other names this node wants a token: node.http_token\n");
 }
 
-static enum MHD_Result serve_health(struct web_server *server, struct MHD_Connection *connection,
-                                    bool is_well)
+static enum MHD_Result serve_health(struct MHD_Connection *connection, bool is_well)
 {
-    (void)server;
     return say(connection, is_well ? MHD_HTTP_OK : MHD_HTTP_SERVICE_UNAVAILABLE,
                is_well ? "ok\n" : "not ready\n");
 }
@@ -264,9 +292,9 @@ static enum MHD_Result serve(struct web_server *server, struct MHD_Connection *c
                              const char *path)
 {
     if (strcmp(path, "/livez") == 0)
-        return serve_health(server, connection, true);
+        return serve_health(connection, true);
     if (strcmp(path, "/readyz") == 0)
-        return serve_health(server, connection, server->owner.is_ready(server->owner.self));
+        return serve_health(connection, is_ready(server));
     if (!may_ask(server, connection))
         return refuse(server, connection);
     if (strcmp(path, "/") == 0)
@@ -396,6 +424,7 @@ void web_server_close(struct web_server *server)
         if (server->watchers[i].is_suspended)
             MHD_resume_connection(server->watchers[i].connection);
     MHD_stop_daemon(server->daemon); /* closes the socket, too */
+    web_server_renew(server);
     free(server);
 }
 

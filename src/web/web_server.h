@@ -12,7 +12,9 @@
  * token all but the last two want it: "Authorization: Bearer TOKEN", or ?token=TOKEN.
  *
  * WEB_WATCHERS_MAX watch /events at once, WEB_CONNECTIONS_MAX are connected. A watcher that does
- * not read misses events, and costs no memory. Held by tests/unit/web/test_web_server.c.
+ * not read misses events, and costs no memory. A text is made once between two calls of
+ * web_server_renew, however many ask: making it takes the loop's time, which is the node's.
+ * Held by tests/unit/web/test_web_server.c.
  */
 #ifndef HEARSAY_WEB_WEB_SERVER_H
 #define HEARSAY_WEB_WEB_SERVER_H
@@ -28,6 +30,7 @@
 #define WEB_TOKEN_MIN       16 /* characters */
 
 enum web_text { WEB_STORY, WEB_STATUS, WEB_METRICS };
+#define WEB_TEXTS (WEB_METRICS + 1)
 
 struct web_owner {
     void *self; /* passed to each call below */
@@ -52,6 +55,9 @@ unsigned web_server_port(const struct web_server *server);
  * which the file does not say; others may have their turn first. */
 int web_server_file(const struct web_server *server);
 bool web_server_run(struct web_server *server);
+
+/* What was made for who asked is old: once a second. */
+void web_server_renew(struct web_server *server);
 
 /* Somebody waits at /events. */
 bool web_server_is_watched(const struct web_server *server);

@@ -170,6 +170,22 @@ static void the_sentence_is_of_links_and_machine(void **state)
     json_decref(story);
 }
 
+static void what_no_link_is_known_to_carry_is_not_called_full(void **state)
+{
+    json_t *unknown = parse("[{'id':'8899aabbccddeeff','open':true,'rate_bytes_per_s':0}]");
+    (void)state;
+    assert_int_equal(json_object_set_new(page, "links", unknown), 0);
+    json_t *story = whole();
+    const json_t *links = json_object_get(json_object_get(story, "swarm"), "links");
+    assert_string_equal(text_in(story, "limit"), "");
+    assert_true(json_is_null(json_object_get(json_array_get(links, 0), "use")));
+    json_decref(story);
+    assert_int_equal(json_object_set_new(page, "links", json_array()), 0);
+    story = whole();
+    assert_string_equal(text_in(story, "limit"), "");
+    json_decref(story);
+}
+
 static void what_happened_is_told_from_where_it_was_left(void **state)
 {
     (void)state;
@@ -200,6 +216,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(the_drawing_has_all_members_and_open_links_to_those_known,
                                         begin, end),
         cmocka_unit_test_setup_teardown(the_sentence_is_of_links_and_machine, begin, end),
+        cmocka_unit_test_setup_teardown(what_no_link_is_known_to_carry_is_not_called_full, begin,
+                                        end),
         cmocka_unit_test_setup_teardown(what_happened_is_told_from_where_it_was_left, begin, end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -21,6 +21,7 @@
 
 static struct web_server *server;
 static bool is_well;
+static int made; /* texts, so far */
 static char answer[ANSWER_BYTES];
 
 static char *make(void *self, enum web_text what, size_t *count)
@@ -29,6 +30,7 @@ static char *make(void *self, enum web_text what, size_t *count)
         [WEB_STORY] = "{\"story\":1}", [WEB_STATUS] = "{\"status\":1}", [WEB_METRICS] = "up 1\n"};
     (void)self;
     char *text = strdup(TEXTS[what]);
+    made++;
     assert_non_null(text);
     *count = strlen(text);
     return text;
@@ -145,6 +147,22 @@ static void pages_and_texts_are_served_with_their_types(void **state)
     assert_says(ask("GET /other", HERE), 404, "/metrics");
 }
 
+static void a_text_is_made_once_until_it_is_old(void **state)
+{
+    (void)state;
+    open_with(NULL);
+    made = 0;
+    for (int i = 0; i < 3; i++)
+        assert_says(ask("GET /story.json", HERE), 200, "{\"story\":1}");
+    assert_int_equal(made, 1);
+    assert_says(ask("GET /metrics", HERE), 200, "up 1\n");
+    assert_int_equal(made, 2);
+    web_server_renew(server);
+    assert_says(ask("GET /story.json", HERE), 200, "{\"story\":1}");
+    assert_says(answer, 200, "Content-Type: application/json");
+    assert_int_equal(made, 3);
+}
+
 static void health_is_for_everybody(void **state)
 {
     (void)state;
@@ -152,6 +170,7 @@ static void health_is_for_everybody(void **state)
     assert_says(ask("GET /livez", "Host: pod\r\n"), 200, "ok\n");
     assert_says(ask("GET /readyz", "Host: pod\r\n"), 200, "ok\n");
     is_well = false;
+    web_server_renew(server);
     assert_says(ask("GET /readyz", "Host: pod\r\n"), 503, "not ready\n");
     assert_says(ask("GET /livez", "Host: pod\r\n"), 200, "ok\n");
 }
@@ -311,6 +330,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(pages_and_texts_are_served_with_their_types, stop),
+        cmocka_unit_test_teardown(a_text_is_made_once_until_it_is_old, stop),
         cmocka_unit_test_teardown(health_is_for_everybody, stop),
         cmocka_unit_test_teardown(without_a_token_it_is_asked_under_a_name_of_this_machine, stop),
         cmocka_unit_test_teardown(a_token_is_wanted_for_all_but_health, stop),
