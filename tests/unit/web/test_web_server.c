@@ -236,9 +236,9 @@ static void nonsense_is_refused_and_others_are_served(void **state)
 
 static char *copy(const char *text)
 {
-    char *made = strdup(text);
-    assert_non_null(made);
-    return made;
+    char *copied = strdup(text);
+    assert_non_null(copied);
+    return copied;
 }
 
 static int watch(void)
