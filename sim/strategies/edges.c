@@ -16,6 +16,12 @@ static uint32_t node_of(const struct world *world, uint32_t nodes,
     return i;
 }
 
+/* Of what could have been carried, as far as that is known. */
+static double use_of(double sent_bytes, double carried_bytes)
+{
+    return carried_bytes > 0 ? fmin(sent_bytes / carried_bytes, 1) : (double)NAN;
+}
+
 static void add_edges_of(const struct world *world, struct outcome *outcome, uint32_t i)
 {
     const struct node *node = world->nodes[i].node;
@@ -29,8 +35,8 @@ static void add_edges_of(const struct world *world, struct outcome *outcome, uin
         outcome->edges[outcome->edges_count++] =
             (struct edge){.from = i,
                           .to = other,
-                          .rate_bytes_per_s = link.rate,
-                          .use = fmin((double)link.sent_bytes / open_s / link.rate, 1),
+                          .rate_bytes_per_s = link.rate > 0 ? link.rate : (double)NAN,
+                          .use = use_of((double)link.sent_bytes, open_s * link.rate),
                           .trip_s = link.rtt_ns ? (double)link.rtt_ns * 1e-9 : (double)NAN};
     }
 }
