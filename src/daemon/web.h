@@ -4,7 +4,7 @@
  *   page of status ───────────────────────────────┴─► story, metrics ─► web_server
  *
  * Nothing is made but when somebody asks. Held by tests/process/test_metrics.sh and
- * tests/process/test_web_page.sh.
+ * tests/process/test_web_page.py.
  */
 #ifndef HEARSAY_DAEMON_WEB_H
 #define HEARSAY_DAEMON_WEB_H

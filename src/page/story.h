@@ -1,23 +1,23 @@
 /* A story: what the page shows, as JSON. The simulator tells one when it has played, a node tells
  * one to whoever opens its page, and then each second what is new.
  *
- *   { "program", "kind", "title", "about", "is_live",
- *     "at_s":     now, on the axis of time
+ *   { "program", "kind", "title", "about",
  *     "badge":    { "is_good", "text" }            are all copies equal?
  *     "limit":    what limits the swarm now, in a sentence
  *     "verdicts": [ { "state": "met" | "missed" | "open" | "first", "text" } ]
  *     "facts":    [ [ name, value ] ]
  *     "spent":    [ [ name, part of the time ] ]
- *     "swarm":    { "nodes": [ … ], "links": [ … ] }                        (story_node,
- * story_link) "figures":  [ { "name", "title", "about", "x", "y", "is_log_x", "from_zero",
- *                     "series": [ { "name", "style", "points": [ [ x, y ] or [ x, y, low, high ] ]
- * } ] } ] "marks":    [ { "from_s", "to_s", "text" } ]                          faults, over the
- * time "tables":   [ { "title", "note", "texts", "heads", "rows" } ] "happened": [ { "at_s",
- * "level", "text" } ] "command", "settings" }
+ *     "swarm":    { "nodes": [ … ], "links": [ … ] }          (story_node, story_link)
+ *     "figures":  [ { "name", "title", "about", "x", "y", "is_log_x", "from_zero", "series" } ]
+ *                 "series": [ { "name", "style", "points": [ [ x, y ] or [ x, y, low, high ] ] } ]
+ *     "marks":    [ { "from_s", "to_s", "text" } ]            faults, over the time
+ *     "tables":   [ { "title", "note", "texts", "heads", "rows" } ]
+ *     "happened": [ { "at_s", "level", "text" } ]
+ *     "command", "settings" }
  *
  * All but program and kind may be left out. In what is new a figure has the points that were added,
  * "happened" what was added, and all else replaces what was there. What is not known is null.
- * Held by tests/unit/page/test_story.c and tests/process/test_web_page.sh.
+ * Held by tests/unit/page/test_story.c and tests/process/test_web_page.py.
  */
 #ifndef HEARSAY_PAGE_STORY_H
 #define HEARSAY_PAGE_STORY_H

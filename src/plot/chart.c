@@ -25,7 +25,7 @@ struct bounds chart_bounds(const struct chart *chart)
     if (all.left > 0 && all.left < FROM_ZERO * all.right)
         all.left = 0;
     if (all.left == all.right)
-        all.right = all.left + 1;
+        all.right = all.left + fmax(1, fabs(all.left) * 1e-6);
     if (chart->has_range) {
         all.low = chart->low;
         all.high = chart->high;

@@ -73,8 +73,8 @@ static enum error take_range(struct plot_options *options, const char *text,
     const char *high = has_low ? end + 1 : text;
     options->high = strtod(high, &end);
     options->has_range = true;
-    if (has_low && end != high && !*end && isfinite(options->low) && isfinite(options->high) &&
-        options->low < options->high)
+    if (has_low && end != high && !*end && series_may_be(options->low) &&
+        series_may_be(options->high) && options->low < options->high)
         return OK;
     return problem_set(problem, MALFORMED,
                        "--range %.60s: two numbers, the lower one first, such as 0.7:0.92", text);

@@ -9,12 +9,14 @@
 #ifndef HEARSAY_COMMANDS_PLOT_SERIES_H
 #define HEARSAY_COMMANDS_PLOT_SERIES_H
 
+#include <stdbool.h>
 #include <stdio.h>
 
 #include "base/error.h"
 #include "plot/chart.h"
 
-#define SERIES_MAX CHART_CURVES_MAX
+#define SERIES_MAX       CHART_CURVES_MAX
+#define SERIES_VALUE_MAX 1e100 /* axes compute with differences and quotients of values */
 
 enum series_by { BY_TIME, BY_SAMPLES, BY_BYTES };
 
@@ -44,7 +46,10 @@ enum error series_read(struct series_set *set, const char *path, const char *lab
 /* The series of this name, made where it is missing; NULL: there are SERIES_MAX others. */
 struct series *series_of(struct series_set *set, const char *name);
 
-/* A point at so many seconds of its file's time. What is not finite is left out. */
+/* A number that an axis can have: 0, or at most SERIES_VALUE_MAX and at least 1 / that. */
+bool series_may_be(double value);
+
+/* A point at so many seconds of its file's time. What no axis can have is left out. */
 void series_add(struct series *series, double at_s, double x, double y);
 
 void series_free(struct series_set *set);

@@ -131,5 +131,8 @@ enum error series_read_csv(struct series_set *set, FILE *file, const char *path,
     while (error == OK && getline(&line, &room, file) > 0)
         error = take_line(set, &columns, line, label, problem);
     free(line);
+    if (error == OK && set->count == 0)
+        return problem_set(problem, MISSING, "%.300s has a heading, and no whole line below it",
+                           path);
     return error;
 }

@@ -16,9 +16,14 @@ struct series *series_of(struct series_set *set, const char *name)
     return &set->item[set->count++];
 }
 
+bool series_may_be(double value)
+{
+    return fabs(value) <= SERIES_VALUE_MAX && (value == 0 || fabs(value) >= 1 / SERIES_VALUE_MAX);
+}
+
 void series_add(struct series *series, double at_s, double x, double y)
 {
-    if (!isfinite(x) || !isfinite(y))
+    if (!series_may_be(x) || !series_may_be(y))
         return;
     if (series->count == series->room) {
         series->room = series->room ? 2 * series->room : 256;

@@ -157,6 +157,22 @@ static void what_is_none_of_them_is_refused(void **state)
     says(MISSING, series_read(&set, "/nothing/here", "me", &problem), "cannot open /nothing/here");
 }
 
+static void a_heading_alone_is_refused(void **state)
+{
+    (void)state;
+    says(MISSING, read_text("at_s,loss\n"), "has a heading, and no whole line below it");
+    says(MISSING, read_text("at_s,loss\n1"), "has a heading, and no whole line below it");
+}
+
+static void what_no_axis_can_have_is_left_out(void **state)
+{
+    (void)state;
+    assert_int_equal(read_text("at_s,loss\n1,1e308\n2,-1e308\n3,5e-324\n1e300,1\n4,1e38\n"
+                               "5,-1e-38\n6,0\n7,inf\n8,nan\n"),
+                     OK);
+    is_series(0, "me", 3, (double[]){4, 5, 6}, (double[]){1e38, -1e-38, 0});
+}
+
 static void too_many_curves_are_refused(void **state)
 {
     (void)state;
@@ -180,6 +196,8 @@ int main(void)
         TEST(a_column_of_names_makes_curves),
         TEST(a_play_has_points),
         TEST(what_is_none_of_them_is_refused),
+        TEST(a_heading_alone_is_refused),
+        TEST(what_no_axis_can_have_is_left_out),
         TEST(too_many_curves_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -44,6 +44,17 @@ static void one_curve_in_ascii(void **state)
     free(text);
 }
 
+static void one_point_far_to_the_right_has_an_axis(void **state)
+{
+    const double far = 1e17, one = 1;
+    const struct curve point = {"far", &far, &one, 1};
+    const struct chart chart = {
+        .title = "", .x_name = "samples", .y_name = "loss", .curves = &point, .count = 1};
+    const struct bounds bounds = chart_bounds(&chart);
+    (void)state;
+    assert_true(bounds.left <= far && far < bounds.right);
+}
+
 static void without_colours_letters_tell_curves_apart(void **state)
 {
     (void)state;
@@ -81,6 +92,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(one_curve_in_ascii),
+        cmocka_unit_test(one_point_far_to_the_right_has_an_axis),
         cmocka_unit_test(without_colours_letters_tell_curves_apart),
         cmocka_unit_test(with_colours_each_has_its_own),
         cmocka_unit_test(no_line_is_longer_than_the_terminal_is_wide),
