@@ -14,10 +14,11 @@
 
 #define SECOND_NS   1000000000ull
 #define MS_NS       (SECOND_NS / 1000)
-#define CALL_NS     (10 * SECOND_NS) /* for a connection and a handshake */
-#define REPLY_NS    (70 * SECOND_NS) /* a conversation lasts a minute */
-#define PATIENCE_S  300              /* with a node that is busy */
-#define AGAIN_NS    SECOND_NS        /* to call again, where there was no room */
+#define CALL_NS     (10 * SECOND_NS)       /* for a connection and a handshake */
+#define REPLY_NS    (70 * SECOND_NS)       /* a conversation lasts a minute */
+#define PATIENCE_S  300                    /* with a node that is busy */
+#define WAIT_MS_MAX (PATIENCE_S * 1000ull) /* of what it is told to wait, after a long answer */
+#define AGAIN_NS    SECOND_NS              /* to call again, where there was no room */
 #define QUEUE_BYTES (2 * FRAME_MAX)
 
 /* What has happened since the last call or question. */
@@ -93,14 +94,14 @@ static void on_reply(struct node_question *question, const struct message *messa
     const struct message ack = {
         .kind = ACK, .received = question->received, .clock = transport_now_ns() / 1000};
     if (message->reason > REPLY_NONE || message->text.count > sizeof reply->about ||
-        message->bulk.count > sizeof reply->numbers || message->wait > PATIENCE_S * 1000) {
+        message->bulk.count > sizeof reply->numbers) {
         note_why(question, "its answer makes no sense", 25);
         transport_hang_up(question->transport, question->peer.conn);
         return;
     }
     reply->reason = (enum reply_reason)message->reason;
     reply->count = message->count;
-    reply->wait_ns = message->wait * MS_NS;
+    reply->wait_ns = (message->wait < WAIT_MS_MAX ? message->wait : WAIT_MS_MAX) * MS_NS;
     reply->about_bytes = message->text.count;
     reply->numbers_bytes = message->bulk.count;
     if (message->text.count > 0)
