@@ -125,7 +125,7 @@ static const struct field MEMBER[] = {
     FIELD(node_member, trains, "trains", FIELD_FLAG),
     FIELD(node_member, is_lost, "is_lost", FIELD_FLAG),
     FIELD(node_member, samples, "samples", FIELD_U64),
-    FIELD(node_member, digest, "digest", FIELD_DIGEST),
+    FIELD(node_member, digest, "base_digest", FIELD_DIGEST),
     FIELD(node_member, samples_per_second, "samples_per_second", FIELD_RATE),
     FIELD(node_member, uplink, "uplink_bytes_per_s", FIELD_RATE),
     FIELD(node_member, ingress, "ingress_bytes_per_s", FIELD_RATE),

@@ -69,7 +69,7 @@ static void put_badge(json_t *story, const json_t *page)
             continue;
         live++;
         equal += json_is_true(json_object_get(member, "is_self")) ||
-                 strcmp(text(member, "digest"), digest) == 0;
+                 strcmp(text(member, "base_digest"), digest) == 0;
         lag_s = fmax(lag_s, number(member, "lag_s"));
     }
     const bool is_equal = equal == live;

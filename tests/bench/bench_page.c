@@ -30,7 +30,7 @@ static json_t *member(int i)
     (void)snprintf(id, sizeof id, "%064x", (unsigned)i * 2654435761u);
     (void)snprintf(address, sizeof address, "192.0.2.%d:7770", i % 250);
     return json_pack("{s:s, s:s, s:s, s:b, s:s, s:f, s:i, s:f, s:f, s:f, s:f}", "id", id, "address",
-                     address, "state", "live", "is_self", i == 0, "digest", "0123456789abcdef",
+                     address, "state", "live", "is_self", i == 0, "base_digest", "0123456789abcdef",
                      "base_share", 0.004, "samples", 123456 + i, "samples_per_second", 200.5,
                      "uplink_bytes_per_s", 1.25e6, "lag_s", 0.25, "age_s", 3.5);
 }

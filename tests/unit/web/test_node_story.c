@@ -39,11 +39,11 @@ static int begin(void **state)
         "'digest':'00000000000000aa','lag_s':0,'uptime_s':100,'samples':640,'blocks':2,"
         "'blocks_held':2,'alone_s':null,'loss':0.5,'sent_bytes_per_s':2e4,"
         "'spent':{'steps_s':90,'exchange_s':2},"
-        "'members':[{'id':'0011223344556677','state':'live','is_self':true,'digest':'0',"
+        "'members':[{'id':'0011223344556677','state':'live','is_self':true,'base_digest':'0',"
         "'address':'192.0.2.1:7770','base_share':0.5,'lag_s':0},"
-        "{'id':'8899aabbccddeeff','state':'live','is_self':false,'digest':'00000000000000aa',"
+        "{'id':'8899aabbccddeeff','state':'live','is_self':false,'base_digest':'00000000000000aa',"
         "'address':null,'base_share':0.5,'lag_s':0,'name':'lab'},"
-        "{'id':'ffffffffffffffff','state':'dead','is_self':false,'digest':'1','lag_s':99,"
+        "{'id':'ffffffffffffffff','state':'dead','is_self':false,'base_digest':'1','lag_s':99,"
         "'address':'192.0.2.3:7770','base_share':0}],"
         "'links':[{'id':'8899aabbccddeeff','open':true,'rate_bytes_per_s':1e6,"
         "'is_measured':true,'sent_bytes_per_s':5e5,'rtt_s':0.04},"
@@ -136,7 +136,7 @@ static void copies_that_differ_are_in_step_unless_somebody_lags(void **state)
 {
     json_t *story, *other = json_array_get(json_object_get(page, "members"), 1);
     (void)state;
-    assert_int_equal(json_object_set_new(other, "digest", json_string("bb")), 0);
+    assert_int_equal(json_object_set_new(other, "base_digest", json_string("bb")), 0);
     assert_non_null(strstr(badge(&story, true), "in step: none of 2"));
     json_decref(story);
     assert_int_equal(json_object_set_new(other, "lag_s", json_real(30)), 0);
