@@ -6,11 +6,10 @@ What lies on a stack for as long as it is computed with is no finding, so what i
 again, and counts if it is there each time. Exit codes: 0 no key in a dump, and each where it should
 be; 1 a key in a dump, or nowhere; 2 wrong usage; 3 turned away; 77 this user may not look.
 """
-import argparse
 import re
 import sys
 
-from client import Guest, blake2b, read_key, run
+from client import Guest, blake2b, parser_of, read_key, run
 
 LOOKS = 3
 MAPPING = re.compile(r"([0-9a-f]+)-([0-9a-f]+) (r?)\S* \S+ \S+ \S+ *(.*)\n")
@@ -81,12 +80,9 @@ def look(guest, given):
 
 
 def main():
-    parser = argparse.ArgumentParser(description="Look into a node for its keys.")
-    parser.add_argument("neighbours", nargs=1, metavar="HOST:PORT")
-    for option in ("--identity", "--swarm-key", "--model", "--parameters", "--node-identity"):
-        parser.add_argument(option, required=True)
+    parser = parser_of("Look into a node for its keys.")
+    parser.add_argument("--node-identity", required=True)
     parser.add_argument("--node-swarm-key", action="append", required=True)
-    parser.add_argument("--swarm", default="hearsay")
     parser.add_argument("--pid", required=True)
     given = parser.parse_args()
     try:
