@@ -33,12 +33,13 @@ ask_of() {
 }
 file_digest() { grep -ao '"digest":"[0-9a-f]*"' "$1" | head -n 1; }
 
-# Asks for all while the node has one base, and that is the one which it has saved.
+# Asks for all while the node has one base, and that is the one which it has saved, in saved.safetensors:
+# it may save another one right after.
 asks_of_saved() {
-    local saved=$dir/one/base.safetensors before
-    [[ -e $saved ]] && before=$(file_digest "$saved") && shows one "${before/:/:}" &&
-        "${ask[@]}" --json --top 10 "$dir/images.npy" >"$dir/remote.out" &&
-        [[ $(file_digest "$saved") == "$before" ]] && shows one "${before/:/:}"
+    local saved=$dir/saved.safetensors before
+    cp "$dir/one/base.safetensors" "$saved" 2>/dev/null && before=$(file_digest "$saved") &&
+        shows one "$before" &&
+        "${ask[@]}" --json --top 10 "$dir/images.npy" >"$dir/remote.out" && shows one "$before"
 }
 
 tell 'a node is asked, and says what its saved model says'
@@ -50,7 +51,7 @@ ask_of one
 stopped() { shows one '"samples":3200,'; }
 wait_for 30 'one to have learned' stopped
 wait_for 30 'one to save what it answers by' asks_of_saved
-"$hearsay" predict --json --top 10 --state "$dir/one" "$dir/images.npy" >"$dir/local.out"
+"$hearsay" predict --json --top 10 --state "$dir/saved.safetensors" "$dir/images.npy" >"$dir/local.out"
 python3 - "$dir/remote.out" "$dir/local.out" <<'PYTHON' || fail 'it says something else'
 import json, sys
 remote, local = ([json.loads(line) for line in open(name)] for name in sys.argv[1:])
