@@ -283,6 +283,9 @@ static void play_beside(const struct outcome *outcome, const struct live *live,
         else
             outcome_free(&beside->outcomes[beside->count]);
     }
+    if (interrupt_signal())
+        (void)fprintf(stderr,
+                      "hearsay: interrupted; what was to be beside the play is not whole\n");
 }
 
 /* Play, judge, and report what was played. */
@@ -343,10 +346,10 @@ static enum error play(const struct scenario *scenario, const struct sim_options
         outcome.command = command;
         error = play_opened(&experiment, options, &outcome, problem);
         *code = outcome_is_met(&outcome) ? EXIT_OK : EXIT_FAILED;
-        if (outcome_is_stopped(&outcome)) {
+        if (outcome_is_stopped(&outcome))
             say_interrupted(options, &outcome);
+        if (interrupt_signal())
             *code = EXIT_SIGNAL + interrupt_signal();
-        }
         outcome_free(&outcome);
     }
     if (experiment.trace && (ferror(experiment.trace) || fclose(experiment.trace) != 0) &&

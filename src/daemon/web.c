@@ -2,6 +2,7 @@
 
 #include <ctype.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -63,21 +64,28 @@ static bool is_ready(void *self)
 static enum error read_token(const char *path, char *token, struct problem *problem)
 {
     struct stat about;
-    FILE *file = fopen(path, "re");
+    const int opened = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    FILE *file = opened >= 0 && fstat(opened, &about) == 0 ? fdopen(opened, "r") : NULL;
     if (!file)
         return problem_set(problem, FAILED, "cannot read node.http_token %.200s: %s", path,
                            strerror(errno));
-    const bool is_secret = fstat(fileno(file), &about) == 0 && (about.st_mode & 077) == 0;
+    const bool is_secret = S_ISREG(about.st_mode) && (about.st_mode & 077) == 0;
     const bool has_line = fgets(token, TOKEN_BYTES, file) != NULL;
     (void)fclose(file);
     if (!is_secret)
         return problem_set(problem, FAILED,
-                           "node.http_token %.200s can be read by others than its owner; chmod 600 "
-                           "it",
+                           "node.http_token %.200s is no file that its owner alone can read; chmod "
+                           "600 it",
                            path);
     size_t length = has_line ? strlen(token) : 0;
     while (length > 0 && isspace((unsigned char)token[length - 1]))
         token[--length] = '\0';
+    if (length == TOKEN_BYTES - 1)
+        return problem_set(
+            problem, TOO_BIG,
+            "node.http_token %.200s has %d characters or more in its first line; make "
+            "a shorter one with: openssl rand -hex 16",
+            path, TOKEN_BYTES - 1);
     if (length < WEB_TOKEN_MIN)
         return problem_set(problem, MALFORMED,
                            "node.http_token %.200s has less than %d characters in its first line; "

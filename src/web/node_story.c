@@ -73,7 +73,9 @@ static void put_badge(json_t *story, const json_t *page)
         lag_s = fmax(lag_s, number(member, "lag_s"));
     }
     const bool is_equal = equal == live;
-    if (is_equal)
+    if (live == 1)
+        (void)snprintf(said, sizeof said, "one copy: digest %s", digest);
+    else if (is_equal)
         (void)snprintf(said, sizeof said, "all %u copies are equal: digest %s", live, digest);
     else if (lag_s <= IN_STEP_S)
         (void)snprintf(said, sizeof said, "in step: none of %u lacks what is older than %.1f s",

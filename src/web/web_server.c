@@ -16,7 +16,7 @@
 #include "crypto/secret.h"
 #include "page/page.h"
 
-#define IDLE_S       20
+#define IDLE_S       10
 #define MEMORY_BYTES (16 * 1024)
 #define BACKLOG      64
 #define FRAME_BYTES  (16 * 1024) /* of events, handed on at once */
@@ -403,7 +403,8 @@ enum error web_server_open(struct web_server **made, const struct address *liste
         flags, 0, NULL, NULL, on_request, server, MHD_OPTION_EXTERNAL_LOGGER, no_log, NULL,
         MHD_OPTION_LISTEN_SOCKET, file, MHD_OPTION_CONNECTION_LIMIT, (unsigned)WEB_CONNECTIONS_MAX,
         MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)IDLE_S, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
-        (size_t)MEMORY_BYTES, MHD_OPTION_END);
+        (size_t)MEMORY_BYTES, MHD_OPTION_PER_IP_CONNECTION_LIMIT, (unsigned)WEB_PER_ADDRESS_MAX,
+        MHD_OPTION_END);
     if (!server->daemon) {
         (void)close(file);
         free(server);

@@ -26,8 +26,10 @@
 #include "socket/address.h"
 
 #define WEB_CONNECTIONS_MAX 48
-#define WEB_WATCHERS_MAX    16
-#define WEB_TOKEN_MIN       16 /* characters */
+#define WEB_PER_ADDRESS_MAX 32 /* of them from one address: the others are left, so probes get in  \
+                                */
+#define WEB_WATCHERS_MAX 16
+#define WEB_TOKEN_MIN    16 /* characters */
 
 enum web_text { WEB_STORY, WEB_STATUS, WEB_METRICS };
 #define WEB_TEXTS (WEB_METRICS + 1)

@@ -21,7 +21,8 @@ static const char PAGE[] =
     "'step_seconds':[{'up_to_s':0.001,'steps':3},{'up_to_s':0.01,'steps':40},"
     "{'up_to_s':null,'steps':42}],"
     "'members':[{'id':'00112233445566','state':'live','base_share':0.75,'lag_s':0,'samples':7},"
-    "{'id':'8899aabbccddee','state':'dead','base_share':0.25,'lag_s':null,'samples':9}],"
+    "{'id':'8899aabbccddee','state':'dead','base_share':0.25,'lag_s':null,'samples':9},"
+    "{'id':'8899aabb000000','state':'dead','base_share':0.125,'lag_s':0,'samples':5}],"
     "'links':[{'id':'8899aabbccddee','rtt_s':0.04,'sent_bytes':1},"
     "{'id':null,'rtt_s':0.05,'sent_bytes':2},"
     "{'id':'8899aabbccddee','rtt_s':0.06,'sent_bytes':3}]}";
@@ -106,9 +107,10 @@ static void members_are_counted_by_state_and_named_by_id(void **state)
 {
     (void)state;
     assert_line("hearsay_members{state=\"live\"} 1");
-    assert_line("hearsay_members{state=\"dead\"} 1");
+    assert_line("hearsay_members{state=\"dead\"} 2");
     assert_line("hearsay_members{state=\"out\"} 0");
     assert_line("hearsay_member_share{node=\"8899aabb\"} 0.25");
+    assert_null(strstr(text, "0.125")); /* its id begins as another's does */
 }
 
 static void a_neighbour_is_one_series_whatever_conversations_it_has(void **state)
