@@ -32,7 +32,7 @@ printf '%6s %9s %9s %11s %7s %9s %9s %8s\n' nodes 'told B/s' 'heard B/s' 'contro
     events/s 'MB a node' 'CPU s'
 for nodes in "$@"; do
     scenario "$nodes" >"$work/scale.conf"
-    "$program" sim "$work/scale.conf" --out "$work/report" >"$work/out" 2>&1 || {
+    "$program" sim "$work/scale.conf" --only --out "$work/report" >"$work/out" 2>&1 || {
         cat "$work/out" >&2
         exit 1
     }

@@ -230,7 +230,7 @@ CONF
 
 play_simulated() {
     scenario >"$dir/again.conf"
-    "$hearsay" sim "$dir/again.conf" --out "$dir/report" >"$dir/sim.out" 2>"$dir/sim.err" ||
+    "$hearsay" sim "$dir/again.conf" --only --out "$dir/report" >"$dir/sim.out" 2>"$dir/sim.err" ||
         fail "the simulation failed: $(tail -n 3 "$dir/sim.out" "$dir/sim.err")"
 }
 
