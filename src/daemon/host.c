@@ -118,6 +118,8 @@ static void on_ready(void *self)
 static void show_second(struct host *host, uint64_t now_ns, const struct node_stats *stats)
 {
     const struct evaluation *base = &host->training.evaluation;
+    if (!host->web.server)
+        return;
     double second[TRAIL_VALUES] = {
         [TRAIL_AT_S] = (double)(now_ns - host->report.start_ns) * 1e-9,
         [TRAIL_LOSS] = host->training.loss,
@@ -134,7 +136,7 @@ static void show_second(struct host *host, uint64_t now_ns, const struct node_st
     };
     status_track_rates(&host->watch.total, now_ns, stats->sent_bytes, stats->received_bytes,
                        &second[TRAIL_SENT], &second[TRAIL_RECEIVED]);
-    for (uint32_t i = 0; host->web.server && i < node_members(host->node); i++) {
+    for (uint32_t i = 0; i < node_members(host->node); i++) {
         struct node_member member;
         node_member(host->node, now_ns, i, &member);
         if (!member.live)

@@ -138,6 +138,33 @@ static void a_call_that_fails_is_tried_again_for_ever_and_ever_more_rarely(void 
 
 /* Living and dying. */
 
+/* Is it shown as lost to node 0, which takes it to live still? */
+static bool is_lost(uint32_t i)
+{
+    struct node_member member;
+    for (uint32_t k = 1; k < node_members(world.nodes[0].node); k++) {
+        node_member(world.nodes[0].node, world_now_ns(&world), k, &member);
+        if (memcmp(member.id, world.nodes[i].options.identity->id, ID_BYTES) == 0)
+            return member.live && member.is_lost;
+    }
+    return false;
+}
+
+static void a_killed_neighbour_is_shown_as_lost_until_it_is_heard_of_again(void **state)
+{
+    (void)state;
+    start_usual_swarm(4);
+    run(8130 * MILLI_NS);
+    assert_false(is_lost(2));
+    world_kill(&world, 2, false);
+    run(SECOND_NS);
+    assert_true(is_lost(2));
+    assert_false(is_lost(1));
+    world_start(&world, 2);
+    run(10 * SECOND_NS);
+    assert_false(is_lost(2));
+}
+
 static void when_a_node_is_killed_the_others_agree_on_what_it_told(void **state)
 {
     (void)state;
@@ -422,6 +449,7 @@ int main(void)
         STORY(two_nodes_with_one_identity_are_both_told),
         STORY(of_two_nodes_with_one_identity_a_third_keeps_the_later),
         STORY(a_call_that_fails_is_tried_again_for_ever_and_ever_more_rarely),
+        STORY(a_killed_neighbour_is_shown_as_lost_until_it_is_heard_of_again),
         STORY(when_a_node_is_killed_the_others_agree_on_what_it_told),
         STORY(a_silent_member_dies_and_lives_again_when_it_comes_back),
         STORY(one_cut_link_does_not_make_a_member_dead),

@@ -277,16 +277,16 @@ static void every_figure_of_what_was_measured_is_told_and_no_other(void **state)
             fail_msg("there is no figure %s", TOLD[i]);
     assert_null(figure_of(story, "down"));
     const json_t *accuracy = figure_of(story, "accuracy");
-    assert_text_at(series_of(accuracy, 0), "name", "gossip");
     assert_true(value_at(series_of(accuracy, 0), 0, 1) == 10);
-    assert_text_at(series_of(accuracy, 1), "name", "accuracy >= 0.80 by 3 s");
-    assert_true(value_at(series_of(accuracy, 1), 1, 1) == 80);
+    const json_t *expected = series_of(accuracy, 1);
+    assert_text_at(expected, "name", "accuracy >= 0.80 by 3 s");
+    assert_true(value_at(expected, 1, 0) == 3 && value_at(expected, 1, 1) == 80);
     assert_text_at(series_of(figure_of(story, "lag"), 1), "name", "desk/2");
     assert_true(value_at(series_of(figure_of(story, "traffic"), 0), 0, 1) == 250);
     assert_true(value_at(series_of(figure_of(story, "bytes"), 0), 2, 0) == 0.75);
     const json_t *mark = json_array_get(json_object_get(story, "marks"), 0);
     assert_text_at(mark, "text", "crash desk/2");
-    assert_true(real_at(mark, "from_s") == 2 && real_at(mark, "to_s") == 3);
+    assert_true(real_at(mark, "to_s") == 3);
     json_decref(story);
 }
 
