@@ -108,10 +108,10 @@ struct config_exchange {
     uint32_t steps_min;         /* local steps between two publications, at least */
     double density_max;         /* of the parameters in a publication, or CONFIG_AUTO_REAL */
     double tau;                 /* least published progress, or CONFIG_AUTO_REAL */
-    double gain;                /* of the outer step, or CONFIG_AUTO_REAL */
-    double beta;                /* outer momentum, or CONFIG_AUTO_REAL */
+    double gain, beta;          /* outer step size and momentum, or CONFIG_AUTO_REAL */
     double held;                /* of what stays unpublished, or CONFIG_AUTO_REAL */
     bool weigh_throughput;      /* progress counts by its samples */
+    double weight_max;          /* times what is usual, at most; 0: no bound */
     uint64_t log_bytes;         /* of rumors kept */
     uint64_t serve_bytes_per_s; /* of base blocks; 0: no bound; or CONFIG_AUTO_OF_0 */
 };

@@ -13,8 +13,7 @@
 #include "wire/block.h"
 #include "wire/bytes.h"
 
-#define PARTITION_S                                                                                \
-    30 /* of the training of all: what a side learned alone in less is simply added */
+#define PARTITION_S       30      /* of training, of all: what was learned apart in less is added */
 #define DENSITY_MAX       0.1     /* of the parameters in one publication, at most */
 #define DENSITY_ENTRIES   16384.0 /* that may always be in one */
 #define PARAMETER_LAYOUT  2       /* of the flat vector: matrices, then biases. 1: layer by layer */
@@ -419,6 +418,7 @@ static struct node_limits limits_of(const struct config *config, size_t paramete
         .send_queue_bytes = config->limits.send_queue_bytes,
         .notes_per_s = config->limits.notes_per_s,
         .quarantines = config->node.quarantine,
+        .weight_max = fmax(config->exchange.weight_max, 0),
     };
 }
 

@@ -7,6 +7,7 @@
 #include "node/broadcast/barred.h"
 #include "node/broadcast/broadcast.h"
 #include "node/broadcast/fork.h"
+#include "node/broadcast/rumor_step.h"
 #include "node/connection/settings.h"
 #include "node/connection/spoken.h"
 #include "node/discovery/discovery.h"
@@ -271,6 +272,13 @@ static void compare(struct node *node, const struct peer *from, const struct mes
         on_slice(node, from, version);
 }
 
+static void on_rumor(struct node *node, const struct peer *from, const struct message *message)
+{
+    struct rumor_step step;
+    if (broadcast_on_rumor(node, from, message->bulk.at, message->bulk.count, &step))
+        quarantine_on_rumor(node, &step);
+}
+
 /* A node that leaves waits until all its neighbours have shown that they hold what it published,
  * and we send our version to one neighbour a second: answer. One that leaves too sends it to
  * everyone. */
@@ -411,7 +419,7 @@ static void dispatch(struct node *node, const struct peer *peer, const struct me
         pacer_on_ack(node, peer, message);
         break;
     case RUMOR:
-        broadcast_on_rumor(node, peer, message->bulk.at, message->bulk.count);
+        on_rumor(node, peer, message);
         break;
     case PRUNE:
         broadcast_on_prune(node, peer, message->tag);

@@ -1,11 +1,12 @@
 /* Detection by effect: what each origin's rumors do to what this node learns on its own data.
  *
- *   given to the learner ──► agreement with the residual, the cosine (exchange/replica.h)
- *     usual      its running mean; typical: that of the origin in the middle
- *     against    Σ min(-agreement, typical - agreement - GAP), never below 0     > AGAINST_MOST
- *   length of its rumors over the samples they are of, a running mean
- *     beyond     Σ (length per sample / what is allowed - 1), likewise           > BEYOND_MOST
+ *   a rumor comes ──► length of its publication, over the samples that it is of
+ *     allowed    so many times what is typical, and more for who learns faster
+ *     beyond     Σ (its running mean / allowed - 1), never below 0               > BEYOND_MOST
  *                with each publication, once it is whole: the next has begun
+ *   the learner has applied it ──► agreement with the residual, the cosine (exchange/replica.h)
+ *     usual      its running mean; typical: that of the origin in the middle
+ *     against    Σ min(-agreement, typical - agreement - GAP), likewise          > AGAINST_MOST
  *
  * The residual is what the last steps made of this node's own gradients. So the agreement is, to
  * the first order, by how much the rumor lowers this node's loss, and would raise it if it were
@@ -22,9 +23,12 @@
  * learns faster than most has a larger share, and is allowed as much more. Lengths are per sample,
  * so that it does not matter when rumors come; where all shares are equal, they are per second.
  * What a node published while it was apart, as in a partition, or before it met anybody, is longer,
- * with a larger share of fewer, and does not count. A node that makes several times as many steps
- * of as many samples, with smaller batches, is found, too: all are to train alike
- * (configs/README.md).
+ * with a larger share of fewer, and does not count, long as it may be. A node that makes several
+ * times as many steps of as many samples, with smaller batches, is found, too: all are to train
+ * alike (configs/README.md).
+ *
+ * What is to be taken out of a base is what came lately: what came long before has been answered by
+ * what others learned since, and to take it out harms more than it mends.
  *
  * This is one node's opinion: in a swarm whose data are very unlike, one honest node in a few finds
  * another that is. What follows from it is quarantine.h's. Held by tests/world/test_effect.c;
@@ -33,15 +37,23 @@
 #ifndef HEARSAY_NODE_EFFECT_H
 #define HEARSAY_NODE_EFFECT_H
 
-#include "node/broadcast/applied_rumor.h"
+#include "node/broadcast/rumor_step.h"
 #include "node/broadcast/version.h"
 #include "node/core.h"
 
 struct effect *effect_new(struct arena *arena, const struct node_options *options);
 size_t effect_arena_bytes(const struct node_options *options);
 
-/* The learner has applied a rumor of another node. */
-void effect_on_applied(struct node *node, const struct applied_rumor *rumor, double agreement);
+/* A rumor of another node has come. */
+void effect_on_rumor(struct node *node, const struct rumor_step *step);
+/* The learner has applied one of the origin at this place, which agrees so far. */
+void effect_on_compared(struct node *node, uint32_t place, uint32_t seq, double agreement);
+/* How long is what the origin at this place publishes now, for each sample, as far as it has come?
+ * And is it allowed to be so long, as far as that is known? */
+double effect_length(const struct node *node, uint32_t place);
+bool effect_allows(const struct node *node, uint32_t place, double length);
+/* Until when its length does not count, since it was apart. */
+uint64_t effect_apart_ns(const struct node *node, uint32_t place);
 
 /* Once a second: what is typical now. */
 void effect_review(struct node *node);
@@ -57,7 +69,8 @@ struct origin_effect {
     double length;
 };
 struct origin_effect effect_of(const struct node *node, uint32_t place);
-/* The number of the rumor with which it began. */
+/* The number of the rumor with which it began, or, if that is long ago, one of its last few
+ * publications. */
 uint32_t effect_from(const struct node *node, const struct origin *origin);
 /* How, in words that follow "what it publishes". */
 void effect_describe(const struct node *node, const struct origin *origin, char *out, size_t room);

@@ -44,7 +44,7 @@ size_t node_arena_bytes(const struct node_options *options)
            leave_arena_bytes() + orders_arena_bytes(options) + admitted_arena_bytes() +
            proofs_arena_bytes() + rekey_arena_bytes() + expulsion_arena_bytes() +
            suspension_arena_bytes() + votes_arena_bytes(options) + effect_arena_bytes(options) +
-           quarantine_arena_bytes() + questions_arena_bytes(options) + timers_arena_bytes() +
+           quarantine_arena_bytes(options) + questions_arena_bytes(options) + timers_arena_bytes() +
            NOTES_WAITING * sizeof(struct note) + FRAME_MAX + 4 * 64;
 }
 
@@ -93,7 +93,7 @@ struct node *node_new(struct arena *arena, const struct node_options *options, u
     node->expulsion = expulsion_new(arena);
     node->suspension = suspension_new(arena);
     node->effect = effect_new(arena, options);
-    node->quarantine = quarantine_new(arena);
+    node->quarantine = quarantine_new(arena, options);
     node->questions = questions_new(arena, options);
     node->timers = timers_new(arena, node);
     member_gossip_renew(node);
@@ -295,10 +295,10 @@ void node_on_published(struct node *node, uint64_t now_ns, const struct update *
 
 void node_on_agreement(struct node *node, uint64_t now_ns, double agreement)
 {
-    struct applied_rumor rumor;
+    uint32_t place, seq;
     begin_event(node, now_ns);
-    if (broadcast_applied_rumor(node, &rumor))
-        effect_on_applied(node, &rumor, agreement);
+    if (broadcast_compared(node, &place, &seq))
+        effect_on_compared(node, place, seq, agreement);
 }
 
 void node_on_applied(struct node *node, uint64_t now_ns, uint32_t entries)

@@ -47,12 +47,13 @@ struct node_limits {
     uint32_t half_open_max;    /* callers that have not proved the swarm key */
     uint32_t half_open_per_net_max; /* the same, from one network (address_network) */
     bool low_ports;                 /* members are called at ports below 1024, too */
-    bool quarantines;             /* who harms is put out by votes of most members (quarantine.h) */
-    uint64_t handshake_ns;        /* time to prove it */
-    uint64_t silence_ns;          /* a neighbour silent for so long is gone */
-    size_t send_queue_bytes;      /* waiting for one neighbour */
-    double notes_per_s;           /* notes that others can cause */
-    uint32_t apply_window;        /* entries given to the learner and not yet applied */
+    bool quarantines;        /* who harms is put out by votes of most members (quarantine.h) */
+    double weight_max;       /* times what is usual that a member counts; 0: no bound (shares.h) */
+    uint64_t handshake_ns;   /* time to prove it */
+    uint64_t silence_ns;     /* a neighbour silent for so long is gone */
+    size_t send_queue_bytes; /* waiting for one neighbour */
+    double notes_per_s;      /* notes that others can cause */
+    uint32_t apply_window;   /* entries given to the learner and not yet applied */
     struct question_form answers; /* questions that it answers at most */
     uint16_t protocol_max;        /* the newest version it speaks; 0: PROTOCOL_NEWEST. For tests */
 };

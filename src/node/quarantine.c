@@ -1,31 +1,49 @@
 #include "node/quarantine.h"
 
+#include <math.h>
 #include <string.h>
 
 #include "node/broadcast/broadcast.h"
+#include "node/broadcast/hold.h"
 #include "node/broadcast/retract.h"
 #include "node/effect.h"
 #include "node/expulsion.h"
 #include "node/harm.h"
+#include "node/lifecycle/lifecycle.h"
 #include "node/orders/admitted.h"
 #include "node/orders/proofs.h"
 #include "node/orders/verdict.h"
 #include "node/orders/votes.h"
 #include "wire/message.h"
 
+#define HELD_NS (10 * SECOND_NS) /* in which what is too long is found to harm, and voted upon */
+#define FREE_NS (60 * SECOND_NS) /* it was not: for so long it is not held again */
+
+/* What is held of one origin. */
+struct hold {
+    double length;     /* of the longest publication that is held, as effect_length */
+    uint64_t until_ns; /* then it is released, whatever was found */
+    uint64_t free_ns;  /* until then it is not held again */
+};
+
 struct quarantine {
     uint64_t members;       /* a hash of who has a vote, as of the last look */
     bool is_inactive_noted; /* it was said that votes do not count here */
+    struct hold *holds;     /* [incarnations_max], by place of the origin */
 };
 
-size_t quarantine_arena_bytes(void)
+size_t quarantine_arena_bytes(const struct node_options *options)
 {
-    return sizeof(struct quarantine) + 64;
+    return sizeof(struct quarantine) + options->limits.incarnations_max * sizeof(struct hold) +
+           (size_t)2 * 64;
 }
 
-struct quarantine *quarantine_new(struct arena *arena)
+struct quarantine *quarantine_new(struct arena *arena, const struct node_options *options)
 {
-    return arena_take(arena, 1, sizeof(struct quarantine));
+    struct quarantine *quarantine = arena_take(arena, 1, sizeof *quarantine);
+    quarantine->holds =
+        arena_take(arena, options->limits.incarnations_max, sizeof *quarantine->holds);
+    return quarantine;
 }
 
 static void pass_on(struct node *node, const struct peer *from, const uint8_t *vote)
@@ -138,11 +156,15 @@ static void note_finding(struct node *node, const struct origin *origin, bool ha
     identity_text(note->who, origin->id);
 }
 
-/* What is to stay of it: what came before it harmed, and what the log does not reach. */
+/* What is to stay of it: what came before it harmed, unless it is held, and what the log does not
+ * reach. */
 static uint32_t stays(const struct node *node, const struct origin *origin)
 {
-    const uint32_t reach = retract_reach(node, versions_place(broadcast_versions(node), origin));
-    const uint32_t from = effect_from(node, origin);
+    const uint32_t place = versions_place(broadcast_versions(node), origin);
+    const uint32_t reach = retract_reach(node, place);
+    uint32_t from = effect_from(node, origin);
+    if (hold_has(node, place) && from > origin->applied)
+        from = origin->applied;
     return from > reach ? from : reach;
 }
 
@@ -156,6 +178,55 @@ static void on_harmful(struct node *node, const struct origin *origin)
         on_new_vote(node, origin->id);
 }
 
+/* A base that is taken over has it already, and a log that fills up needs the room. */
+static bool may_hold(const struct node *node)
+{
+    return votes_count_here(node) && base_is_whole(node) &&
+           !rumor_log_keeps(broadcast_log(node), 2);
+}
+
+static uint64_t later(uint64_t one, uint64_t other)
+{
+    return one > other ? one : other;
+}
+
+void quarantine_on_rumor(struct node *node, const struct rumor_step *step)
+{
+    struct hold *hold = &node->quarantine->holds[step->place];
+    const uint8_t *id = broadcast_versions(node)->origins[step->place].id;
+    if (memcmp(id, node->options.identity->id, ID_BYTES) == 0)
+        return; /* of an earlier incarnation of ours */
+    effect_on_rumor(node, step);
+    const double length = effect_length(node, step->place);
+    if (hold_has(node, step->place)) {
+        hold->length = fmax(hold->length, length);
+        return;
+    }
+    if (node->now_ns < hold->free_ns || effect_allows(node, step->place, length) || !may_hold(node))
+        return;
+    hold->length = length;
+    hold->until_ns = later(node->now_ns, effect_apart_ns(node, step->place)) + HELD_NS;
+    hold_begin(node, step->place);
+}
+
+/* What is held and need not be any more. */
+static void release(struct node *node)
+{
+    const struct versions *versions = broadcast_versions(node);
+    const bool may = may_hold(node);
+    for (uint32_t place = 0; place < versions->count; place++) {
+        struct hold *hold = &node->quarantine->holds[place];
+        if (!hold_has(node, place))
+            continue;
+        const bool is_over = node->now_ns >= hold->until_ns;
+        if (may && !is_over && !verdict_reason(node, versions->origins[place].id) &&
+            !effect_allows(node, place, hold->length))
+            continue;
+        hold_end(node, place);
+        hold->free_ns = is_over || !may ? node->now_ns + FREE_NS : 0;
+    }
+}
+
 void quarantine_review(struct node *node)
 {
     const struct origin *origin;
@@ -165,6 +236,7 @@ void quarantine_review(struct node *node)
     effect_review(node);
     while ((origin = effect_next(node)))
         on_harmful(node, origin);
+    release(node);
     if (!quarantines)
         return;
     if (!votes_count_here(node))

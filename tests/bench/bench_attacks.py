@@ -76,6 +76,8 @@ ATTACKS = {
     "claims, 100 times": (["poison bad, with claims"], f"{SHARES}; {NORM}"),
     "claims and sign flip": (["poison bad, with claims", "poison bad, with sign flip"],
                              f"{SHARES}; {NORM}; {EFFECT}"),
+    "claims and scaled, 10 times": (["poison bad, with claims", "poison bad, with scaled 10"],
+                                    f"{SHARES}; {NORM}"),
 }
 
 
@@ -94,7 +96,7 @@ def play(options, attack, place, seed):
     text = told.stdout + told.stderr
     marks = {int(s): float(mark) for s, mark in
              re.findall(r"^ *(\d+) s +([\d.]+) %  ", text, re.M) if int(s) <= options.seconds}
-    if told.returncode > 1 or not marks or "BROKEN" in text:
+    if told.returncode not in (0, 1) or not marks or "BROKEN" in text:
         raise SystemExit(f"{attack}, {place}, seed {seed}: {text[-800:]}")
     last = [mark for s, mark in sorted(marks.items())][-max(1, len(marks) // 3):]
     warnings = re.search(r"^warnings +(.*)", text, re.M)

@@ -59,13 +59,14 @@ static bool is_own(uint32_t place)
 static void let_all_publish(double agreement, double of_who, double length, double length_of_who)
 {
     for (uint32_t place = 0; place < NODES; place++) {
-        const struct applied_rumor rumor = {.place = place,
-                                            .seq = seq,
-                                            .length = place == WHO ? length_of_who : length,
-                                            .samples = 100,
-                                            .is_compared = true};
-        if (!is_own(place))
-            effect_on_applied(node, &rumor, place == WHO ? of_who : agreement);
+        const struct rumor_step step = {.place = place,
+                                        .seq = seq,
+                                        .length = place == WHO ? length_of_who : length,
+                                        .samples = 100};
+        if (is_own(place))
+            continue;
+        effect_on_rumor(node, &step);
+        effect_on_compared(node, place, seq, place == WHO ? of_who : agreement);
     }
     seq++;
     node->now_ns += SECOND_NS;
@@ -129,9 +130,9 @@ static void many_rumors_at_once_are_no_longer_than_their_samples(void **state)
 {
     (void)state;
     let_all_publish(0.5, 0.5, 1, 1);
-    const struct applied_rumor rumor = {.place = WHO, .length = 1, .samples = 100};
+    const struct rumor_step step = {.place = WHO, .length = 1, .samples = 100};
     for (int i = 0; i < 100; i++)
-        effect_on_applied(node, &rumor, 0);
+        effect_on_rumor(node, &step);
     assert_null(effect_next(node));
 }
 
@@ -140,43 +141,42 @@ static void what_was_published_apart_may_be_longer(void **state)
     (void)state;
     for (int i = 0; i < 5; i++)
         let_all_publish(0.5, 0.5, 1, 1);
-    const struct applied_rumor rumor = {.place = WHO, .length = 10, .samples = 100};
+    const struct rumor_step step = {.place = WHO, .length = 10, .samples = 100};
     for (int second = 0; second < 20; second++) {
         node->now_ns += SECOND_NS;
         effect_review(node);
     }
     for (int i = 0; i < 20; i++)
-        effect_on_applied(node, &rumor, 0);
+        effect_on_rumor(node, &step);
     effect_review(node);
     assert_null(effect_next(node));
     for (int i = 0; i < 40; i++) /* by now it is together with us again */
         let_all_publish(0.5, 0.5, 1, 1);
     for (int i = 0; i < 6; i++)
-        effect_on_applied(node, &rumor, 0);
+        effect_on_rumor(node, &step);
     must_find_who();
 }
 
 static void who_was_never_met_may_have_learned_alone(void **state)
 {
     (void)state;
-    const struct applied_rumor rumor = {.place = WHO, .length = 10, .samples = 100};
+    const struct rumor_step step = {.place = WHO, .length = 10, .samples = 100};
     for (int i = 0; i < 20; i++) {
         for (uint32_t place = 0; place < NODES; place++)
             if (place != WHO && !is_own(place))
-                effect_on_applied(
-                    node, &(struct applied_rumor){.place = place, .length = 1, .samples = 100},
-                    0.5);
+                effect_on_rumor(node,
+                                &(struct rumor_step){.place = place, .length = 1, .samples = 100});
         node->now_ns += SECOND_NS;
         effect_review(node);
     }
     for (int i = 0; i < 20; i++)
-        effect_on_applied(node, &rumor, 0);
+        effect_on_rumor(node, &step);
     effect_review(node);
     assert_null(effect_next(node));
     for (int i = 0; i < 40; i++) /* by now it is together with us */
         let_all_publish(0.5, 0.5, 1, 1);
     for (int i = 0; i < 6; i++)
-        effect_on_applied(node, &rumor, 0);
+        effect_on_rumor(node, &step);
     must_find_who();
 }
 
@@ -196,8 +196,8 @@ static void who_learns_faster_may_move_it_farther(void **state)
     struct versions *versions = (struct versions *)broadcast_versions(node);
     for (uint32_t place = 0; place < NODES; place++)
         versions->origins[place].rate = place == WHO ? 1000 : 100;
-    for (int i = 0; i < 100; i++)
-        let_all_publish(0.5, 0.5, 1, 10);
+    for (int i = 0; i < 100; i++) /* it is allowed 3 * sqrt(10) */
+        let_all_publish(0.5, 0.5, 1, 8);
     assert_null(effect_next(node));
 }
 
@@ -206,9 +206,9 @@ static void one_publication_alone_is_never_too_long(void **state)
     (void)state;
     let_all_publish(0.5, 0.5, 0.01, 0.01);
     let_all_publish(0.5, 0.5, 0.01, 1000); /* in as many rumors as it likes */
-    const struct applied_rumor piece = {.place = WHO, .seq = 2, .length = 1000};
+    const struct rumor_step piece = {.place = WHO, .seq = 2, .length = 1000};
     for (int i = 0; i < 20; i++)
-        effect_on_applied(node, &piece, 0);
+        effect_on_rumor(node, &piece);
     assert_null(effect_next(node));
     for (int i = 0; i < 30; i++)
         let_all_publish(0.5, 0.5, 1000, 1000);
@@ -220,19 +220,18 @@ static void who_claims_to_have_learned_from_nothing_is_found(void **state)
     (void)state;
     for (int i = 0; i < 5; i++)
         let_all_publish(0.5, 0.5, 1, 1);
-    const struct applied_rumor piece = {.place = WHO, .seq = 5, .length = 1};
+    const struct rumor_step piece = {.place = WHO, .seq = 5, .length = 1};
     for (int i = 0; i < 300; i++)
-        effect_on_applied(node, &piece, 0);
+        effect_on_rumor(node, &piece);
     must_find_who();
 }
 
 static void what_few_say_is_typical_of_nothing(void **state)
 {
     (void)state;
-    const struct applied_rumor rumor = {
-        .place = WHO, .length = 100, .samples = 1, .is_compared = true};
+    const struct rumor_step step = {.place = WHO, .length = 100, .samples = 1};
     for (int i = 0; i < 100; i++) {
-        effect_on_applied(node, &rumor, 0.5);
+        effect_on_rumor(node, &step);
         effect_review(node);
     }
     assert_null(effect_next(node));
@@ -274,6 +273,58 @@ static void what_came_before_it_harmed_is_no_part_of_it(void **state)
     assert_int_equal(effect_from(node, origin), 7);
 }
 
+static void what_came_long_before_is_not_taken_out(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 4; i++)
+        let_all_publish(0.5, 0.5, 1, 1);
+    for (int i = 0; i < 20; i++) /* so little that it takes a while */
+        let_all_publish(0.5, -0.05, 1, 1);
+    const struct origin *origin = effect_next(node);
+    assert_non_null(origin);
+    assert_int_equal(effect_from(node, origin), seq - 4); /* of its last four publications */
+}
+
+static void what_is_long_is_known_as_it_comes(void **state)
+{
+    (void)state;
+    const struct rumor_step pieces[] = {{.place = WHO, .length = 2, .samples = 100},
+                                        {.place = WHO, .length = 2}};
+    assert_true(effect_allows(node, WHO, 1000)); /* nothing is typical yet */
+    let_all_publish(0.5, 0.5, 1, 1);             /* all have just met, and it counts for this */
+    assert_true(effect_allows(node, WHO, effect_length(node, WHO)));
+    effect_on_rumor(node, &pieces[0]);
+    assert_true(effect_allows(node, WHO, effect_length(node, WHO)));
+    effect_on_rumor(node, &pieces[1]);
+    assert_false(effect_allows(node, WHO, effect_length(node, WHO)));
+    assert_true(effect_apart_ns(node, WHO) > node->now_ns);
+    for (uint32_t place = 0; place < NODES; place++) /* the others', too: they learn more now */
+        if (place != WHO && !is_own(place))
+            effect_on_rumor(node,
+                            &(struct rumor_step){.place = place, .length = 4, .samples = 100});
+    effect_review(node);
+    assert_true(effect_allows(node, WHO, effect_length(node, WHO)));
+    assert_null(effect_next(node));
+}
+
+static void who_claims_to_be_faster_is_allowed_no_more_than_counts(void **state)
+{
+    (void)state;
+    struct versions *versions = (struct versions *)broadcast_versions(node);
+    for (uint32_t place = 0; place < NODES; place++)
+        versions->origins[place].rate = place == WHO ? 10000 : 100;
+    let_all_publish(0.5, 0.5, 1, 1);
+    assert_true(effect_allows(node, WHO, 0.11)); /* 3 * sqrt(16) times what is typical */
+    assert_false(effect_allows(node, WHO, 0.13));
+    assert_true(fabs(effect_length(node, WHO) - 0.01) < 1e-9);
+    ((struct node_options *)&node->options)->limits.weight_max = 100;
+    assert_false(effect_allows(node, WHO, 0.13));
+    ((struct node_options *)&node->options)->limits.weight_max = 2;
+    assert_true(effect_allows(node, WHO, 0.042)); /* 3 * sqrt(2) */
+    assert_false(effect_allows(node, WHO, 0.043));
+    assert_true(fabs(effect_length(node, WHO) - 0.5) < 1e-9); /* a fiftieth of its samples count */
+}
+
 #define TOLD(story) cmocka_unit_test_setup_teardown(story, stories_begin, stories_end)
 
 int main(void)
@@ -293,6 +344,9 @@ int main(void)
         TOLD(who_claims_to_have_learned_from_nothing_is_found),
         TOLD(what_few_say_is_typical_of_nothing),
         TOLD(what_came_before_it_harmed_is_no_part_of_it),
+        TOLD(what_came_long_before_is_not_taken_out),
+        TOLD(what_is_long_is_known_as_it_comes),
+        TOLD(who_claims_to_be_faster_is_allowed_no_more_than_counts),
         TOLD(who_stops_harming_is_found_again_when_it_begins_anew),
     };
     return cmocka_run_group_tests(tests, open_all, close_all);

@@ -99,7 +99,7 @@ static void must_be_voted_out(uint32_t keep)
         assert_true(world.nodes[i].notes[NOTE_EXPELLED] > 0);
     }
     assert_false(world_is_running(&world, ACCUSED));
-    must_agree(10 * SECOND_NS);
+    must_agree(20 * SECOND_NS);
 }
 
 static void must_be_in(void)
@@ -109,7 +109,7 @@ static void must_be_in(void)
         assert_null(proofs_against(world.nodes[i].node, world.nodes[ACCUSED].identity.id));
     assert_true(world_is_running(&world, ACCUSED));
     assert_true(accused_at(0) > 0);
-    must_agree(10 * SECOND_NS);
+    must_agree(20 * SECOND_NS);
 }
 
 static void a_majority_puts_a_member_out_with_all_that_it_published(void **state)
@@ -294,7 +294,7 @@ static void with_more_members_a_majority_may_be_one_no_more(void **state)
     run(2 * SECOND_NS);
     for (uint32_t i = 0; i < ACCUSED; i++)
         assert_null(proofs_against(world.nodes[i].node, world.nodes[ACCUSED].identity.id));
-    must_agree(10 * SECOND_NS);
+    must_agree(20 * SECOND_NS);
 }
 
 #define TOLD(story) cmocka_unit_test_setup_teardown(story, stories_begin, stories_end)

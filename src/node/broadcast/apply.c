@@ -1,4 +1,5 @@
-/* Rumors to the learner: from the log, in their order, as many at once as it may be given.
+/* Rumors to the learner: from the log, in their order, as many at once as it may be given. Those of
+ * an origin that is held wait there, and others' go before them: the base is a sum.
  *
  * The learner answers in the order in which it was given them. So what its base is the sum of, as
  * of its last answer, is what it was given less what is not answered yet.
@@ -6,6 +7,7 @@
 #include <string.h>
 
 #include "node/broadcast/broadcast_private.h"
+#include "node/broadcast/rumor_step.h"
 #include "node/membership/membership.h"
 
 #define COMPARED_MIN 64              /* entries of a rumor that is compared with the residual */
@@ -40,13 +42,17 @@ static bool is_latest_copy(const struct broadcast *broadcast, const struct origi
                rumor_log_bytes(&broadcast->log, entry);
 }
 
-/* What came before a base was taken over that has it is passed by, and so is what an expelled
- * member published. */
+/* What came before a base was taken over that has it is not needed any more, nor is what an
+ * expelled member published. */
 static const struct rumor_log_entry *next_to_apply(struct broadcast *broadcast)
 {
     const struct rumor_log_entry *entry;
     while ((entry = rumor_log_next_to_apply(&broadcast->log))) {
         const struct origin *origin = &broadcast->versions.origins[entry->place];
+        if (bit_get(broadcast->apply.held, entry->place)) { /* hold.h */
+            rumor_log_pass_by(&broadcast->log);
+            continue;
+        }
         CHECK(entry->seq <= origin->applied || entry->seq >= origin->next);
         if (entry->seq == origin->applied && entry->seq < origin->next &&
             is_latest_copy(broadcast, origin, entry))
@@ -83,28 +89,14 @@ static bool is_compared(const struct node *node, struct origin *origin, uint32_t
     return true;
 }
 
-static struct applied_rumor applied_rumor(const struct signed_head *head,
-                                          const struct signed_head *before)
-{
-    const double amount = (double)bytes_get(head->bytes + HEAD_AMOUNT_AT, 4);
-    CHECK(signed_head_seq(head) == 0 || signed_head_seq(before) + 1 == signed_head_seq(head));
-    const uint64_t had = signed_head_samples(before), has = signed_head_samples(head);
-    return (struct applied_rumor){.seq = signed_head_seq(head),
-                                  .length = (double)QUANTUM * amount *
-                                            (double)bytes_get(head->bytes + HEAD_LENGTH_AT, 2),
-                                  .samples = has > had ? has - had : 0};
-}
-
-bool broadcast_applied_rumor(const struct node *node, struct applied_rumor *rumor)
+bool broadcast_compared(const struct node *node, uint32_t *place, uint32_t *seq)
 {
     const struct apply *apply = &node->broadcast->apply;
     CHECK(apply->rumors > 0);
     const struct given *given = &apply->given[apply->given_first];
-    if (given->is_block || given->takes_out || given->is_ours)
-        return false;
-    *rumor = given->applied;
-    rumor->place = given->place;
-    return true;
+    *place = given->place;
+    *seq = given->seq;
+    return given->is_compared;
 }
 
 bool broadcast_next_apply(struct node *node, struct action *action)
@@ -122,18 +114,16 @@ bool broadcast_next_apply(struct node *node, struct action *action)
     CHECK(head.seq == entry->seq);
     if (!apply_may_give(node, head.count))
         return false;
-    const struct update *update = decoded_at(&broadcast->apply.decoded, broadcast->log.applied + 1);
+    const struct update *update = decoded_at(&broadcast->apply.decoded, broadcast->log.next + 1);
     if (!update)
         update = broadcast_logged(node, rumor, entry->bytes);
     const bool is_ours = memcmp(origin->id, broadcast->own->id, ID_BYTES) == 0;
     struct given given = {.place = entry->place,
                           .seq = entry->seq,
                           .last = origin->applied_last,
-                          .at = broadcast->log.applied,
-                          .is_ours = is_ours};
+                          .at = broadcast->log.next};
     rumor_signed_head(rumor, entry->bytes, node->context, &origin->applied_last);
-    given.applied = applied_rumor(&origin->applied_last, &given.last);
-    given.applied.is_compared = !is_ours && is_compared(node, origin, update->count);
+    given.is_compared = !is_ours && is_compared(node, origin, update->count);
     apply_add_given(&broadcast->apply, update->count, given);
     origin->applied++;
     rumor_log_applied(&broadcast->log);
@@ -141,7 +131,7 @@ bool broadcast_next_apply(struct node *node, struct action *action)
                               .update = update,
                               .tag = origin->tag,
                               .seq = head.seq,
-                              .compares = given.applied.is_compared,
+                              .compares = given.is_compared,
                               .own = broadcast->remembers && is_ours};
     return true;
 }
@@ -183,10 +173,10 @@ bool broadcast_has_done(const struct node *node, uint64_t newest)
 {
     const struct apply *apply = &node->broadcast->apply;
     CHECK(newest <= node->broadcast->log.newest);
-    for (uint64_t i = 0; i < apply->rumors; i++) { /* the first rumor among them is the oldest */
+    for (uint64_t i = 0; i < apply->rumors; i++) {
         const struct given *given = &apply->given[(apply->given_first + i) % GIVEN_MAX];
-        if (!given->is_block && !given->takes_out)
-            return given->at >= newest;
+        if (!given->is_block && !given->takes_out && given->at < newest)
+            return false;
     }
     return node->broadcast->log.applied >= newest;
 }
@@ -223,6 +213,5 @@ bool broadcast_is_all_applied(const struct node *node)
 uint64_t node_waiting(const struct node *node)
 {
     const struct rumor_log *log = &node->broadcast->log;
-    return log->newest - log->applied + node->broadcast->apply.rumors +
-           node->broadcast->retract.rumors;
+    return log->waiting + node->broadcast->apply.rumors + node->broadcast->retract.rumors;
 }

@@ -3,7 +3,6 @@
 #ifndef HEARSAY_NODE_BROADCAST_APPLY_PRIVATE_H
 #define HEARSAY_NODE_BROADCAST_APPLY_PRIVATE_H
 
-#include "node/broadcast/applied_rumor.h"
 #include "node/broadcast/decoded.h"
 #include "node/node.h"
 #include "wire/signed_head.h"
@@ -20,14 +19,13 @@ struct retract {
 
 /* A rumor or a block that the learner has been given and is not known to be done with. */
 struct given {
-    bool is_block;                /* a block: it has no origin */
-    bool takes_out;               /* the rumor is taken out */
-    uint32_t place;               /* of the rumor's origin among the versions */
-    uint32_t seq;                 /* its number */
-    uint64_t at;                  /* its position in the log */
-    struct signed_head last;      /* of its origin, the last that the base has until this is done */
-    bool is_ours;                 /* an earlier incarnation of this node published it */
-    struct applied_rumor applied; /* what is to be known of it then */
+    bool is_block;           /* a block: it has no origin */
+    bool takes_out;          /* the rumor is taken out */
+    bool is_compared;        /* with the residual of the learner */
+    uint32_t place;          /* of the rumor's origin among the versions */
+    uint32_t seq;            /* its number */
+    uint64_t at;             /* its position in the log */
+    struct signed_head last; /* of its origin, the last that the base has until this is done */
 };
 
 /* apply.c's. */
@@ -39,6 +37,7 @@ struct apply {
     uint32_t taken_out;            /* rumors among them that are taken out */
     struct given given[GIVEN_MAX]; /* a ring of them, the oldest at given_first */
     uint32_t given_first;          /* where it is */
+    uint64_t *held;                /* bit per origin, by place: its rumors wait */
 };
 
 /* A rumor of the log, to be changed by the caller. */

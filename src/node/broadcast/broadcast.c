@@ -25,9 +25,9 @@ size_t broadcast_arena_bytes(const struct node_options *options)
     const size_t per_peer = sizeof(struct broadcast_neighbour) + 3 * bit_words(origins) * 8 +
                             origins * sizeof(uint32_t) + 5 * 64;
     return sizeof(struct broadcast) + options->limits.peers_max * per_peer +
-           origins * (sizeof(struct origin) + slots) + bit_words(origins) * 8 +
+           origins * (sizeof(struct origin) + slots) + 2 * bit_words(origins) * 8 +
            rumor_log_arena_bytes(options->log_bytes) + decoded_arena_bytes(RUMOR_ENTRIES_MAX) +
-           progress_arena_bytes(options) + 16 * 64;
+           progress_arena_bytes(options) + 17 * 64;
 }
 
 struct origin *broadcast_add(const struct node *node, struct versions *versions,
@@ -91,8 +91,9 @@ struct broadcast *broadcast_new(struct arena *arena, struct node *node)
     broadcast->own =
         versions_add(&broadcast->versions, options->identity->id, options->incarnation);
     CHECK(broadcast->own);
-    broadcast->seen =
-        arena_take(arena, bit_words(options->limits.incarnations_max), sizeof(uint64_t));
+    const size_t words = bit_words(options->limits.incarnations_max);
+    broadcast->seen = arena_take(arena, words, sizeof(uint64_t));
+    broadcast->apply.held = arena_take(arena, words, sizeof(uint64_t));
     broadcast->progress = progress_new(arena, node, &broadcast->versions);
     rumor_log_init(&broadcast->log, arena, options->log_bytes, node->now_ns);
     decoded_init(&broadcast->apply.decoded, arena, RUMOR_ENTRIES_MAX);

@@ -67,8 +67,6 @@ struct slots broadcast_eager(const struct node *node);    /* those we push our o
 
 /* Rumors. */
 
-void broadcast_on_rumor(struct node *node, const struct peer *from, const uint8_t *rumor,
-                        size_t bytes);
 /* An update of our own, as rumors; returns their bytes. */
 uint64_t broadcast_publish(struct node *node, const struct update *update);
 bool broadcast_has_published(const struct node *node);

@@ -108,11 +108,11 @@ static size_t bytes_since(const struct rumor_log *log, uint64_t position)
                                     : log->ring_bytes - from + log->write_offset;
 }
 
-bool rumor_log_is_crowded(const struct rumor_log *log)
+bool rumor_log_keeps(const struct rumor_log *log, uint32_t quarters)
 {
     const uint64_t kept = first_kept(log);
-    return kept != log->newest && (bytes_since(log, kept) > log->ring_bytes / 4 * 3 ||
-                                   log->newest - kept > log->entries_max / 4 * 3);
+    return kept != log->newest && (bytes_since(log, kept) > log->ring_bytes / 4 * quarters ||
+                                   log->newest - kept > log->entries_max / 4 * quarters);
 }
 
 bool rumor_log_append(struct rumor_log *log, uint64_t now_ns, uint32_t place, uint32_t seq,
@@ -134,11 +134,12 @@ bool rumor_log_append(struct rumor_log *log, uint64_t now_ns, uint32_t place, ui
         .bytes = bytes,
         .place = place,
         .seq = seq,
-        .own = own,
+        .is_given = own,
     };
     memcpy(log->ring + log->write_offset, rumor, bytes);
     log->write_offset += bytes;
     log->waiting_bytes += own ? 0 : bytes;
+    log->waiting += own ? 0 : 1;
     log->newest++;
     *bucket = log->newest;
     CHECK(log->newest - log->oldest <= log->entries_max && log->write_offset <= log->ring_bytes);
@@ -200,12 +201,21 @@ void rumor_log_pin(struct rumor_log *log, uint64_t position)
     log->pinned = position;
 }
 
+/* Past what was given. */
+static uint64_t first_to_give(const struct rumor_log *log, uint64_t position)
+{
+    CHECK(position >= log->oldest && position <= log->newest);
+    while (position != log->newest && entry_at(log, position)->is_given)
+        position++;
+    return position;
+}
+
 const struct rumor_log_entry *rumor_log_next_to_apply(struct rumor_log *log)
 {
-    CHECK(log->oldest <= log->applied && log->applied <= log->newest);
-    while (log->applied != log->newest && entry_at(log, log->applied)->own)
-        log->applied++;
-    return log->applied == log->newest ? NULL : entry_at(log, log->applied);
+    CHECK(log->oldest <= log->applied && log->applied <= log->next);
+    log->applied = first_to_give(log, log->applied);
+    log->next = first_to_give(log, log->next);
+    return log->next == log->newest ? NULL : entry_at(log, log->next);
 }
 
 const uint8_t *rumor_log_bytes(const struct rumor_log *log, const struct rumor_log_entry *entry)
@@ -215,21 +225,37 @@ const uint8_t *rumor_log_bytes(const struct rumor_log *log, const struct rumor_l
 
 void rumor_log_applied(struct rumor_log *log)
 {
-    CHECK(log->applied < log->newest);
-    const struct rumor_log_entry *entry = entry_at(log, log->applied);
-    CHECK(!entry->own && log->waiting_bytes >= entry->bytes);
+    CHECK(log->next < log->newest);
+    struct rumor_log_entry *entry = entry_at(log, log->next);
+    CHECK(!entry->is_given && log->waiting_bytes >= entry->bytes && log->waiting > 0);
+    entry->is_given = true;
     log->waiting_bytes -= entry->bytes;
-    log->applied++;
+    log->waiting--;
+    log->next = first_to_give(log, log->next);
+    log->applied = first_to_give(log, log->applied);
+}
+
+void rumor_log_pass_by(struct rumor_log *log)
+{
+    CHECK(log->next < log->newest && !entry_at(log, log->next)->is_given);
+    log->next++;
+}
+
+void rumor_log_return(struct rumor_log *log)
+{
+    CHECK(log->applied <= log->next);
+    log->next = log->applied;
 }
 
 void rumor_log_clear(struct rumor_log *log, uint64_t now_ns)
 {
     memset(log->buckets, 0, (log->buckets_mask + 1) * sizeof *log->buckets);
-    log->oldest = log->applied = log->newest;
+    log->oldest = log->applied = log->next = log->newest;
     log->pinned = LOG_UNPINNED;
     log->since_ns = now_ns;
     log->write_offset = 0;
     log->waiting_bytes = 0;
+    log->waiting = 0;
 }
 
 const struct rumor_log_entry *rumor_log_at(const struct rumor_log *log, uint64_t position)

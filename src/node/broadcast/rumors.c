@@ -5,6 +5,7 @@
 #include "base/digest.h"
 #include "node/broadcast/barred.h"
 #include "node/broadcast/broadcast_private.h"
+#include "node/broadcast/rumor_step.h"
 #include "node/orders/admitted.h"
 #include "node/orders/verdict.h"
 #include "node/rate/rate.h"
@@ -71,42 +72,44 @@ static bool follows(const struct signed_head *before, const struct signed_head *
            head_samples_follow(signed_head_samples(before), signed_head_samples(head));
 }
 
-/* A rumor that is the next of its origin, as far as its head says. */
-static void take(struct node *node, const struct peer *from, struct origin *origin,
-                 const struct rumor_head *head, const uint8_t *rumor, size_t bytes)
+/* A rumor that is the next of its origin, as far as its head says. False: it is not taken. */
+static bool take(struct node *node, const struct peer *from, struct origin *origin,
+                 const struct rumor_head *head, struct bytes rumor, struct rumor_step *step)
 {
     struct broadcast *broadcast = node->broadcast;
     /* A head may claim more entries than any rumor has: then it is not decoded. */
     const uint32_t entries = head->count < RUMOR_ENTRIES_MAX ? head->count : RUMOR_ENTRIES_MAX;
     struct update *update = decoded_room(&broadcast->apply.decoded, entries);
-    const enum error error = rumor_decode(rumor, bytes, node->context, node->options.parameters,
-                                          RUMOR_ENTRIES_MAX, update);
+    const enum error error = rumor_decode(rumor.at, rumor.count, node->context,
+                                          node->options.parameters, RUMOR_ENTRIES_MAX, update);
     if (error != OK) {
-        fork_on_refused(node, rumor, bytes);
+        fork_on_refused(node, rumor.at, rumor.count);
         refuse(node, from, error);
-        return;
+        return false;
     }
     struct signed_head signed_head;
-    rumor_signed_head(rumor, bytes, node->context, &signed_head);
+    rumor_signed_head(rumor.at, rumor.count, node->context, &signed_head);
     if (origin && !follows(&origin->last, &signed_head)) {
         fork_found(node, &origin->last, &signed_head);
-        return;
+        return false;
     }
     if (!origin && !(origin = broadcast_meet(node, from, head->origin, head->incarnation)))
-        return;
+        return false;
     const uint32_t place = broadcast_place(node, origin);
-    if (!rumor_log_append(&broadcast->log, node->now_ns, place, head->seq, false, rumor,
-                          (uint32_t)bytes)) {
+    if (!rumor_log_append(&broadcast->log, node->now_ns, place, head->seq, false, rumor.at,
+                          (uint32_t)rumor.count)) {
         repair_note_missing(node, origin, head->seq + 1, from); /* the learner is behind: later */
-        return;
+        return false;
     }
     decoded_keep(&broadcast->apply.decoded, broadcast->log.newest);
+    *step = rumor_step_of(place, &signed_head, &origin->last);
     know(node, origin, &signed_head, update);
     broadcast_on_first(node, from, place);
     broadcast->counts.received++;
-    broadcast->counts.received_bytes += bytes;
-    origin->bytes += bytes;
-    push(node, origin, from, rumor, bytes);
+    broadcast->counts.received_bytes += rumor.count;
+    origin->bytes += rumor.count;
+    push(node, origin, from, rumor.at, rumor.count);
+    return true;
 }
 
 /* Signed with our key, and not by us, who would have published it first: a copy of this machine.
@@ -167,41 +170,41 @@ static void pass_over(struct node *node, const struct peer *from, const struct r
         &(struct message){.kind = PRUNE, .tag = origin_tag(head->origin, head->incarnation)});
 }
 
-void broadcast_on_rumor(struct node *node, const struct peer *from, const uint8_t *rumor,
-                        size_t bytes)
+bool broadcast_on_rumor(struct node *node, const struct peer *from, const uint8_t *rumor,
+                        size_t bytes, struct rumor_step *step)
 {
     struct rumor_head head;
     if (!broadcast_is_together(node, from))
-        return; /* under way when the partition was found */
+        return false; /* under way when the partition was found */
     if (rumor_peek(rumor, bytes, &head) != OK) {
         refuse(node, from, MALFORMED);
-        return;
+        return false;
     }
     if (is_ours_to_come(node, from, &head))
-        return;
+        return false;
     if (!admitted_takes(node, from, head.origin)) {
         pass_over(node, from, &head);
-        return;
+        return false;
     }
     struct origin *origin =
         versions_find(&node->broadcast->versions, origin_tag(head.origin, head.incarnation));
     if (is_put_out(node, &head, origin))
-        return;
+        return false;
     if (base_state(node) == BASE_ROLLING) { /* some of our blocks have it already, others not */
         if (origin)
             tree_prune(node, from, origin);
-        return;
+        return false;
     }
     if (origin && head.seq < origin->next) {
         on_again(node, from, origin, &head, rumor, bytes);
-        return;
+        return false;
     }
     if (head.seq > (origin ? origin->next : 0)) {
         if (origin) /* nothing is kept of a stranger's word: its first rumor or VERSION comes */
             on_gap(node, from, origin, head.seq);
-        return;
+        return false;
     }
-    take(node, from, origin, &head, rumor, bytes);
+    return take(node, from, origin, &head, (struct bytes){rumor, bytes}, step);
 }
 
 /* What is urgent waits behind a rumor under way: so the slowest link should not be busy with one

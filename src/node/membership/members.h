@@ -45,6 +45,7 @@ struct members {
     uint64_t silence_ns;    /* a member heard from within this is not dead */
     double *scratch;        /* [max] shares.c's, for the length of a call */
     double claim_ratio;     /* of the member in the middle (shares.h); 0: nobody has published */
+    double weight_max;      /* times as much as it a member may count (shares.h); 0: no bound */
 };
 
 #define PLACE_NONE UINT32_MAX

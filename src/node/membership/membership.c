@@ -18,6 +18,7 @@ struct membership *membership_new(struct arena *arena, const struct node *node)
     struct membership *membership = arena_take(arena, 1, sizeof *membership);
     members_init(&membership->members, arena, node->options.limits.members_max,
                  DEAD_AFTER * node->options.limits.silence_ns);
+    membership->members.weight_max = node->options.limits.weight_max;
     membership->live = 1;
     return membership;
 }

@@ -125,16 +125,36 @@ static double usual_ratio(const struct members *members, bool by_throughput, uin
     return ratios[(count - 1) / 2];
 }
 
-/* The weights of all, into members->scratch; returns their sum. Ours is 1. */
-static double weigh(const struct members *members, bool by_throughput, uint64_t now_ns)
+/* So many times the claim of the member in the middle; 0 times: any. */
+static double most_of(const struct members *members, bool by_throughput, double times,
+                      uint64_t now_ns)
+{
+    double *claims = members->scratch;
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < members->count; i++) {
+        claims[count] = claim_of(members, i, by_throughput, now_ns);
+        count += claims[count] > 0;
+    }
+    CHECK(count > 0 && times >= 0); /* we count */
+    if (times == 0)
+        return INFINITY;
+    qsort(claims, count, sizeof *claims, ascending);
+    return times * claims[(count - 1) / 2];
+}
+
+/* The weights of all, into members->scratch; returns their sum. Ours is 1, unless that is more than
+ * so many times what is usual. */
+static double weigh(const struct members *members, bool by_throughput, double times,
+                    uint64_t now_ns)
 {
     const double usual = usual_ratio(members, by_throughput, now_ns);
+    const double most = most_of(members, by_throughput, times, now_ns);
     double *weights = members->scratch;
     double proven = 0, sum = 0;
     uint32_t proven_count = 0;
     for (uint32_t i = 0; i < members->count; i++) {
         const struct member *member = &members->members[i];
-        weights[i] = claim_of(members, i, by_throughput, now_ns);
+        weights[i] = fmin(claim_of(members, i, by_throughput, now_ns), most);
         if (i > 0 && usual > 0 && member->moved > 0)
             weights[i] = fmin(weights[i], SLACK * moved_by(member, now_ns) * usual);
         if (weights[i] > 0 && member->moved > 0) {
@@ -149,22 +169,23 @@ static double weigh(const struct members *members, bool by_throughput, uint64_t 
                 now_ns - member->since_ns > DOUBT_NS ? 0 : fmin(weights[i], proven / proven_count);
         sum += weights[i];
     }
-    CHECK(sum >= 1 && isfinite(sum)); /* we count 1 */
+    CHECK(weights[0] > 0 && sum >= weights[0] && isfinite(sum));
     return sum;
 }
 
 double shares_own(const struct members *members, bool by_throughput, uint64_t now_ns)
 {
-    return 1 / weigh(members, by_throughput, now_ns);
+    const double sum = weigh(members, by_throughput, members->weight_max, now_ns);
+    return members->scratch[0] / sum;
 }
 
 double shares_learners(const struct members *members, bool by_throughput, uint64_t now_ns)
 {
-    const double sum = weigh(members, by_throughput, now_ns);
+    const double sum = weigh(members, by_throughput, members->weight_max, now_ns);
     double squares = 0;
     for (uint32_t i = 0; i < members->count; i++)
         squares += members->scratch[i] * members->scratch[i];
-    CHECK(squares >= 1);
+    CHECK(squares > 0);
     return fmax(sum * sum / squares, 1);
 }
 
@@ -180,7 +201,7 @@ uint32_t shares_training(const struct members *members, uint64_t now_ns)
 const struct member *shares_doubtful(const struct members *members, bool by_throughput,
                                      uint64_t now_ns)
 {
-    const double sum = weigh(members, by_throughput, now_ns);
+    const double sum = weigh(members, by_throughput, 0, now_ns);
     for (uint32_t i = 1; i < members->count; i++) {
         const double claim = claim_of(members, i, by_throughput, now_ns);
         if (claim > sum - members->scratch[i] && claim > 2 * members->scratch[i])

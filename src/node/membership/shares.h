@@ -9,7 +9,8 @@
  *   usual   claimed in its rumors, a second / moved, of the member in the middle, of those that
  *           published, each as of its last rumor: who has stopped learning claims nothing any more,
  *           and half of all may have
- *   weight  its claim, but at most 16 · moved · usual. One whose first rumor has not come counts
+ *   weight  its claim, but at most 16 · moved · usual, and, where weight_max is set, at most so many
+ *           times the claim of the member in the middle, which holds for this node, too. One whose first rumor has not come counts
  *           like the mean of those that published, for a minute; and then not at all.
  *
  * Who learns faster moves the base by more, and with a larger share at that, so an honest claim is

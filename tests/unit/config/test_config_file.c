@@ -101,6 +101,7 @@ static const char *const others[] = {
     "exchange.held=0.5",
     "exchange.tau=0.001",
     "exchange.weigh_throughput=no",
+    "exchange.weight_max=2",
     "exchange.log_bytes=3G",
     "exchange.serve_bytes_per_s=0",
     "limits.peers=8",

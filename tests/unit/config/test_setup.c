@@ -47,6 +47,7 @@ static const struct way to_node[] = {
     TO("exchange.beta=0.7", node_options, beta),
     TO("exchange.held=0.7", node_options, held),
     TO("exchange.weigh_throughput=no", node_options, weigh_throughput),
+    TO("exchange.weight_max=7", node_options, limits.weight_max),
     TO("exchange.log_bytes=7M", node_options, log_bytes),
     TO("exchange.serve_bytes_per_s=7000", node_options, serve_bytes_per_s),
     TO("limits.peers=7", node_options, limits.peers_max),

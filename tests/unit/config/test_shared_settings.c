@@ -36,7 +36,8 @@ static void each_shared_key_is_a_line(void **state)
                                          "train.warmup_samples=0\n"
                                          "train.period_samples=0\n"
                                          "train.decay=0.1\n"
-                                         "exchange.weigh_throughput=yes\n");
+                                         "exchange.weigh_throughput=yes\n"
+                                         "exchange.weight_max=none\n");
 }
 
 static void a_part_of_the_data_is_to_be_unlike(void **state)
@@ -50,7 +51,8 @@ static void who_does_not_train_says_nothing_of_training(void **state)
 {
     (void)state;
     assert_string_equal(text_with("train.enabled=no"),
-                        "node.operator=\"\"\nnode.quarantine=no\nexchange.weigh_throughput=yes\n");
+                        "node.operator=\"\"\nnode.quarantine=no\nexchange.weigh_throughput=yes\n"
+                        "exchange.weight_max=none\n");
 }
 
 /* Beside this file's folder: <project>/configs/node.conf. */
@@ -90,7 +92,7 @@ static void what_the_example_calls_the_same_is_compared(void **state)
         same += key->shared == CONFIG_SAME;
     }
     assert_int_equal(fclose(file), 0);
-    assert_int_equal(same, 11);
+    assert_int_equal(same, 12);
 }
 
 int main(void)

@@ -134,6 +134,31 @@ static void the_dead_and_those_who_only_pass_on_have_no_share(void **state)
     assert_true(near(shares_own(&members, true, SILENCE_NS + 10), 0.5));
 }
 
+static void nobody_counts_more_than_so_many_times_what_is_usual(void **state)
+{
+    (void)state;
+    meet(2, 100, 1);
+    meet(3, 10000, 1);
+    members.weight_max = 4;
+    assert_true(near(shares_own(&members, true, 1), 1.0 / 6));
+    assert_true(near(shares_learners(&members, true, 1), 36.0 / 18));
+    assert_true(near(shares_own(&members, false, 1), 1.0 / 3));
+    members.weight_max = 0;
+    assert_true(near(shares_own(&members, true, 1), 1.0 / 102));
+}
+
+/* All keep one rule: who is that fast takes no more than it counts for with the others. */
+static void nor_does_this_node(void **state)
+{
+    (void)state;
+    be(10000);
+    meet(2, 100, 1);
+    meet(3, 100, 1);
+    members.weight_max = 4;
+    assert_true(near(shares_own(&members, true, 1), 4.0 / 6));
+    assert_true(near(shares_learners(&members, true, 1), 36.0 / 18));
+}
+
 static void an_unknown_speed_counts_like_ours(void **state)
 {
     (void)state;
@@ -168,6 +193,8 @@ static void who_bears_out_what_it_claims_counts_as_it_claims(void **state)
     move(2, 1000, 2);
     move(3, 1000 * 100 * 10.0, 2);
     assert_true(near(shares_own(&members, true, 2), 1.0 / 102));
+    assert_null(shares_doubtful(&members, true, 2));
+    members.weight_max = 4; /* that it counts less is no reason to doubt it */
     assert_null(shares_doubtful(&members, true, 2));
 }
 
@@ -315,6 +342,8 @@ int main(void)
         TEST(alone_a_node_has_the_whole_share),
         TEST(the_share_is_the_part_of_the_throughput),
         TEST(the_dead_and_those_who_only_pass_on_have_no_share),
+        TEST(nobody_counts_more_than_so_many_times_what_is_usual),
+        TEST(nor_does_this_node),
         TEST(an_unknown_speed_counts_like_ours),
         TEST(as_many_learn_as_leave_as_much_noise),
         TEST(who_bears_out_what_it_claims_counts_as_it_claims),

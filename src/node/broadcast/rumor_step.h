@@ -1,0 +1,38 @@
+/* A rumor of another node as a step of the base, when it comes and when it is applied:
+ * node/effect.h asks. */
+#ifndef HEARSAY_NODE_BROADCAST_RUMOR_STEP_H
+#define HEARSAY_NODE_BROADCAST_RUMOR_STEP_H
+
+#include "base/update.h"
+#include "node/connection/connection.h"
+#include "wire/signed_head.h"
+
+struct rumor_step {
+    uint32_t place;   /* of its origin among the versions */
+    uint32_t seq;     /* its number */
+    double length;    /* of what it adds to the base (Euclidean), as weights */
+    uint64_t samples; /* more than the rumor before it says that the origin has learned */
+};
+
+/* before: the head of the rumor before it, zeros if there is none. */
+static inline struct rumor_step rumor_step_of(uint32_t place, const struct signed_head *head,
+                                              const struct signed_head *before)
+{
+    const double amount = (double)bytes_get(head->bytes + HEAD_AMOUNT_AT, 4);
+    const double length = (double)bytes_get(head->bytes + HEAD_LENGTH_AT, 2);
+    const uint64_t had = signed_head_samples(before), has = signed_head_samples(head);
+    CHECK(signed_head_seq(head) == 0 || signed_head_seq(before) + 1 == signed_head_seq(head));
+    return (struct rumor_step){.place = place,
+                               .seq = signed_head_seq(head),
+                               .length = (double)QUANTUM * amount * length,
+                               .samples = has > had ? has - had : 0};
+}
+
+/* A rumor from this neighbour. True: it was not known, and is from now on: its step. */
+bool broadcast_on_rumor(struct node *node, const struct peer *from, const uint8_t *rumor,
+                        size_t bytes, struct rumor_step *step);
+/* Is the oldest rumor that the learner was given and has not answered compared with its residual?
+ * Which is it? */
+bool broadcast_compared(const struct node *node, uint32_t *place, uint32_t *seq);
+
+#endif

@@ -1,0 +1,198 @@
+/* What is far longer than what others publish waits until members have voted: whom they put out has
+ * moved no base with it, and whom they do not loses nothing. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "node/broadcast/broadcast.h"
+#include "node/broadcast/hold.h"
+#include "node/orders/proofs.h"
+#include "support/sim/expulsion_story.h"
+
+#define NODES  7
+#define LIAR   6
+#define MANY   20    /* members, of whom most never run */
+#define LITTLE 24000 /* bytes of a log */
+
+/* The first `running` of them know each other, and what is usual. */
+static void start_with(struct node_options options, uint32_t members, uint32_t running)
+{
+    world.has_list = true;
+    add_swarm(members, &options);
+    for (uint32_t i = 0; i < running; i++)
+        world_start(&world, i);
+    run(15 * SECOND_NS);
+}
+
+static void start(bool quarantines, uint32_t members)
+{
+    struct node_options options = obedient(usual_options());
+    options.limits.quarantines = quarantines;
+    start_with(options, members, NODES);
+}
+
+static const struct origin *liar_at(uint32_t i, uint32_t *place)
+{
+    const struct versions *versions = broadcast_versions(world.nodes[i].node);
+    for (*place = 0; *place < versions->count; (*place)++)
+        if (memcmp(versions->origins[*place].id, world.nodes[LIAR].identity.id, ID_BYTES) == 0)
+            return &versions->origins[*place];
+    return NULL;
+}
+
+static uint32_t applied_at(uint32_t i)
+{
+    uint32_t place;
+    const struct origin *origin = liar_at(i, &place);
+    return origin ? origin->applied : 0;
+}
+
+static bool is_held(uint32_t i)
+{
+    uint32_t place;
+    return liar_at(i, &place) && hold_has(world.nodes[i].node, place);
+}
+
+static bool is_out(uint32_t i)
+{
+    return proofs_against(world.nodes[i].node, world.nodes[LIAR].identity.id) != NULL;
+}
+
+static void lie(void)
+{
+    world_poison(&world, LIAR, POISON_SCALE, 1000, 1);
+}
+
+static void what_is_voted_out_has_moved_no_base(void **state)
+{
+    uint32_t had[NODES], place, held = 0;
+    (void)state;
+    start(true, NODES);
+    for (uint32_t i = 0; i < LIAR; i++)
+        had[i] = liar_at(i, &place)->next;
+    lie();
+    for (int second = 0; second < 20 && !is_out(0); second++) {
+        run(SECOND_NS);
+        for (uint32_t i = 0; i < LIAR; i++) {
+            held += is_held(i);
+            assert_true(applied_at(i) <= had[i]);
+        }
+    }
+    assert_true(is_out(0) && held > 0);
+    run(3 * SECOND_NS);
+    for (uint32_t i = 0; i < LIAR; i++) {
+        assert_true(is_out(i));
+        assert_false(is_held(i));
+        assert_true(liar_at(i, &place)->next <= had[i]);
+    }
+    must_agree(20 * SECOND_NS);
+}
+
+/* For half a minute its length does not count against it, since it may have learned alone. */
+static void nor_has_what_came_when_it_had_just_been_met(void **state)
+{
+    struct node_options options = obedient(usual_options());
+    uint32_t place;
+    (void)state;
+    options.limits.quarantines = true;
+    start_with(options, NODES, NODES - 1);
+    lie();
+    world_start(&world, LIAR);
+    for (int second = 0; second < 60 && !is_out(0); second++) {
+        run(SECOND_NS);
+        for (uint32_t i = 0; i < LIAR; i++)
+            assert_int_equal(applied_at(i), 0);
+    }
+    run(3 * SECOND_NS);
+    for (uint32_t i = 0; i < LIAR; i++) {
+        assert_true(is_out(i));
+        assert_int_equal(liar_at(i, &place)->next, 0);
+    }
+    must_agree(20 * SECOND_NS);
+}
+
+static void what_is_not_voted_out_comes_after_all(void **state)
+{
+    uint32_t held = 0;
+    (void)state;
+    start(true, MANY);
+    const uint32_t had = applied_at(0);
+    lie();
+    for (; held < 2; held += is_held(0))
+        run(SECOND_NS);
+    world_cure(&world, LIAR, POISON_SCALE);
+    for (; held < 7; held++) { /* what is usual again does not let go what was not */
+        run(SECOND_NS);
+        assert_true(is_held(0));
+        assert_int_equal(applied_at(0), had);
+    }
+    run(5 * SECOND_NS);
+    assert_false(is_out(0));
+    assert_false(is_held(0));
+    assert_true(applied_at(0) > had);
+    must_agree(20 * SECOND_NS);
+}
+
+static void who_was_released_is_not_held_again_at_once(void **state)
+{
+    uint32_t held = 0;
+    (void)state;
+    start(true, MANY);
+    lie();
+    for (int second = 0; second < 60; second++) {
+        run(SECOND_NS);
+        held += is_held(0);
+    }
+    assert_in_range(held, 8, 12);
+    for (int second = 0; second < 20; second++) {
+        run(SECOND_NS);
+        held += is_held(0);
+    }
+    assert_true(held > 12);
+}
+
+static void a_log_that_fills_up_is_more_than_it_is_worth(void **state)
+{
+    struct node_options options = obedient(usual_options());
+    uint32_t held = 0;
+    (void)state;
+    options.limits.quarantines = true;
+    options.log_bytes = LITTLE;
+    start_with(options, MANY, NODES);
+    lie();
+    for (int second = 0; second < 30; second++) {
+        run(SECOND_NS);
+        held += is_held(0);
+    }
+    assert_in_range(held, 1, 6);
+    must_agree(20 * SECOND_NS);
+}
+
+static void where_nobody_asked_for_votes_nothing_is_held(void **state)
+{
+    (void)state;
+    start(false, NODES);
+    lie();
+    for (int second = 0; second < 10; second++) {
+        run(SECOND_NS);
+        for (uint32_t i = 0; i < LIAR; i++)
+            assert_false(is_held(i));
+    }
+    must_agree(10 * SECOND_NS);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        EXPULSION(what_is_voted_out_has_moved_no_base),
+        EXPULSION(nor_has_what_came_when_it_had_just_been_met),
+        EXPULSION(what_is_not_voted_out_comes_after_all),
+        EXPULSION(a_log_that_fills_up_is_more_than_it_is_worth),
+        EXPULSION(who_was_released_is_not_held_again_at_once),
+        EXPULSION(where_nobody_asked_for_votes_nothing_is_held),
+    };
+    return cmocka_run_group_tests(tests, open_all, close_all);
+}
