@@ -209,6 +209,16 @@ void quarantine_on_rumor(struct node *node, const struct rumor_step *step)
     hold_begin(node, step->place);
 }
 
+/* Whoever is out waits until what it published is out of the version: before that it would be given
+ * to the learner. */
+static bool is_to_wait(const struct node *node, const struct hold *hold, uint32_t place)
+{
+    const struct origin *origin = &broadcast_versions(node)->origins[place];
+    if (verdict_reason(node, origin->id))
+        return origin->next > origin->keep;
+    return node->now_ns < hold->until_ns && !effect_allows(node, place, hold->length);
+}
+
 /* What is held and need not be any more. */
 static void release(struct node *node)
 {
@@ -216,14 +226,10 @@ static void release(struct node *node)
     const bool may = may_hold(node);
     for (uint32_t place = 0; place < versions->count; place++) {
         struct hold *hold = &node->quarantine->holds[place];
-        if (!hold_has(node, place))
-            continue;
-        const bool is_over = node->now_ns >= hold->until_ns;
-        if (may && !is_over && !verdict_reason(node, versions->origins[place].id) &&
-            !effect_allows(node, place, hold->length))
+        if (!hold_has(node, place) || (may && is_to_wait(node, hold, place)))
             continue;
         hold_end(node, place);
-        hold->free_ns = is_over || !may ? node->now_ns + FREE_NS : 0;
+        hold->free_ns = !may || node->now_ns >= hold->until_ns ? node->now_ns + FREE_NS : 0;
     }
 }
 

@@ -71,18 +71,19 @@ static void what_is_voted_out_has_moved_no_base(void **state)
     uint32_t had[NODES], place, held = 0;
     (void)state;
     start(true, NODES);
+    for (uint32_t i = 0; i < LIAR; i += 2) /* many are about to publish when it is decided */
+        world.nodes[i].step_ns = 500 * MILLI_NS;
     for (uint32_t i = 0; i < LIAR; i++)
         had[i] = liar_at(i, &place)->next;
     lie();
-    for (int second = 0; second < 20 && !is_out(0); second++) {
-        run(SECOND_NS);
+    for (int step = 0; step < 2000; step++) {
+        run(SECOND_NS / 100);
         for (uint32_t i = 0; i < LIAR; i++) {
             held += is_held(i);
             assert_true(applied_at(i) <= had[i]);
         }
     }
-    assert_true(is_out(0) && held > 0);
-    run(3 * SECOND_NS);
+    assert_true(held > 0);
     for (uint32_t i = 0; i < LIAR; i++) {
         assert_true(is_out(i));
         assert_false(is_held(i));
@@ -101,12 +102,11 @@ static void nor_has_what_came_when_it_had_just_been_met(void **state)
     start_with(options, NODES, NODES - 1);
     lie();
     world_start(&world, LIAR);
-    for (int second = 0; second < 60 && !is_out(0); second++) {
-        run(SECOND_NS);
+    for (int step = 0; step < 6000; step++) {
+        run(SECOND_NS / 100);
         for (uint32_t i = 0; i < LIAR; i++)
             assert_int_equal(applied_at(i), 0);
     }
-    run(3 * SECOND_NS);
     for (uint32_t i = 0; i < LIAR; i++) {
         assert_true(is_out(i));
         assert_int_equal(liar_at(i, &place)->next, 0);
