@@ -37,6 +37,9 @@ foreach(ROOM backend entries gather augment adam optimizer_step transformer atte
   set_tests_properties(${ROOM}_cuda_on_cpu PROPERTIES ENVIRONMENT
                        HEARSAY_CUDA=$<TARGET_FILE:hearsay-cuda-on-cpu>)
 endforeach()
+add_test(NAME random_calls_cuda_on_cpu COMMAND random_calls 2 20000)
+set_tests_properties(random_calls_cuda_on_cpu PROPERTIES ENVIRONMENT
+                     HEARSAY_CUDA=$<TARGET_FILE:hearsay-cuda-on-cpu>)
 foreach(ROOM backend device)
   add_test(NAME ${ROOM}_cudnn_on_cpu COMMAND test_${ROOM})
   set_tests_properties(${ROOM}_cudnn_on_cpu PROPERTIES ENVIRONMENT

@@ -25,28 +25,30 @@ static size_t entries_of(const struct hearsay_tensor *tensor)
     return entries;
 }
 
-static void put(const struct hearsay_tensor *tensor, size_t at, float value)
+static void put(const struct given *given, uint32_t i, size_t at, float value)
 {
-    if (tensor->dtype == HEARSAY_FLOAT32)
-        ((float *)tensor->data)[at] = value;
+    const uint32_t dtype = given->tensors[i].dtype;
+    if (dtype == HEARSAY_FLOAT32)
+        ((float *)given->trained[i])[at] = value;
     else
-        ((uint16_t *)tensor->data)[at] =
-            tensor->dtype == HEARSAY_BFLOAT16 ? half_to_bfloat16(value) : half_to_float16(value);
+        ((uint16_t *)given->trained[i])[at] =
+            dtype == HEARSAY_BFLOAT16 ? half_to_bfloat16(value) : half_to_float16(value);
 }
 
-static float get(const struct hearsay_tensor *tensor, size_t at)
+static float get(const struct given *given, uint32_t i, size_t at)
 {
-    if (tensor->dtype == HEARSAY_FLOAT32)
-        return ((const float *)tensor->data)[at];
-    const uint16_t half = ((const uint16_t *)tensor->data)[at];
-    return tensor->dtype == HEARSAY_BFLOAT16 ? half_of_bfloat16(half) : half_of_float16(half);
+    const uint32_t dtype = given->tensors[i].dtype;
+    if (dtype == HEARSAY_FLOAT32)
+        return ((const float *)given->trained[i])[at];
+    const uint16_t half = ((const uint16_t *)given->trained[i])[at];
+    return dtype == HEARSAY_BFLOAT16 ? half_of_bfloat16(half) : half_of_float16(half);
 }
 
 static void make(struct given *given, uint32_t i)
 {
     struct hearsay_tensor *tensor = &given->tensors[i];
     given->bytes[i] = entries_of(tensor) * size_of(tensor);
-    tensor->data = malloc(given->bytes[i]);
+    tensor->data = given->trained[i] = malloc(given->bytes[i]);
     CHECK(tensor->data);
 }
 
@@ -102,13 +104,105 @@ void given_init(struct given *given, uint32_t kind, unsigned start)
     }
     for (uint32_t i = 0; i < given->count; i++)
         for (size_t at = 0; at < entries_of(&given->tensors[i]); at++)
-            put(&given->tensors[i], at, (float)(0.2 * rng_uniform(&rng) - 0.1));
+            put(given, i, at, (float)(0.2 * rng_uniform(&rng) - 0.1));
+}
+
+void given_copy(struct given *given, struct backend *gpu)
+{
+    CHECK(!given->is_copied);
+    given->is_copied = true;
+    given->gpu = gpu;
+    for (uint32_t i = 0; i < given->count; i++) {
+        struct hearsay_tensor *tensor = &given->tensors[i];
+        tensor->data = gpu ? gpu->take(gpu, given->bytes[i]) : malloc(given->bytes[i]);
+        tensor->device = gpu ? HEARSAY_CUDA : HEARSAY_CPU;
+        CHECK(tensor->data);
+    }
+    given_spoil_copies(given);
+}
+
+/* From what is trained, or from bytes that are no numbers. */
+static void write_data(struct given *given, uint32_t i, const void *from)
+{
+    if (given->gpu)
+        given->gpu->upload(given->gpu, given->tensors[i].data, from, given->bytes[i]);
+    else
+        memcpy(given->tensors[i].data, from, given->bytes[i]);
+}
+
+/* All that was asked of the GPU is done. */
+static void finish(const struct given *given)
+{
+    uint8_t byte;
+    if (given->gpu)
+        given->gpu->download(given->gpu, &byte, given->tensors[0].data, 1);
+}
+
+/* As a caller's function may do by mistake. */
+static void call_from_inside(struct given *given)
+{
+    if (given->node && hearsay_step(given->node, 1, 0, NULL) != HEARSAY_BUSY)
+        CHECK(!"a call from inside a call is refused");
+}
+
+static void enter(struct given *given)
+{
+    CHECK(given->is_copied && !given->is_inside);
+    given->is_inside = true;
+    if ((given->fetches + given->stores) % 5 == 0)
+        call_from_inside(given);
+}
+
+void given_fetch(void *self)
+{
+    struct given *given = self;
+    enter(given);
+    for (uint32_t i = 0; i < given->count; i++)
+        write_data(given, i, given->trained[i]);
+    finish(given);
+    given->fetches++;
+    given->is_inside = false;
+}
+
+void given_store(void *self)
+{
+    struct given *given = self;
+    enter(given);
+    for (uint32_t i = 0; i < given->count; i++)
+        if (given->gpu)
+            given->gpu->download(given->gpu, given->trained[i], given->tensors[i].data,
+                                 given->bytes[i]);
+        else
+            memcpy(given->trained[i], given->tensors[i].data, given->bytes[i]);
+    given->stores++;
+    given->is_inside = false;
+}
+
+void given_spoil_copies(struct given *given)
+{
+    for (uint32_t i = 0; given->is_copied && i < given->count; i++) {
+        void *none = malloc(given->bytes[i]);
+        CHECK(none);
+        memset(none, 0xFF, given->bytes[i]);
+        write_data(given, i, none);
+        free(none);
+    }
+    finish(given);
+}
+
+bool given_is_sound(const struct given *given)
+{
+    for (uint32_t i = 0; i < given->count; i++)
+        for (size_t at = 0; at < entries_of(&given->tensors[i]); at++)
+            if (!isfinite(get(given, i, at)))
+                return false;
+    return true;
 }
 
 void given_vary(struct given *given, struct rng *rng)
 {
     for (uint32_t i = 0; i < given->count; i++) {
-        free(given->tensors[i].data);
+        free(given->trained[i]);
         given->tensors[i].dtype = rng_below(rng, 3);
         make(given, i);
     }
@@ -125,8 +219,14 @@ void given_free_names(struct given *given)
 void given_free(struct given *given)
 {
     given_free_names(given);
-    for (uint32_t i = 0; i < given->count; i++)
-        free(given->tensors[i].data);
+    for (uint32_t i = 0; i < given->count; i++) {
+        void *data = given->tensors[i].data;
+        if (given->gpu)
+            given->gpu->give(given->gpu, data);
+        else if (given->is_copied)
+            free(data);
+        free(given->trained[i]);
+    }
     *given = (struct given){.count = 0};
 }
 
@@ -138,21 +238,20 @@ size_t given_parameters(const struct given *given)
     return parameters;
 }
 
-static const struct hearsay_tensor *draw_entry(const struct given *given, struct rng *rng,
-                                               size_t *at)
+static uint32_t draw_entry(const struct given *given, struct rng *rng, size_t *at)
 {
-    const struct hearsay_tensor *tensor = &given->tensors[rng_below(rng, given->count)];
-    *at = rng_below(rng, (uint32_t)entries_of(tensor));
-    return tensor;
+    const uint32_t i = rng_below(rng, given->count);
+    *at = rng_below(rng, (uint32_t)entries_of(&given->tensors[i]));
+    return i;
 }
 
 void given_train(struct given *given, struct rng *rng)
 {
     size_t at;
-    for (int i = 0; i < 8; i++) {
-        const struct hearsay_tensor *tensor = draw_entry(given, rng, &at);
+    for (int moved = 0; moved < 8; moved++) {
+        const uint32_t i = draw_entry(given, rng, &at);
         const float step = (float)(0.1 * rng_uniform(rng) - 0.05);
-        put(tensor, at, 0.999f * get(tensor, at) + step);
+        put(given, i, at, 0.999f * get(given, i, at) + step);
     }
 }
 
@@ -160,8 +259,8 @@ void given_poison(struct given *given, struct rng *rng)
 {
     const float values[] = {NAN, INFINITY, -INFINITY, 3e38f, -1e5f};
     size_t at;
-    const struct hearsay_tensor *tensor = draw_entry(given, rng, &at);
-    put(tensor, at, values[rng_below(rng, 5)]);
+    const uint32_t i = draw_entry(given, rng, &at);
+    put(given, i, at, values[rng_below(rng, 5)]);
 }
 
 /* What is wrong with one tensor. */

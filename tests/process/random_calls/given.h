@@ -1,7 +1,17 @@
-/* Tensors as a caller has them, each in memory of its own, and ways in which they are wrong. */
+/* Tensors as a caller has them, each in memory of its own, and ways in which they are wrong. What
+ * is trained is their data, or, where they are copies of it, something else in the process's
+ * memory:
+ *
+ *   fetch  trained ─► data     before the library looks
+ *   store  trained ◄─ data     after it has written
+ *
+ * Between calls copies hold no numbers, so that who looks without having asked is found out. */
 #ifndef HEARSAY_TESTS_PROCESS_RANDOM_CALLS_GIVEN_H
 #define HEARSAY_TESTS_PROCESS_RANDOM_CALLS_GIVEN_H
 
+#include <stdbool.h>
+
+#include "backend/backend.h"
 #include "base/rng.h"
 #include "hearsay.h"
 
@@ -11,14 +21,29 @@
 
 struct given {
     struct hearsay_tensor tensors[GIVEN_TENSORS];
-    size_t bytes[GIVEN_TENSORS]; /* of data */
-    uint32_t count;              /* of tensors */
+    void *trained[GIVEN_TENSORS]; /* what training moves */
+    size_t bytes[GIVEN_TENSORS];  /* of data, and of what is trained */
+    uint32_t count;               /* of tensors */
+    bool is_copied;               /* data is not what is trained */
+    struct backend *gpu;          /* lent: data lies there; NULL: in the process's memory */
+    struct hearsay *node;         /* whose they are; NULL: not known yet */
+    bool is_inside;               /* fetch or store is being called */
+    uint32_t fetches, stores;     /* calls of these */
 };
 
 /* Of this kind, with first weights that follow from the start; all are copies. */
 void given_init(struct given *given, uint32_t kind, unsigned start);
 /* The same names and shapes, of types that are drawn, and of no value. */
 void given_vary(struct given *given, struct rng *rng);
+/* From now on data is a copy, on this GPU or in the process's memory (NULL), of what is trained. */
+void given_copy(struct given *given, struct backend *gpu);
+/* The two functions of hearsay_options; self: struct given. */
+void given_fetch(void *self);
+void given_store(void *self);
+/* After a call: copies hold no numbers. */
+void given_spoil_copies(struct given *given);
+/* Is all that is trained a number? */
+bool given_is_sound(const struct given *given);
 /* The caller's names may go after a call, and the data after close. */
 void given_free_names(struct given *given);
 void given_free(struct given *given);

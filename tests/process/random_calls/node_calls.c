@@ -10,6 +10,12 @@
 #define PAGE_ROOM (1u << 16)
 #define WAIT_S    0.003 /* at most, where a wait may be in vain */
 
+/* All who are open. */
+#define MEETING_S       0.3 /* for each, to join the others */
+#define TOGETHER_S      0.02
+#define TOGETHER_ROUNDS 4
+#define TOGETHER_STEPS  5
+
 /* Of exactly so many bytes; NULL: of none. */
 static void *room_of(size_t bytes)
 {
@@ -40,9 +46,8 @@ static double draw_timeout(struct player *player, const struct slot *slot)
     }
 }
 
-static void call_join(struct player *player, struct slot *slot)
+static void join(struct player *player, struct slot *slot, double timeout_s)
 {
-    const double timeout_s = draw_timeout(player, slot);
     uint32_t inner = ALLOW(HEARSAY_OK);
     if (slot->joined != JOINED_YES)
         inner |=
@@ -53,6 +58,11 @@ static void call_join(struct player *player, struct slot *slot)
     slot_expect(player, slot, CALL_JOIN, error, slot_allowed_open(player, slot, inner));
     if (error == HEARSAY_OK)
         slot->joined = JOINED_YES;
+}
+
+static void call_join(struct player *player, struct slot *slot)
+{
+    join(player, slot, draw_timeout(player, slot));
 }
 
 static double draw_loss(struct player *player)
@@ -77,7 +87,7 @@ static void train(struct player *player, struct slot *slot)
     if (!slot->diverges || !player_chance(player, 20))
         return;
     given_poison(&slot->given, &player->rng);
-    slot->may_end = true;
+    slot->may_end = slot->place->has_diverged = true;
 }
 
 static void call_step(struct player *player, struct slot *slot)
@@ -86,8 +96,12 @@ static void call_step(struct player *player, struct slot *slot)
     const bool is_bad = samples == 0 || samples > UINT32_MAX;
     int changed = 7;
     train(player, slot);
+    const uint32_t stores = slot->given.stores;
     const int error = hearsay_step(slot->node, samples, draw_loss(player),
                                    player_chance(player, 4) ? NULL : &changed);
+    if (slot->given.is_copied && changed != 7 && slot->given.stores - stores != (uint32_t)changed)
+        slot_complain("*changed is %d, and copies were written back %u times", changed,
+                      (unsigned)(slot->given.stores - stores));
     slot_expect(player, slot, CALL_STEP, error,
                 slot_allowed_joined(player, slot, ALLOW(is_bad ? HEARSAY_ARGUMENT : HEARSAY_OK)));
     if (changed != 7 && (error != HEARSAY_OK || (changed != 0 && changed != 1)))
@@ -338,6 +352,19 @@ static void call_abi(struct player *player, struct slot *slot)
     player->returned[CALL_ABI][HEARSAY_OK]++;
 }
 
+/* What is trained is a number, and copies are written back in a call, once at the most. */
+static void check_given(struct slot *slot, enum call call, uint32_t stores)
+{
+    const bool may_store = call == CALL_JOIN || call == CALL_STEP || call == CALL_SETTLE ||
+                           call == CALL_SAVE || call == CALL_BASE;
+    if (stores > (may_store ? 1 : 0))
+        slot_complain("copies were written back %u times in one call", (unsigned)stores);
+    if (slot->joined == JOINED_YES && !slot->may_end && !slot->place->has_diverged &&
+        !given_is_sound(&slot->given))
+        slot_complain("what is trained is no number");
+    given_spoil_copies(&slot->given);
+}
+
 void node_call(struct player *player, struct slot *slot, enum call call)
 {
     static void (*const calls[CALL_COUNT])(struct player *,
@@ -353,5 +380,36 @@ void node_call(struct player *player, struct slot *slot, enum call call)
                                                              [CALL_CLOSE] = call_close,
                                                              [CALL_ERROR_TEXT] = call_error_text};
     CHECK(call < CALL_COUNT && calls[call]);
+    const uint32_t stores = slot->given.stores;
     calls[call](player, slot);
+    if (!player->is_crowd && slot->state == SLOT_OPEN)
+        check_given(slot, call, slot->given.stores - stores);
+}
+
+/* As long as it takes to hear each other. */
+static void settle(struct player *player, struct slot *slot)
+{
+    const uint32_t stores = slot->given.stores;
+    const uint32_t inner = ALLOW(HEARSAY_OK) | ALLOW(HEARSAY_TIMEOUT);
+    slot_expect(player, slot, CALL_SETTLE, hearsay_settle(slot->node, TOGETHER_S),
+                slot_allowed_joined(player, slot, inner));
+    check_given(slot, CALL_SETTLE, slot->given.stores - stores);
+}
+
+void node_calls_together(struct player *player, struct slot slots[SLOT_COUNT])
+{
+    for (int i = 0; i < SLOT_COUNT; i++)
+        if (slots[i].state == SLOT_OPEN) {
+            const uint32_t stores = slots[i].given.stores;
+            join(player, &slots[i], MEETING_S);
+            check_given(&slots[i], CALL_JOIN, slots[i].given.stores - stores);
+        }
+    for (int round = 0; round < TOGETHER_ROUNDS; round++) {
+        for (int i = 0; i < SLOT_COUNT; i++)
+            for (int step = 0; slots[i].state == SLOT_OPEN && step < TOGETHER_STEPS; step++)
+                node_call(player, &slots[i], CALL_STEP);
+        for (int i = 0; i < SLOT_COUNT; i++)
+            if (slots[i].state == SLOT_OPEN && slots[i].joined == JOINED_YES)
+                settle(player, &slots[i]);
+    }
 }

@@ -6,6 +6,8 @@
 
 /* Any call but open and free; the reference model follows. */
 void node_call(struct player *player, struct slot *slot, enum call call);
+/* All that are open train for a while, and hear each other: what one publishes others apply. */
+void node_calls_together(struct player *player, struct slot slots[SLOT_COUNT]);
 /* The slot is empty afterwards. */
 void node_call_free(struct player *player, struct slot *slot);
 

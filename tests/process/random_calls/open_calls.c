@@ -6,6 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "backend/cuda/cuda_module.h"
+#include "backend/device.h"
 #include "config/config_key.h"
 #include "crypto/identity.h"
 #include "crypto/secret.h"
@@ -44,6 +46,15 @@ static void place_init(struct place *place, const char *name, uint8_t seed)
     CHECK(identity_save(&identity, path, &problem) == OK);
 }
 
+static struct backend *open_gpu(void)
+{
+    struct backend *gpu;
+    char text[DEVICE_TEXT_MAX];
+    struct problem problem;
+    CHECK(device_open("cuda:0", 1, PRECISION_FP32, &gpu, text, &problem) == OK);
+    return gpu;
+}
+
 void open_calls_begin(struct places *places)
 {
     static const char *const NAMES[OPEN_PLACES] = {"a", "b", "c", "d", "e"};
@@ -60,6 +71,14 @@ void open_calls_begin(struct places *places)
     write_file(CONFIG_FILE, "[node]\nlisten = 127.0.0.1:0\n[exchange]\nsteps_min = 4\n");
     write_file("bad.conf", "[node\nlisten ! \377\n= 3\n");
     write_file("no-folder", "");
+    if (cuda_module()->devices() > 0)
+        places->gpu = open_gpu();
+}
+
+void open_calls_end(struct places *places)
+{
+    if (places->gpu)
+        places->gpu->close(places->gpu);
 }
 
 static int remove_one(const char *path, const struct stat *found, int type, struct FTW *at)
@@ -77,6 +96,7 @@ static void forget(struct place *place)
     place->is_shared = false;
     place->kept_bytes = 0;
     place->kind = -1;
+    place->has_diverged = false;
 }
 
 static void set(struct opening *opening, const char *key, const char *value)
@@ -88,7 +108,7 @@ static void set(struct opening *opening, const char *key, const char *value)
 }
 
 /* All that a node needs; and the data of the preset xor, if it has no run. */
-static struct opening *opening_new(const struct given *given, uint32_t kind, const char *folder)
+static struct opening *opening_new(struct given *given, uint32_t kind, const char *folder)
 {
     char key[32];
     struct opening *opening = calloc(1, sizeof *opening);
@@ -98,6 +118,11 @@ static struct opening *opening_new(const struct given *given, uint32_t kind, con
                                                 .tensors_count = given->count,
                                                 .settings = opening->settings,
                                                 .run = kind == GIVEN_NATIVE ? NULL : "random"};
+    if (given->is_copied) {
+        opening->options.fetch = given_fetch;
+        opening->options.store = given_store;
+        opening->options.self = given;
+    }
     (void)snprintf(key, sizeof key, "%.16s.key", folder);
     set(opening, "node.listen", "127.0.0.1:0");
     set(opening, "node.swarm_key", "swarm.key");
@@ -124,14 +149,21 @@ static void find_address(struct slot *slot)
     free(page);
 }
 
-/* It is called; whether the two are of one swarm or not. */
-static void call_another(struct player *player, struct slot *slot, struct opening *opening,
-                         struct slot others[SLOT_COUNT])
+/* One that can be called, or NULL. */
+static struct slot *draw_other(struct player *player, struct slot others[SLOT_COUNT])
 {
-    struct slot *other = &others[player_below(player, SLOT_COUNT)];
-    if (other->state != SLOT_OPEN || other->address[0] == '\0' ||
-        (other->kind != slot->kind && !player_chance(player, 4)))
-        return;
+    const uint32_t first = player_below(player, SLOT_COUNT);
+    for (uint32_t i = 0; i < SLOT_COUNT; i++) {
+        struct slot *other = &others[(first + i) % SLOT_COUNT];
+        if (other->state == SLOT_OPEN && other->address[0] != '\0')
+            return other;
+    }
+    return NULL;
+}
+
+/* Whether the two are of one swarm or not. */
+static void call_other(struct slot *slot, struct opening *opening, struct slot *other)
+{
     set(opening, "node.peers", other->address);
     slot->is_alone = other->is_alone = false;
     slot->may_end = other->may_end = true; /* who has the rest of a base may close */
@@ -169,6 +201,7 @@ static int open_it(struct slot *slot, struct opening *opening)
     memset(opening, 0x5a, sizeof *opening);
     free(opening);
     given_free_names(&slot->given);
+    slot->given.node = slot->node;
     slot->state = error == HEARSAY_OK ? SLOT_OPEN : SLOT_REFUSED;
     if (error != HEARSAY_OK)
         given_free(&slot->given);
@@ -189,12 +222,18 @@ void open_call_good(struct player *player, struct slot *slot, struct places *pla
     static const uint32_t KINDS[OPEN_PLACES] = {0, 0, 1, 2, GIVEN_NATIVE};
     const uint32_t i = player_below(player, OPEN_PLACES);
     struct place *place = &places->good[i];
-    const uint32_t kind = player_chance(player, 8) ? player_below(player, GIVEN_KINDS) : KINDS[i];
-    if (!place->is_open && player_chance(player, 8))
+    struct slot *other = player_chance(player, 4) ? NULL : draw_other(player, others);
+    const uint32_t kind = player_chance(player, 8) ? player_below(player, GIVEN_KINDS)
+                          : other                  ? other->kind
+                                                   : KINDS[i];
+    if (!place->is_open && (player_chance(player, 8) || (other && place->kind != (int)kind)))
         forget(place);
     *slot = (struct slot){.kind = kind, .is_alone = true, .diverges = player_chance(player, 4)};
     given_init(&slot->given, kind, 1);
     slot->parameters = given_parameters(&slot->given);
+    if (player_chance(player, 2))
+        given_copy(&slot->given,
+                   kind != GIVEN_NATIVE && player_chance(player, 2) ? places->gpu : NULL);
     struct opening *opening = opening_new(&slot->given, kind, place->name);
     vary_settings(player, opening);
     uint32_t allowed = ALLOW(place->is_open ? HEARSAY_FAILED : HEARSAY_OK);
@@ -202,8 +241,8 @@ void open_call_good(struct player *player, struct slot *slot, struct places *pla
         allowed |= ALLOW(HEARSAY_FAILED); /* its checkpoint is another model's */
     else if (place->kind >= 0 && player_chance(player, 4))
         given_poison(&slot->given, &player->rng); /* of no account: it goes on */
-    if (!place->is_open && player_chance(player, 2))
-        call_another(player, slot, opening, others);
+    if (!place->is_open && other)
+        call_other(slot, opening, other);
     const int error = open_it(slot, opening);
     slot_expect(player, slot, CALL_OPEN, error, allowed);
     if (error == HEARSAY_OK)

@@ -9,11 +9,13 @@
 /* The state folders, keys and files of the configuration, in the working folder. */
 struct places {
     struct place good[OPEN_PLACES];
-    struct place wild; /* of nodes whose settings are drawn */
-    struct place bad;  /* of what is refused */
-    struct place own;  /* of a child's node */
+    struct place wild;   /* of nodes whose settings are drawn */
+    struct place bad;    /* of what is refused */
+    struct place own;    /* of a child's node */
+    struct backend *gpu; /* where some tensors lie; NULL: there is none, and no stand-in */
 };
 void open_calls_begin(struct places *places);
+void open_calls_end(struct places *places);
 
 /* Into an empty slot. `others` may be called, or have the folder that is wanted. */
 void open_call_good(struct player *player, struct slot *slot, struct places *places,

@@ -18,13 +18,13 @@
 #include "process/random_calls/open_calls.h"
 
 /* Of so many draws. */
-enum { FORK = CALL_COUNT, CROWD, OPEN_BAD, OPEN_WILD, KINDS };
+enum { FORK = CALL_COUNT, CROWD, OPEN_BAD, OPEN_WILD, TOGETHER, KINDS };
 static const uint32_t WEIGHTS[KINDS] = {
     [CALL_ABI] = 200,         [CALL_OPEN] = 40,    [CALL_JOIN] = 900, [CALL_STEP] = 2800,
     [CALL_SETTLE] = 60,       [CALL_BASE] = 600,   [CALL_SAVE] = 40,  [CALL_EXTRA] = 1000,
     [CALL_INFO] = 1200,       [CALL_STATUS] = 150, [CALL_CLOSE] = 14, [CALL_FREE] = 30,
     [CALL_ERROR_TEXT] = 1500, [FORK] = 2,          [CROWD] = 6,       [OPEN_BAD] = 1000,
-    [OPEN_WILD] = 10};
+    [OPEN_WILD] = 10,         [TOGETHER] = 10};
 
 struct scene {
     struct player player;
@@ -126,6 +126,9 @@ static void make_call(struct player *player)
         if (slot->state == SLOT_EMPTY)
             open_call_wild(player, slot, &scene.places);
         break;
+    case TOGETHER:
+        node_calls_together(player, scene.slots);
+        break;
     default:
         node_call(player, slot, (enum call)kind);
         break;
@@ -173,6 +176,7 @@ int main(int argc, char **argv)
     }
     for (int i = 0; i < SLOT_COUNT; i++)
         free_slot(&scene.slots[i]);
+    open_calls_end(&scene.places);
     print_returned(&scene.player);
     CHECK(chdir("/") == 0);
     return nftw(folder, remove_one, 8, FTW_DEPTH | FTW_PHYS) == 0 ? 0 : 1;

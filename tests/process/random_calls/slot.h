@@ -30,6 +30,7 @@ struct place {
     uint32_t kept_bytes; /* of the caller's */
     uint8_t kept;        /* each of them */
     int kind;            /* of the tensors that its checkpoints may be of; -1: there are none */
+    bool has_diverged;   /* weights in its checkpoints may be no numbers */
 };
 
 struct slot {
