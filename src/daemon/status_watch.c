@@ -159,6 +159,7 @@ static const struct field HARM[] = {
     FIELD(node_harm, id, "id", FIELD_ID),
     FIELD(node_harm, incarnation, "incarnation", FIELD_U64),
     FIELD(node_harm, harms, "harms", FIELD_FLAG),
+    FIELD(node_harm, is_held, "held", FIELD_FLAG),
     FIELD(node_harm, agreement, "agreement", FIELD_REAL),
     FIELD(node_harm, typical, "typical_agreement", FIELD_REAL),
     FIELD(node_harm, length, "length", FIELD_REAL),

@@ -22,11 +22,13 @@ uint32_t node_votes_changes(const struct node *node);
 enum error node_on_vote(struct node *node, uint64_t now_ns,
                         const uint8_t vote[static VOTE_BYTES]) MUST_USE;
 
-/* Who harms, as this node finds (effect.h), or as others have voted; false: no more do. */
+/* Who harms, as this node finds (effect.h), or as others have voted, or is held (quarantine.h);
+ * false: no more do. */
 struct node_harm {
     uint8_t id[ID_BYTES];
     uint64_t incarnation;
     bool harms;       /* this node finds so */
+    bool is_held;     /* what it publishes waits: it is longer than others' */
     double agreement; /* of its rumors with what is learned here, -1 .. 1; NAN: not known */
     double typical;   /* the same of the origin in the middle */
     double length;    /* times as long as what others publish; NAN: not known */

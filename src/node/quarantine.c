@@ -219,6 +219,14 @@ static bool is_to_wait(const struct node *node, const struct hold *hold, uint32_
     return node->now_ns < hold->until_ns && !effect_allows(node, place, hold->length);
 }
 
+static void note_release(struct node *node, const struct origin *origin)
+{
+    struct note *note = notes_add(&node->notes, node->now_ns, NOTE_HARM, LEVEL_INFO,
+                                  "what it published is longer than others' and was held: it was "
+                                  "not voted out, and moves the base now");
+    identity_text(note->who, origin->id);
+}
+
 /* What is held and need not be any more. */
 static void release(struct node *node)
 {
@@ -229,7 +237,12 @@ static void release(struct node *node)
         if (!hold_has(node, place) || (may && is_to_wait(node, hold, place)))
             continue;
         hold_end(node, place);
-        hold->free_ns = !may || node->now_ns >= hold->until_ns ? node->now_ns + FREE_NS : 0;
+        if (may && node->now_ns < hold->until_ns) {
+            hold->free_ns = 0;
+            continue;
+        }
+        hold->free_ns = node->now_ns + FREE_NS;
+        note_release(node, &versions->origins[place]);
     }
 }
 
@@ -257,10 +270,12 @@ bool node_harm(const struct node *node, uint32_t i, struct node_harm *out)
         const struct origin *origin = &versions->origins[place];
         const struct origin_effect effect = effect_of(node, place);
         const uint32_t votes = votes_against(node, origin->id);
-        if ((!effect.harms && votes == 0) || i-- > 0)
+        const bool is_held = hold_has(node, place);
+        if ((!effect.harms && votes == 0 && !is_held) || i-- > 0)
             continue;
         *out = (struct node_harm){.incarnation = origin->incarnation,
                                   .harms = effect.harms,
+                                  .is_held = is_held,
                                   .agreement = effect.agreement,
                                   .typical = effect.typical,
                                   .length = effect.length,

@@ -9,6 +9,7 @@
 
 #include "node/broadcast/broadcast.h"
 #include "node/broadcast/hold.h"
+#include "node/harm.h"
 #include "node/orders/proofs.h"
 #include "support/sim/expulsion_story.h"
 
@@ -56,6 +57,16 @@ static bool is_held(uint32_t i)
     return liar_at(i, &place) && hold_has(world.nodes[i].node, place);
 }
 
+/* As `hearsay status` shows. */
+static bool is_shown_as_held(uint32_t i)
+{
+    struct node_harm harm;
+    for (uint32_t k = 0; node_harm(world.nodes[i].node, k, &harm); k++)
+        if (memcmp(harm.id, world.nodes[LIAR].identity.id, ID_BYTES) == 0)
+            return harm.is_held;
+    return false;
+}
+
 static bool is_out(uint32_t i)
 {
     return proofs_against(world.nodes[i].node, world.nodes[LIAR].identity.id) != NULL;
@@ -80,6 +91,7 @@ static void what_is_voted_out_has_moved_no_base(void **state)
         run(SECOND_NS / 100);
         for (uint32_t i = 0; i < LIAR; i++) {
             held += is_held(i);
+            assert_int_equal(is_shown_as_held(i), is_held(i));
             assert_true(applied_at(i) <= had[i]);
         }
     }
@@ -132,6 +144,7 @@ static void what_is_not_voted_out_comes_after_all(void **state)
     run(5 * SECOND_NS);
     assert_false(is_out(0));
     assert_false(is_held(0));
+    assert_true(world.nodes[0].notes[NOTE_HARM] > 0); /* that it is released */
     assert_true(applied_at(0) > had);
     must_agree(20 * SECOND_NS);
 }

@@ -242,10 +242,13 @@ static void print_harms(FILE *out, const json_t *page)
                           real_of(harm, "agreement"), real_of(harm, "typical_agreement"),
                           real_of(harm, "length"));
         else
-            (void)fprintf(out, "not here, as others find");
+            (void)fprintf(out, "not here, as %s",
+                          real_of(harm, "votes") > 0 ? "others find" : "far as is known");
         if (real_of(harm, "votes_needed") > 0)
             (void)fprintf(out, "; %s of %s votes", whole(harm, "votes").text,
                           whole(harm, "votes_needed").text);
+        if (flag_of(harm, "held"))
+            (void)fprintf(out, "; what it publishes waits: it is longer than others'");
         (void)fputc('\n', out);
     }
 }
