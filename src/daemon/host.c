@@ -199,6 +199,19 @@ static void on_relapsed(struct host *host, uint64_t now_ns, const struct learner
     host->owner.on_event(host->owner.self, now_ns, event);
 }
 
+static void on_evaluated(struct host *host, uint64_t now_ns, const struct learner_event *event)
+{
+    struct training_watch *watch = &host->training;
+    char text[200];
+    if (!training_watch_on_evaluation(watch, now_ns, &event->evaluation))
+        return;
+    (void)snprintf(text, sizeof text,
+                   "the base's accuracy fell from %.1f to %.1f %%: training comes apart; lower "
+                   "train.rate or set train.clip, on all nodes",
+                   100 * watch->best, 100 * evaluation_accuracy(&event->evaluation));
+    event_log_say(&host->report, now_ns, NOTE_DIVERGED, LEVEL_WARNING, text);
+}
+
 bool host_drain(struct host *host)
 {
     struct learner_event event;
@@ -220,7 +233,7 @@ bool host_drain(struct host *host)
             on_relapsed(host, now_ns, &event);
             break;
         case LEARNER_EVALUATED:
-            training_watch_on_evaluation(&host->training, now_ns, &event.evaluation);
+            on_evaluated(host, now_ns, &event);
             host->owner.on_event(host->owner.self, now_ns, &event);
             break;
         }

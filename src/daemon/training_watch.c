@@ -4,6 +4,8 @@
 
 #include "daemon/json_fields.h"
 
+#define WORTH 0.2 /* an accuracy below that may double and halve */
+
 void training_watch_init(struct training_watch *watch)
 {
     *watch = (struct training_watch){.loss = NAN};
@@ -19,11 +21,16 @@ void training_watch_on_step(struct training_watch *watch, uint64_t now_ns,
     time_spent_add(&watch->spent, &event->spent);
 }
 
-void training_watch_on_evaluation(struct training_watch *watch, uint64_t now_ns,
+bool training_watch_on_evaluation(struct training_watch *watch, uint64_t now_ns,
                                   const struct evaluation *evaluation)
 {
+    const double accuracy = evaluation_accuracy(evaluation);
+    const bool was_falling = watch->is_falling;
     watch->evaluation = *evaluation;
     watch->evaluated_ns = now_ns;
+    watch->best = fmax(watch->best, accuracy); /* which may not be known */
+    watch->is_falling = watch->best >= WORTH && accuracy < watch->best / 2;
+    return watch->is_falling && !was_falling;
 }
 
 double training_watch_on_second(struct training_watch *watch)

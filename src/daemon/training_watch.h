@@ -17,12 +17,16 @@ struct training_watch {
     struct time_spent spent;
     struct evaluation evaluation; /* of the base; samples 0: none was made yet */
     uint64_t evaluated_ns;        /* when */
+    double best;                  /* accuracy of any evaluation, 0 .. 1 */
+    bool is_falling;              /* the last one had less than half of it */
 };
 
 void training_watch_init(struct training_watch *watch);
 void training_watch_on_step(struct training_watch *watch, uint64_t now_ns,
                             const struct learner_event *event);
-void training_watch_on_evaluation(struct training_watch *watch, uint64_t now_ns,
+/* True: training has come apart since the evaluation before, without any weight that is no number:
+ * the accuracy is less than half of the best that there was, which was worth something. */
+bool training_watch_on_evaluation(struct training_watch *watch, uint64_t now_ns,
                                   const struct evaluation *evaluation);
 /* Once a second. Returns the loss. */
 double training_watch_on_second(struct training_watch *watch);

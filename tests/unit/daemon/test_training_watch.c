@@ -60,7 +60,7 @@ static void an_evaluation_has_its_age(void **state)
 {
     const struct evaluation evaluation = {.samples = 10, .correct = 4, .loss = 1.5};
     (void)state;
-    training_watch_on_evaluation(&watch, 1000 * MS_NS, &evaluation);
+    assert_false(training_watch_on_evaluation(&watch, 1000 * MS_NS, &evaluation));
     json_t *page = page_at(3000 * MS_NS);
     const json_t *said = json_object_get(page, "evaluation");
     assert_true(json_real_value(json_object_get(said, "accuracy")) == 0.4);
@@ -95,6 +95,28 @@ static void steps_fall_into_their_bins(void **state)
     json_decref(page);
 }
 
+static bool has_fallen_with(uint32_t correct)
+{
+    const struct evaluation evaluation = {.samples = 1000, .correct = correct, .loss = 1};
+    return training_watch_on_evaluation(&watch, MS_NS, &evaluation);
+}
+
+static void who_loses_half_of_its_accuracy_has_come_apart(void **state)
+{
+    (void)state;
+    training_watch_init(&watch);
+    assert_false(has_fallen_with(100));
+    assert_false(has_fallen_with(40)); /* it had learned nothing yet */
+    assert_false(has_fallen_with(940));
+    assert_false(has_fallen_with(480));
+    assert_true(has_fallen_with(460));
+    assert_false(has_fallen_with(100)); /* that was said */
+    assert_false(has_fallen_with(900));
+    assert_true(has_fallen_with(0));
+    const struct evaluation none = {.samples = 0};
+    assert_false(training_watch_on_evaluation(&watch, MS_NS, &none));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -102,6 +124,7 @@ int main(void)
         cmocka_unit_test_setup(loss_is_the_mean_of_a_second_and_stays_while_nothing_is_learned,
                                begin),
         cmocka_unit_test_setup(an_evaluation_has_its_age, begin),
+        cmocka_unit_test_setup(who_loses_half_of_its_accuracy_has_come_apart, begin),
         cmocka_unit_test_setup(steps_fall_into_their_bins, begin),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
