@@ -273,6 +273,139 @@ static void what_came_before_it_harmed_is_no_part_of_it(void **state)
     assert_int_equal(effect_from(node, origin), 7);
 }
 
+/* Another incarnation of WHO's node; returns its place. */
+static uint32_t begin_incarnation(void)
+{
+    struct versions *versions = (struct versions *)broadcast_versions(node);
+    static uint64_t later;
+    const uint64_t incarnation = versions->origins[WHO].incarnation + ++later;
+    const struct origin *origin = versions_add(versions, versions->origins[WHO].id, incarnation);
+    assert_non_null(origin);
+    return versions_place(versions, origin);
+}
+
+static void who_begins_anew_for_each_lie_is_found(void **state)
+{
+    const struct origin *found = NULL;
+    uint32_t place = WHO;
+    (void)state;
+    for (int i = 0; i < 5; i++)
+        let_all_publish(0.5, 0.5, 1, 1);
+    for (int i = 0; i < 4 && !found; i++) {
+        place = begin_incarnation();
+        effect_on_rumor(node, &(struct rumor_step){.place = place, .length = 10, .samples = 100});
+        for (uint32_t other = 0; other < NODES; other++)
+            if (other != WHO && !is_own(other))
+                effect_on_rumor(node,
+                                &(struct rumor_step){.place = other, .length = 1, .samples = 100});
+        node->now_ns += SECOND_NS;
+        effect_review(node);
+        found = effect_next(node);
+    }
+    assert_ptr_equal(found, &broadcast_versions(node)->origins[place]);
+    assert_int_equal(effect_from(node, found), 0);
+    assert_null(effect_next(node)); /* an account for each member */
+}
+
+static void what_is_applied_after_its_node_began_anew_counts_against_the_member(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 5; i++)
+        let_all_publish(0.5, 0.5, 1, 1);
+    const uint32_t place = begin_incarnation();
+    effect_on_rumor(node, &(struct rumor_step){.place = place, .length = 1, .samples = 100});
+    for (uint32_t i = 0; i < 4; i++)
+        effect_on_compared(node, WHO, seq + i, -1);
+    effect_accuse(node, WHO, 3);
+    const struct origin *found = effect_next(node);
+    assert_ptr_equal(found, &broadcast_versions(node)->origins[place]);
+    assert_int_equal(effect_from(node, found), 0);
+    assert_null(effect_next(node));
+}
+
+static void many_beginnings_of_one_are_not_what_is_usual(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 5; i++)
+        let_all_publish(0.5, 0.5, 1, 1);
+    for (int i = 0; i < 3 * NODES; i++)
+        effect_on_rumor(node, &(struct rumor_step){
+                                  .place = begin_incarnation(), .length = 100, .samples = 100});
+    effect_review(node);
+    assert_false(effect_allows(node, WHO, 0.04));
+}
+
+static void who_pauses_each_time_is_found(void **state)
+{
+    const struct origin *found = NULL;
+    (void)state;
+    for (int i = 0; i < 8; i++)
+        let_all_publish(0.5, 0.5, 1, 1);
+    for (int i = 0; i < 100 && !found; i++) {
+        for (uint32_t place = 0; place < NODES; place++)
+            if (!is_own(place) && (place != WHO || i % 10 == 9))
+                effect_on_rumor(node, &(struct rumor_step){.place = place,
+                                                           .length = place == WHO ? 10 : 1,
+                                                           .samples = 100});
+        node->now_ns += SECOND_NS;
+        effect_review(node);
+        found = effect_next(node);
+    }
+    assert_ptr_equal(found, &broadcast_versions(node)->origins[WHO]);
+}
+
+/* Its speed is what it said to all, and a hundred times the samples make nothing shorter. */
+static void more_samples_than_its_speed_allows_do_not_count(void **state)
+{
+    const struct origin *found = NULL;
+    struct versions *versions = (struct versions *)broadcast_versions(node);
+    (void)state;
+    for (uint32_t place = 0; place < NODES; place++)
+        versions->origins[place].rate = 100;
+    for (int i = 0; i < 4; i++)
+        let_all_publish(0.5, 0.5, 1, 1);
+    for (int i = 0; i < 20 && !found; i++) {
+        for (uint32_t place = 0; place < NODES; place++)
+            if (!is_own(place))
+                effect_on_rumor(node, &(struct rumor_step){.place = place,
+                                                           .length = place == WHO ? 100 : 1,
+                                                           .samples = place == WHO ? 10000 : 100});
+        node->now_ns += SECOND_NS;
+        effect_review(node);
+        found = effect_next(node);
+    }
+    assert_ptr_equal(found, &versions->origins[WHO]);
+}
+
+static void a_publication_of_many_rumors_is_no_longer_for_that(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 5; i++)
+        let_all_publish(0.5, 0.5, 1, 1);
+    effect_on_rumor(node, &(struct rumor_step){.place = WHO, .length = 0.01, .samples = 100});
+    for (int i = 0; i < 250; i++) {
+        effect_on_rumor(node, &(struct rumor_step){.place = WHO, .length = 0.01});
+        assert_true(effect_allows(node, WHO, effect_length(node, WHO)));
+    }
+    for (int i = 0; i < 60; i++)
+        effect_on_rumor(node, &(struct rumor_step){.place = WHO, .length = 0.01});
+    assert_false(effect_allows(node, WHO, effect_length(node, WHO)));
+}
+
+/* All have said the first part of what they publish, which has the samples. */
+static void what_is_usual_is_of_whole_publications(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 5; i++)
+        let_all_publish(0.5, 0.5, 1, 1);
+    for (uint32_t place = 0; place < NODES; place++)
+        if (!is_own(place))
+            effect_on_rumor(node,
+                            &(struct rumor_step){.place = place, .length = 0.1, .samples = 100});
+    effect_review(node);
+    assert_true(effect_allows(node, WHO, 0.02));
+}
+
 static void what_came_long_before_is_not_taken_out(void **state)
 {
     (void)state;
@@ -344,6 +477,13 @@ int main(void)
         TOLD(who_claims_to_have_learned_from_nothing_is_found),
         TOLD(what_few_say_is_typical_of_nothing),
         TOLD(what_came_before_it_harmed_is_no_part_of_it),
+        TOLD(who_begins_anew_for_each_lie_is_found),
+        TOLD(what_is_applied_after_its_node_began_anew_counts_against_the_member),
+        TOLD(many_beginnings_of_one_are_not_what_is_usual),
+        TOLD(who_pauses_each_time_is_found),
+        TOLD(more_samples_than_its_speed_allows_do_not_count),
+        TOLD(a_publication_of_many_rumors_is_no_longer_for_that),
+        TOLD(what_is_usual_is_of_whole_publications),
         TOLD(what_came_long_before_is_not_taken_out),
         TOLD(what_is_long_is_known_as_it_comes),
         TOLD(who_claims_to_be_faster_is_allowed_no_more_than_counts),

@@ -33,13 +33,11 @@ const struct update *broadcast_logged(struct node *node, const uint8_t *rumor, u
 
 /* An expelled member's rumors may come again, if a later order keeps more: then the last copy is
  * the one that counts. */
-static bool is_latest_copy(const struct broadcast *broadcast, const struct origin *origin,
-                           const struct rumor_log_entry *entry)
+static bool is_latest_copy(const struct broadcast *broadcast, const struct rumor_log_entry *entry)
 {
     uint32_t bytes;
-    return !origin_is_expelled(origin) ||
-           rumor_log_find(&broadcast->log, entry->place, entry->seq, &bytes) ==
-               rumor_log_bytes(&broadcast->log, entry);
+    return rumor_log_find(&broadcast->log, entry->place, entry->seq, &bytes) ==
+           rumor_log_bytes(&broadcast->log, entry);
 }
 
 /* What came before a base was taken over that has it is not needed any more, nor is what an
@@ -53,10 +51,11 @@ static const struct rumor_log_entry *next_to_apply(struct broadcast *broadcast)
             rumor_log_pass_by(&broadcast->log);
             continue;
         }
-        CHECK(entry->seq <= origin->applied || entry->seq >= origin->next);
-        if (entry->seq == origin->applied && entry->seq < origin->next &&
-            is_latest_copy(broadcast, origin, entry))
-            return entry;
+        if (is_latest_copy(broadcast, entry)) {
+            CHECK(entry->seq <= origin->applied || entry->seq >= origin->next);
+            if (entry->seq == origin->applied && entry->seq < origin->next)
+                return entry;
+        }
         rumor_log_applied(&broadcast->log);
     }
     return NULL;
