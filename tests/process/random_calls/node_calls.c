@@ -359,7 +359,7 @@ static void check_given(struct slot *slot, enum call call, uint32_t stores)
                            call == CALL_SAVE || call == CALL_BASE;
     if (stores > (may_store ? 1 : 0))
         slot_complain("copies were written back %u times in one call", (unsigned)stores);
-    if (slot->joined == JOINED_YES && !slot->may_end && !slot->place->has_diverged &&
+    if (slot->joined == JOINED_YES && !slot->diverges && !slot->place->has_diverged &&
         !given_is_sound(&slot->given))
         slot_complain("what is trained is no number");
     given_spoil_copies(&slot->given);
