@@ -96,7 +96,7 @@ static void forget(struct place *place)
     place->is_shared = false;
     place->kept_bytes = 0;
     place->kind = -1;
-    place->has_diverged = false;
+    place->has_diverged = place->had_company = false;
 }
 
 static void set(struct opening *opening, const char *key, const char *value)
@@ -239,10 +239,12 @@ void open_call_good(struct player *player, struct slot *slot, struct places *pla
     uint32_t allowed = ALLOW(place->is_open ? HEARSAY_FAILED : HEARSAY_OK);
     if (place->kind >= 0 && place->kind != (int)kind)
         allowed |= ALLOW(HEARSAY_FAILED); /* its checkpoint is another model's */
-    else if (place->kind >= 0 && player_chance(player, 4))
+    else if (place->kind >= 0 && !place->had_company && player_chance(player, 4))
         given_poison(&slot->given, &player->rng); /* of no account: it goes on */
-    if (!place->is_open && other)
+    if (!place->is_open && other) {
         call_other(slot, opening, other);
+        place->had_company = other->place->had_company = true;
+    }
     const int error = open_it(slot, opening);
     slot_expect(player, slot, CALL_OPEN, error, allowed);
     if (error == HEARSAY_OK)

@@ -31,6 +31,7 @@ struct place {
     uint8_t kept;        /* each of them */
     int kind;            /* of the tensors that its checkpoints may be of; -1: there are none */
     bool has_diverged;   /* weights in its checkpoints may be no numbers */
+    bool had_company;    /* a node there may have ended before it had anything to save */
 };
 
 struct slot {
