@@ -141,8 +141,7 @@ static void finish(const struct given *given)
 /* As a caller's function may do by mistake. */
 static void call_from_inside(struct given *given)
 {
-    if (given->node && hearsay_step(given->node, 1, 0, NULL) != HEARSAY_BUSY)
-        CHECK(!"a call from inside a call is refused");
+    CHECK(!given->node || hearsay_step(given->node, 1, 0, NULL) == HEARSAY_BUSY);
 }
 
 static void enter(struct given *given)
