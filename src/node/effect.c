@@ -14,9 +14,7 @@
 #define FASTER_MOST  16  /* times as fast: what learns even faster is no longer, for each sample */
 #define BEYOND_MOST  2.0 /* two or three publications of ten times the length */
 #define HIT_MOST     2.0 /* one alone is not enough, however long it is */
-#define PIECES_MOST  64  /* rumors are judged as one publication: samples come with the first */
-#define CREDIT_S     10  /* of its speed: so many samples may come at once */
-#define CREDIT_RATE  2   /* times its speed: so many more may come with time */
+#define PIECES_MOST  64  /* rumors make a publication at most: samples come with the first */
 #define RECALLED     4   /* of its last publications, what harmed is to be taken out */
 #define ENOUGH       3   /* origins make a typical one */
 #define GAPS_APART   3   /* times as long as between its rumors nothing comes: it was apart */
@@ -40,8 +38,6 @@ struct figure {
     struct test against;      /* is it against what is learned here? */
     struct size usual_size;   /* running sum of those of its publications */
     struct size size;         /* of the latest, as far as it has come */
-    struct size whole;        /* of the one before */
-    double credit;            /* samples that it may claim, by its speed */
     uint32_t pieces;          /* rumors of that so far; 0: none came */
     bool counts;              /* that: it was not apart when it began */
     uint32_t began[RECALLED]; /* the first rumors of the latest ones, the last first */
@@ -59,7 +55,6 @@ struct effect {
     double typical;         /* agreement of the origin in the middle; 0: not known */
     double typical_length;  /* per sample, likewise */
     double latest_length;   /* of the latest publications alone, likewise; of any, as they come */
-    uint64_t looked_ns;     /* when it was looked for last while it was not known */
     double typical_rate;    /* samples per second, likewise */
 };
 
@@ -150,33 +145,18 @@ static void begin_publication(struct figure *figure, uint32_t seq, bool counts)
     figure->began[0] = seq;
     figure->pieces = 0;
     figure->counts = counts;
+    figure->size = (struct size){0};
     if (!counts)
         return;
     figure->usual_size.length *= KEPT;
     figure->usual_size.samples *= KEPT;
 }
 
-static void add(struct size *size, double length, double samples)
+static void add(struct size *size, const struct rumor_step *step)
 {
-    CHECK(length >= 0 && samples >= 0);
-    size->length += length;
-    size->samples += samples;
-}
-
-/* As many of the samples that it says it learned as its speed allows, which is known to others, too
- * (membership). */
-static double credited(const struct origin *origin, struct figure *figure, double gap_ns,
-                       uint64_t samples)
-{
-    const double rate = (double)origin->rate, most = rate * CREDIT_S;
-    if (rate <= 0)
-        return (double)samples; /* it is not known yet */
-    figure->credit = figure->came_ns == 0
-                         ? most
-                         : fmin(figure->credit + CREDIT_RATE * rate * gap_ns * 1e-9, most);
-    const double counted = fmin((double)samples, figure->credit);
-    figure->credit -= counted;
-    return counted;
+    CHECK(step->length >= 0);
+    size->length += step->length;
+    size->samples += (double)step->samples;
 }
 
 /* For how long nothing came of it. Who was never met may have learned alone since we began. */
@@ -200,61 +180,9 @@ static bool was_apart(const struct node *node, struct figure *figure)
         gap_ns > settling_ns && (figure->gap_ns == 0 || gap_ns > GAPS_APART * figure->gap_ns);
     if (is_first || is_long)
         figure->apart_ns = node->now_ns + (uint64_t)(gap_ns + settling_ns);
-    if (!is_first && gap_ns > 0) /* who always pauses is not apart */
+    else if (gap_ns > 0)
         figure->gap_ns = figure->gap_ns == 0 ? gap_ns : KEPT * figure->gap_ns + (1 - KEPT) * gap_ns;
     return node->now_ns < figure->apart_ns;
-}
-
-static struct figure *latest_of(const struct node *node, const uint8_t id[static ID_BYTES])
-{
-    const struct versions *versions = broadcast_versions(node);
-    struct figure *latest = NULL;
-    for (uint32_t place = 0; place < versions->count; place++) {
-        struct figure *figure = &node->effect->figures[place];
-        if (figure->came_ns > 0 && memcmp(versions->origins[place].id, id, ID_BYTES) == 0 &&
-            (!latest || figure->came_ns > latest->came_ns))
-            latest = figure;
-    }
-    return latest;
-}
-
-/* Of the member whose origin this is: its account may have gone on with a later stream, of which
- * this rumor is none. NULL: nothing came of it yet. */
-static struct figure *account_of(const struct node *node, uint32_t place, uint32_t *seq)
-{
-    CHECK(place < broadcast_versions(node)->count);
-    struct figure *figure = &node->effect->figures[place];
-    if (figure->came_ns > 0)
-        return figure;
-    *seq = 0;
-    return latest_of(node, broadcast_versions(node)->origins[place].id);
-}
-
-/* A node that starts anew is the same member: what is known of it goes on with its new stream. */
-static void go_on(const struct node *node, const struct origin *origin, struct figure *figure)
-{
-    CHECK(figure->came_ns == 0);
-    struct figure *before = latest_of(node, origin->id);
-    if (!before)
-        return;
-    *figure = *before;
-    *before = (struct figure){0};
-    figure->against.from = figure->beyond.from = 0;
-    figure->was_returned = false;
-    memset(figure->began, 0, sizeof figure->began);
-}
-
-static double middle(struct node *node, double (*at)(const struct node *, uint32_t place));
-static double latest_length_at(const struct node *node, uint32_t place);
-
-/* In the beginning, before a second has passed. */
-static void look_at_first(struct node *node)
-{
-    struct effect *effect = node->effect;
-    if (effect->latest_length > 0 || node->now_ns - effect->looked_ns < SECOND_NS / 50)
-        return;
-    effect->looked_ns = node->now_ns;
-    effect->latest_length = middle(node, latest_length_at);
 }
 
 void effect_on_rumor(struct node *node, const struct rumor_step *step)
@@ -263,9 +191,6 @@ void effect_on_rumor(struct node *node, const struct rumor_step *step)
     CHECK(step->place < versions->count);
     const struct origin *origin = &versions->origins[step->place];
     struct figure *figure = &node->effect->figures[step->place];
-    if (figure->came_ns == 0)
-        go_on(node, origin, figure);
-    const double samples = credited(origin, figure, silent_ns(node, figure), step->samples);
     const bool is_apart = was_apart(node, figure);
     figure->came_ns = node->now_ns;
     if (begins_publication(figure, step)) {
@@ -273,30 +198,18 @@ void effect_on_rumor(struct node *node, const struct rumor_step *step)
             judge_length(node, origin, figure);
         begin_publication(figure, step->seq, !is_apart);
     }
-    if (step->samples > 0) { /* and no further part of a long one */
-        figure->whole = figure->size;
-        figure->size = (struct size){0};
-    }
     figure->pieces++;
-    add(&figure->size, step->length, samples);
+    add(&figure->size, step);
     if (figure->counts)
-        add(&figure->usual_size, step->length, samples);
-    look_at_first(node);
-}
-
-void effect_accuse(struct node *node, uint32_t place, uint32_t from)
-{
-    struct figure *figure = account_of(node, place, &from);
-    if (!figure || figure->beyond.sum > BEYOND_MOST)
-        return;
-    figure->beyond = (struct test){.sum = BEYOND_MOST + HIT_MOST, .from = from};
+        add(&figure->usual_size, step);
+    if (node->effect->latest_length == 0)
+        effect_review(node);
 }
 
 void effect_on_compared(struct node *node, uint32_t place, uint32_t seq, double agreement)
 {
-    struct figure *figure = account_of(node, place, &seq);
-    if (figure)
-        count_agreement(node->effect, figure, agreement, seq);
+    CHECK(place < broadcast_versions(node)->count);
+    count_agreement(node->effect, &node->effect->figures[place], agreement, seq);
 }
 
 double effect_length(const struct node *node, uint32_t place)
@@ -347,9 +260,7 @@ static double length_at(const struct node *node, uint32_t place)
 
 static double latest_length_at(const struct node *node, uint32_t place)
 {
-    const double whole = length_of(node, &broadcast_versions(node)->origins[place],
-                                   &node->effect->figures[place].whole);
-    const double length = fmax(effect_length(node, place), whole);
+    const double length = effect_length(node, place);
     return length > 0 ? length : (double)NAN;
 }
 

@@ -10,7 +10,6 @@
 #include "node/expulsion.h"
 #include "node/harm.h"
 #include "node/lifecycle/lifecycle.h"
-#include "node/membership/membership.h"
 #include "node/orders/admitted.h"
 #include "node/orders/proofs.h"
 #include "node/orders/verdict.h"
@@ -19,14 +18,11 @@
 
 #define HELD_NS (10 * SECOND_NS) /* in which what is too long is found to harm, and voted upon */
 #define FREE_NS (60 * SECOND_NS) /* it was not: for so long it is not held again */
-#define APART_NS                                                                                   \
-    (60 * SECOND_NS) /* longer, while its length does not count: as long as this at most */
 
 /* What is held of one origin. */
 struct hold {
     double length;     /* of the longest publication that is held, as effect_length */
     uint64_t until_ns; /* then it is released, whatever was found */
-    bool is_accused;   /* by then nobody had been found to harm, and it is too long for that */
     uint64_t free_ns;  /* until then it is not held again */
 };
 
@@ -160,38 +156,23 @@ static void note_finding(struct node *node, const struct origin *origin, bool ha
     identity_text(note->who, origin->id);
 }
 
-/* What is to stay of it: what came before this, unless it is held, and what the log does not reach.
- */
-static uint32_t stays(const struct node *node, const struct origin *origin, uint32_t from)
+/* What is to stay of it: what came before it harmed, unless it is held, and what the log does not
+ * reach. */
+static uint32_t stays(const struct node *node, const struct origin *origin)
 {
     const uint32_t place = versions_place(broadcast_versions(node), origin);
     const uint32_t reach = retract_reach(node, place);
+    uint32_t from = effect_from(node, origin);
     if (hold_has(node, place) && from > origin->applied)
         from = origin->applied;
     return from > reach ? from : reach;
-}
-
-/* Of the incarnations of its node the first that is held; or this one. Later ones go with it. */
-static const struct origin *first_to_go(const struct node *node, const struct origin *origin)
-{
-    const struct versions *versions = broadcast_versions(node);
-    for (uint32_t place = 0; place < versions->count; place++) {
-        const struct origin *other = &versions->origins[place];
-        if (other->incarnation < origin->incarnation && hold_has(node, place) &&
-            memcmp(other->id, origin->id, ID_BYTES) == 0)
-            origin = other;
-    }
-    return origin;
 }
 
 static void on_harmful(struct node *node, const struct origin *origin)
 {
     if (verdict_reason(node, origin->id))
         return;
-    const struct origin *first = first_to_go(node, origin);
-    const uint32_t from = first == origin ? effect_from(node, origin) : first->next;
-    const bool have_voted =
-        votes_cast(node, origin->id, first->incarnation, stays(node, first, from));
+    const bool have_voted = votes_cast(node, origin->id, origin->incarnation, stays(node, origin));
     note_finding(node, origin, have_voted);
     if (have_voted)
         on_new_vote(node, origin->id);
@@ -200,8 +181,13 @@ static void on_harmful(struct node *node, const struct origin *origin)
 /* A base that is taken over has it already, and a log that fills up needs the room. */
 static bool may_hold(const struct node *node)
 {
-    return votes_count_here(node) && base_is_whole(node) && leaving_stage(node) == STAGE_RUNNING &&
+    return votes_count_here(node) && base_is_whole(node) &&
            !rumor_log_keeps(broadcast_log(node), 2);
+}
+
+static uint64_t later(uint64_t one, uint64_t other)
+{
+    return one > other ? one : other;
 }
 
 void quarantine_on_rumor(struct node *node, const struct rumor_step *step)
@@ -216,40 +202,21 @@ void quarantine_on_rumor(struct node *node, const struct rumor_step *step)
         hold->length = fmax(hold->length, length);
         return;
     }
-    const bool is_free = node->now_ns < hold->free_ns && length <= 2 * hold->length;
-    if (is_free || effect_allows(node, step->place, length) || !may_hold(node))
+    if (node->now_ns < hold->free_ns || effect_allows(node, step->place, length) || !may_hold(node))
         return;
-    const uint64_t apart_ns = effect_apart_ns(node, step->place);
-    const uint64_t wait_ns = apart_ns > node->now_ns ? apart_ns - node->now_ns : 0;
-    *hold = (struct hold){.length = length,
-                          .until_ns =
-                              node->now_ns + HELD_NS + (wait_ns < APART_NS ? wait_ns : APART_NS)};
+    hold->length = length;
+    hold->until_ns = later(node->now_ns, effect_apart_ns(node, step->place)) + HELD_NS;
     hold_begin(node, step->place);
-}
-
-/* Who was apart may have learned alone, with the whole share: so many times as long as all may be
- * what it publishes. What is longer than that is an attack, and is voted upon. */
-static bool accuse(struct node *node, struct hold *hold, uint32_t place)
-{
-    const struct origin *origin = &broadcast_versions(node)->origins[place];
-    if (hold->is_accused || effect_allows(node, place, hold->length / membership_live(node)))
-        return false;
-    hold->is_accused = true;
-    hold->until_ns = node->now_ns + HELD_NS;
-    effect_accuse(node, place, origin->applied);
-    return true;
 }
 
 /* Whoever is out waits until what it published is out of the version: before that it would be given
  * to the learner. */
-static bool is_to_wait(struct node *node, struct hold *hold, uint32_t place)
+static bool is_to_wait(const struct node *node, const struct hold *hold, uint32_t place)
 {
     const struct origin *origin = &broadcast_versions(node)->origins[place];
-    if (origin->keep != KEEP_ALL)
-        return origin->next > origin->keep && !retract_needs_base(node);
-    if (effect_allows(node, place, hold->length))
-        return false;
-    return node->now_ns < hold->until_ns || accuse(node, hold, place);
+    if (verdict_reason(node, origin->id))
+        return origin->next > origin->keep;
+    return node->now_ns < hold->until_ns && !effect_allows(node, place, hold->length);
 }
 
 static void note_release(struct node *node, const struct origin *origin)
@@ -270,8 +237,10 @@ static void release(struct node *node)
         if (!hold_has(node, place) || (may && is_to_wait(node, hold, place)))
             continue;
         hold_end(node, place);
-        if (versions->origins[place].keep != KEEP_ALL || (may && node->now_ns < hold->until_ns))
+        if (may && node->now_ns < hold->until_ns) {
+            hold->free_ns = 0;
             continue;
+        }
         hold->free_ns = node->now_ns + FREE_NS;
         note_release(node, &versions->origins[place]);
     }

@@ -8,10 +8,8 @@
  *     more than half ──► expulsion: as on a proof that the member lies (expulsion.h)
  *
  * What is longer than others' waits until it is so no more, or for as long as votes take: then it
- * goes to the learner after all, unless it is longer than whoever learned alone could have made it,
- * which is voted upon. So an honest member's work comes later at the worst, all nodes have the same
- * base in the end, and what most find to harm in that time has never moved it. Meanwhile no base is
- * given to who joins: it would lack what waits.
+ * goes to the learner after all. So an honest member's work comes later at the worst, all nodes
+ * have the same base in the end, and what so many find to harm in that time has never moved it.
  *
  * A vote is for what this node's log can still take out, so what is decided most can carry out.
  * Held by tests/world/test_quarantine.c.
