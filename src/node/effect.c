@@ -14,7 +14,7 @@
 #define FASTER_MOST  16  /* times as fast: what learns even faster is no longer, for each sample */
 #define BEYOND_MOST  2.0 /* two or three publications of ten times the length */
 #define HIT_MOST     2.0 /* one alone is not enough, however long it is */
-#define PIECES_MOST  64  /* rumors make a publication at most: samples come with the first */
+#define PIECES_MOST  64  /* rumors are judged as one publication: samples come with the first */
 #define RECALLED     4   /* of its last publications, what harmed is to be taken out */
 #define ENOUGH       3   /* origins make a typical one */
 #define GAPS_APART   3   /* times as long as between its rumors nothing comes: it was apart */
@@ -145,7 +145,6 @@ static void begin_publication(struct figure *figure, uint32_t seq, bool counts)
     figure->began[0] = seq;
     figure->pieces = 0;
     figure->counts = counts;
-    figure->size = (struct size){0};
     if (!counts)
         return;
     figure->usual_size.length *= KEPT;
@@ -198,11 +197,13 @@ void effect_on_rumor(struct node *node, const struct rumor_step *step)
             judge_length(node, origin, figure);
         begin_publication(figure, step->seq, !is_apart);
     }
+    if (step->samples > 0) /* and no further part of a long one */
+        figure->size = (struct size){0};
     figure->pieces++;
     add(&figure->size, step);
     if (figure->counts)
         add(&figure->usual_size, step);
-    if (node->effect->latest_length == 0)
+    if (node->options.limits.quarantines && node->effect->latest_length == 0)
         effect_review(node);
 }
 

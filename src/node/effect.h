@@ -20,12 +20,12 @@
  * What is longer than others' moves the base too far, in whatever direction. What is learned at
  * once changes with time, above all at the beginning; so a publication is judged when the next one
  * comes, and most others' of the same time have come, and one alone is never enough. A node that
- * learns faster than most has a larger share, and is allowed as much more. Lengths are per sample,
- * so that it does not matter when rumors come; where all shares are equal, they are per second.
- * What a node published while it was apart, as in a partition, or before it met anybody, is longer,
- * with a larger share of fewer, and does not count, long as it may be. A node that makes several
- * times as many steps of as many samples, with smaller batches, is found, too: all are to train
- * alike (configs/README.md).
+ * learns r times as fast as most has a larger share, and is allowed sqrt(r) times as much. Lengths
+ * are per sample, so that it does not matter when rumors come; where all shares are equal, they are
+ * per second. What a node published while it was apart, as in a partition, or before it met
+ * anybody, is longer, with a larger share of fewer, and does not count, long as it may be. A node
+ * that makes several times as many steps of as many samples, with smaller batches, is found, too:
+ * all are to train alike (configs/README.md).
  *
  * What is to be taken out of a base is what came lately: what came long before has been answered by
  * what others learned since, and to take it out harms more than it mends.

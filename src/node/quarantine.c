@@ -16,8 +16,9 @@
 #include "node/orders/votes.h"
 #include "wire/message.h"
 
-#define HELD_NS (10 * SECOND_NS) /* in which what is too long is found to harm, and voted upon */
-#define FREE_NS (60 * SECOND_NS) /* it was not: for so long it is not held again */
+#define HELD_NS  (10 * SECOND_NS) /* in which what is too long is found to harm, and voted upon */
+#define APART_NS (60 * SECOND_NS) /* longer at most, while its length does not count */
+#define FREE_NS  (60 * SECOND_NS) /* it was not: for so long it is not held again */
 
 /* What is held of one origin. */
 struct hold {
@@ -185,11 +186,6 @@ static bool may_hold(const struct node *node)
            !rumor_log_keeps(broadcast_log(node), 2);
 }
 
-static uint64_t later(uint64_t one, uint64_t other)
-{
-    return one > other ? one : other;
-}
-
 void quarantine_on_rumor(struct node *node, const struct rumor_step *step)
 {
     struct hold *hold = &node->quarantine->holds[step->place];
@@ -205,7 +201,9 @@ void quarantine_on_rumor(struct node *node, const struct rumor_step *step)
     if (node->now_ns < hold->free_ns || effect_allows(node, step->place, length) || !may_hold(node))
         return;
     hold->length = length;
-    hold->until_ns = later(node->now_ns, effect_apart_ns(node, step->place)) + HELD_NS;
+    const uint64_t apart_ns = effect_apart_ns(node, step->place);
+    const uint64_t wait_ns = apart_ns > node->now_ns ? apart_ns - node->now_ns : 0;
+    hold->until_ns = node->now_ns + HELD_NS + (wait_ns < APART_NS ? wait_ns : APART_NS);
     hold_begin(node, step->place);
 }
 
@@ -242,7 +240,8 @@ static void release(struct node *node)
             continue;
         }
         hold->free_ns = node->now_ns + FREE_NS;
-        note_release(node, &versions->origins[place]);
+        if (!verdict_reason(node, versions->origins[place].id))
+            note_release(node, &versions->origins[place]);
     }
 }
 

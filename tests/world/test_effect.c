@@ -273,6 +273,21 @@ static void what_came_before_it_harmed_is_no_part_of_it(void **state)
     assert_int_equal(effect_from(node, origin), 7);
 }
 
+static void a_publication_of_many_rumors_is_no_longer_for_that(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 5; i++)
+        let_all_publish(0.5, 0.5, 1, 1);
+    effect_on_rumor(node, &(struct rumor_step){.place = WHO, .length = 0.01, .samples = 100});
+    for (int i = 0; i < 250; i++) {
+        effect_on_rumor(node, &(struct rumor_step){.place = WHO, .length = 0.01});
+        assert_true(effect_allows(node, WHO, effect_length(node, WHO)));
+    }
+    for (int i = 0; i < 60; i++)
+        effect_on_rumor(node, &(struct rumor_step){.place = WHO, .length = 0.01});
+    assert_false(effect_allows(node, WHO, effect_length(node, WHO)));
+}
+
 static void what_came_long_before_is_not_taken_out(void **state)
 {
     (void)state;
@@ -344,6 +359,7 @@ int main(void)
         TOLD(who_claims_to_have_learned_from_nothing_is_found),
         TOLD(what_few_say_is_typical_of_nothing),
         TOLD(what_came_before_it_harmed_is_no_part_of_it),
+        TOLD(a_publication_of_many_rumors_is_no_longer_for_that),
         TOLD(what_came_long_before_is_not_taken_out),
         TOLD(what_is_long_is_known_as_it_comes),
         TOLD(who_claims_to_be_faster_is_allowed_no_more_than_counts),
