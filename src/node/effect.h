@@ -22,17 +22,21 @@
  * comes, and most others' of the same time have come, and one alone is never enough. A node that
  * learns r times as fast as most has a larger share, and is allowed sqrt(r) times as much. Lengths
  * are per sample, so that it does not matter when rumors come; where all shares are equal, they are
- * per second. What a node published while it was apart, as in a partition, or before it met
- * anybody, is longer, with a larger share of fewer, and does not count, long as it may be. A node
- * that makes several times as many steps of as many samples, with smaller batches, is found, too:
- * all are to train alike (configs/README.md).
+ * per second. Of samples no more count than the member may have learned since its last rumor, at
+ * twice the speed that it has said to all. A node that makes several times as many steps of as many
+ * samples, with smaller batches, is found, too: all are to train alike (configs/README.md).
+ *
+ * What a node published while it was apart, as in a partition, or before it met anybody, is longer,
+ * with a larger share of fewer, and does not count, long as it may be. An account is a member's, of
+ * whichever incarnation. Who starts anew may be alone at first, and publish at once all that it
+ * had: that counts only where it is many times too long, and apart from what comes after.
  *
  * What is to be taken out of a base is what came lately: what came long before has been answered by
  * what others learned since, and to take it out harms more than it mends.
  *
  * This is one node's opinion: in a swarm whose data are very unlike, one honest node in a few finds
- * another that is. What follows from it is quarantine.h's. Held by tests/world/test_effect.c;
- * measured by tests/bench/bench_attacks.py.
+ * another that is. What follows from it is quarantine.h's. Held by tests/world/test_effect.c and
+ * test_member_account.c; measured by tests/bench/bench_attacks.py.
  */
 #ifndef HEARSAY_NODE_EFFECT_H
 #define HEARSAY_NODE_EFFECT_H
@@ -69,9 +73,14 @@ struct origin_effect {
     double length;
 };
 struct origin_effect effect_of(const struct node *node, uint32_t place);
-/* The number of the rumor with which it began, or, if that is long ago, one of its last few
- * publications. */
-uint32_t effect_from(const struct node *node, const struct origin *origin);
+/* The rumor with which it began, or, if that is long ago, one of its last few publications; it may
+ * be of an earlier incarnation. */
+struct stream_point {
+    uint32_t place; /* of the origin */
+    uint32_t seq;
+    uint32_t nth; /* publication of the member, as they came */
+};
+struct stream_point effect_from(const struct node *node, const struct origin *origin);
 /* How, in words that follow "what it publishes". */
 void effect_describe(const struct node *node, const struct origin *origin, char *out, size_t room);
 

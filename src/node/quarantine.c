@@ -18,7 +18,7 @@
 
 #define HELD_NS  (10 * SECOND_NS) /* in which what is too long is found to harm, and voted upon */
 #define APART_NS (60 * SECOND_NS) /* longer at most, while its length does not count */
-#define FREE_NS  (60 * SECOND_NS) /* it was not: for so long it is not held again */
+#define FREE_NS  (60 * SECOND_NS) /* it was not: for so long it is not held again, if no longer */
 
 /* What is held of one origin. */
 struct hold {
@@ -157,23 +157,30 @@ static void note_finding(struct node *node, const struct origin *origin, bool ha
     identity_text(note->who, origin->id);
 }
 
-/* What is to stay of it: what came before it harmed, unless it is held, and what the log does not
- * reach. */
-static uint32_t stays(const struct node *node, const struct origin *origin)
+/* Of what a member published, all from there on is to go: what is held, too. */
+static struct stream_point with_held(const struct node *node, struct stream_point from)
 {
-    const uint32_t place = versions_place(broadcast_versions(node), origin);
-    const uint32_t reach = retract_reach(node, place);
-    uint32_t from = effect_from(node, origin);
-    if (hold_has(node, place) && from > origin->applied)
-        from = origin->applied;
-    return from > reach ? from : reach;
+    const struct origin *origins = broadcast_versions(node)->origins;
+    for (uint32_t place = 0; place < broadcast_versions(node)->count; place++) {
+        const struct origin *held = &origins[place];
+        if (!hold_has(node, place) || memcmp(held->id, origins[from.place].id, ID_BYTES) != 0 ||
+            held->incarnation > origins[from.place].incarnation ||
+            (place == from.place && held->applied >= from.seq))
+            continue;
+        from = (struct stream_point){.place = place, .seq = held->applied};
+    }
+    return from;
 }
 
 static void on_harmful(struct node *node, const struct origin *origin)
 {
     if (verdict_reason(node, origin->id))
         return;
-    const bool have_voted = votes_cast(node, origin->id, origin->incarnation, stays(node, origin));
+    const struct stream_point from = with_held(node, effect_from(node, origin));
+    const uint32_t reach = retract_reach(node, from.place); /* of the log */
+    const bool have_voted =
+        votes_cast(node, origin->id, broadcast_versions(node)->origins[from.place].incarnation,
+                   from.seq > reach ? from.seq : reach);
     note_finding(node, origin, have_voted);
     if (have_voted)
         on_new_vote(node, origin->id);
@@ -182,7 +189,7 @@ static void on_harmful(struct node *node, const struct origin *origin)
 /* A base that is taken over has it already, and a log that fills up needs the room. */
 static bool may_hold(const struct node *node)
 {
-    return votes_count_here(node) && base_is_whole(node) &&
+    return votes_count_here(node) && base_is_whole(node) && leaving_stage(node) == STAGE_RUNNING &&
            !rumor_log_keeps(broadcast_log(node), 2);
 }
 
@@ -198,12 +205,14 @@ void quarantine_on_rumor(struct node *node, const struct rumor_step *step)
         hold->length = fmax(hold->length, length);
         return;
     }
-    if (node->now_ns < hold->free_ns || effect_allows(node, step->place, length) || !may_hold(node))
+    const bool is_free = node->now_ns < hold->free_ns && length <= 2 * hold->length;
+    if (is_free || effect_allows(node, step->place, length) || !may_hold(node))
         return;
-    hold->length = length;
     const uint64_t apart_ns = effect_apart_ns(node, step->place);
     const uint64_t wait_ns = apart_ns > node->now_ns ? apart_ns - node->now_ns : 0;
-    hold->until_ns = node->now_ns + HELD_NS + (wait_ns < APART_NS ? wait_ns : APART_NS);
+    *hold = (struct hold){.length = length,
+                          .until_ns =
+                              node->now_ns + HELD_NS + (wait_ns < APART_NS ? wait_ns : APART_NS)};
     hold_begin(node, step->place);
 }
 
@@ -212,8 +221,8 @@ void quarantine_on_rumor(struct node *node, const struct rumor_step *step)
 static bool is_to_wait(const struct node *node, const struct hold *hold, uint32_t place)
 {
     const struct origin *origin = &broadcast_versions(node)->origins[place];
-    if (verdict_reason(node, origin->id))
-        return origin->next > origin->keep;
+    if (origin->keep != KEEP_ALL)
+        return origin->next > origin->keep && !retract_needs_base(node);
     return node->now_ns < hold->until_ns && !effect_allows(node, place, hold->length);
 }
 
@@ -235,10 +244,8 @@ static void release(struct node *node)
         if (!hold_has(node, place) || (may && is_to_wait(node, hold, place)))
             continue;
         hold_end(node, place);
-        if (may && node->now_ns < hold->until_ns) {
-            hold->free_ns = 0;
+        if (versions->origins[place].keep != KEEP_ALL || (may && node->now_ns < hold->until_ns))
             continue;
-        }
         hold->free_ns = node->now_ns + FREE_NS;
         if (!verdict_reason(node, versions->origins[place].id))
             note_release(node, &versions->origins[place]);

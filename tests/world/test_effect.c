@@ -5,84 +5,13 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <string.h>
 
 #include <cmocka.h>
 
 #include "node/broadcast/broadcast.h"
 #include "node/effect.h"
 #include "node/harm.h"
-#include "support/sim/swarm_world.h"
-
-#define NODES 8
-#define WHO   5 /* the place of an origin that is none of node 0's own */
-
-static struct arena arena;
-static struct node *node; /* node 0, whose learner finds what the stories say */
-static uint32_t seq;      /* of the next rumor of each */
-
-static void begin_anew(void)
-{
-    arena_release(&arena);
-    arena_init(&arena, effect_arena_bytes(&world.nodes[0].options));
-    node->effect = effect_new(&arena, &world.nodes[0].options);
-    node->born_ns = node->now_ns;
-    seq = 0;
-}
-
-static int stories_begin(void **state)
-{
-    (void)state;
-    begin_world(1);
-    start_usual_swarm(NODES);
-    run(8 * SECOND_NS);
-    world_rest(&world);
-    run(3 * SECOND_NS);
-    node = world.nodes[0].node;
-    assert_true(broadcast_versions(node)->count >= NODES);
-    begin_anew();
-    return 0;
-}
-
-static int stories_end(void **state)
-{
-    arena_release(&arena);
-    return world_ends(state);
-}
-
-static bool is_own(uint32_t place)
-{
-    return &broadcast_versions(node)->origins[place] == broadcast_own(node);
-}
-
-/* A rumor of each origin, that of WHO another one, and a second later what is typical. */
-static void let_all_publish(double agreement, double of_who, double length, double length_of_who)
-{
-    for (uint32_t place = 0; place < NODES; place++) {
-        const struct rumor_step step = {.place = place,
-                                        .seq = seq,
-                                        .length = place == WHO ? length_of_who : length,
-                                        .samples = 100};
-        if (is_own(place))
-            continue;
-        effect_on_rumor(node, &step);
-        effect_on_compared(node, place, seq, place == WHO ? of_who : agreement);
-    }
-    seq++;
-    node->now_ns += SECOND_NS;
-    effect_review(node);
-}
-
-static void must_find_who(void)
-{
-    const struct origin *origin = effect_next(node);
-    struct node_harm harm;
-    assert_ptr_equal(origin, &broadcast_versions(node)->origins[WHO]);
-    assert_null(effect_next(node)); /* and nobody else */
-    assert_true(node_harm(node, 0, &harm) && harm.harms);
-    assert_memory_equal(harm.id, origin->id, ID_BYTES);
-    assert_false(node_harm(node, 1, &harm));
-}
+#include "support/sim/effect_story.h"
 
 static void who_goes_against_what_is_learned_is_found_within_three_rumors(void **state)
 {
@@ -262,7 +191,7 @@ static void what_came_before_it_harmed_is_no_part_of_it(void **state)
         let_all_publish(0.5, -0.5, 1, 10); /* against is what is said first */
     const struct origin *origin = effect_next(node);
     assert_non_null(origin);
-    assert_int_equal(effect_from(node, origin), 10);
+    assert_int_equal(effect_from(node, origin).seq, 10);
     begin_anew();
     for (int i = 0; i < 7; i++)
         let_all_publish(0.5, 0.5, 1, 1);
@@ -270,7 +199,7 @@ static void what_came_before_it_harmed_is_no_part_of_it(void **state)
         let_all_publish(0.5, 0.5, 1, 20);
     origin = effect_next(node);
     assert_non_null(origin);
-    assert_int_equal(effect_from(node, origin), 7);
+    assert_int_equal(effect_from(node, origin).seq, 7);
 }
 
 static void a_publication_of_many_rumors_is_no_longer_for_that(void **state)
@@ -288,6 +217,20 @@ static void a_publication_of_many_rumors_is_no_longer_for_that(void **state)
     assert_false(effect_allows(node, WHO, effect_length(node, WHO)));
 }
 
+/* All have said the first part of what they publish, which has the samples. */
+static void what_is_usual_is_of_whole_publications(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 5; i++)
+        let_all_publish(0.5, 0.5, 1, 1);
+    for (uint32_t place = 0; place < NODES; place++)
+        if (!is_own(place))
+            effect_on_rumor(node,
+                            &(struct rumor_step){.place = place, .length = 0.1, .samples = 100});
+    effect_review(node);
+    assert_true(effect_allows(node, WHO, 0.02));
+}
+
 static void what_came_long_before_is_not_taken_out(void **state)
 {
     (void)state;
@@ -297,7 +240,7 @@ static void what_came_long_before_is_not_taken_out(void **state)
         let_all_publish(0.5, -0.05, 1, 1);
     const struct origin *origin = effect_next(node);
     assert_non_null(origin);
-    assert_int_equal(effect_from(node, origin), seq - 4); /* of its last four publications */
+    assert_int_equal(effect_from(node, origin).seq, seq - 4); /* of its last four publications */
 }
 
 static void what_is_long_is_known_as_it_comes(void **state)
@@ -339,9 +282,6 @@ static void who_claims_to_be_faster_is_allowed_no_more_than_counts(void **state)
     assert_false(effect_allows(node, WHO, 0.043));
     assert_true(fabs(effect_length(node, WHO) - 0.5) < 1e-9); /* a fiftieth of its samples count */
 }
-
-#define TOLD(story) cmocka_unit_test_setup_teardown(story, stories_begin, stories_end)
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -360,6 +300,7 @@ int main(void)
         TOLD(what_few_say_is_typical_of_nothing),
         TOLD(what_came_before_it_harmed_is_no_part_of_it),
         TOLD(a_publication_of_many_rumors_is_no_longer_for_that),
+        TOLD(what_is_usual_is_of_whole_publications),
         TOLD(what_came_long_before_is_not_taken_out),
         TOLD(what_is_long_is_known_as_it_comes),
         TOLD(who_claims_to_be_faster_is_allowed_no_more_than_counts),

@@ -72,9 +72,14 @@ static bool is_out(uint32_t i)
     return proofs_against(world.nodes[i].node, world.nodes[LIAR].identity.id) != NULL;
 }
 
+static void lie_by(double times)
+{
+    world_poison(&world, LIAR, POISON_SCALE, times, 1);
+}
+
 static void lie(void)
 {
-    world_poison(&world, LIAR, POISON_SCALE, 1000, 1);
+    lie_by(1000);
 }
 
 static void what_is_voted_out_has_moved_no_base(void **state)
@@ -126,6 +131,68 @@ static void nor_has_what_came_when_it_had_just_been_met(void **state)
     must_agree(20 * SECOND_NS);
 }
 
+static void who_was_released_and_goes_farther_is_held_again(void **state)
+{
+    (void)state;
+    start(true, MANY);
+    lie_by(12);
+    while (!is_held(0))
+        run(SECOND_NS / 100);
+    run(12 * SECOND_NS);
+    assert_false(is_held(0));
+    lie_by(200);
+    run(3 * SECOND_NS);
+    assert_true(is_held(0));
+}
+
+/* Of any of its incarnations after the first. */
+static bool moved_something(uint32_t i)
+{
+    const struct versions *versions = broadcast_versions(world.nodes[i].node);
+    uint32_t met = 0;
+    for (uint32_t place = 0; place < versions->count; place++)
+        if (memcmp(versions->origins[place].id, world.nodes[LIAR].identity.id, ID_BYTES) == 0 &&
+            met++ > 0 && versions->origins[place].applied > 0)
+            return true;
+    return false;
+}
+
+/* It starts anew again and again, and publishes something each time. */
+static void start_anew_and_lie(uint32_t hundredths, bool may_move)
+{
+    start(true, NODES);
+    lie();
+    for (int lies = 0; lies < 12 && !is_out(0); lies++) {
+        world_kill(&world, LIAR, false);
+        world_wipe(&world, LIAR);
+        world_start(&world, LIAR);
+        for (uint32_t step = 0; step < hundredths; step++) {
+            run(SECOND_NS / 100);
+            for (uint32_t i = 0; i < LIAR; i++)
+                assert_true(may_move || !moved_something(i));
+        }
+    }
+    run(80 * SECOND_NS); /* nothing of it is held any more */
+    for (uint32_t i = 0; i < LIAR; i++) {
+        assert_true(is_out(i));
+        assert_false(moved_something(i));
+    }
+    must_agree(20 * SECOND_NS);
+}
+
+static void nor_has_who_starts_again_for_each_lie(void **state)
+{
+    (void)state;
+    start_anew_and_lie(300, false);
+}
+
+/* It is so often away that its first lie has been released when the second one is found. */
+static void and_what_moved_it_is_taken_out_with_all_its_lies(void **state)
+{
+    (void)state;
+    start_anew_and_lie(130, true);
+}
+
 static void what_is_not_voted_out_comes_after_all(void **state)
 {
     uint32_t held = 0;
@@ -167,6 +234,21 @@ static void who_was_released_is_not_held_again_at_once(void **state)
     assert_true(held > 12);
 }
 
+/* What it leaves behind is all that it knows. */
+static void who_leaves_holds_nothing(void **state)
+{
+    (void)state;
+    start(true, MANY);
+    lie_by(12);
+    while (!is_held(0))
+        run(SECOND_NS / 100);
+    const uint32_t released = world.nodes[0].notes[NOTE_HARM];
+    world_leave(&world, 0);
+    run(2 * SECOND_NS);
+    assert_false(world_is_running(&world, 0));
+    assert_int_equal(world.nodes[0].notes[NOTE_HARM], released + 1);
+}
+
 static void a_log_that_fills_up_is_more_than_it_is_worth(void **state)
 {
     struct node_options options = obedient(usual_options());
@@ -202,7 +284,11 @@ int main(void)
     const struct CMUnitTest tests[] = {
         EXPULSION(what_is_voted_out_has_moved_no_base),
         EXPULSION(nor_has_what_came_when_it_had_just_been_met),
+        EXPULSION(who_was_released_and_goes_farther_is_held_again),
+        EXPULSION(nor_has_who_starts_again_for_each_lie),
+        EXPULSION(and_what_moved_it_is_taken_out_with_all_its_lies),
         EXPULSION(what_is_not_voted_out_comes_after_all),
+        EXPULSION(who_leaves_holds_nothing),
         EXPULSION(a_log_that_fills_up_is_more_than_it_is_worth),
         EXPULSION(who_was_released_is_not_held_again_at_once),
         EXPULSION(where_nobody_asked_for_votes_nothing_is_held),

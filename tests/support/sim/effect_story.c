@@ -1,0 +1,78 @@
+#include "support/sim/effect_story.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "node/broadcast/broadcast.h"
+#include "node/effect.h"
+#include "node/harm.h"
+
+static struct arena arena;
+struct node *node;
+uint32_t seq;
+
+void begin_anew(void)
+{
+    arena_release(&arena);
+    arena_init(&arena, effect_arena_bytes(&world.nodes[0].options));
+    node->effect = effect_new(&arena, &world.nodes[0].options);
+    node->born_ns = node->now_ns;
+    seq = 0;
+}
+
+int effect_story_begins(void **state)
+{
+    (void)state;
+    begin_world(1);
+    start_usual_swarm(NODES);
+    run(8 * SECOND_NS);
+    world_rest(&world);
+    run(3 * SECOND_NS);
+    node = world.nodes[0].node;
+    assert_true(broadcast_versions(node)->count >= NODES);
+    begin_anew();
+    return 0;
+}
+
+int effect_story_ends(void **state)
+{
+    arena_release(&arena);
+    return world_ends(state);
+}
+
+bool is_own(uint32_t place)
+{
+    return &broadcast_versions(node)->origins[place] == broadcast_own(node);
+}
+
+void let_all_publish(double agreement, double of_who, double length, double length_of_who)
+{
+    for (uint32_t place = 0; place < NODES; place++) {
+        const struct rumor_step step = {.place = place,
+                                        .seq = seq,
+                                        .length = place == WHO ? length_of_who : length,
+                                        .samples = 100};
+        if (is_own(place))
+            continue;
+        effect_on_rumor(node, &step);
+        effect_on_compared(node, place, seq, place == WHO ? of_who : agreement);
+    }
+    seq++;
+    node->now_ns += SECOND_NS;
+    effect_review(node);
+}
+
+void must_find_who(void)
+{
+    const struct origin *origin = effect_next(node);
+    struct node_harm harm;
+    assert_ptr_equal(origin, &broadcast_versions(node)->origins[WHO]);
+    assert_null(effect_next(node)); /* and nobody else */
+    assert_true(node_harm(node, 0, &harm) && harm.harms);
+    assert_memory_equal(harm.id, origin->id, ID_BYTES);
+    assert_false(node_harm(node, 1, &harm));
+}
