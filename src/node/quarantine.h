@@ -10,7 +10,6 @@
  * What is longer than others' waits until it is so no more, or for as long as votes take: then it
  * goes to the learner after all. So an honest member's work comes later at the worst, all nodes
  * have the same base in the end, and what so many find to harm in that time has never moved it.
- * Meanwhile no base is given to who joins: it would lack what waits.
  *
  * A vote is for what this node's log can still take out, so what is decided most can carry out.
  * Held by tests/world/test_quarantine.c.

@@ -234,6 +234,33 @@ static void who_was_released_is_not_held_again_at_once(void **state)
     assert_true(held > 12);
 }
 
+/* It is not kept waiting: what it is given lacks what is held, and it hears that like all others.
+ */
+static void who_joins_meanwhile_is_given_a_base(void **state)
+{
+    bool was_held = true;
+    (void)state;
+    start(true, MANY);
+    lie();
+    for (uint32_t i = 0; i < LIAR; i++)
+        while (!is_held(i))
+            run(SECOND_NS / 100);
+    world_start(&world, NODES);
+    const struct node *joiner = world.nodes[NODES].node;
+    for (int step = 0; node_bases(joiner) == 0 || node_is_catching_up(joiner); step++) {
+        assert_true(step < 500);
+        run(SECOND_NS / 100);
+        for (uint32_t i = 0; i < LIAR; i++)
+            was_held &= is_held(i);
+    }
+    assert_true(was_held);
+    assert_true(applied_at(NODES) > 0);
+    assert_int_equal(applied_at(NODES), applied_at(0));
+    world_cure(&world, LIAR, POISON_SCALE);
+    run(80 * SECOND_NS);
+    must_agree(20 * SECOND_NS);
+}
+
 /* What it leaves behind is all that it knows. */
 static void who_leaves_holds_nothing(void **state)
 {
@@ -288,6 +315,7 @@ int main(void)
         EXPULSION(nor_has_who_starts_again_for_each_lie),
         EXPULSION(and_what_moved_it_is_taken_out_with_all_its_lies),
         EXPULSION(what_is_not_voted_out_comes_after_all),
+        EXPULSION(who_joins_meanwhile_is_given_a_base),
         EXPULSION(who_leaves_holds_nothing),
         EXPULSION(a_log_that_fills_up_is_more_than_it_is_worth),
         EXPULSION(who_was_released_is_not_held_again_at_once),

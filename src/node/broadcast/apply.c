@@ -168,6 +168,20 @@ void broadcast_done(const struct node *node, const struct signed_head **heads)
     }
 }
 
+/* All but what is held. Where that was promised to another before it was, its taker asks again. */
+static bool is_given_before(const struct node *node, uint64_t newest)
+{
+    const struct rumor_log *log = &node->broadcast->log;
+    if (log->next < newest)
+        return false;
+    for (uint64_t at = log->applied; at < newest; at++) {
+        const struct rumor_log_entry *entry = rumor_log_at(log, at);
+        if (!entry->is_given && !bit_get(node->broadcast->apply.held, entry->place))
+            return false;
+    }
+    return true;
+}
+
 bool broadcast_has_done(const struct node *node, uint64_t newest)
 {
     const struct apply *apply = &node->broadcast->apply;
@@ -177,7 +191,7 @@ bool broadcast_has_done(const struct node *node, uint64_t newest)
         if (!given->is_block && !given->takes_out && given->at < newest)
             return false;
     }
-    return node->broadcast->log.applied >= newest;
+    return is_given_before(node, newest);
 }
 
 void broadcast_on_applied(struct node *node, uint32_t entries)

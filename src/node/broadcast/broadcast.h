@@ -84,7 +84,7 @@ bool broadcast_has_blocks_given(const struct node *node);
 void broadcast_on_applied(struct node *node, uint32_t entries);
 /* What it has done: by place, the head of the last rumor of each origin, or NULL; for now. */
 void broadcast_done(const struct node *node, const struct signed_head **heads);
-/* Has it done all that was known when the log's newest position was this one? */
+/* Has it done all that was known when the log's newest position was this one, and was not held? */
 bool broadcast_has_done(const struct node *node, uint64_t newest);
 uint32_t broadcast_applying(const struct node *node);        /* entries given and not done */
 uint64_t broadcast_applying_rumors(const struct node *node); /* rumors and blocks, likewise */

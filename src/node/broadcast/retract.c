@@ -54,14 +54,22 @@ static bool is_in_log(const struct node *node, uint32_t place, const struct orig
     return true;
 }
 
+uint64_t retract_digest(struct node *node, uint32_t place, uint32_t from)
+{
+    const uint32_t next = node->broadcast->versions.origins[place].next;
+    uint64_t digest = 0;
+    CHECK(from <= next);
+    for (uint32_t seq = from; seq < next; seq++)
+        digest = digest_add(digest, digest_of_update(negated(node, place, seq)));
+    return digest;
+}
+
 /* Out of the version. A base that is ROLLING is the sum of no version: its blocks come anew. */
 static uint64_t cut(struct node *node, uint32_t place, struct origin *origin)
 {
     struct broadcast *broadcast = node->broadcast;
     const uint32_t known = origin->next;
-    uint64_t digest = 0;
-    for (uint32_t seq = origin->keep; seq < known; seq++)
-        digest = digest_add(digest, digest_of_update(negated(node, place, seq)));
+    const uint64_t digest = retract_digest(node, place, origin->keep);
     struct signed_head last;
     const bool is_left = origin->keep > 0 && fork_head(node, place, origin->keep - 1, &last);
     CHECK(is_left || origin->keep == 0);

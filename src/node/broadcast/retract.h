@@ -25,6 +25,9 @@ uint64_t retract_begin(struct node *node);
 /* From this number on the log is enough to take the rumors of the origin at this place out, and for
  * a while. */
 uint32_t retract_reach(const struct node *node, uint32_t place);
+/* By what the digest changes when the rumors of an origin from this number on leave the version:
+ * the log has them. */
+uint64_t retract_digest(struct node *node, uint32_t place, uint32_t from);
 /* The next rumor that is to leave the learner's base: APPLY, negated. */
 bool retract_next(struct node *node, struct action *action);
 /* Does it wait for the end of a publication? */

@@ -8,15 +8,17 @@
  * alone, so a READ need not wait for one, nor for what waits for one: all that is promised is that
  * answers come in the order in which things were done. So the rumors in what was read are those
  * whose answers came before its own. A base that is taken over has all that we knew when its taker
- * first asked, which the taker will not come by otherwise: it is given no block before the learner
- * has done that. Beside a block stand the latest entries of its version and the hash of all. Blocks
- * are many bytes. Links take them when no rumors wait (connection/peer.c), so what bounds them
- * while this node trains is what its processor has for them: as options say, or SERVE_AUTO.
- * Held by tests/world/test_serve.c, test_joining_load.c and test_takeover.c.
+ * first asked, and was not held (broadcast/hold.h), which the taker will not come by otherwise: it
+ * is given no block before the learner has done that. Beside a block stand the latest entries of
+ * its version and the hash of all. Blocks are many bytes. Links take them when no rumors wait
+ * (connection/peer.c), so what bounds them while this node trains is what its processor has for
+ * them: as options say, or SERVE_AUTO. Held by tests/world/test_serve.c, test_joining_load.c and
+ * test_takeover.c.
  */
 #include <math.h>
 #include <string.h>
 
+#include "node/broadcast/hold.h"
 #include "node/broadcast/retract.h"
 #include "node/rate/rate.h"
 #include "node/transfer/transfer_private.h"
@@ -67,20 +69,29 @@ uint32_t node_incarnations_max(size_t send_queue_bytes)
     return (uint32_t)(send_queue_bytes / 8 * 7 / FRAME_MAX * HISTORY_AT_ONCE);
 }
 
-static void say_history(struct node *node, const struct peer *to)
+/* Of how many origins does our base have something, when it has all that is known and not held? */
+static uint32_t origins_in_base(const struct node *node)
+{
+    uint32_t count = 0;
+    for (uint32_t place = 0; place < broadcast_versions(node)->count; place++)
+        count += hold_last(node, place) != NULL;
+    return count;
+}
+
+static void say_history(struct node *node, const struct peer *to, uint64_t digest)
 {
     const struct versions *versions = broadcast_versions(node);
+    uint32_t left = origins_in_base(node);
     struct message history = {.kind = HISTORY,
-                              .digest = versions->digest,
-                              .parts =
-                                  (versions->publishers + HISTORY_AT_ONCE - 1) / HISTORY_AT_ONCE,
+                              .digest = digest,
+                              .parts = (left + HISTORY_AT_ONCE - 1) / HISTORY_AT_ONCE,
                               .bulk = {node->scratch, 0}};
-    uint32_t left = versions->publishers;
     for (const struct origin *origin = versions_newer(versions, NULL); origin;
          origin = versions_newer(versions, origin)) {
-        if (origin->next == 0)
+        const struct signed_head *last = hold_last(node, versions_place(versions, origin));
+        if (!last)
             continue;
-        memcpy(node->scratch + history.bulk.count, origin->last.bytes, HISTORY_ENTRY_BYTES);
+        memcpy(node->scratch + history.bulk.count, last->bytes, HISTORY_ENTRY_BYTES);
         history.bulk.count += HISTORY_ENTRY_BYTES;
         if (--left > 0 && history.bulk.count < HISTORY_AT_ONCE * HISTORY_ENTRY_BYTES)
             continue;
@@ -93,12 +104,13 @@ static void say_history(struct node *node, const struct peer *to)
 
 void serve_on_take(struct node *node, const struct peer *from)
 {
+    uint64_t digest;
     on_asked(node, from, true);
-    if (may_serve(node) && !node->transfer->request.is_asked &&
-        broadcast_versions(node)->publishers > 0 && has_room_for_history(node, from)) {
+    if (may_serve(node) && !node->transfer->request.is_asked && origins_in_base(node) > 0 &&
+        has_room_for_history(node, from) && hold_digest(node, &digest)) {
         node->transfer->serve.served_ns = node->now_ns;
         broadcast_forget_backlog(node, from); /* it is all in the base */
-        say_history(node, from);
+        say_history(node, from, digest);
         return;
     }
     (void)connection_say(node, from, &(struct message){.kind = HISTORY});
