@@ -89,8 +89,8 @@ struct effect *effect_new(struct arena *arena, const struct node_options *option
 static const struct figure *figure_of(const struct node *node, uint32_t place)
 {
     static const struct figure nothing;
-    const uint32_t account = node->effect->accounts[place];
     CHECK(place < broadcast_versions(node)->count);
+    const uint32_t account = node->effect->accounts[place];
     return account > 0 ? &node->effect->figures[account - 1] : &nothing;
 }
 
@@ -126,6 +126,13 @@ static double faster(const struct node *node, const struct origin *origin)
     return typical > 0 ? (double)origin->rate / typical : 0;
 }
 
+/* Samples per second, as it has said; before that, as most. */
+static double speed_of(const struct node *node, const struct origin *origin)
+{
+    CHECK(origin->rate >= 0);
+    return origin->rate > 0 ? (double)origin->rate : node->effect->typical_rate;
+}
+
 /* By what a share is by: samples, no more of them than count, or, where all shares are equal, the
  * time that these took. */
 static double length_of(const struct node *node, const struct origin *origin,
@@ -135,7 +142,7 @@ static double length_of(const struct node *node, const struct origin *origin,
     const double per_sample = size->length / fmax(size->samples, 1);
     const double most = node->options.limits.weight_max;
     if (!node->options.weigh_throughput)
-        return per_sample * (double)origin->rate;
+        return per_sample * speed_of(node, origin);
     return most > 0 ? per_sample * fmax(faster(node, origin) / most, 1) : per_sample;
 }
 

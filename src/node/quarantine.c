@@ -172,15 +172,30 @@ static struct stream_point with_held(const struct node *node, struct stream_poin
     return from;
 }
 
+/* What the log cannot take out, of this incarnation or a later one, stays with all before it. */
+static struct stream_point within_reach(const struct node *node, struct stream_point from)
+{
+    const struct origin *origins = broadcast_versions(node)->origins;
+    const uint8_t *id = origins[from.place].id;
+    for (uint32_t place = 0; place < broadcast_versions(node)->count; place++) {
+        if (memcmp(origins[place].id, id, ID_BYTES) != 0)
+            continue;
+        const uint32_t reach = retract_reach(node, place);
+        if (place == from.place && reach > from.seq)
+            from.seq = reach;
+        if (origins[place].incarnation > origins[from.place].incarnation && reach > 0)
+            from = (struct stream_point){.place = place, .seq = reach};
+    }
+    return from;
+}
+
 static void on_harmful(struct node *node, const struct origin *origin)
 {
     if (verdict_reason(node, origin->id))
         return;
-    const struct stream_point from = with_held(node, effect_from(node, origin));
-    const uint32_t reach = retract_reach(node, from.place); /* of the log */
-    const bool have_voted =
-        votes_cast(node, origin->id, broadcast_versions(node)->origins[from.place].incarnation,
-                   from.seq > reach ? from.seq : reach);
+    const struct stream_point from = within_reach(node, with_held(node, effect_from(node, origin)));
+    const bool have_voted = votes_cast(
+        node, origin->id, broadcast_versions(node)->origins[from.place].incarnation, from.seq);
     note_finding(node, origin, have_voted);
     if (have_voted)
         on_new_vote(node, origin->id);

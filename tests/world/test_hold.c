@@ -9,9 +9,12 @@
 
 #include "node/broadcast/broadcast.h"
 #include "node/broadcast/hold.h"
+#include "node/effect.h"
 #include "node/harm.h"
 #include "node/orders/proofs.h"
+#include "node/quarantine.h"
 #include "support/sim/expulsion_story.h"
+#include "wire/vote.h"
 
 #define NODES  7
 #define LIAR   6
@@ -193,6 +196,35 @@ static void and_what_moved_it_is_taken_out_with_all_its_lies(void **state)
     start_anew_and_lie(130, true);
 }
 
+/* Node 0 has voted, for the first time. */
+static struct vote vote_of_first(void)
+{
+    static uint8_t votes[NODE_VOTES_MAX];
+    struct vote vote;
+    assert_int_equal(node_votes(world.nodes[0].node, votes), VOTE_BYTES);
+    assert_int_equal(vote_parse(votes, &vote), OK);
+    return vote;
+}
+
+/* A vote is for what most can take out: of a later incarnation the log has but the last rumors. */
+static void what_no_log_has_any_more_is_not_voted_upon(void **state)
+{
+    struct node *node;
+    uint32_t place;
+    (void)state;
+    start(true, MANY);
+    node = world.nodes[0].node;
+    const struct origin *before = liar_at(0, &place);
+    struct versions *versions = (struct versions *)broadcast_versions(node);
+    struct origin *later = versions_add(versions, before->id, before->incarnation + 1);
+    later->next = 50;
+    for (uint32_t i = 0; i < 8; i++)
+        effect_on_compared(node, place, before->next - 1, -1);
+    quarantine_review(node);
+    assert_int_equal(vote_of_first().incarnation, later->incarnation);
+    assert_int_equal(vote_of_first().keep, 50);
+}
+
 static void what_is_not_voted_out_comes_after_all(void **state)
 {
     uint32_t held = 0;
@@ -314,6 +346,7 @@ int main(void)
         EXPULSION(who_was_released_and_goes_farther_is_held_again),
         EXPULSION(nor_has_who_starts_again_for_each_lie),
         EXPULSION(and_what_moved_it_is_taken_out_with_all_its_lies),
+        EXPULSION(what_no_log_has_any_more_is_not_voted_upon),
         EXPULSION(what_is_not_voted_out_comes_after_all),
         EXPULSION(who_joins_meanwhile_is_given_a_base),
         EXPULSION(who_leaves_holds_nothing),

@@ -193,6 +193,18 @@ static void nor_may_who_never_said_how_fast_it_is(void **state)
     assert_false(is_allowed_at_once(10000));
 }
 
+/* Lengths are for each second then, and whose speed is not known learns as fast as most. */
+static void nor_is_it_shorter_where_all_shares_are_equal(void **state)
+{
+    (void)state;
+    ((struct node_options *)&node->options)->weigh_throughput = false;
+    say_speeds(0);
+    for (int i = 0; i < 5; i++)
+        let_all_publish(0.5, 0.5, 1, 1);
+    assert_true(effect_allows(node, WHO, effect_length(node, WHO)));
+    assert_false(is_allowed_at_once(100));
+}
+
 /* It may have learned for as long as it likes before this node began. */
 static void who_began_before_us_may_come_with_much(void **state)
 {
@@ -242,6 +254,7 @@ int main(void)
         TOLD(more_samples_than_its_speed_allows_do_not_count),
         TOLD(who_learned_as_ever_has_nothing_to_make_up_for),
         TOLD(nor_may_who_never_said_how_fast_it_is),
+        TOLD(nor_is_it_shorter_where_all_shares_are_equal),
         TOLD(who_began_before_us_may_come_with_much),
         TOLD(what_was_learned_in_a_silence_counts_when_it_comes),
     };
