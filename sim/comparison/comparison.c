@@ -265,6 +265,8 @@ static enum error make_folders(struct plan *plan, char *usual, size_t bytes,
     if (!plan->dir)
         plan->dir = usual;
     enum error error = report_folder_make(plan->dir, &made, problem);
+    if (error == OK)
+        error = report_folder_lock(plan->dir, problem);
     (void)snprintf(plays, sizeof plays, "%s/plays", plan->dir);
     return error == OK ? report_folder_make(plays, &made, problem) : error;
 }

@@ -1,8 +1,10 @@
 #include "report/report_folder.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -25,6 +27,21 @@ enum error report_folder_make(const char *dir, bool *made, struct problem *probl
     }
     return problem_set(problem, FAILED, "cannot make the folder %.250s: %s; choose another", dir,
                        error == EEXIST ? "a file of this name is in the way" : strerror(error));
+}
+
+enum error report_folder_lock(const char *dir, struct problem *problem)
+{
+    const int folder = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (folder < 0 || flock(folder, LOCK_EX | LOCK_NB) == 0)
+        return OK; /* it stays open */
+    const int reason = errno;
+    (void)close(folder);
+    if (reason != EWOULDBLOCK)
+        return OK;
+    return problem_set(problem, MISMATCH,
+                       "another comparison is under way in the folder %.250s: wait for it, or give "
+                       "this one a folder of its own (--out)",
+                       dir);
 }
 
 static void path_of(char out[static REPORT_PATH_BYTES], const char *dir, const char *name,

@@ -14,6 +14,10 @@
 /* Make it if it is not there (*made: it was not), and see that it can be written to. */
 enum error report_folder_make(const char *dir, bool *made, struct problem *problem) MUST_USE;
 
+/* It is ours alone until this process ends, and those that it has begun; where its file system has
+ * locks. MISMATCH: it is another's. */
+enum error report_folder_lock(const char *dir, struct problem *problem) MUST_USE;
+
 /* DIR/NAME, written by `write`. */
 enum error report_folder_write(const char *dir, const char *name,
                                void (*write)(FILE *out, const void *context), const void *context,

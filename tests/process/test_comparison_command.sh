@@ -67,6 +67,13 @@ rm -rf "$work/cmp"
     2>"$work/err" &
 pid=$!
 until grep -q '1 of 6 plays' "$work/err"; do kill -0 "$pid" || fail "it ended early: $(cat "$work/err")"; done
+# Another one in the same folder would play the same plays, into the same files.
+kill -STOP "$pid"
+code=0
+said=$("$program" compare "$work/tiny.conf" --out "$work/cmp" "${three[@]}" 2>&1) || code=$?
+kill -CONT "$pid"
+((code == 2)) && [[ $said == *'another comparison is under way in the folder'* ]] ||
+    fail "a second one at the same time: exit code $code: $said"
 kill -INT "$pid"
 code=0
 wait "$pid" || code=$?
