@@ -461,22 +461,6 @@
     showSoon();
   };
 
-  const listen = () => {
-    const events = new EventSource(path("events"));
-    const watch = setInterval(() => { if (Date.now() - heard > SILENT_MS) silent(); }, 1000);
-    events.onmessage = (event) => {
-      heard = Date.now();
-      merge(JSON.parse(event.data));
-      showSoon();
-    };
-    events.onerror = () => {
-      events.close();
-      clearInterval(watch);
-      silent();
-      setTimeout(begin, AGAIN_MS);
-    };
-  };
-
   // A node that began anew has another story: what is there belongs to the one before.
   const forget = () => {
     charts.clear();
@@ -485,20 +469,46 @@
     at("tables").replaceChildren();
   };
 
-  async function begin() {
-    try {
-      const answer = await fetch(path("story.json"));
-      if (!answer.ok) throw new Error(await answer.text());
-      forget();
-      merge(await answer.json());
-      heard = Date.now();
-      showSoon();
-      listen();
-    } catch (error) {
+  // What is new is listened to before the story is asked for, so that nothing is between them; merging
+  // passes by what the story has already.
+  const listen = () => {
+    const events = new EventSource(path("events"));
+    const watch = setInterval(() => { if (Date.now() - heard > SILENT_MS) silent(); }, 1000);
+    let early = [], isOver = false;
+    heard = Date.now();
+    const end = () => {
+      if (isOver) return;
+      isOver = true;
+      events.close();
+      clearInterval(watch);
       silent();
-      setTimeout(begin, AGAIN_MS);
-    }
-  }
+      setTimeout(listen, AGAIN_MS);
+    };
+    events.onerror = end;
+    events.onopen = async () => {
+      try {
+        const answer = await fetch(path("story.json"));
+        if (!answer.ok) throw new Error(await answer.text());
+        const told = await answer.json();
+        if (isOver) return;
+        forget();
+        [told, ...early].forEach(merge);
+        early = null;
+        heard = Date.now();
+        showSoon();
+      } catch (error) {
+        end();
+      }
+    };
+    events.onmessage = (event) => {
+      heard = Date.now();
+      if (early) early.push(JSON.parse(event.data));
+      else {
+        merge(JSON.parse(event.data));
+        showSoon();
+      }
+    };
+  };
 
   at("drawing").addEventListener("pointermove", onMove);
   at("drawing").addEventListener("pointerleave", () => point(-1));
@@ -513,5 +523,5 @@
   if (told) {
     merge(JSON.parse(told));
     show();
-  } else begin();
+  } else listen();
 })();
