@@ -11,6 +11,7 @@
 #include "node/broadcast/hold.h"
 #include "node/effect.h"
 #include "node/harm.h"
+#include "node/membership/membership.h"
 #include "node/orders/proofs.h"
 #include "node/quarantine.h"
 #include "support/sim/expulsion_story.h"
@@ -18,6 +19,7 @@
 
 #define NODES  7
 #define LIAR   6
+#define CROWD  40
 #define MANY   20    /* members, of whom most never run */
 #define LITTLE 24000 /* bytes of a log */
 
@@ -308,6 +310,43 @@ static void who_leaves_holds_nothing(void **state)
     assert_int_equal(world.nodes[0].notes[NOTE_HARM], released + 1);
 }
 
+static float said_by(const struct node *node, const struct identity *who)
+{
+    const struct versions *versions = broadcast_versions(node);
+    for (uint32_t place = 0; place < versions->count; place++)
+        if (memcmp(versions->origins[place].id, who->id, ID_BYTES) == 0)
+            return versions->origins[place].rate;
+    return 0;
+}
+
+/* Another program had used its machine. It says at once that it is faster, and may claim more. */
+static void who_becomes_faster_stays(void **state)
+{
+    struct node_options options = obedient(usual_options());
+    (void)state;
+    options.limits.quarantines = true;
+    world.has_list = true;
+    add_swarm(CROWD, &options);
+    for (uint32_t i = 0; i < CROWD; i++) {
+        world.nodes[i].step_ns = 64 * MILLI_NS;
+        world_start(&world, i);
+    }
+    run(20 * SECOND_NS);
+    const struct identity *who = &world.nodes[2].identity;
+    const struct record *record = &membership_members(world.nodes[2].node)->members[0].record;
+    for (const uint64_t stamp = record->stamp; record->stamp == stamp;)
+        run(SECOND_NS / 100);
+    const float before = said_by(world.nodes[0].node, who);
+    world.nodes[2].step_ns /= 64;
+    run(3 * SECOND_NS);
+    for (uint32_t i = 0; i < CROWD; i++)
+        assert_true(said_by(world.nodes[i].node, who) > 8 * before);
+    run(40 * SECOND_NS);
+    for (uint32_t i = 0; i < CROWD; i++)
+        assert_null(proofs_against(world.nodes[i].node, who->id));
+    must_agree(20 * SECOND_NS);
+}
+
 static void a_log_that_fills_up_is_more_than_it_is_worth(void **state)
 {
     struct node_options options = obedient(usual_options());
@@ -350,6 +389,7 @@ int main(void)
         EXPULSION(what_is_not_voted_out_comes_after_all),
         EXPULSION(who_joins_meanwhile_is_given_a_base),
         EXPULSION(who_leaves_holds_nothing),
+        EXPULSION(who_becomes_faster_stays),
         EXPULSION(a_log_that_fills_up_is_more_than_it_is_worth),
         EXPULSION(who_was_released_is_not_held_again_at_once),
         EXPULSION(where_nobody_asked_for_votes_nothing_is_held),

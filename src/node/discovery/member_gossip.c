@@ -72,11 +72,14 @@ static struct address own_address(const struct node *node)
 }
 
 /* A node that learns less than a sample a second has stopped: how it slows down is no news. */
-static bool rate_differs(float before, float now)
+/* Who has become faster says so at once: it may claim no more than it has said (effect.h). */
+static bool rate_is_outdated(const struct node *node, float said, float now, uint64_t age_ns)
 {
-    before = fmaxf(before, 1);
+    said = fmaxf(said, 1);
     now = fmaxf(now, 1);
-    return now > before * RATE_CHANGE || now < before / RATE_CHANGE;
+    if (now > said * RATE_CHANGE)
+        return age_ns >= RENEW_MIN_NS;
+    return now < said / RATE_CHANGE && age_ns >= member_gossip_period_ns(node) / 2;
 }
 
 /* When the next record is due: as now seems right, but no later than the last one promised. */
@@ -102,8 +105,7 @@ static bool is_outdated(const struct node *node, const struct record *said,
            !address_equal(&said->address, &now->address) ||
            (rests && said->digest != now->digest) ||
            (said->swarm_samples == 0 && now->swarm_samples > 0) ||
-           (age_ns >= member_gossip_period_ns(node) / 2 &&
-            rate_differs(said->samples_per_second, now->samples_per_second));
+           rate_is_outdated(node, said->samples_per_second, now->samples_per_second, age_ns);
 }
 
 static uint32_t lag_ms(const struct node *node)
