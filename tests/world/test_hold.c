@@ -15,6 +15,7 @@
 #include "node/orders/proofs.h"
 #include "node/quarantine.h"
 #include "support/sim/expulsion_story.h"
+#include "support/sim/puppet.h"
 #include "wire/vote.h"
 
 #define NODES  7
@@ -295,6 +296,31 @@ static void who_joins_meanwhile_is_given_a_base(void **state)
     must_agree(20 * SECOND_NS);
 }
 
+/* What is held has to be read for that. */
+static void a_history_without_it_is_told_once_a_second(void **state)
+{
+    struct puppet puppet;
+    (void)state;
+    start(true, MANY);
+    lie();
+    while (!is_held(0))
+        run(SECOND_NS / 100);
+    puppet_init(&puppet, 0, 77);
+    puppet.identity = world.nodes[NODES].identity;
+    puppet_meet(&puppet);
+    puppet_hello(&puppet);
+    puppet_say(&puppet, &(struct message){.kind = TAKE});
+    assert_int_equal(puppet.last[HISTORY].parts, 1);
+    assert_true(puppet.last[HISTORY].digest != stats_of(0).digest);
+    puppet_say(&puppet, &(struct message){.kind = TAKE});
+    assert_int_equal(puppet.last[HISTORY].parts, 0);
+    run(2 * SECOND_NS);
+    puppet_say(&puppet, &(struct message){.kind = TAKE});
+    assert_int_equal(puppet.last[HISTORY].parts, 1);
+    assert_int_equal(puppet.heard[HISTORY], 3);
+    puppet_free(&puppet);
+}
+
 /* What it leaves behind is all that it knows. */
 static void who_leaves_holds_nothing(void **state)
 {
@@ -388,6 +414,7 @@ int main(void)
         EXPULSION(what_no_log_has_any_more_is_not_voted_upon),
         EXPULSION(what_is_not_voted_out_comes_after_all),
         EXPULSION(who_joins_meanwhile_is_given_a_base),
+        EXPULSION(a_history_without_it_is_told_once_a_second),
         EXPULSION(who_leaves_holds_nothing),
         EXPULSION(who_becomes_faster_stays),
         EXPULSION(a_log_that_fills_up_is_more_than_it_is_worth),

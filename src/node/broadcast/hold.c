@@ -30,6 +30,14 @@ static bool waits(const struct node *node, uint32_t place)
     return hold_has(node, place) && origin->applied < origin->next;
 }
 
+bool hold_keeps_any(const struct node *node)
+{
+    bool any = false;
+    for (uint32_t place = 0; place < node->broadcast->versions.count; place++)
+        any |= waits(node, place);
+    return any;
+}
+
 const struct signed_head *hold_last(const struct node *node, uint32_t place)
 {
     const struct origin *origin = &node->broadcast->versions.origins[place];

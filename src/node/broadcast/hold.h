@@ -16,5 +16,7 @@ void hold_end(struct node *node, uint32_t place);
  * origin, NULL if it has none; and its digest. False: the log does not have what is held. */
 const struct signed_head *hold_last(const struct node *node, uint32_t place);
 bool hold_digest(struct node *node, uint64_t *digest);
+/* Does that take reading rumors, since some are held? */
+bool hold_keeps_any(const struct node *node);
 
 #endif

@@ -25,6 +25,7 @@
 
 #define HISTORY_AT_ONCE ((MESSAGE_MAX - MESSAGE_ADDS) / HISTORY_ENTRY_BYTES)
 #define TURN_S          5
+#define HELD_NS         SECOND_NS /* between two histories for one, where rumors are to be read */
 #define ANEW_NS         (5 * SECOND_NS) /* who asks after so long may take over another base */
 #define SERVE_AUTO      12.5e6          /* bytes per second: a sixteenth of a core */
 #define SERVE_PART      0.25            /* of what all links carry, where that is more */
@@ -105,9 +106,12 @@ static void say_history(struct node *node, const struct peer *to, uint64_t diges
 void serve_on_take(struct node *node, const struct peer *from)
 {
     uint64_t digest;
+    const uint64_t asked_ns = transfer_neighbour(node, from)->fetched_ns;
+    const bool is_soon = asked_ns > 0 && node->now_ns - asked_ns < HELD_NS;
     on_asked(node, from, true);
     if (may_serve(node) && !node->transfer->request.is_asked && origins_in_base(node) > 0 &&
-        has_room_for_history(node, from) && hold_digest(node, &digest)) {
+        has_room_for_history(node, from) && !(is_soon && hold_keeps_any(node)) &&
+        hold_digest(node, &digest)) {
         node->transfer->serve.served_ns = node->now_ns;
         broadcast_forget_backlog(node, from); /* it is all in the base */
         say_history(node, from, digest);
