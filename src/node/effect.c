@@ -47,6 +47,7 @@ struct figure {
     uint32_t publications;  /* that came */
     bool counts;            /* that: it was not apart when it began */
     bool is_first;          /* that: of an incarnation that is not the first that we met */
+    uint64_t alone_ns;      /* until then what comes is one publication with that */
     struct stream_point began[RECALLED]; /* the first rumors of the latest ones, the last first */
     struct test beyond;                  /* does it move the base beyond what is allowed? */
     double gap_ns;                       /* running mean of the time between its rumors */
@@ -188,8 +189,11 @@ static void judge(const struct node *node, struct figure *figure)
         count(&figure->beyond, fmin(by, HIT_MOST), figure->began[0]);
 }
 
-static bool begins_publication(const struct figure *figure, const struct rumor_step *step)
+static bool begins_publication(const struct node *node, const struct figure *figure,
+                               const struct rumor_step *step)
 {
+    if (figure->is_first && figure->pieces > 0 && node->now_ns < figure->alone_ns)
+        return false;
     return figure->pieces == 0 || step->samples > 0 || figure->pieces == PIECES_MOST;
 }
 
@@ -269,8 +273,9 @@ static double credited(const struct node *node, struct figure *figure,
     return counted;
 }
 
-/* What follows is of another stream. The first that comes of it was learned alone, perhaps, and
- * counts only if it is far beyond: who starts anew for each lie is found, too. */
+/* What follows is of another stream. What comes of it first was learned alone, perhaps. So it is
+ * judged as one publication, and counts only if it is far beyond: who starts anew for each lie is
+ * found, too. */
 static void begin_stream(const struct node *node, struct figure *figure, uint32_t place)
 {
     CHECK(figure->came_ns > 0 && figure->place != place);
@@ -278,6 +283,7 @@ static void begin_stream(const struct node *node, struct figure *figure, uint32_
     figure->place = place;
     figure->counts = false;
     figure->is_first = true;
+    figure->alone_ns = node->now_ns + node->options.limits.silence_ns;
     figure->pieces = 0;
     figure->was_returned = false;
 }
@@ -305,7 +311,8 @@ void effect_on_rumor(struct node *node, const struct rumor_step *step)
         origins[step->place].incarnation > origins[figure->place].incarnation)
         begin_stream(node, figure, step->place);
     figure->came_ns = node->now_ns;
-    if (begins_publication(figure, step)) {
+    const bool begins = begins_publication(node, figure, step);
+    if (begins) {
         const bool is_new = figure->is_first && figure->pieces == 0;
         if (figure->pieces > 0)
             judge(node, figure);
@@ -314,7 +321,7 @@ void effect_on_rumor(struct node *node, const struct rumor_step *step)
                           !is_apart && !is_new);
         figure->is_first = is_new;
     }
-    if (step->samples > 0) { /* and no further part of a long one */
+    if (begins && step->samples > 0) { /* and no further part of a long one */
         figure->whole = figure->size;
         figure->size = (struct size){0};
     }
