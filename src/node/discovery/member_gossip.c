@@ -75,11 +75,11 @@ static struct address own_address(const struct node *node)
 /* Who has become faster says so at once: it may claim no more than it has said (effect.h). */
 static bool rate_is_outdated(const struct node *node, float said, float now, uint64_t age_ns)
 {
-    said = fmaxf(said, 1);
-    now = fmaxf(now, 1);
-    if (now > said * RATE_CHANGE)
+    const float before = fmaxf(said, 1), after = fmaxf(now, 1);
+    const bool is_faster = after > before * RATE_CHANGE, is_slower = after < before / RATE_CHANGE;
+    if (is_faster && said > 0)
         return age_ns >= RENEW_MIN_NS;
-    return now < said / RATE_CHANGE && age_ns >= member_gossip_period_ns(node) / 2;
+    return (is_faster || is_slower) && age_ns >= member_gossip_period_ns(node) / 2;
 }
 
 /* When the next record is due: as now seems right, but no later than the last one promised. */
