@@ -32,7 +32,7 @@ foreach(ROOM base net model node state config sim)
   add_unit_tests(unit/${ROOM} support_${ROOM})
 endforeach()
 # What the workers of a strategy do is seen on a stage, which takes the place of their frame.
-foreach(NAME adpsgd gosgd sgp strom threshold_strategy gaia downpour dlion gossipgrad gossip_sgd choco mlnet)
+foreach(NAME ako_parts adpsgd gosgd sgp strom threshold_strategy gaia downpour dlion gossipgrad gossip_sgd choco mlnet)
   target_sources(test_${NAME} PRIVATE tests/fakes/workers/workers_stage.c)
   target_include_directories(test_${NAME} PRIVATE tests/fakes)
 endforeach()

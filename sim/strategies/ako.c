@@ -12,7 +12,8 @@
  *   p = ⌈seconds for 4P bytes to each of the others / seconds of a step⌉
  *
  * The paper adds gradients up, a gain of n, with a rate for that. Progress stands for gradients
- * here, so that any optimizer may be inside. Held by tests/unit/sim/test_ako.c. */
+ * here, so that any optimizer may be inside. Held by tests/unit/sim/test_ako.c and
+ * test_ako_parts.c. */
 #include <math.h>
 #include <stdlib.h>
 

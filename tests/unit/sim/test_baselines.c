@@ -20,6 +20,33 @@ static void an_ideal_cluster_is_as_fast_as_all_its_nodes_together(void **state)
     play_end(&played);
 }
 
+/* Its steps are those of one machine of that speed, with that batch and all the data. */
+static void an_ideal_cluster_is_one_machine_with_the_batches_of_all(void **state)
+{
+    (void)state;
+    static const char one[] = "[scenario]\n"
+                              "seconds = 2\n"
+                              "nodes = 1 alone, 480 samples/s\n"
+                              "[model]\n"
+                              "layers = dense 10\n"
+                              "[data]\n"
+                              "source = generated\n"
+                              "train_count = 600\n"
+                              "test_count = 200\n"
+                              "[train]\n"
+                              "batch = 96\n"
+                              "momentum = 0\n"
+                              "rate = 0.2\n";
+    const char *seconds = "scenario.seconds=2";
+    struct played ideal = play_text(strategy_free, "ideal", &seconds, 1);
+    struct played alone = play_text(one, "single", NULL, 0);
+    assert_int_equal(last_moment(&ideal)->samples, 10 * 96);
+    assert_int_equal(alone.outcome.nodes[0].steps, 10);
+    assert_same_weights(&ideal, &alone, 1e-6f);
+    play_end(&ideal);
+    play_end(&alone);
+}
+
 static void alone_each_node_makes_the_steps_its_speed_allows(void **state)
 {
     (void)state;
@@ -32,6 +59,31 @@ static void alone_each_node_makes_the_steps_its_speed_allows(void **state)
     const double mean = (nodes[0].accuracy + nodes[1].accuracy + nodes[2].accuracy) / 3;
     assert_true(fabs(played.outcome.accuracy - mean) < 1e-12);
     assert_true(nodes[0].accuracy != nodes[2].accuracy);
+    play_end(&played);
+}
+
+/* Of 50 steps one node is too late for 15, and another has left before 25. */
+static void alone_each_node_learns_as_long_as_it_is_there(void **state)
+{
+    (void)state;
+    static const char text[] = "[scenario]\n"
+                               "seconds = 10\n"
+                               "nodes = 1 late, 160 samples/s, from 3 s\n"
+                               "nodes = 1 early, 160 samples/s, until 5 s\n"
+                               "nodes = 1 relay\n"
+                               "[model]\n"
+                               "layers = dense 10\n"
+                               "[data]\n"
+                               "source = generated\n"
+                               "train_count = 600\n"
+                               "test_count = 200\n";
+    struct played played = play_text(text, "single", NULL, 0);
+    const struct node_total *nodes = played.outcome.nodes;
+    assert_int_equal(nodes[0].steps, 35);
+    assert_int_equal(nodes[1].steps, 25);
+    assert_int_equal(nodes[2].steps, 0);
+    const double mean = (nodes[0].accuracy + nodes[1].accuracy) / 2; /* of those that learn */
+    assert_true(fabs(played.outcome.accuracy - mean) < 1e-12);
     play_end(&played);
 }
 
@@ -279,7 +331,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_ideal_cluster_is_as_fast_as_all_its_nodes_together),
+        cmocka_unit_test(an_ideal_cluster_is_one_machine_with_the_batches_of_all),
         cmocka_unit_test(alone_each_node_makes_the_steps_its_speed_allows),
+        cmocka_unit_test(alone_each_node_learns_as_long_as_it_is_there),
         cmocka_unit_test(rates_change_when_the_scenario_says_so),
         cmocka_unit_test(who_crosses_a_line_in_a_round_shares_it),
         cmocka_unit_test(local_sgd_waits_for_the_slowest_node_and_the_ring),

@@ -106,6 +106,17 @@ static void nobody_is_further_ahead_of_the_slowest_than_the_bound(void **state)
     stage_close(stage);
 }
 
+static void by_default_what_all_say_counts_as_its_mean(void **state)
+{
+    (void)state;
+    struct workers *stage = stage_open(gaia_play, 4, 1, NULL, 0);
+    stage_step(stage, 0, (const float[]){4});
+    stage_deliver_all(stage);
+    for (uint32_t i = 0; i < 4; i++)
+        assert_true(stage_weights(stage, i)[0] == 1);
+    stage_close(stage);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -113,6 +124,7 @@ int main(void)
         cmocka_unit_test(what_is_not_said_is_not_significant),
         cmocka_unit_test(who_has_been_announced_a_message_waits_for_it),
         cmocka_unit_test(nobody_is_further_ahead_of_the_slowest_than_the_bound),
+        cmocka_unit_test(by_default_what_all_say_counts_as_its_mean),
     };
     secret_start();
     return cmocka_run_group_tests(tests, NULL, NULL);

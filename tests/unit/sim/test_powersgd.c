@@ -99,6 +99,27 @@ static void columns_that_depend_on_others_are_drawn_anew(void **state)
     low_rank_free(&factors);
 }
 
+/* The right factor of the last time makes the next one a step of a power iteration: of a matrix
+ * that stays, the part that is said comes to rest. */
+static void each_time_begins_with_the_right_factor_of_the_last(void **state)
+{
+    (void)state;
+    float matrix[ROWS * COLUMNS], said[ROWS * COLUMNS], last[ROWS * COLUMNS] = {0};
+    struct low_rank factors;
+    low_rank_init(&factors, ROWS, COLUMNS, 1, 1);
+    draw(matrix, 3, 9);
+    double first = 0;
+    for (int turn = 1; turn <= 50; turn++) {
+        memcpy(said, matrix, sizeof said);
+        low_rank_say(&factors, said);
+        first = turn == 1 ? apart(matrix, said) : first;
+        assert_true(turn < 50 || apart(said, last) < 1e-5);
+        memcpy(last, said, sizeof last);
+    }
+    assert_true(apart(matrix, said) < first);
+    low_rank_free(&factors);
+}
+
 /* What is lost is added the next time: in the mean all is said, though of rank 1. */
 static void error_feedback_says_the_rest_later(void **state)
 {
@@ -188,6 +209,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(factors_of_enough_rank_say_a_matrix_as_it_is),
         cmocka_unit_test(columns_that_depend_on_others_are_drawn_anew),
+        cmocka_unit_test(each_time_begins_with_the_right_factor_of_the_last),
         cmocka_unit_test(error_feedback_says_the_rest_later),
         cmocka_unit_test(at_full_rank_it_is_sgd_with_the_mean_gradient),
         cmocka_unit_test(after_many_steps_of_rank_1_little_is_missing),

@@ -80,6 +80,10 @@ static void two_bits_are_the_means_of_four_buckets(void **state)
     const float expected[] = {0, 0, 0, 0, 0, 0, 0, 0, 11, -11, 0, 0};
     for (size_t c = 0; c < sizeof values / sizeof values[0]; c++)
         assert_true(fabsf(values[c] - expected[c]) < 1e-6f);
+    float few[16] = {2, 6, -6, 1, -1, -2}; /* √(82 / 5): with the zeros 2 and 6 would be one */
+    sparse_two_bits(few, 16);
+    for (size_t c = 0; c < 16; c++)
+        assert_true(fabsf(few[c] - (c == 1 ? 6.0f : c == 2 ? -6.0f : 0)) < 1e-6f);
     float drawn[SPARSE_CHUNK], coded[SPARSE_CHUNK], levels[4];
     draw(drawn, SPARSE_CHUNK, 7);
     sparse_keep_largest(drawn, SPARSE_CHUNK, 400);

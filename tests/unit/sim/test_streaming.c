@@ -50,6 +50,47 @@ static void in_one_fragment_of_floats_without_overlap_it_is_diloco(void **state)
     play_end(&diloco);
 }
 
+/* Of the four steps between two exchanges of a fragment two belong to each: one, at the start two,
+ * before its exchange and one while that lasts. */
+static void fragments_move_by_a_momentum_each_and_are_mixed_with_later_steps(void **state)
+{
+    (void)state;
+    static float x[PARAMETERS], momentum[PARAMETERS], mean[PARAMETERS], own[PARAMETERS];
+    const char *sets[] = {"scenario.seconds=1.8", "strategy.local_steps=4",
+                          "strategy.fragments=2", "strategy.overlap_steps=1",
+                          "strategy.mixing=0.25", "strategy.wire_precision=float32"};
+    struct played played = play_text(strategy_free, "streaming_diloco", sets, 6);
+    struct by_hand hand;
+    by_hand_begin(&hand, &played);
+    learner_read_weights(hand.learners[0], x);
+    assert_int_equal(played.outcome.nodes[0].steps, 3 + 2 + 2 + 2);
+    for (int round = 0; round < 4; round++) {
+        const int first = round % 2 * PARAMETERS / 2, end = first + PARAMETERS / 2;
+        memset(mean, 0, sizeof mean);
+        for (int i = 0; i < 3; i++) {
+            rounds_learn(hand.learners[i], round == 0 ? 2 : 1);
+            learner_read_weights(hand.learners[i], own);
+            for (int c = first; c < end; c++)
+                mean[c] += (own[c] - x[c]) / 3;
+        }
+        for (int c = first; c < end; c++) {
+            momentum[c] = 0.9f * momentum[c] + mean[c];
+            x[c] += 0.7f * (mean[c] + 0.9f * momentum[c]);
+        }
+        for (int i = 0; i < 3; i++) {
+            rounds_learn(hand.learners[i], 1);
+            learner_read_weights(hand.learners[i], own);
+            for (int c = first; c < end; c++)
+                own[c] = 0.75f * own[c] + 0.25f * x[c];
+            learner_write_weights(hand.learners[i], own);
+        }
+    }
+    learner_write_weights(hand.learners[0], x); /* these are evaluated */
+    assert_as_by_hand(&hand, &played, 1e-5f);
+    by_hand_end(&hand);
+    play_end(&played);
+}
+
 static float most_apart(const struct played *a, const struct played *b, size_t first)
 {
     float most = 0;
@@ -116,6 +157,7 @@ int main(void)
         cmocka_unit_test(four_bits_say_a_sign_and_one_of_seven_powers_of_two),
         cmocka_unit_test(each_chunk_has_a_scale_of_its_own),
         cmocka_unit_test(in_one_fragment_of_floats_without_overlap_it_is_diloco),
+        cmocka_unit_test(fragments_move_by_a_momentum_each_and_are_mixed_with_later_steps),
         cmocka_unit_test(of_one_node_fragments_change_nothing),
         cmocka_unit_test(an_exchange_hides_behind_the_steps_made_meanwhile),
         cmocka_unit_test(what_takes_longer_is_waited_for),
