@@ -4,11 +4,12 @@
 #   tests/planted/apply.sh FOLDER [PATCHES]     PATCHES: a folder of NAME.patch (tests/planted)
 #
 #   NAME.patch ─► FOLDER/NAME/FILE, the file of the tree with the mistake in it
-#            └──► FOLDER/list.txt: NAME INVARIANT FILE OPTIONS... of each, a line each
+#            └──► FOLDER/list.txt: NAME EXPECTED FILE OPTIONS... of each, a line each
 #
 # A patch is a unified diff of one file with -p1 and three lines of context, after these lines:
 #
 #   Invariant: 5          of sim/checks/check.h, expected to break; another one may notice first
+#   Test: test_ako        in its place: a unit test, which must fail
 #   Wrong: what is wrong with the program then
 #   Options: --twice      further options for hearsay sim, if any
 #
@@ -37,11 +38,14 @@ keep_if_same() {
 }
 
 apply() {
-    local name file invariant made said
+    local name file expected made said
     name=$(basename -- "$patch" .patch)
-    invariant=$(header Invariant)
+    expected=$(header Invariant)$(header Test)
     file=$(sed -n 's/^--- a\///p' "$patch")
-    [[ $invariant =~ ^([1-9]|1[01])$ ]] || { complain 'no "Invariant: N", of 1 to 11'; return; }
+    [[ $expected =~ ^([1-9]|1[01]|test_[a-z0-9_]+)$ ]] ||
+        { complain 'no "Invariant: N", of 1 to 11, and no "Test: test_NAME"'; return; }
+    [[ $expected != test_* ]] || compgen -G "$root/tests/unit/*/$expected.c" >/dev/null ||
+        { complain "there is no unit test $expected"; return; }
     [[ -n $(header Wrong) ]] || { complain 'no "Wrong: ..."'; return; }
     [[ $file == *.c && $file != *$'\n'* ]] || { complain 'a diff of one .c file is expected'; return; }
     [[ -e $root/$file ]] || { complain "there is no $file"; return; }
@@ -52,7 +56,7 @@ apply() {
     if said=$(cd -- "$made" && git apply --whitespace=nowarn - 2>&1 <"$patch") &&
         ! cmp -s -- "$root/$file" "$made/$file"; then
         keep_if_same "$made/$file" "$folder/$name/$file"
-        printf '%s %s %s %s\n' "$name" "$invariant" "$file" "$(header Options)" >>"$folder/list.new"
+        printf '%s %s %s %s\n' "$name" "$expected" "$file" "$(header Options)" >>"$folder/list.new"
     else
         complain "does not apply to $file: $said"
     fi

@@ -8,7 +8,7 @@ cd "$(dirname "${BASH_SOURCE[0]}")/../.."
 tree=$(mktemp -d)
 trap 'rm -rf -- "$tree"' EXIT
 lost=0
-for patch in tests/planted/*.patch; do
+for patch in tests/planted/*.patch tests/planted/rules/*.patch; do
     file=$(sed -n 's|^+++ b/||p' "$patch")
     mkdir -p "$tree/a/$(dirname "$file")" "$tree/b/$(dirname "$file")"
     cp "$file" "$tree/a/$file"

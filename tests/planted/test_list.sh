@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# Does each planted mistake still apply to its file, is a patch that does not apply refused, and are
-# the quarters that test_planted.sh plays a partition of the mistakes? Needs git, else it is skipped.
+# Does each planted mistake still apply to its file, is a patch that does not apply refused, are the
+# quarters that test_planted.sh plays a partition of the mistakes, and has each strategy a mistake in
+# its rule? Needs git, else it is skipped.
 set -euo pipefail
 export LC_ALL=C
 cd "$(dirname "${BASH_SOURCE[0]}")"
@@ -14,6 +15,11 @@ trap 'rm -rf -- "$work"' EXIT
 bash apply.sh "$work/all"
 bash test_planted.sh --list >"$work/names"
 [[ $(cut -d ' ' -f 1 "$work/all/list.txt") == "$(<"$work/names")" ]] || fail 'a patch was left out'
+bash apply.sh "$work/rules" rules
+bash test_rules.sh --list >"$work/rules/names"
+[[ $(cut -d ' ' -f 1 "$work/rules/list.txt") == "$(<"$work/rules/names")" ]] || fail 'a rule was left out'
+! cut -d ' ' -f 2 "$work/all/list.txt" | grep test_ || fail 'storms run no unit test'
+! cut -d ' ' -f 2 "$work/rules/list.txt" | grep -v test_ || fail 'a rule has no test'
 
 # Of patches like the first one, but damaged.
 refused() {
@@ -25,6 +31,7 @@ refused() {
 }
 refused 'its context is gone' 's/^ .*[a-z].*/ gone/' 'does not apply to'
 refused 'it has no invariant' '/^Invariant/d' 'no "Invariant: N"'
+refused 'its test is gone' 's/^Invariant:.*/Test: test_gone/' 'there is no unit test test_gone'
 refused 'it does not say what is wrong' '/^Wrong/d' 'no "Wrong: ..."'
 refused 'its file is gone' 's|^--- a/|--- a/gone/|' 'there is no gone/'
 
