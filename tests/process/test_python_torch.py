@@ -395,6 +395,8 @@ def rank(number, meet, settings, steps):
         swarm = node.swarm_samples
         print(hashed, node.info().samples if number == 0 else 0, swarm, kept)
         dist.barrier()
+    del model                                                     # its threads end before the process does
+    dist.destroy_process_group()
 
 
 if __name__ == '__main__':
