@@ -1,13 +1,14 @@
-/* What a GPU makes of hearsay: bench_gpu [DEVICE [PARAMETERS [PART]]] (cuda:0, 100000000, 1: all
- * steps, or a PART-th of them).
+/* What a GPU makes of hearsay: bench_gpu [DEVICE [PARAMETERS [PART [WORD...]]]] (cuda:0, 100000000,
+ * 1: all steps, or a PART-th of them; only what a WORD names: fp32, tf32, bf16, a model, samples,
+ * exchange, publishing).
  *
  * Samples per second of whole steps of a learner, from picking samples to the weights, medians;
- * what PyTorch makes of the same nets on the same card: python3 tests/bench/bench_torch.py --cuda,
- * right before or after. What gathering a batch takes from memory of the device and of the host.
- * Then the exchange at so many parameters: the pass before a telling against a copy of as much
- * memory, telling (with the encoding of its bodies) and hearing. Last, how many steps fewer a
- * learner with 10 million parameters makes that tells four times a second, and hears three times as
- * much. */
+ * what PyTorch makes of the same models on the same card: python3 tests/bench/bench_torch.py
+ * --cuda, right before or after. What gathering a batch takes from memory of the device and of the
+ * host. Then the exchange at so many parameters: the pass before a publication against a copy of as
+ * much memory, publishing (with the encoding of its bodies) and applying. Last, how many steps
+ * fewer a learner makes that publishes four times a second, and applies three times as much, with
+ * 10 million parameters and with GPT-2's 124 million. */
 #include <cuda_runtime_api.h>
 #include <math.h>
 #include <stdio.h>
@@ -22,9 +23,9 @@
 #include "wire/body.h"
 #include "wire/rumor.h"
 
-#define ROUNDS     9
-#define TELLINGS_S 4
-#define WARM_S     0.5 /* until clocks and caches are as they stay */
+#define ROUNDS         9
+#define PUBLICATIONS_S 4
+#define WARM_S         0.5 /* until clocks and caches are as they stay */
 
 static struct backend *gpu;
 
@@ -39,21 +40,62 @@ static void wait_for(const void *memory)
 
 struct net {
     const char *name;
-    const char *layers;
+    const char *layers; /* NULL: the model of that name */
     uint32_t batch;
-    int steps; /* per round */
+    int steps;      /* per round */
+    int length;     /* of a sequence; 0: images */
+    int tokens;     /* that there are */
+    double density; /* of its publications */
 };
 
+static const char cnn[] =
+    "conv 32 5x5 pad 2, relu, maxpool 2, conv 64 5x5 pad 2, relu, maxpool 2, dense 512, relu, "
+    "dense 10";
+static const char wide[] = "dense 4096, relu, dense 4096, relu, dense 4096, relu, dense 10";
+static const char ten_million[] = "dense 2048, relu, dense 2048, relu, dense 2048, relu, dense 10";
+
 static const struct net nets[] = {
-    {"lenet", NULL, 32, 500},
-    {"lenet", NULL, 256, 200},
-    {"cnn",
-     "conv 32 5x5 pad 2, relu, maxpool 2, conv 64 5x5 pad 2, relu, maxpool 2, dense 512, relu, "
-     "dense 10",
-     128, 200},
-    {"mlp", NULL, 128, 500},
-    {"wide", "dense 4096, relu, dense 4096, relu, dense 4096, relu, dense 10", 4096, 20},
+    {"lenet", NULL, 32, 500, 0, 0, 0},
+    {"lenet", NULL, 256, 200, 0, 0, 0},
+    {"cnn", cnn, 32, 200, 0, 0, 0},
+    {"cnn", cnn, 256, 200, 0, 0, 0},
+    {"mlp", NULL, 128, 500, 0, 0, 0},
+    {"resnet20", NULL, 128, 50, 0, 0, 0},
+    {"wide", wide, 4096, 20, 0, 0, 0},
+    {"gpt-mini", NULL, 64, 20, 256, 256, 0},
+    {"gpt2-124m", NULL, 16, 8, 1024, 50257, 0},
 };
+
+static const struct net publishing[] = {
+    {"10 M", ten_million, 128, 0, 0, 0, 0.01},
+    {"gpt2-124m", NULL, 16, 0, 1024, 50257, 0.001},
+};
+
+/* Windows of random tokens. */
+static void make_sequences(struct dataset *set, const struct net *net)
+{
+    struct rng rng = rng_new(1, 1);
+    *set = (struct dataset){.tokens_count = 1 << 20,
+                            .token_bytes = 4,
+                            .shape = {1, 1, 1, net->length},
+                            .classes = net->tokens};
+    uint32_t *tokens = malloc(set->tokens_count * sizeof *tokens);
+    CHECK(tokens);
+    for (size_t i = 0; i < set->tokens_count; i++)
+        tokens[i] = rng_below(&rng, (uint32_t)net->tokens);
+    set->tokens = tokens;
+    set->count = (uint32_t)((set->tokens_count - 1) / (size_t)net->length);
+}
+
+static struct optimizer optimizer_for(const struct net *net)
+{
+    if (net->length > 0)
+        return (struct optimizer){.kind = OPTIMIZER_ADAM,
+                                  .sgd = {.rate = 3e-4f, .momentum = 0.9f, .weight_decay = 0.1f},
+                                  .beta2 = 0.99f,
+                                  .clip = 1};
+    return (struct optimizer){.sgd = {.rate = 0.001f, .momentum = 0.9f}};
+}
 
 static struct learner *learner_for(struct arena *arena, const struct net *net, uint32_t density_max,
                                    struct model **model)
@@ -61,7 +103,7 @@ static struct learner *learner_for(struct arena *arena, const struct net *net, u
     const struct dataset_options about = {
         .source = DATASET_GENERATED, .seed = 1, .train_count = 8192, .shards = 1};
     const struct learner_options options = {
-        .optimizer = {.sgd = {.rate = 0.001f, .momentum = 0.9f}},
+        .optimizer = optimizer_for(net),
         .batch = net->batch,
         .model_seed = 1,
         .data_seed = 1,
@@ -69,10 +111,14 @@ static struct learner *learner_for(struct arena *arena, const struct net *net, u
     };
     struct dataset train = {0};
     struct problem problem;
+    enum error error = OK;
     const char *layers = net->layers ? net->layers : model_preset(net->name);
-    if (dataset_load_train(&train, &about, &problem) != OK ||
-        model_new(model, arena, gpu, layers, train.shape, train.classes, (int)net->batch,
-                  &problem) != OK) {
+    if (net->length > 0)
+        make_sequences(&train, net);
+    else
+        error = dataset_load_train(&train, &about, &problem);
+    if (error != OK || model_new(model, arena, gpu, layers, train.shape, train.classes,
+                                 (int)net->batch, &problem) != OK) {
         (void)fprintf(stderr, "%s\n", problem.text);
         exit(EXIT_FAILURE);
     }
@@ -81,7 +127,8 @@ static struct learner *learner_for(struct arena *arena, const struct net *net, u
     return learner;
 }
 
-/* Over so many seconds; with `tell`, also TELLINGS_S times a second telling and hearing. */
+/* Over so many seconds; with `terms`, also PUBLICATIONS_S times a second publishing and applying.
+ */
 static double steps_per_second(struct learner *learner, const struct publish_terms *terms,
                                double for_s)
 {
@@ -90,7 +137,7 @@ static double steps_per_second(struct learner *learner, const struct publish_ter
     int steps = 0;
     for (int publications = 0; passed < for_s; passed = now_seconds() - start, steps++) {
         (void)learner_step(learner);
-        if (terms == NULL || passed * TELLINGS_S < publications)
+        if (terms == NULL || passed * PUBLICATIONS_S < publications)
             continue;
         const struct update *update = learner_publish(learner, terms);
         for (int i = 0; i < 3; i++)
@@ -105,7 +152,7 @@ static void bench_net(const struct net *net, int part)
 {
     struct arena arena;
     struct model *model;
-    arena_init(&arena, (size_t)16 << 20);
+    arena_init(&arena, (size_t)1 << 30);
     struct learner *learner = learner_for(&arena, net, 1, &model);
     const int steps = net->steps / part > 0 ? net->steps / part : 1;
     double seconds[ROUNDS];
@@ -118,7 +165,7 @@ static void bench_net(const struct net *net, int part)
         seconds[round] = (now_seconds() - start) / steps;
     }
     const double step_s = median(seconds, ROUNDS);
-    printf("%-6s batch %-5u %10.0f samples/s  %9.1f us a step\n", net->name, net->batch,
+    printf("%-9s batch %-5u %10.0f samples/s  %9.1f us a step\n", net->name, net->batch,
            net->batch / step_s, 1e6 * step_s);
     learner_free(learner);
     model_free(model);
@@ -245,10 +292,10 @@ static void bench_exchange(size_t parameters, double density)
     const struct publish_terms terms = {
         .budget_bytes = (uint32_t)(density * (double)parameters * 1.6), .share = 0.5, .gain = 1};
     double publish_s[ROUNDS], apply_s[ROUNDS];
-    uint32_t told = 0;
+    uint32_t published = 0;
     size_t bytes = 0;
     for (int round = -2; round < ROUNDS; round++) {
-        replica_write_weights(&replica, residuals); /* something to tell, again and again */
+        replica_write_weights(&replica, residuals); /* something to publish, again and again */
         wait_for(replica.weights);
         const double start = now_seconds();
         const struct update *update = replica_publish(&replica, &terms);
@@ -260,33 +307,31 @@ static void bench_exchange(size_t parameters, double density)
             publish_s[round] = between - start;
             apply_s[round] = now_seconds() - between;
         }
-        told = update->count;
+        published = update->count;
     }
     const double copy_s = copy_seconds(parameters);
     const double pass_s = pass_seconds(&replica, (float)(-0.001 * log(density)));
-    const double telling_s = median(publish_s, ROUNDS), hearing_s = median(apply_s, ROUNDS);
-    printf("%zu parameters, %.2f %% told, %zu bytes: a copy moves %.0f GB/s, the pass reads %.0f "
-           "(%.2f); telling %.2f ms, hearing %.2f ms\n",
-           parameters, 100.0 * told / (double)parameters, bytes, 8e-9 * (double)parameters / copy_s,
-           12e-9 * (double)parameters / pass_s, 12 * copy_s / (8 * pass_s), 1e3 * telling_s,
-           1e3 * hearing_s);
+    const double published_s = median(publish_s, ROUNDS), applied_s = median(apply_s, ROUNDS);
+    printf(
+        "%zu parameters, %.2f %% published, %zu bytes: a copy moves %.0f GB/s, the pass reads %.0f "
+        "(%.2f); publishing %.2f ms, applying %.2f ms\n",
+        parameters, 100.0 * published / (double)parameters, bytes,
+        8e-9 * (double)parameters / copy_s, 12e-9 * (double)parameters / pass_s,
+        12 * copy_s / (8 * pass_s), 1e3 * published_s, 1e3 * applied_s);
     replica_free(&replica);
     free(residuals);
     arena_release(&arena);
 }
 
-static const struct net ten_million = {
-    "10 M", "dense 2048, relu, dense 2048, relu, dense 2048, relu, dense 10", 128, 0};
-
-static void bench_both(int part)
+static void bench_both(const struct net *net, int part)
 {
     struct arena arena;
     struct model *model;
     double alone[ROUNDS], both[ROUNDS];
-    arena_init(&arena, (size_t)256 << 20);
-    struct learner *learner = learner_for(&arena, &ten_million, 1000000, &model);
+    arena_init(&arena, (size_t)1 << 30);
+    struct learner *learner = learner_for(&arena, net, 1000000, &model);
     const struct publish_terms terms = {
-        .budget_bytes = (uint32_t)(0.01 * (double)model_parameters(model) * 1.6),
+        .budget_bytes = (uint32_t)(net->density * (double)model_parameters(model) * 1.6),
         .share = 0.5,
         .gain = 1,
         .beta = 0.3};
@@ -296,13 +341,51 @@ static void bench_both(int part)
         both[round] = steps_per_second(learner, &terms, 1.0 / part);
     }
     const double alone_s = median(alone, ROUNDS), both_s = median(both, ROUNDS);
-    printf(
-        "%zu parameters: %.0f steps/s, and %.0f with %d publications a second of 1 %%, and three "
-        "times as much heard: %.2f %% fewer\n",
-        model_parameters(model), alone_s, both_s, TELLINGS_S, 100 * (1 - both_s / alone_s));
+    printf("%s, %zu parameters: %.1f steps/s, and %.1f with %d publications a second of %g %%, and "
+           "three times as much applied: %.2f %% fewer\n",
+           net->name, model_parameters(model), alone_s, both_s, PUBLICATIONS_S, 100 * net->density,
+           100 * (1 - both_s / alone_s));
     learner_free(learner);
     model_free(model);
     arena_release(&arena);
+}
+
+/* Whether it is asked for: each of the words that has to do with `names` is among them. */
+static bool is_asked(char *const *words, const char *const names[], size_t count, const char *name)
+{
+    bool any = false;
+    for (; *words; words++) {
+        bool is_one = false;
+        for (size_t i = 0; i < count; i++)
+            is_one = is_one || strcmp(*words, names[i]) == 0;
+        if (is_one && strcmp(*words, name) == 0)
+            return true;
+        any = any || is_one;
+    }
+    return !any;
+}
+
+static const char *const parts[] = {"lenet",    "cnn",       "mlp",     "resnet20", "wide",
+                                    "gpt-mini", "gpt2-124m", "samples", "exchange", "publishing"};
+
+static bool has_part(char *const *words, const char *part)
+{
+    return is_asked(words, parts, sizeof parts / sizeof parts[0], part);
+}
+
+/* What multiplies nothing, or is to be measured once. */
+static void bench_exchanges(char *const *words, size_t parameters, int part)
+{
+    if (has_part(words, "samples")) {
+        bench_samples(128);
+        bench_samples(4096);
+    }
+    if (has_part(words, "exchange")) {
+        bench_exchange(parameters, 0.001);
+        bench_exchange(parameters / 10, 0.01);
+    }
+    if (has_part(words, "publishing"))
+        bench_both(&publishing[0], part);
 }
 
 int main(int argc, char **argv)
@@ -310,12 +393,15 @@ int main(int argc, char **argv)
     const char *word = argc > 1 ? argv[1] : "cuda:0";
     const size_t parameters = argc > 2 ? strtoull(argv[2], NULL, 10) : 100000000;
     const int part = argc > 3 ? atoi(argv[3]) : 1;
+    char *const *words = argv + (argc > 4 ? 4 : argc);
     static const enum precision precisions[] = {PRECISION_FP32, PRECISION_TF32, PRECISION_BF16};
     static const char *const names[] = {"fp32", "tf32", "bf16"};
     char text[DEVICE_TEXT_MAX];
     struct problem problem;
     secret_start();
     for (size_t p = 0; p < sizeof precisions / sizeof precisions[0]; p++) {
+        if (!is_asked(words, names, 3, names[p]))
+            continue;
         if (!device_is_word(word) ||
             device_open(word, 1, precisions[p], &gpu, text, &problem) != OK) {
             (void)fprintf(stderr, "bench_gpu: %s\n",
@@ -323,15 +409,14 @@ int main(int argc, char **argv)
             return EXIT_FAILURE;
         }
         printf("%s, %s\n", text, names[p]);
-        for (size_t i = 0; i < sizeof nets / sizeof nets[0]; i++)
-            bench_net(&nets[i], part);
-        if (p == 0) {
-            bench_samples(128);
-            bench_samples(4096);
-            bench_exchange(parameters, 0.001);
-            bench_exchange(parameters / 10, 0.01);
-            bench_both(part);
+        for (size_t i = 0; i < sizeof nets / sizeof nets[0]; i++) {
+            if (has_part(words, nets[i].name))
+                bench_net(&nets[i], part);
         }
+        if (p == 0)
+            bench_exchanges(words, parameters, part);
+        if (p == 2 && has_part(words, "publishing"))
+            bench_both(&publishing[1], part);
         gpu->close(gpu);
     }
     return EXIT_SUCCESS;

@@ -43,9 +43,9 @@ class Block(nn.Module):
 
 
 class GPT(nn.Module):
-    def __init__(self, width, layers, heads, length):
+    def __init__(self, width, layers, heads, length, tokens=TOKENS):
         super().__init__()
-        self.embed, self.position = nn.Embedding(TOKENS, width), nn.Embedding(length, width)
+        self.embed, self.position = nn.Embedding(tokens, width), nn.Embedding(length, width)
         for table in (self.embed, self.position):
             nn.init.normal_(table.weight, 0, 0.02)
         self.blocks = nn.Sequential(*[Block(width, heads, layers) for _ in range(layers)])
@@ -53,14 +53,14 @@ class GPT(nn.Module):
 
     def forward(self, x, y):
         x = self.norm(self.blocks(self.embed(x) + self.position.weight[:x.shape[1]]))
-        return F.cross_entropy((x @ self.embed.weight.T).view(-1, TOKENS), y.view(-1))
+        return F.cross_entropy((x @ self.embed.weight.T).flatten(0, 1), y.view(-1))
 
 
-def optimizer_of(model):
+def optimizer_of(model, **how):
     matrices = [p for p in model.parameters() if p.dim() > 1]
     others = [p for p in model.parameters() if p.dim() == 1]
     return torch.optim.AdamW([{'params': matrices, 'weight_decay': 0.1},
-                              {'params': others, 'weight_decay': 0.0}], lr=RATE, betas=(0.9, 0.99))
+                              {'params': others, 'weight_decay': 0.0}], lr=RATE, betas=(0.9, 0.99), **how)
 
 
 def step(model, optimizer, x, y):

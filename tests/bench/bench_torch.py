@@ -1,6 +1,9 @@
 #!/usr/bin/env python3
 """What PyTorch makes of the models of bench_layers.c, or with --cuda of those of bench_gpu.c: samples/s,
-forward, backward and SGD.
+forward, backward and SGD, or AdamW with clipping for those of language.
+
+    bench_torch.py
+    bench_torch.py --cuda [WORD...]     only what a word says: a precision, a model (fp32 tf32 lenet)
 
 On the CPU, one thread: Debian's package python3-torch; run with OPENBLAS_NUM_THREADS=1, right before
 or after bench_layers. With --cuda each net is run as it is written, as a CUDA graph of a whole step,
@@ -8,7 +11,8 @@ and compiled (torch.compile, reduce-overhead: fused kernels, as a graph); in flo
 autocast to bfloat16, and with weights and samples of bfloat16; and before them as PyTorch does if
 nobody says anything: products in float32, convolutions in TF32. Convolutions are the fastest that
 cuDNN finds. The samples lie on the card; which of them are in the batch comes from the host for each
-step.
+step. Language models have attention by scaled_dot_product_attention and AdamW's fused kernels, and
+gpt2-124m has 50,304 tokens instead of 50,257, as its products are faster then.
 """
 import statistics
 import sys
@@ -21,6 +25,8 @@ if "--help" in sys.argv[1:]:  # also where there is no PyTorch
 import torch
 import torch.nn as nn
 import torch.nn.functional as F
+
+import bench_language
 
 ROUNDS = 9
 WARM_S = 0.5  # until clocks and caches are as they stay
@@ -167,22 +173,63 @@ def on_cpu():
         print(f"{name:20} batch {batch:2} {rate:9.0f} samples/s")
 
 
-def on_gpu():
-    nets = (("lenet", lenet, 32, 200), ("lenet", lenet, 256, 200), ("cnn", cnn, 128, 100),
-            ("mlp", mlp, 128, 200), ("wide", lambda: dense(4096, 4096, 4096, 10), 4096, 20))
+NETS = (("lenet", lenet, 32, 200), ("lenet", lenet, 256, 200), ("cnn", cnn, 32, 200), ("cnn", cnn, 256, 100),
+        ("mlp", mlp, 128, 200), ("resnet20", resnet20, 128, 50),
+        ("wide", lambda: dense(4096, 4096, 4096, 10), 4096, 20))
+PRECISIONS = ("as it comes", "fp32", "tf32", "bf16", "all bf16")
+# width, layers, heads, length, tokens
+LANGUAGE = (("gpt-mini", (384, 6, 6, 256, 256), 64, 20), ("gpt2-124m", (768, 12, 12, 1024, 50304), 16, 8))
+
+
+class Writing:
+    """A step of a language model, with autocast to bfloat16."""
+
+    def __init__(self, sizes, batch, words):
+        self.net = bench_language.GPT(*sizes).to("cuda")
+        self.optimizer = bench_language.optimizer_of(self.net, fused=True)
+        self.x, self.y = torch.randint(0, sizes[4], (2, batch, sizes[3]), device="cuda")
+        self.words = words
+
+    def step(self):
+        with torch.autocast("cuda", dtype=torch.bfloat16, enabled=self.words == "bf16"):
+            loss = self.net(self.x, self.y)
+        self.optimizer.zero_grad(set_to_none=True)
+        loss.backward()
+        torch.nn.utils.clip_grad_norm_(self.net.parameters(), 1.0)
+        self.optimizer.step()
+
+    def compiled(self):
+        self.net = torch.compile(self.net)
+        return self.step
+
+
+def bench(name, batch, steps, make, ways):
+    line = f"{name:9} batch {batch:<5}"
+    for how, way in ways:
+        step = way(make())
+        rate = samples_per_second(step, batch, steps, torch.cuda.synchronize)
+        line += f"  {how} {rate:10.0f}" if how else f" {rate:10.0f} samples/s"
+        del step
+        torch.cuda.empty_cache()
+    print(line, flush=True)
+
+
+def on_gpu(asked):
+    named = [word for word in asked if word not in PRECISIONS]
     torch.backends.cudnn.benchmark = True
-    for words in ("as it comes", "fp32", "tf32", "bf16", "all bf16"):
+    for words in [word for word in asked if word in PRECISIONS] or PRECISIONS:
         torch.backends.cuda.matmul.allow_tf32 = words == "tf32"
         torch.backends.cudnn.allow_tf32 = words in ("as it comes", "tf32")
         print(f"torch {torch.__version__}, {torch.cuda.get_device_name()}, {words}")
-        for name, net, batch, steps in nets:
-            line = f"{name:5} batch {batch:<5}"
-            for how, make in (("", lambda t: t.step), ("as a graph", Training.graph),
-                              ("compiled", Training.compiled)):
-                step = make(Training(net(), batch, "cuda", words))
-                rate = samples_per_second(step, batch, steps, torch.cuda.synchronize)
-                line += f"  {how} {rate:10.0f}" if how else f" {rate:10.0f} samples/s"
-            print(line, flush=True)
+        for name, net, batch, steps in NETS:
+            if not named or name in named:
+                bench(name, batch, steps, lambda: Training(net(), batch, "cuda", words),
+                      (("", lambda t: t.step), ("as a graph", Training.graph),
+                       ("compiled", Training.compiled)))
+        for name, sizes, batch, steps in LANGUAGE if words in ("fp32", "tf32", "bf16") else ():
+            if not named or name in named:
+                bench(name, batch, steps, lambda: Writing(sizes, batch, words),
+                      (("", lambda t: t.step), ("compiled", Writing.compiled)))
 
 
-on_gpu() if "--cuda" in sys.argv[1:] else on_cpu()
+on_gpu(sys.argv[sys.argv.index("--cuda") + 1:]) if "--cuda" in sys.argv[1:] else on_cpu()
