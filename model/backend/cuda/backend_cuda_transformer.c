@@ -71,10 +71,14 @@ void cuda_norm_backward(struct backend *backend, size_t rows, int size, const fl
                "norm");
 }
 
+/* Attention takes the tensor cores where dense layers do. */
 void cuda_attention_forward(struct backend *backend, const struct attention *attention, int batch,
                             const float *x, float *y, float *log_sums)
 {
-    cuda_check(kernel_attention(cuda_on(backend)->stream, *attention, batch, x, y, log_sums),
+    const struct cuda *cuda = cuda_on(backend);
+    const bool rounds = cuda->bf16 && kernel_attention_fits_bf16(attention, x, y);
+    cuda_check((rounds ? kernel_attention_bf16 : kernel_attention)(cuda->stream, *attention, batch,
+                                                                   x, y, log_sums),
                "attention");
 }
 
@@ -85,9 +89,12 @@ void cuda_attention_backward(struct backend *backend, const struct attention *at
     struct cuda *cuda = cuda_on(backend);
     const size_t lines = (size_t)batch * (size_t)attention->heads * (size_t)attention->length;
     float *mixed = cuda_scratch(cuda, lines * sizeof *mixed);
-    cuda_check(
-        kernel_attention_backward(cuda->stream, *attention, batch, x, y, log_sums, dy, mixed, dx),
-        "attention");
+    const bool rounds = cuda->bf16 && kernel_attention_fits_bf16(attention, x, dy) &&
+                        kernel_attention_fits_bf16(attention, dx, dy);
+    cuda_check(kernel_attention_mixed(cuda->stream, *attention, batch, y, dy, mixed), "attention");
+    cuda_check((rounds ? kernel_attention_slopes_bf16 : kernel_attention_slopes)(
+                   cuda->stream, *attention, batch, x, log_sums, mixed, dy, dx),
+               "attention");
 }
 
 void cuda_rotate(struct backend *backend, const struct attention *attention, int batch, int turn,

@@ -11,8 +11,7 @@
  */
 #include <type_traits>
 
-#include "backend/cuda/cuda_each.cuh"
-#include "backend/cuda/cuda_transformer.h"
+#include "backend/cuda/cuda_attention.cuh"
 
 #define STRIP 64 /* positions of a tile, and numbers of each */
 #define FOURS                                                                                      \
@@ -31,22 +30,8 @@ struct tiles {
     struct tile other;
 };
 
-/* Numbers of a head: a row for each position. */
-struct rows {
-    const float *first;
-    size_t stride; /* from one position to the next */
-};
-
 /* What a thread has of a product: rows thread_row().. of it. */
 typedef float quad[4][4];
-
-/* A head: its rows, and where its numbers are among those of all. */
-struct head {
-    struct rows query, key, value;
-    size_t input;  /* of its sample, among those of x */
-    size_t output; /* of the head, among those of y */
-    size_t line;   /* of the head, among log_sums */
-};
 
 static __device__ unsigned thread_row()
 {
@@ -61,28 +46,6 @@ static __device__ unsigned thread_column()
 static __device__ float *numbers(struct tile &tile, unsigned row)
 {
     return (float *)tile.row[row];
-}
-
-static __device__ struct head head_of(const struct attention &attention, const float *x,
-                                      size_t sample, unsigned number)
-{
-    const size_t length = (size_t)attention.length, size = (size_t)attention.size;
-    const size_t heads = (size_t)attention.heads, shared = (size_t)attention.kv_heads;
-    const size_t stride = (heads + 2 * shared) * size, own = number / (heads / shared);
-    const size_t input = sample * length * stride;
-    const float *query = x + input;
-    return {{query + number * size, stride},
-            {query + (heads + own) * size, stride},
-            {query + (heads + shared + own) * size, stride},
-            input,
-            sample * length * heads * size + number * size,
-            (sample * heads + number) * length};
-}
-
-static __device__ struct rows output_rows(const struct attention &attention,
-                                          const struct head &head, const float *y)
-{
-    return {y + head.output, (size_t)attention.heads * (size_t)attention.size};
 }
 
 /* The numbers from `column` on of the positions from `from` on; 0 where there are none. */
@@ -207,11 +170,6 @@ template <typename Join> static __device__ float over_row(float value, Join join
     return value;
 }
 
-static __device__ float score_scale(const struct attention &attention)
-{
-    return 1 / sqrtf((float)attention.size);
-}
-
 /* The scores become exponentials, of which none overflows: all that was made with an earlier
  * largest score shrinks when there is a larger one. */
 template <int CHUNKS>
@@ -294,8 +252,6 @@ static __global__ void __launch_bounds__(THREADS, 2)
     }
 }
 
-/* mixed[batch, heads, length] = y · dy: what the slope of each of a query's scores has in common.
- */
 static __global__ void mix_slopes(unsigned lines, struct attention attention, const float *y,
                                   const float *dy, float *mixed)
 {
@@ -313,13 +269,6 @@ static __global__ void mix_slopes(unsigned lines, struct attention attention, co
             mixed[line] = sum;
     }
 }
-
-/* What the way back reads. */
-struct output {
-    const float *log_sums;
-    const float *mixed;
-    const float *dy;
-};
 
 template <int CHUNKS>
 static __global__ void __launch_bounds__(THREADS, 2)
@@ -436,19 +385,23 @@ cudaError_t kernel_attention(cudaStream_t stream, struct attention attention, in
     });
 }
 
-cudaError_t kernel_attention_backward(cudaStream_t stream, struct attention attention, int batch,
-                                      const float *x, const float *y, const float *log_sums,
-                                      const float *dy, float *mixed, float *dx)
+cudaError_t kernel_attention_mixed(cudaStream_t stream, struct attention attention, int batch,
+                                   const float *y, const float *dy, float *mixed)
 {
     const size_t lines = (size_t)batch * (size_t)attention.heads * (size_t)attention.length;
+    return launch_lines(stream, lines, mix_slopes, attention, y, dy, mixed);
+}
+
+cudaError_t kernel_attention_slopes(cudaStream_t stream, struct attention attention, int batch,
+                                    const float *x, const float *log_sums, const float *mixed,
+                                    const float *dy, float *dx)
+{
     const struct output output = {log_sums, mixed, dy};
-    cudaError_t error = launch_lines(stream, lines, mix_slopes, attention, y, dy, mixed);
-    if (error != cudaSuccess)
-        return error;
-    error = by_chunks(attention, attention.heads, batch, [=](auto chunks, size_t units) {
-        return launch(stream, units, to_query<decltype(chunks)::value>, (unsigned)units, attention,
-                      (unsigned)batch, x, output, dx);
-    });
+    const cudaError_t error =
+        by_chunks(attention, attention.heads, batch, [=](auto chunks, size_t units) {
+            return launch(stream, units, to_query<decltype(chunks)::value>, (unsigned)units,
+                          attention, (unsigned)batch, x, output, dx);
+        });
     if (error != cudaSuccess)
         return error;
     return by_chunks(attention, attention.kv_heads, batch, [=](auto chunks, size_t units) {

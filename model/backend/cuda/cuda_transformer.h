@@ -1,6 +1,6 @@
 /* The kernels of what sequence models need beside matrix products (cuda_kernels.h).
  *
- *   backend_cuda_transformer.c ──► these ──► cuda_transformer.cu, cuda_attention.cu ──► stream
+ *   backend_cuda_transformer.c ──► these ──► cuda_transformer.cu, cuda_attention*.cu ──► stream
  *
  * Every sum is added up in the same order each time. Memory called room is the caller's, and holds
  * nothing between two operations.
@@ -49,10 +49,22 @@ cudaError_t kernel_swiglu_backward(cudaStream_t stream, size_t rows, int size, c
 
 cudaError_t kernel_attention(cudaStream_t stream, struct attention attention, int batch,
                              const float *x, float *y, float *log_sums);
-/* mixed[batch, heads, length]: room. */
-cudaError_t kernel_attention_backward(cudaStream_t stream, struct attention attention, int batch,
-                                      const float *x, const float *y, const float *log_sums,
-                                      const float *dy, float *mixed, float *dx);
+/* mixed[batch, heads, length] = y · dy: what the slope of each of a query's scores has in common.
+ */
+cudaError_t kernel_attention_mixed(cudaStream_t stream, struct attention attention, int batch,
+                                   const float *y, const float *dy, float *mixed);
+cudaError_t kernel_attention_slopes(cudaStream_t stream, struct attention attention, int batch,
+                                    const float *x, const float *log_sums, const float *mixed,
+                                    const float *dy, float *dx);
+
+/* cuda_attention_bf16.cu: the same, where it fits; y: what is given, or its slope. */
+
+bool kernel_attention_fits_bf16(const struct attention *attention, const float *x, const float *y);
+cudaError_t kernel_attention_bf16(cudaStream_t stream, struct attention attention, int batch,
+                                  const float *x, float *y, float *log_sums);
+cudaError_t kernel_attention_slopes_bf16(cudaStream_t stream, struct attention attention, int batch,
+                                         const float *x, const float *log_sums, const float *mixed,
+                                         const float *dy, float *dx);
 
 #ifdef __cplusplus
 }

@@ -79,7 +79,7 @@ struct stand_in_graph {
 
 struct stand_in_stream {
     std::deque<work> waiting;
-    stand_in_graph *recorded;  /* while it records */
+    stand_in_graph *recorded; /* while it records */
     std::thread::id recorder; /* in that thread only the stream must not be waited for */
 };
 
@@ -219,18 +219,29 @@ static void start_thread(unsigned i)
     makecontext(&thread.context, thread_main, 0);
 }
 
-/* After a round, all of a warp wait for the same, and if one waits for the block, all do. */
-static bool check_round(unsigned count)
+/* After a round, all of a warp wait for the same. Warps that wait for the block do so until all of
+ * it have come: none may have ended. */
+static bool all_wait_for_block(unsigned count)
+{
+    unsigned waiting = 0, done = 0;
+    for (unsigned i = 0; i < count; i++) {
+        if (threads[i].paused != threads[i / WARP * WARP].paused)
+            refuse("some threads of a warp wait where others do not come");
+        waiting += threads[i].paused == WAITS_FOR_BLOCK;
+        done += threads[i].paused == DONE;
+    }
+    if (waiting > 0 && done > 0)
+        refuse("some threads of a block wait where others do not come");
+    return waiting == count;
+}
+
+static bool all_done(unsigned count)
 {
     for (unsigned i = 0; i < count; i++) {
-        const standing one = threads[i].paused, other = threads[i / WARP * WARP].paused;
-        if (one != other || (one == WAITS_FOR_BLOCK) != (threads[0].paused == WAITS_FOR_BLOCK))
-            refuse("some threads wait where others do not come");
+        if (threads[i].paused != DONE)
+            return false;
     }
-    bool all_done = true;
-    for (unsigned i = 0; i < count; i++)
-        all_done = all_done && threads[i].paused == DONE;
-    return !all_done;
+    return true;
 }
 
 /* In each second block the last thread is the first: what depends on their order comes out
@@ -239,15 +250,15 @@ static void run_block(unsigned count)
 {
     for (unsigned i = 0; i < count; i++)
         start_thread(i);
-    do {
+    for (bool released = true; !all_done(count); released = all_wait_for_block(count)) {
         for (unsigned turn = 0; turn < count; turn++) {
             const unsigned i = blockIdx.x % 2 ? count - 1 - turn : turn;
-            if (threads[i].paused == DONE)
+            if (threads[i].paused == DONE || (threads[i].paused == WAITS_FOR_BLOCK && !released))
                 continue;
             threadIdx.x = i;
             (void)swapcontext(&scheduler, &threads[i].context);
         }
-    } while (check_round(count));
+    }
 }
 
 cudaError_t stand_in_launch(const cudaLaunchConfig_t *config, work kernel)

@@ -1,0 +1,58 @@
+/* Where the rows of a head lie, and how attention is divided among blocks: for both ways to compute
+ * it (cuda_attention.cu, cuda_attention_bf16.cu). */
+#ifndef HEARSAY_MODEL_BACKEND_CUDA_CUDA_ATTENTION_CUH
+#define HEARSAY_MODEL_BACKEND_CUDA_CUDA_ATTENTION_CUH
+
+#include "backend/cuda/cuda_each.cuh"
+#include "backend/cuda/cuda_transformer.h"
+
+/* Numbers of a head: a row for each position. */
+struct rows {
+    const float *first;
+    size_t stride; /* from one position to the next */
+};
+
+/* A head: its rows, and where its numbers are among those of all. */
+struct head {
+    struct rows query, key, value;
+    size_t input;  /* of its sample, among those of x */
+    size_t output; /* of the head, among those of y */
+    size_t line;   /* of the head, among log_sums */
+};
+
+static __device__ struct head head_of(const struct attention &attention, const float *x,
+                                      size_t sample, unsigned number)
+{
+    const size_t length = (size_t)attention.length, size = (size_t)attention.size;
+    const size_t heads = (size_t)attention.heads, shared = (size_t)attention.kv_heads;
+    const size_t stride = (heads + 2 * shared) * size, own = number / (heads / shared);
+    const size_t input = sample * length * stride;
+    const float *query = x + input;
+    return {{query + number * size, stride},
+            {query + (heads + own) * size, stride},
+            {query + (heads + shared + own) * size, stride},
+            input,
+            sample * length * heads * size + number * size,
+            (sample * heads + number) * length};
+}
+
+static __device__ struct rows output_rows(const struct attention &attention,
+                                          const struct head &head, const float *y)
+{
+    return {y + head.output, (size_t)attention.heads * (size_t)attention.size};
+}
+
+static __device__ float score_scale(const struct attention &attention)
+{
+    return 1 / sqrtf((float)attention.size);
+}
+
+/* What the way back reads. mixed[batch, heads, length] = y · dy: what the slope of each of a
+ * query's scores has in common. */
+struct output {
+    const float *log_sums;
+    const float *mixed;
+    const float *dy;
+};
+
+#endif

@@ -1,0 +1,419 @@
+/* Causal attention in bfloat16 on the tensor cores: what cuda_attention.cu does, for heads of up to
+ * HEAD numbers that come in fours.
+ *
+ *   forward   a block: OWN queries of a head against the keys before them, a tile after the other
+ *   to_query  a block: the same, for the slopes of those queries
+ *   to_key    a block: OWN keys against the queries after them, of all heads that share them
+ *
+ * A warp has ROWS of its block's positions in its registers, as the left operand of its products.
+ * What they meet is rounded as it comes into shared memory; the sums, and everything that is not a
+ * product, are float32. Scores are on their way to a power of two: exp(s) = 2^(s · log2 e). Dao et
+ * al. 2023 (FlashAttention-2) keep scores in registers between both products in the same way. */
+#include "backend/cuda/cuda_attention.cuh"
+#include "backend/cuda/cuda_mma.cuh"
+
+#define HEAD   64 /* numbers of a head, at most; shorter ones are filled up with zeros */
+#define ROWS   16 /* positions of a warp */
+#define OWN    (WARPS * ROWS)
+#define STEP   16 /* numbers, or positions, that one instruction multiplies */
+#define COLUMN 8  /* of its result */
+#define STEPS  (HEAD / STEP)
+#define WIDTH  (HEAD / COLUMN)
+
+#define LOG2_E 1.44269504f
+#define LN_2   0.69314718f
+
+/* TILE positions, rounded, in both orders that a right operand can have; two numbers to a word. Of
+ * each order rows begin in such banks that a warp meets none twice. */
+template <unsigned TILE> struct by_row {
+    alignas(16) uint32_t word[TILE][HEAD / 2 + 4]; /* two numbers of a position */
+};
+template <unsigned TILE> struct by_pair {
+    alignas(16) uint32_t word[TILE / 2][HEAD + 8]; /* a number of two positions */
+};
+
+/* ROWS positions of a warp: the left operand, for each STEP of their numbers. */
+typedef uint32_t fragments[STEPS][4];
+/* What comes of them: HEAD numbers of each of the ROWS. */
+typedef float results[WIDTH][4];
+
+static __device__ unsigned lane_row()
+{
+    return threadIdx.x % WARP / 4;
+}
+
+static __device__ unsigned lane_pair()
+{
+    return threadIdx.x % 4;
+}
+
+/* Its first position, from that of its block. */
+static __device__ unsigned warp_from(unsigned from)
+{
+    return from + threadIdx.x / WARP * ROWS;
+}
+
+/* Four numbers of a position; 0 where there are none. */
+static __device__ float4 four(const struct attention &attention, const struct rows &rows,
+                              unsigned position, unsigned column)
+{
+    if (position >= (unsigned)attention.length || column >= (unsigned)attention.size)
+        return {0, 0, 0, 0};
+    return *(const float4 *)(rows.first + position * rows.stride + column);
+}
+
+/* A tile from `from` on, in one order or in both. */
+template <unsigned TILE>
+static __device__ void fetch(const struct attention &attention, const struct rows &rows,
+                             unsigned from, by_row<TILE> *single, by_pair<TILE> *paired)
+{
+#pragma unroll
+    for (unsigned i = threadIdx.x; i < TILE / 2 * (HEAD / 4); i += THREADS) {
+        const unsigned pair = i / (HEAD / 4), column = i % (HEAD / 4) * 4;
+        const float4 a = four(attention, rows, from + 2 * pair, column);
+        const float4 b = four(attention, rows, from + 2 * pair + 1, column);
+        if (single != NULL) {
+            uint32_t *first = &single->word[2 * pair][column / 2];
+            uint32_t *second = &single->word[2 * pair + 1][column / 2];
+            first[0] = bf16_pair(a.x, a.y);
+            first[1] = bf16_pair(a.z, a.w);
+            second[0] = bf16_pair(b.x, b.y);
+            second[1] = bf16_pair(b.z, b.w);
+        }
+        if (paired != NULL) {
+            uint32_t *both = &paired->word[pair][column];
+            both[0] = bf16_pair(a.x, b.x);
+            both[1] = bf16_pair(a.y, b.y);
+            both[2] = bf16_pair(a.z, b.z);
+            both[3] = bf16_pair(a.w, b.w);
+        }
+    }
+}
+
+/* The positions of this warp, from `from` on. */
+static __device__ void take(const struct attention &attention, const struct rows &rows,
+                            unsigned from, fragments own)
+{
+#pragma unroll
+    for (unsigned at = 0; at < STEPS * 4; at++) {
+        const unsigned position = from + lane_row() + at % 2 * 8;
+        const unsigned column = at / 4 * STEP + at / 2 % 2 * 8 + lane_pair() * 2;
+        const bool is_there =
+            position < (unsigned)attention.length && column < (unsigned)attention.size;
+        const float *number = rows.first + position * rows.stride + column;
+        own[at / 4][at % 4] = is_there ? bf16_pair(number[0], number[1]) : 0;
+    }
+}
+
+/* products = own · tileᵀ: of each row with each position of the tile. */
+template <unsigned TILE>
+static __device__ void compare(const fragments own, const by_row<TILE> &tile,
+                               float products[TILE / COLUMN][4])
+{
+#pragma unroll
+    for (unsigned i = 0; i < TILE / COLUMN; i++) {
+        products[i][0] = products[i][1] = products[i][2] = products[i][3] = 0;
+#pragma unroll
+        for (unsigned step = 0; step < STEPS; step++) {
+            const uint32_t *row = tile.word[i * COLUMN + lane_row()] + step * STEP / 2;
+            const uint32_t right[2] = {row[lane_pair()], row[lane_pair() + 4]};
+            multiply_onto(products[i], own[step], right);
+        }
+    }
+}
+
+/* sums += factors · tile. What one product gave is where the next wants it. */
+template <unsigned TILE>
+static __device__ void mix(const float factors[TILE / COLUMN][4], const by_pair<TILE> &tile,
+                           results sums)
+{
+#pragma unroll
+    for (unsigned step = 0; step < TILE / STEP; step++) {
+        const float *first = factors[2 * step], *second = factors[2 * step + 1];
+        const uint32_t left[4] = {bf16_pair(first[0], first[1]), bf16_pair(first[2], first[3]),
+                                  bf16_pair(second[0], second[1]), bf16_pair(second[2], second[3])};
+        const uint32_t(*rows)[HEAD + 8] = &tile.word[step * STEP / 2];
+#pragma unroll
+        for (unsigned i = 0; i < WIDTH; i++) {
+            const unsigned column = i * COLUMN + lane_row();
+            const uint32_t right[2] = {rows[lane_pair()][column], rows[lane_pair() + 4][column]};
+            multiply_onto(sums[i], left, right);
+        }
+    }
+}
+
+/* to = sums · scale[row]. */
+static __device__ void put(const struct attention &attention, const results sums,
+                           const float scale[2], unsigned from, float *to, size_t stride)
+{
+#pragma unroll
+    for (unsigned at = 0; at < WIDTH * 2; at++) {
+        const unsigned position = from + lane_row() + at % 2 * 8;
+        const unsigned column = at / 2 * COLUMN + lane_pair() * 2;
+        if (position < (unsigned)attention.length && column < (unsigned)attention.size)
+            *(float2 *)(to + position * stride + column) =
+                make_float2(sums[at / 2][at % 2 * 2] * scale[at % 2],
+                            sums[at / 2][at % 2 * 2 + 1] * scale[at % 2]);
+    }
+}
+
+/* Over the lanes that share rows. */
+template <typename Join> static __device__ float over_row(float value, Join join)
+{
+    value = join(value, __shfl_xor_sync(0xFFFFFFFFu, value, 1));
+    return join(value, __shfl_xor_sync(0xFFFFFFFFu, value, 2));
+}
+
+/* Scores become powers of two, of which none overflows: all that was made with an earlier largest
+ * score shrinks when there is a larger one. */
+template <unsigned TILE>
+static __device__ void soften(float scores[TILE / COLUMN][4], float top[2], float total[2],
+                              results sums)
+{
+#pragma unroll
+    for (unsigned row = 0; row < 2; row++) {
+        float here = -INFINITY;
+#pragma unroll
+        for (unsigned i = 0; i < TILE / COLUMN; i++)
+            here = fmaxf(here, fmaxf(scores[i][2 * row], scores[i][2 * row + 1]));
+        here = over_row(here, [](float a, float b) { return fmaxf(a, b); });
+        const float now = fmaxf(top[row], here), kept = exp2f(top[row] - now);
+        top[row] = now;
+        total[row] *= kept;
+#pragma unroll
+        for (unsigned at = 0; at < TILE / COLUMN * 2; at++) {
+            float &score = scores[at / 2][2 * row + at % 2];
+            score = exp2f(score - now);
+            total[row] += score;
+        }
+#pragma unroll
+        for (unsigned at = 0; at < WIDTH * 2; at++)
+            sums[at / 2][2 * row + at % 2] *= kept;
+    }
+}
+
+/* The part of the work that a block does at a time: of which sample and head, from which position
+ * on. Those that take longest come first: strips from the last one on, `heads` of each sample. */
+struct unit {
+    size_t sample;
+    unsigned head;
+    unsigned from;
+};
+
+static __device__ struct unit unit_of(const struct attention &attention, unsigned batch,
+                                      unsigned heads, unsigned i)
+{
+    const unsigned first = (unsigned)attention.from, all = heads * batch;
+    const unsigned strips = ((unsigned)attention.length - first + OWN - 1) / OWN;
+    return {i % all / heads, i % all % heads, first + (strips - 1 - i / all) * OWN};
+}
+
+#define KEYS 64 /* of a tile, on the way forward */
+
+static __global__ void __launch_bounds__(THREADS, 2)
+    forward(unsigned units, struct attention attention, unsigned batch, const float *x, float *y,
+            float *log_sums)
+{
+    __shared__ by_row<KEYS> keys;
+    __shared__ by_pair<KEYS> values;
+    const unsigned length = (unsigned)attention.length;
+    const float scale = score_scale(attention) * LOG2_E;
+    for (unsigned i = blockIdx.x; i < units; i += gridDim.x) {
+        const struct unit unit = unit_of(attention, batch, (unsigned)attention.heads, i);
+        const struct head head = head_of(attention, x, unit.sample, unit.head);
+        const unsigned first = warp_from(unit.from), query = first + lane_row();
+        const unsigned end = unit.from + OWN < length ? unit.from + OWN : length;
+        float top[2] = {-INFINITY, -INFINITY}, total[2] = {};
+        fragments queries;
+        results sums = {};
+        take(attention, head.query, first, queries);
+        for (unsigned from = 0; from < end; from += KEYS) {
+            __syncthreads(); /* what lies there has been read */
+            fetch<KEYS>(attention, head.key, from, &keys, NULL);
+            fetch<KEYS>(attention, head.value, from, NULL, &values);
+            __syncthreads();
+            if (from > first + ROWS - 1)
+                continue;
+            float scores[KEYS / COLUMN][4];
+            compare(queries, keys, scores);
+#pragma unroll
+            for (unsigned at = 0; at < KEYS / COLUMN * 4; at++) {
+                const unsigned key = from + at / 4 * COLUMN + lane_pair() * 2 + at % 2;
+                float &score = scores[at / 4][at % 4];
+                score = key <= query + at / 2 % 2 * 8 ? score * scale : -INFINITY;
+            }
+            soften<KEYS>(scores, top, total, sums);
+            mix(scores, values, sums);
+        }
+#pragma unroll
+        for (unsigned row = 0; row < 2; row++) {
+            total[row] = over_row(total[row], [](float a, float b) { return a + b; });
+            if (query + row * 8 < length && lane_pair() == 0)
+                log_sums[head.line + query + row * 8] = top[row] * LN_2 + logf(total[row]);
+            total[row] = 1 / total[row];
+        }
+        put(attention, sums, total, first, y + head.output, output_rows(attention, head, y).stride);
+    }
+}
+
+#define BACK 32 /* positions of a tile, on the way back */
+
+static __global__ void __launch_bounds__(THREADS, 2)
+    to_query(unsigned units, struct attention attention, unsigned batch, const float *x,
+             struct output output, float *dx)
+{
+    __shared__ by_row<BACK> keys, values;
+    __shared__ by_pair<BACK> key_pairs;
+    const unsigned length = (unsigned)attention.length;
+    const float scale = score_scale(attention), scales[2] = {scale, scale};
+    for (unsigned i = blockIdx.x; i < units; i += gridDim.x) {
+        const struct unit unit = unit_of(attention, batch, (unsigned)attention.heads, i);
+        const struct head head = head_of(attention, x, unit.sample, unit.head);
+        const unsigned first = warp_from(unit.from), query = first + lane_row();
+        const unsigned end = unit.from + OWN < length ? unit.from + OWN : length;
+        float log_sum[2], mixed[2];
+        for (unsigned row = 0; row < 2; row++) {
+            const bool is_there = query + row * 8 < length;
+            log_sum[row] = is_there ? output.log_sums[head.line + query + row * 8] * LOG2_E : 0;
+            mixed[row] = is_there ? output.mixed[head.line + query + row * 8] : 0;
+        }
+        fragments queries, slopes_out;
+        results sums = {};
+        take(attention, head.query, first, queries);
+        take(attention, output_rows(attention, head, output.dy), first, slopes_out);
+        for (unsigned from = 0; from < end; from += BACK) {
+            __syncthreads(); /* what lies there has been read */
+            fetch(attention, head.key, from, &keys, &key_pairs);
+            fetch<BACK>(attention, head.value, from, &values, NULL);
+            __syncthreads();
+            if (from > first + ROWS - 1)
+                continue;
+            float scores[BACK / COLUMN][4], slopes[BACK / COLUMN][4];
+            compare(queries, keys, scores);
+            compare(slopes_out, values, slopes);
+#pragma unroll
+            for (unsigned at = 0; at < BACK / COLUMN * 4; at++) {
+                const unsigned row = at / 2 % 2;
+                const unsigned key = from + at / 4 * COLUMN + lane_pair() * 2 + at % 2;
+                const float share = exp2f(scores[at / 4][at % 4] * scale * LOG2_E - log_sum[row]);
+                float &slope = slopes[at / 4][at % 4];
+                slope = key <= query + row * 8 ? share * (slope - mixed[row]) : 0;
+            }
+            mix(slopes, key_pairs, sums);
+        }
+        put(attention, sums, scales, first, dx + (head.query.first - x), head.query.stride);
+    }
+}
+
+/* What keys meet: a tile of queries and of the slopes of what they gave. */
+struct met {
+    by_row<BACK> queries, slopes;
+    by_pair<BACK> query_pairs, slope_pairs;
+    float log_sum[BACK], mixed[BACK];
+};
+
+static __device__ void meet(const struct attention &attention, const struct head &head,
+                            const struct output &output, unsigned from, struct met &met)
+{
+    const unsigned query = from + threadIdx.x;
+    __syncthreads(); /* what lies there has been read */
+    fetch(attention, head.query, from, &met.queries, &met.query_pairs);
+    fetch(attention, output_rows(attention, head, output.dy), from, &met.slopes, &met.slope_pairs);
+    if (threadIdx.x < BACK && query < (unsigned)attention.length) {
+        met.log_sum[threadIdx.x] = output.log_sums[head.line + query] * LOG2_E;
+        met.mixed[threadIdx.x] = output.mixed[head.line + query];
+    }
+    __syncthreads();
+}
+
+/* Columns are queries here: scores become the softmax, and the slopes those of the scores. */
+static __device__ void slopes_by_key(const struct attention &attention, const struct met &met,
+                                     unsigned key, unsigned from, float scores[BACK / COLUMN][4],
+                                     float slopes[BACK / COLUMN][4])
+{
+    const float scale = score_scale(attention) * LOG2_E;
+#pragma unroll
+    for (unsigned at = 0; at < BACK / COLUMN * 4; at++) {
+        const unsigned place = at / 4 * COLUMN + lane_pair() * 2 + at % 2, query = from + place;
+        const bool seen = query < (unsigned)attention.length && key + at / 2 % 2 * 8 <= query;
+        float &score = scores[at / 4][at % 4], &slope = slopes[at / 4][at % 4];
+        score = seen ? exp2f(score * scale - met.log_sum[place]) : 0;
+        slope = seen ? score * (slope - met.mixed[place]) : 0;
+    }
+}
+
+static __global__ void __launch_bounds__(THREADS, 1)
+    to_key(unsigned units, struct attention attention, unsigned batch, const float *x,
+           struct output output, float *dx)
+{
+    __shared__ struct met met;
+    const unsigned length = (unsigned)attention.length, shared = (unsigned)attention.kv_heads;
+    const unsigned group = (unsigned)attention.heads / shared;
+    const float scale = score_scale(attention), scales[2] = {scale, scale}, ones[2] = {1, 1};
+    for (unsigned i = blockIdx.x; i < units; i += gridDim.x) {
+        const struct unit unit = unit_of(attention, batch, shared, units - 1 - i);
+        const unsigned first = warp_from(unit.from);
+        struct head head = head_of(attention, x, unit.sample, unit.head * group);
+        fragments keys, values;
+        results key_sums = {}, value_sums = {};
+        take(attention, head.key, first, keys);
+        take(attention, head.value, first, values);
+        for (unsigned number = 0; number < group; number++) {
+            head = head_of(attention, x, unit.sample, unit.head * group + number);
+            for (unsigned from = unit.from; from < length; from += BACK) {
+                meet(attention, head, output, from, met);
+                if (from + BACK <= first)
+                    continue;
+                float scores[BACK / COLUMN][4], slopes[BACK / COLUMN][4];
+                compare(keys, met.queries, scores);
+                compare(values, met.slopes, slopes);
+                slopes_by_key(attention, met, first + lane_row(), from, scores, slopes);
+                mix(scores, met.slope_pairs, value_sums);
+                mix(slopes, met.query_pairs, key_sums);
+            }
+        }
+        put(attention, key_sums, scales, first, dx + (head.key.first - x), head.key.stride);
+        put(attention, value_sums, ones, first, dx + (head.value.first - x), head.value.stride);
+    }
+}
+
+static bool is_aligned(const void *memory)
+{
+    return (uintptr_t)memory % sizeof(float4) == 0;
+}
+
+static size_t units_of(const struct attention &attention, int heads, int batch)
+{
+    const size_t strips = ((size_t)(attention.length - attention.from) + OWN - 1) / OWN;
+    return strips * (size_t)heads * (size_t)batch;
+}
+
+bool kernel_attention_fits_bf16(const struct attention *attention, const float *x, const float *y)
+{
+    return attention->size <= HEAD && attention->size % 4 == 0 && is_aligned(x) && is_aligned(y);
+}
+
+cudaError_t kernel_attention_bf16(cudaStream_t stream, struct attention attention, int batch,
+                                  const float *x, float *y, float *log_sums)
+{
+    const size_t units = units_of(attention, attention.heads, batch);
+    return units > INT_MAX ? cudaErrorInvalidValue
+                           : launch(stream, units, forward, (unsigned)units, attention,
+                                    (unsigned)batch, x, y, log_sums);
+}
+
+cudaError_t kernel_attention_slopes_bf16(cudaStream_t stream, struct attention attention, int batch,
+                                         const float *x, const float *log_sums, const float *mixed,
+                                         const float *dy, float *dx)
+{
+    const size_t queries = units_of(attention, attention.heads, batch);
+    const size_t keys = units_of(attention, attention.kv_heads, batch);
+    const struct output output = {log_sums, mixed, dy};
+    if (queries > INT_MAX)
+        return cudaErrorInvalidValue;
+    const cudaError_t error = launch(stream, queries, to_query, (unsigned)queries, attention,
+                                     (unsigned)batch, x, output, dx);
+    return error != cudaSuccess ? error
+                                : launch(stream, keys, to_key, (unsigned)keys, attention,
+                                         (unsigned)batch, x, output, dx);
+}
