@@ -3,7 +3,7 @@
 forward, backward and SGD, or AdamW with clipping for those of language.
 
     bench_torch.py
-    bench_torch.py --cuda [WORD...]     only what a word says: a precision, a model (fp32 tf32 lenet)
+    bench_torch.py --cuda [WORD...]     only what a word says: fp32 tf32 bf16; a model; eager graph compiled
 
 On the CPU, one thread: Debian's package python3-torch; run with OPENBLAS_NUM_THREADS=1, right before
 or after bench_layers. With --cuda each net is run as it is written, as a CUDA graph of a whole step,
@@ -177,6 +177,8 @@ NETS = (("lenet", lenet, 32, 200), ("lenet", lenet, 256, 200), ("cnn", cnn, 32, 
         ("mlp", mlp, 128, 200), ("resnet20", resnet20, 128, 50),
         ("wide", lambda: dense(4096, 4096, 4096, 10), 4096, 20))
 PRECISIONS = ("as it comes", "fp32", "tf32", "bf16", "all bf16")
+WAYS = {"eager": lambda training: training.step, "graph": lambda training: training.graph(),
+        "compiled": lambda training: training.compiled()}
 # width, layers, heads, length, tokens
 LANGUAGE = (("gpt-mini", (384, 6, 6, 256, 256), 64, 20), ("gpt2-124m", (768, 12, 12, 1024, 50304), 16, 8))
 
@@ -204,32 +206,32 @@ class Writing:
 
 
 def bench(name, batch, steps, make, ways):
-    line = f"{name:9} batch {batch:<5}"
-    for how, way in ways:
-        step = way(make())
-        rate = samples_per_second(step, batch, steps, torch.cuda.synchronize)
-        line += f"  {how} {rate:10.0f}" if how else f" {rate:10.0f} samples/s"
+    line = f"{name:9} batch {batch:<5} samples/s"
+    for way in ways:
+        step = WAYS[way](make())
+        line += f"  {way} {samples_per_second(step, batch, steps, torch.cuda.synchronize):10.0f}"
         del step
         torch.cuda.empty_cache()
     print(line, flush=True)
 
 
 def on_gpu(asked):
-    named = [word for word in asked if word not in PRECISIONS]
+    def among(words):
+        return [word for word in words if word in asked] or list(words)
+
+    models = among([name for name, *_ in NETS + LANGUAGE])
     torch.backends.cudnn.benchmark = True
-    for words in [word for word in asked if word in PRECISIONS] or PRECISIONS:
+    for words in among(PRECISIONS):
         torch.backends.cuda.matmul.allow_tf32 = words == "tf32"
         torch.backends.cudnn.allow_tf32 = words in ("as it comes", "tf32")
         print(f"torch {torch.__version__}, {torch.cuda.get_device_name()}, {words}")
         for name, net, batch, steps in NETS:
-            if not named or name in named:
-                bench(name, batch, steps, lambda: Training(net(), batch, "cuda", words),
-                      (("", lambda t: t.step), ("as a graph", Training.graph),
-                       ("compiled", Training.compiled)))
+            if name in models:
+                bench(name, batch, steps, lambda: Training(net(), batch, "cuda", words), among(WAYS))
         for name, sizes, batch, steps in LANGUAGE if words in ("fp32", "tf32", "bf16") else ():
-            if not named or name in named:
+            if name in models:
                 bench(name, batch, steps, lambda: Writing(sizes, batch, words),
-                      (("", lambda t: t.step), ("compiled", Writing.compiled)))
+                      [way for way in among(WAYS) if way != "graph"])
 
 
 on_gpu(sys.argv[sys.argv.index("--cuda") + 1:]) if "--cuda" in sys.argv[1:] else on_cpu()

@@ -62,32 +62,51 @@ static __device__ float4 four(const struct attention &attention, const struct ro
     return *(const float4 *)(rows.first + position * rows.stride + column);
 }
 
-/* A tile from `from` on, in one order or in both. */
+/* Four numbers of two positions: what a thread fetches of a tile, at a time. */
+struct fours {
+    float4 first, second;
+};
+
+/* Thread i's, of the tile from `from` on. */
+static __device__ struct fours ask(const struct attention &attention, const struct rows &rows,
+                                   unsigned from, unsigned i)
+{
+    const unsigned position = from + i / (HEAD / 4) * 2, column = i % (HEAD / 4) * 4;
+    return {four(attention, rows, position, column), four(attention, rows, position + 1, column)};
+}
+
+/* Lays them into a tile, in one order or in both. */
+template <unsigned TILE>
+static __device__ void lay(const struct fours &fours, unsigned i, by_row<TILE> *single,
+                           by_pair<TILE> *paired)
+{
+    const unsigned pair = i / (HEAD / 4), column = i % (HEAD / 4) * 4;
+    const float4 a = fours.first, b = fours.second;
+    if (single != NULL) {
+        uint32_t *first = &single->word[2 * pair][column / 2];
+        uint32_t *second = &single->word[2 * pair + 1][column / 2];
+        first[0] = bf16_pair(a.x, a.y);
+        first[1] = bf16_pair(a.z, a.w);
+        second[0] = bf16_pair(b.x, b.y);
+        second[1] = bf16_pair(b.z, b.w);
+    }
+    if (paired != NULL) {
+        uint32_t *both = &paired->word[pair][column];
+        both[0] = bf16_pair(a.x, b.x);
+        both[1] = bf16_pair(a.y, b.y);
+        both[2] = bf16_pair(a.z, b.z);
+        both[3] = bf16_pair(a.w, b.w);
+    }
+}
+
+/* A tile from `from` on. */
 template <unsigned TILE>
 static __device__ void fetch(const struct attention &attention, const struct rows &rows,
                              unsigned from, by_row<TILE> *single, by_pair<TILE> *paired)
 {
 #pragma unroll
-    for (unsigned i = threadIdx.x; i < TILE / 2 * (HEAD / 4); i += THREADS) {
-        const unsigned pair = i / (HEAD / 4), column = i % (HEAD / 4) * 4;
-        const float4 a = four(attention, rows, from + 2 * pair, column);
-        const float4 b = four(attention, rows, from + 2 * pair + 1, column);
-        if (single != NULL) {
-            uint32_t *first = &single->word[2 * pair][column / 2];
-            uint32_t *second = &single->word[2 * pair + 1][column / 2];
-            first[0] = bf16_pair(a.x, a.y);
-            first[1] = bf16_pair(a.z, a.w);
-            second[0] = bf16_pair(b.x, b.y);
-            second[1] = bf16_pair(b.z, b.w);
-        }
-        if (paired != NULL) {
-            uint32_t *both = &paired->word[pair][column];
-            both[0] = bf16_pair(a.x, b.x);
-            both[1] = bf16_pair(a.y, b.y);
-            both[2] = bf16_pair(a.z, b.z);
-            both[3] = bf16_pair(a.w, b.w);
-        }
-    }
+    for (unsigned i = threadIdx.x; i < TILE / 2 * (HEAD / 4); i += THREADS)
+        lay(ask(attention, rows, from, i), i, single, paired);
 }
 
 /* The positions of this warp, from `from` on. */
@@ -312,16 +331,33 @@ struct met {
     float log_sum[BACK], mixed[BACK];
 };
 
-static __device__ void meet(const struct attention &attention, const struct head &head,
-                            const struct output &output, unsigned from, struct met &met)
+/* This thread's part of the next, on its way while the last is multiplied. */
+struct next {
+    struct fours query, slope;
+    float log_sum, mixed;
+};
+
+static_assert(BACK / 2 * (HEAD / 4) == THREADS, "a thread fetches two positions by four numbers");
+
+static __device__ struct next ask_next(const struct attention &attention, const struct head &head,
+                                       const struct output &output, unsigned from)
 {
     const unsigned query = from + threadIdx.x;
+    const bool is_there = threadIdx.x < BACK && query < (unsigned)attention.length;
+    return {ask(attention, head.query, from, threadIdx.x),
+            ask(attention, output_rows(attention, head, output.dy), from, threadIdx.x),
+            is_there ? output.log_sums[head.line + query] * LOG2_E : 0,
+            is_there ? output.mixed[head.line + query] : 0};
+}
+
+static __device__ void meet(const struct next &next, struct met &met)
+{
     __syncthreads(); /* what lies there has been read */
-    fetch(attention, head.query, from, &met.queries, &met.query_pairs);
-    fetch(attention, output_rows(attention, head, output.dy), from, &met.slopes, &met.slope_pairs);
-    if (threadIdx.x < BACK && query < (unsigned)attention.length) {
-        met.log_sum[threadIdx.x] = output.log_sums[head.line + query] * LOG2_E;
-        met.mixed[threadIdx.x] = output.mixed[head.line + query];
+    lay(next.query, threadIdx.x, &met.queries, &met.query_pairs);
+    lay(next.slope, threadIdx.x, &met.slopes, &met.slope_pairs);
+    if (threadIdx.x < BACK) {
+        met.log_sum[threadIdx.x] = next.log_sum;
+        met.mixed[threadIdx.x] = next.mixed;
     }
     __syncthreads();
 }
@@ -360,8 +396,10 @@ static __global__ void __launch_bounds__(THREADS, 1)
         take(attention, head.value, first, values);
         for (unsigned number = 0; number < group; number++) {
             head = head_of(attention, x, unit.sample, unit.head * group + number);
+            struct next next = ask_next(attention, head, output, unit.from);
             for (unsigned from = unit.from; from < length; from += BACK) {
-                meet(attention, head, output, from, met);
+                meet(next, met);
+                next = ask_next(attention, head, output, from + BACK);
                 if (from + BACK <= first)
                     continue;
                 float scores[BACK / COLUMN][4], slopes[BACK / COLUMN][4];

@@ -1,0 +1,47 @@
+#!/usr/bin/env bash
+# A GPU and two processors learn Fashion-MNIST together: bench_mixed.sh HEARSAY [GPU_SAMPLES [CPU_SAMPLES]].
+# Each has a third of the samples, the GPU learns 3,000,000 of them, the others 200,000 each, or so
+# many as are asked for. Prints what each has learned, how good the base is, and its digest. The data
+# are where node.conf has them, or in $FASHION_MNIST. Where there is no GPU, it says so.
+# shellcheck source=tests/process/story.sh
+source "$(dirname "${BASH_SOURCE[0]}")/../process/story.sh"
+
+gpu_samples=${2:-3000000} cpu_samples=${3:-200000}
+data=(--set "data.dir=${FASHION_MNIST:-/usr/share/datasets/fashion-mnist}")
+small=(--set model.name=lenet --set node.listen=127.0.0.1:0 --set node.grace_s=10 "${data[@]}")
+
+status_of() {
+    "$hearsay" status --state "$dir/$1" --json 2>/dev/null |
+        grep -oE "\"$2\":\"?[0-9a-f]+" | sed 's/.*[":]//; q'
+}
+has_learned() { [[ $(status_of "$1" samples) -ge $2 ]]; }
+all_alike() {
+    local digest
+    digest=$(status_of gpu digest)
+    [[ -n $digest && $(status_of one digest) == "$digest" && $(status_of two digest) == "$digest" ]]
+}
+
+"$hearsay" --version | grep '^cuda:0: ' || fail 'there is no GPU here'
+begin=$SECONDS
+start one --set train.device=cpu --set train.threads=4 --set data.shard=1/3 \
+    --set "train.samples_max=$cpu_samples"
+address=$(address_of one)
+start two --set train.device=cpu --set train.threads=4 --set data.shard=2/3 \
+    --set "train.samples_max=$cpu_samples" --set "node.peers=$address"
+start gpu --set train.device=cuda:0 --set data.shard=3/3 --set "train.samples_max=$gpu_samples" \
+    --set "node.peers=$address"
+for name in one two; do
+    wait_for 600 "$name to learn" has_learned "$name" "$cpu_samples"
+done
+wait_for 600 'gpu to learn' has_learned gpu "$gpu_samples"
+wait_for 60 'all to hold the same base' all_alike
+echo "$((SECONDS - begin)) s until all have learned and hold one base"
+for name in gpu one two; do
+    printf '%s: %s samples, base %s\n' "$name" "$(status_of "$name" samples)" \
+        "$(status_of "$name" digest)"
+done
+for name in gpu one two; do
+    leave "$name"
+    "$hearsay" eval --state "$dir/$name" "--data-dir" "${FASHION_MNIST:-/usr/share/datasets/fashion-mnist}" --json |
+        grep -oE '"accuracy": [0-9.]+' | sed "s/^/$name: /"
+done
