@@ -83,20 +83,13 @@ static __device__ void lay(const struct fours &fours, unsigned i, by_row<TILE> *
     const unsigned pair = i / (HEAD / 4), column = i % (HEAD / 4) * 4;
     const float4 a = fours.first, b = fours.second;
     if (single != NULL) {
-        uint32_t *first = &single->word[2 * pair][column / 2];
-        uint32_t *second = &single->word[2 * pair + 1][column / 2];
-        first[0] = bf16_pair(a.x, a.y);
-        first[1] = bf16_pair(a.z, a.w);
-        second[0] = bf16_pair(b.x, b.y);
-        second[1] = bf16_pair(b.z, b.w);
+        *(uint2 *)&single->word[2 * pair][column / 2] = {bf16_pair(a.x, a.y), bf16_pair(a.z, a.w)};
+        *(uint2 *)&single->word[2 * pair + 1][column / 2] = {bf16_pair(b.x, b.y),
+                                                             bf16_pair(b.z, b.w)};
     }
-    if (paired != NULL) {
-        uint32_t *both = &paired->word[pair][column];
-        both[0] = bf16_pair(a.x, b.x);
-        both[1] = bf16_pair(a.y, b.y);
-        both[2] = bf16_pair(a.z, b.z);
-        both[3] = bf16_pair(a.w, b.w);
-    }
+    if (paired != NULL)
+        *(uint4 *)&paired->word[pair][column] = {bf16_pair(a.x, b.x), bf16_pair(a.y, b.y),
+                                                 bf16_pair(a.z, b.z), bf16_pair(a.w, b.w)};
 }
 
 /* A tile from `from` on. */

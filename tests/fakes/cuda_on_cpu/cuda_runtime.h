@@ -37,6 +37,14 @@ struct float4 {
     float x, y, z, w;
 };
 
+struct uint2 {
+    uint32_t x, y;
+};
+
+struct uint4 {
+    uint32_t x, y, z, w;
+};
+
 extern dim3 gridDim, blockIdx, threadIdx;
 
 void __syncthreads();
