@@ -1,7 +1,8 @@
 /* The convolutions of cuDNN, term by term (cuda_runtime_api.h). It refuses what cuDNN refuses:
  * planes that do not fit the convolution, room that is too small for the way chosen, a way that is
  * to multiply otherwise than it does, and (as some ways do) memory that does not begin at a
- * multiple of 16 bytes. */
+ * multiple of 16 bytes. Ways are measured by waiting, so not while a stream records; what they
+ * write is spoilt; and their times are made up. */
 #ifndef CUDA_ON_CPU_CUDNN_H
 #define CUDA_ON_CPU_CUDNN_H
 
@@ -20,6 +21,7 @@ typedef enum { CUDNN_NON_DETERMINISTIC, CUDNN_DETERMINISTIC } cudnnDeterminism_t
 typedef enum {
     CUDNN_DEFAULT_MATH = 0,
     CUDNN_TENSOR_OP_MATH = 1,
+    CUDNN_TENSOR_OP_MATH_ALLOW_CONVERSION = 2,
     CUDNN_FMA_MATH = 3
 } cudnnMathType_t;
 typedef enum { CUDNN_TENSOR_NCHW } cudnnTensorFormat_t;
@@ -37,6 +39,7 @@ typedef struct stand_in_conv *cudnnConvolutionDescriptor_t;
 struct stand_in_way {
     int algo;
     cudnnStatus_t status;
+    float time;
     size_t memory;
     cudnnDeterminism_t determinism;
     cudnnMathType_t mathType;
@@ -84,6 +87,19 @@ cudnnStatus_t cudnnGetConvolutionBackwardFilterAlgorithm_v7(
     cudnnHandle_t dnn, cudnnTensorDescriptor_t x, cudnnTensorDescriptor_t dy,
     cudnnConvolutionDescriptor_t conv, cudnnFilterDescriptor_t dw, int room, int *count,
     cudnnConvolutionBwdFilterAlgoPerf_t *ways);
+
+cudnnStatus_t cudnnFindConvolutionForwardAlgorithmEx(
+    cudnnHandle_t dnn, cudnnTensorDescriptor_t x_is, const void *x, cudnnFilterDescriptor_t w_is,
+    const void *w, cudnnConvolutionDescriptor_t conv, cudnnTensorDescriptor_t y_is, void *y,
+    int most, int *count, cudnnConvolutionFwdAlgoPerf_t *ways, void *room, size_t room_bytes);
+cudnnStatus_t cudnnFindConvolutionBackwardDataAlgorithmEx(
+    cudnnHandle_t dnn, cudnnFilterDescriptor_t w_is, const void *w, cudnnTensorDescriptor_t dy_is,
+    const void *dy, cudnnConvolutionDescriptor_t conv, cudnnTensorDescriptor_t dx_is, void *dx,
+    int most, int *count, cudnnConvolutionBwdDataAlgoPerf_t *ways, void *room, size_t room_bytes);
+cudnnStatus_t cudnnFindConvolutionBackwardFilterAlgorithmEx(
+    cudnnHandle_t dnn, cudnnTensorDescriptor_t x_is, const void *x, cudnnTensorDescriptor_t dy_is,
+    const void *dy, cudnnConvolutionDescriptor_t conv, cudnnFilterDescriptor_t dw_is, void *dw,
+    int most, int *count, cudnnConvolutionBwdFilterAlgoPerf_t *ways, void *room, size_t room_bytes);
 
 cudnnStatus_t cudnnConvolutionForward(cudnnHandle_t dnn, const void *alpha,
                                       cudnnTensorDescriptor_t x_is, const void *x,

@@ -1,5 +1,8 @@
 /* See cudnn.h. */
 #include "cudnn.h"
+
+#include <algorithm>
+
 #include "cuda_runtime.h"
 
 #define ROOM_BYTES 4096 /* what each way says it needs, and writes to */
@@ -16,6 +19,7 @@ struct stand_in_tensor {
 struct stand_in_conv {
     int pad, stride, groups;
     cudnnMathType_t math;
+    bool measured; /* at least once */
 };
 
 size_t cudnnGetVersion()
@@ -127,8 +131,11 @@ cudnnStatus_t cudnnDestroyConvolutionDescriptor(cudnnConvolutionDescriptor_t con
     return CUDNN_STATUS_SUCCESS;
 }
 
-/* Ways. Only the last of them may be taken. Where TF32 is allowed it multiplies in that, and wants
- * to be told so. */
+/* Ways. They are listed as if the first were the fastest, but the best that may be taken is
+ * AS_FAST, nearly as fast as the fastest, which is listed behind it; only it computes. Where TF32
+ * is allowed it multiplies in that, and wants to be told so. */
+
+enum { UNABLE, VARYING, GREEDY, SLOW, AS_FAST, FASTEST };
 
 static cudnnMathType_t math_of(const stand_in_conv *conv)
 {
@@ -149,10 +156,12 @@ static cudnnStatus_t ways_of(bool fit, const stand_in_conv *conv, int room, int 
 {
     const cudnnMathType_t math = math_of(conv);
     const stand_in_way all[] = {
-        {0, CUDNN_STATUS_NOT_SUPPORTED, 0, CUDNN_DETERMINISTIC, math},
-        {1, CUDNN_STATUS_SUCCESS, 0, CUDNN_NON_DETERMINISTIC, math},
-        {2, CUDNN_STATUS_SUCCESS, (size_t)1 << 40, CUDNN_DETERMINISTIC, math},
-        {3, CUDNN_STATUS_SUCCESS, ROOM_BYTES, CUDNN_DETERMINISTIC, math},
+        {UNABLE, CUDNN_STATUS_NOT_SUPPORTED, -1, 0, CUDNN_DETERMINISTIC, math},
+        {VARYING, CUDNN_STATUS_SUCCESS, -1, 0, CUDNN_NON_DETERMINISTIC, math},
+        {GREEDY, CUDNN_STATUS_SUCCESS, -1, (size_t)1 << 40, CUDNN_DETERMINISTIC, math},
+        {SLOW, CUDNN_STATUS_SUCCESS, -1, 0, CUDNN_DETERMINISTIC, math},
+        {AS_FAST, CUDNN_STATUS_SUCCESS, -1, ROOM_BYTES, CUDNN_DETERMINISTIC, math},
+        {FASTEST, CUDNN_STATUS_SUCCESS, -1, 0, CUDNN_DETERMINISTIC, math},
     };
     *count = 0;
     for (const stand_in_way &way : all) {
@@ -190,12 +199,90 @@ cudnnStatus_t cudnnGetConvolutionBackwardFilterAlgorithm_v7(
     return ways_of(is_fit(x, dw, conv, dy), conv, room, count, ways);
 }
 
-/* Computing. Each term of a convolution is a place of y, one of x and one of w. */
+/* Measuring. The first time kernels are loaded, and all seem slow but the one loaded already. The
+ * fastest come first, and among them ways that multiply in what was not asked for. */
+
+static float time_of(int way, bool first)
+{
+    const float times[] = {0, 0.125f, 0.25f, 4, 1.0625f, 1};
+    return first && way != SLOW ? 8 : times[way];
+}
 
 static int planes_count(const stand_in_tensor &planes)
 {
     return planes.images * planes.channels * planes.height * planes.width;
 }
+
+static bool is_there(const stand_in_tensor *planes, const void *at)
+{
+    return stand_in_is_device_memory(at, planes_count(*planes) * sizeof(float));
+}
+
+/* `to` is spoilt. */
+static cudnnStatus_t measure(cudnnHandle_t dnn, bool fit, stand_in_conv *conv,
+                             const stand_in_tensor *to_is, void *to, int most, int *count,
+                             stand_in_way *ways, void *room, size_t room_bytes)
+{
+    const bool first = !conv->measured;
+    const size_t to_bytes = planes_count(*to_is) * sizeof(float);
+    const cudnnMathType_t other =
+        conv->math == CUDNN_FMA_MATH ? CUDNN_DEFAULT_MATH : CUDNN_TENSOR_OP_MATH_ALLOW_CONVERSION;
+    if (!stand_in_is_device_memory(room, room_bytes) || most < 8 ||
+        ways_of(fit, conv, most, count, ways) != CUDNN_STATUS_SUCCESS ||
+        stand_in_submit(dnn->stream,
+                        [=] {
+                            memset(to, 0xEE, to_bytes);
+                            memset(room, 0xEE, room_bytes);
+                        }) != cudaSuccess ||
+        cudaStreamSynchronize(dnn->stream) != cudaSuccess)
+        return CUDNN_STATUS_BAD_PARAM;
+    conv->measured = true;
+    for (int i = 0; i < *count; i++) {
+        ways[i].time = time_of(ways[i].algo, first);
+        if (ways[i].memory > room_bytes)
+            ways[i].status = CUDNN_STATUS_NOT_SUPPORTED;
+    }
+    ways[*count] = {SLOW, CUDNN_STATUS_SUCCESS, 0.5f, 0, CUDNN_DETERMINISTIC, other};
+    (*count)++;
+    std::sort(ways, ways + *count,
+              [](const stand_in_way &a, const stand_in_way &b) { return a.time < b.time; });
+    return CUDNN_STATUS_SUCCESS;
+}
+
+cudnnStatus_t cudnnFindConvolutionForwardAlgorithmEx(
+    cudnnHandle_t dnn, cudnnTensorDescriptor_t x_is, const void *x, cudnnFilterDescriptor_t w_is,
+    const void *w, cudnnConvolutionDescriptor_t conv, cudnnTensorDescriptor_t y_is, void *y,
+    int most, int *count, cudnnConvolutionFwdAlgoPerf_t *ways, void *room, size_t room_bytes)
+{
+    return measure(dnn,
+                   is_fit(x_is, w_is, conv, y_is) && is_there(x_is, x) && is_there(w_is, w) &&
+                       is_there(y_is, y),
+                   conv, y_is, y, most, count, ways, room, room_bytes);
+}
+
+cudnnStatus_t cudnnFindConvolutionBackwardDataAlgorithmEx(
+    cudnnHandle_t dnn, cudnnFilterDescriptor_t w_is, const void *w, cudnnTensorDescriptor_t dy_is,
+    const void *dy, cudnnConvolutionDescriptor_t conv, cudnnTensorDescriptor_t dx_is, void *dx,
+    int most, int *count, cudnnConvolutionBwdDataAlgoPerf_t *ways, void *room, size_t room_bytes)
+{
+    return measure(dnn,
+                   is_fit(dx_is, w_is, conv, dy_is) && is_there(dx_is, dx) && is_there(w_is, w) &&
+                       is_there(dy_is, dy),
+                   conv, dx_is, dx, most, count, ways, room, room_bytes);
+}
+
+cudnnStatus_t cudnnFindConvolutionBackwardFilterAlgorithmEx(
+    cudnnHandle_t dnn, cudnnTensorDescriptor_t x_is, const void *x, cudnnTensorDescriptor_t dy_is,
+    const void *dy, cudnnConvolutionDescriptor_t conv, cudnnFilterDescriptor_t dw_is, void *dw,
+    int most, int *count, cudnnConvolutionBwdFilterAlgoPerf_t *ways, void *room, size_t room_bytes)
+{
+    return measure(dnn,
+                   is_fit(x_is, dw_is, conv, dy_is) && is_there(x_is, x) && is_there(dw_is, dw) &&
+                       is_there(dy_is, dy),
+                   conv, dw_is, dw, most, count, ways, room, room_bytes);
+}
+
+/* Computing. Each term of a convolution is a place of y, one of x and one of w. */
 
 struct problem_of_conv {
     stand_in_tensor x, w, y;
@@ -236,7 +323,7 @@ static cudnnStatus_t submit(cudnnHandle_t dnn, const problem_of_conv &conv, cons
                             std::function<void()> work)
 {
     if (!is_fit(&conv.x, &conv.w, &conv.how, &conv.y) || conv.how.math != math_of(&conv.how) ||
-        way != 3 || room_bytes < ROOM_BYTES || !stand_in_is_device_memory(room, room_bytes))
+        way != AS_FAST || room_bytes < ROOM_BYTES || !stand_in_is_device_memory(room, room_bytes))
         return CUDNN_STATUS_BAD_PARAM;
     if (!is_aligned(x) || !is_aligned(w) || !is_aligned(y) || !is_aligned(room))
         return CUDNN_STATUS_BAD_PARAM;
