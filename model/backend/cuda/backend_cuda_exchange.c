@@ -22,11 +22,11 @@ struct survey_room {
 
 static struct survey_room lay_survey(struct layout *layout, size_t count)
 {
-    const size_t words = bitmap_words(count);
-    struct survey_room room = {.scan_bytes = kernel_scan_bytes(words)};
+    const size_t lines = bitmap_lines(count);
+    struct survey_room room = {.scan_bytes = kernel_scan_bytes(lines)};
     room.counts = cuda_part(layout, (HISTOGRAM_BINS + 1) * sizeof *room.counts);
-    room.bitmap.bits = cuda_part(layout, words * sizeof *room.bitmap.bits);
-    room.bitmap.before = cuda_part(layout, words * sizeof *room.bitmap.before);
+    room.bitmap.bits = cuda_part(layout, lines * BITMAP_WORDS * sizeof *room.bitmap.bits);
+    room.bitmap.before = cuda_part(layout, lines * sizeof *room.bitmap.before);
     room.scan = cuda_part(layout, room.scan_bytes);
     return room;
 }
@@ -39,6 +39,23 @@ static struct survey_room survey_room(struct cuda *cuda, size_t count)
     return lay_survey(&laid, count);
 }
 
+/* What is small comes by way of memory that the device can write to by itself: a copy to any other
+ * passes through the driver's hands, piece by piece. */
+static void download_small(struct backend *backend, void *host_to, const void *from, size_t bytes)
+{
+    struct cuda *cuda = cuda_on(backend);
+    const struct parcel *parcel = &cuda->parcels[cuda->parcels_sent++ % PARCELS];
+    CHECK(bytes <= PARCEL_BYTES);
+    cuda_check(cudaEventSynchronize(parcel->fetched), "download"); /* what was in it */
+    cuda_download(backend, parcel->memory, from, bytes);
+    memcpy(host_to, parcel->memory, bytes);
+}
+
+static bool is_survey_aligned(const void *numbers)
+{
+    return (uintptr_t)numbers % SURVEY_ALIGNMENT == 0;
+}
+
 uint32_t cuda_survey(struct backend *backend, const struct survey *survey, size_t count, float *w,
                      const int32_t *base, int32_t *base_at_last_publish,
                      uint32_t host_bins[HISTOGRAM_BINS])
@@ -46,17 +63,19 @@ uint32_t cuda_survey(struct backend *backend, const struct survey *survey, size_
     struct cuda *cuda = cuda_on(backend);
     const struct survey_room room = survey_room(cuda, count);
     uint32_t counts[HISTOGRAM_BINS + 1];
+    CHECK(is_survey_aligned(w) && is_survey_aligned(base) &&
+          is_survey_aligned(base_at_last_publish));
     cuda_check(cudaMemsetAsync(room.counts, 0, sizeof counts, cuda->stream), "survey");
     cuda_check(kernel_survey(cuda->stream, cuda->survey_blocks, survey, count, w, base,
                              base_at_last_publish, room.counts, room.bitmap),
                "survey");
-    cuda_check(kernel_scan(cuda->stream, room.scan, room.scan_bytes, bitmap_words(count),
+    cuda_check(kernel_scan(cuda->stream, room.scan, room.scan_bytes, bitmap_lines(count),
                            room.bitmap.before),
                "survey");
     cuda_check(kernel_pick(cuda->stream, count, room.bitmap, survey->candidates,
                            survey->candidates_max, room.counts + HISTOGRAM_BINS),
                "survey");
-    cuda_download(backend, counts, room.counts, sizeof counts);
+    download_small(backend, counts, room.counts, sizeof counts);
     memcpy(host_bins, counts, HISTOGRAM_BINS * sizeof *host_bins);
     return counts[HISTOGRAM_BINS];
 }

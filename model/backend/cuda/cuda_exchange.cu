@@ -8,6 +8,8 @@
 #include "backend/cuda/cuda_kernels.h"
 #include "base/digest.h"
 
+#define SURVEY_BLOCKS 6 /* of a processor at once: as many as its shared memory has room for */
+
 static __device__ float residual(float w, int32_t base)
 {
     return w - QUANTUM * (float)base;
@@ -41,45 +43,134 @@ cudaError_t kernel_scan(cudaStream_t stream, void *room, size_t room_bytes, size
     return cub::DeviceScan::ExclusiveSum(room, room_bytes, numbers, numbers, (int)count, stream);
 }
 
-/* Each block counts into bins of its own, which it adds to those of all at its end. */
-static __global__ void survey_entries(float step, uint32_t floor_bits, size_t count,
-                                      float *__restrict__ w, const int32_t *__restrict__ base,
-                                      int32_t *__restrict__ base_at_last_publish, uint32_t *bins,
-                                      struct bitmap bitmap)
+/* What a thread reads or writes at once. */
+#define TOGETHER 4
+template <typename Number> struct alignas(SURVEY_ALIGNMENT) together {
+    Number at[TOGETHER];
+};
+
+/* Where `all` entries are there, in one instruction; 0 where there are no more. */
+template <bool all, typename Number>
+static __device__ together<Number> load(const Number *from, unsigned first, unsigned count)
+{
+    together<Number> numbers = {};
+    if constexpr (all) {
+        numbers = *(const together<Number> *)(from + first);
+    } else {
+        for (unsigned k = 0; k < TOGETHER && first + k < count; k++)
+            numbers.at[k] = from[first + k];
+    }
+    return numbers;
+}
+
+template <bool all, typename Number>
+static __device__ void store(Number *to, unsigned first, unsigned count, together<Number> numbers)
+{
+    if constexpr (all) {
+        *(together<Number> *)(to + first) = numbers;
+    } else {
+        for (unsigned k = 0; k < TOGETHER && first + k < count; k++)
+            to[first + k] = numbers.at[k];
+    }
+}
+
+struct survey_of {
+    float step;
+    uint32_t floor_bits;
+    unsigned count;
+    float *w;
+    const int32_t *base;
+    int32_t *base_at_last_publish;
+};
+
+/* Takes the outer step of some entries and counts them; a bit for each that is a candidate. What
+ * did not move is not added to: a zero keeps its sign. */
+template <bool all>
+static __device__ uint32_t survey_some(const struct survey_of &of, unsigned first,
+                                       together<int32_t> now, together<int32_t> was,
+                                       together<float> weight, uint32_t *bins)
+{
+    bool moved = false;
+#pragma unroll
+    for (int k = 0; k < TOGETHER; k++) {
+        if (now.at[k] != was.at[k]) {
+            weight.at[k] += of.step * (float)add_wrapping(now.at[k], 0u - (uint32_t)was.at[k]);
+            moved = true;
+        }
+    }
+    if (moved) {
+        store<all>(of.w, first, of.count, weight);
+        store<all>(of.base_at_last_publish, first, of.count, now);
+    }
+    uint32_t marks = 0;
+#pragma unroll
+    for (unsigned k = 0; k < TOGETHER; k++) {
+        const uint32_t bits = size_bits(residual(weight.at[k], now.at[k]));
+        if (bits >= of.floor_bits && (all || first + k < of.count)) {
+            (void)atomicAdd(&bins[bits >> BIN_BITS], 1u);
+            marks |= 1u << k;
+        }
+    }
+    return marks;
+}
+
+/* One line of the bitmap, by a warp: SURVEY_TURNS times, each thread has the next TOGETHER entries.
+ * Eight threads' make a word: of those of turn t, the one with rank t in its eight keeps it.
+ * Returns the word that this thread keeps. */
+#define SURVEY_TURNS   (BITMAP_LINE / (WARP * TOGETHER))
+#define SURVEY_AT_ONCE 2 /* turns whose memory is asked for before any is looked at */
+template <bool all>
+static __device__ uint32_t survey_line(const struct survey_of &of, unsigned line, uint32_t *bins)
+{
+    const unsigned place = threadIdx.x % WARP, rank = place % SURVEY_TURNS;
+    constexpr unsigned at_once = all ? SURVEY_AT_ONCE : 1;
+    uint32_t kept = 0;
+#pragma unroll 1
+    for (unsigned turn = 0; turn < SURVEY_TURNS; turn += at_once) {
+        const unsigned first = line * BITMAP_LINE + (turn * WARP + place) * TOGETHER;
+        together<int32_t> now[at_once], was[at_once];
+        together<float> weight[at_once];
+#pragma unroll
+        for (unsigned t = 0; t < at_once; t++) {
+            now[t] = load<all>(of.base, first + t * WARP * TOGETHER, of.count);
+            was[t] = load<all>(of.base_at_last_publish, first + t * WARP * TOGETHER, of.count);
+            weight[t] = load<all>(of.w, first + t * WARP * TOGETHER, of.count);
+        }
+#pragma unroll
+        for (unsigned t = 0; t < at_once; t++) {
+            uint32_t word =
+                survey_some<all>(of, first + t * WARP * TOGETHER, now[t], was[t], weight[t], bins)
+                << rank * TOGETHER;
+#pragma unroll
+            for (unsigned apart = 1; apart < SURVEY_TURNS; apart *= 2)
+                word |= __shfl_xor_sync(0xFFFFFFFFu, word, apart);
+            kept = rank == turn + t ? word : kept;
+        }
+    }
+    return kept;
+}
+
+/* Each block counts into bins of its own, which it adds to those of all at its end. A warp whose
+ * line is beyond the last comes along, since all of a block must. */
+static __global__ void __launch_bounds__(THREADS, SURVEY_BLOCKS)
+    survey_entries(struct survey_of of, uint32_t *bins, struct bitmap bitmap)
 {
     __shared__ uint32_t own[HISTOGRAM_BINS];
+    const unsigned lines = (of.count + BITMAP_LINE - 1) / BITMAP_LINE, place = threadIdx.x % WARP;
     for (unsigned b = threadIdx.x; b < HISTOGRAM_BINS; b += THREADS)
         own[b] = 0;
     __syncthreads();
-    for (size_t first = blockIdx.x * (size_t)(THREADS * AT_ONCE); first < count;
-         first += gridDim.x * (size_t)(THREADS * AT_ONCE)) {
-        int32_t now[AT_ONCE], was[AT_ONCE];
-        float weight[AT_ONCE];
-#pragma unroll
-        for (int k = 0; k < AT_ONCE; k++) {
-            const size_t c = first + (size_t)k * THREADS + threadIdx.x;
-            now[k] = c < count ? base[c] : 0;
-            was[k] = c < count ? base_at_last_publish[c] : 0;
-            weight[k] = c < count ? w[c] : 0;
-        }
-#pragma unroll
-        for (int k = 0; k < AT_ONCE; k++) {
-            const size_t c = first + (size_t)k * THREADS + threadIdx.x;
-            if (now[k] != was[k]) {
-                weight[k] += step * (float)add_wrapping(now[k], 0u - (uint32_t)was[k]);
-                w[c] = weight[k];
-                base_at_last_publish[c] = now[k];
-            }
-            const uint32_t bits = size_bits(residual(weight[k], now[k]));
-            const bool marked = c < count && bits >= floor_bits;
-            if (marked)
-                (void)atomicAdd(&own[bits >> BIN_BITS], 1u);
-            const uint32_t word = __ballot_sync(0xFFFFFFFFu, marked);
-            if (threadIdx.x % WARP == 0 && c < count) {
-                bitmap.bits[c / WARP] = word;
-                bitmap.before[c / WARP] = (uint32_t)__popc(word);
-            }
-        }
+    for (unsigned first = blockIdx.x * WARPS; first < lines; first += gridDim.x * WARPS) {
+        const unsigned line = first + threadIdx.x / WARP;
+        const uint32_t word = line < of.count / BITMAP_LINE ? survey_line<true>(of, line, own)
+                                                            : survey_line<false>(of, line, own);
+        const uint32_t marked = warp_sum((uint32_t)__popc(word));
+        if (line >= lines)
+            continue;
+        bitmap.bits[line * BITMAP_WORDS + place % SURVEY_TURNS * TOGETHER + place / SURVEY_TURNS] =
+            word;
+        if (place == 0)
+            bitmap.before[line] = marked;
     }
     __syncthreads();
     for (unsigned b = threadIdx.x; b < HISTOGRAM_BINS; b += THREADS) {
@@ -103,24 +194,41 @@ cudaError_t kernel_survey(cudaStream_t stream, int blocks, const struct survey *
                           size_t count, float *w, const int32_t *base,
                           int32_t *base_at_last_publish, uint32_t *bins, struct bitmap bitmap)
 {
-    const size_t needed = (count + THREADS * AT_ONCE - 1) / (THREADS * AT_ONCE);
+    const size_t needed = (bitmap_lines(count) + WARPS - 1) / WARPS;
     const size_t most = (size_t)blocks;
-    uint32_t floor_bits;
-    memcpy(&floor_bits, &survey->floor, sizeof floor_bits);
-    return launch(stream, needed < most ? needed : most, survey_entries, survey->beta * QUANTUM,
-                  floor_bits, count, w, base, base_at_last_publish, bins, bitmap);
+    struct survey_of of = {.step = survey->beta * QUANTUM,
+                           .floor_bits = 0,
+                           .count = (unsigned)count,
+                           .w = w,
+                           .base = base,
+                           .base_at_last_publish = base_at_last_publish};
+    memcpy(&of.floor_bits, &survey->floor, sizeof of.floor_bits);
+    if (count > INT_MAX)
+        return cudaErrorInvalidValue;
+    return launch(stream, needed < most ? needed : most, survey_entries, of, bins, bitmap);
 }
 
-static __global__ void pick(unsigned words, struct bitmap bitmap, uint32_t *candidates,
+/* A warp has a line, a thread one word of it. */
+static __global__ void pick(unsigned lines, struct bitmap bitmap, uint32_t *candidates,
                             uint32_t candidates_max, uint32_t *found)
 {
-    EACH (i, words) {
-        uint32_t at = bitmap.before[i];
-        for (uint32_t left = bitmap.bits[i]; left != 0; left &= left - 1, at++) {
-            if (at < candidates_max)
-                candidates[at] = i * WARP + (uint32_t)__ffs((int)left) - 1;
+    const unsigned place = threadIdx.x % WARP;
+    EACH_LINE (line, lines) {
+        const unsigned i = line * BITMAP_WORDS + place;
+        const uint32_t word = bitmap.bits[i];
+        uint32_t at = bitmap.before[line], sum = (uint32_t)__popc(word);
+#pragma unroll
+        for (unsigned apart = 1; apart < WARP; apart *= 2) { /* sum: of `apart` words and, then, of
+                                                                those beside them */
+            const uint32_t beside = __shfl_xor_sync(0xFFFFFFFFu, sum, apart);
+            at += (place & apart) != 0 ? beside : 0;
+            sum += beside;
         }
-        if (i + 1 == words)
+        for (uint32_t left = word; left != 0; left &= left - 1, at++) {
+            if (at < candidates_max)
+                candidates[at] = i * 32 + (uint32_t)__ffs((int)left) - 1;
+        }
+        if (line + 1 == lines && place == WARP - 1)
             *found = at;
     }
 }
@@ -128,8 +236,8 @@ static __global__ void pick(unsigned words, struct bitmap bitmap, uint32_t *cand
 cudaError_t kernel_pick(cudaStream_t stream, size_t count, struct bitmap bitmap,
                         uint32_t *candidates, uint32_t candidates_max, uint32_t *found)
 {
-    return launch_each(stream, bitmap_words(count), pick, bitmap, candidates, candidates_max,
-                       found);
+    return launch_lines(stream, bitmap_lines(count), pick, bitmap, candidates, candidates_max,
+                        found);
 }
 
 static __global__ void refine(unsigned found, const uint32_t *candidates, const float *w,

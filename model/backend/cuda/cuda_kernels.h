@@ -72,15 +72,18 @@ cudaError_t kernel_squared_error(cudaStream_t stream, int rows, int width, int o
  * many blocks of the survey one of its processors runs at once. */
 cudaError_t kernels_fit(int *survey_blocks);
 
-/* A bit for each entry, and for each word of 32 how many bits are set before it. */
+/* A bit for each entry, in whole lines, and for each line how many bits are set before it. */
 struct bitmap {
-    uint32_t *bits;   /* [bitmap_words] */
-    uint32_t *before; /* [bitmap_words] */
+    uint32_t *bits;   /* [bitmap_lines, BITMAP_WORDS] */
+    uint32_t *before; /* [bitmap_lines] */
 };
 
-static inline size_t bitmap_words(size_t count)
+#define BITMAP_WORDS 32
+#define BITMAP_LINE  (BITMAP_WORDS * 32) /* entries */
+
+static inline size_t bitmap_lines(size_t count)
 {
-    return (count + 31) / 32;
+    return (count + BITMAP_LINE - 1) / BITMAP_LINE;
 }
 
 /* Room that a scan over so many numbers needs beside them. */
@@ -90,8 +93,9 @@ cudaError_t kernel_scan(cudaStream_t stream, void *room, size_t room_bytes, size
                         uint32_t *numbers);
 
 /* The survey: takes the outer step, counts into cleared bins, sets bitmap.bits of the candidates,
- * and in bitmap.before how many are set in each word (to be scanned). blocks: as many as the device
- * holds at once. */
+ * and in bitmap.before how many are set in each line (to be scanned). blocks: as many as the device
+ * holds at once. w, base and base_at_last_publish begin at multiples of SURVEY_ALIGNMENT. */
+#define SURVEY_ALIGNMENT 16
 cudaError_t kernel_survey(cudaStream_t stream, int blocks, const struct survey *survey,
                           size_t count, float *w, const int32_t *base,
                           int32_t *base_at_last_publish, uint32_t *bins, struct bitmap bitmap);

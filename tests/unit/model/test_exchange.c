@@ -63,6 +63,72 @@ static void a_survey_counts_and_lists_what_is_not_below_the_floor(void **state)
     }
 }
 
+/* Since the last publication runs of it have moved as a whole, the others by two entries in seven,
+ * and no fifth entry ever has. */
+static void state_partly_moved(void)
+{
+    random_state(9);
+    for (uint32_t c = 0; c < P; c++) {
+        if (c % 7 > 1 && c / 64 % 3 != 0)
+            base_at_last_publish[c] = base[c];
+    }
+    for (uint32_t c = 0; c < P; c += 5) {
+        weights[c] = -0.0f; /* adding nothing would change its sign */
+        base[c] = base_at_last_publish[c] = 0;
+    }
+    memcpy(w_before, weights, sizeof weights);
+}
+
+static void a_survey_ends_with_the_last_entry(void **state)
+{
+    (void)state;
+    static uint32_t expected[HISTOGRAM_BINS];
+    static int32_t since_before[P];
+    const uint32_t counts[] = {1, 3, 4, 31, 33, 1023, 1024, 1026, 8191, 8192, 8197, 16389, P - 1};
+    for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
+        const struct survey of = {
+            .beta = 0.3f, .floor = 0.005f, .candidates = candidates, .candidates_max = P};
+        state_partly_moved();
+        memcpy(since_before, base_at_last_publish, sizeof since_before);
+        memset(expected, 0, sizeof expected);
+        const uint32_t picked = backend->exchange.survey(backend, &of, counts[i], weights, base,
+                                                         base_at_last_publish, bins);
+        uint32_t at = 0;
+        for (uint32_t c = 0; c < P; c++) {
+            const bool moves = c < counts[i] && base[c] != since_before[c];
+            const bool stays = memcmp(&weights[c], &w_before[c], sizeof weights[c]) == 0;
+            assert_true(moves ? !stays || !isfinite(w_before[c]) : stays);
+            assert_int_equal(base_at_last_publish[c], c < counts[i] ? base[c] : since_before[c]);
+            if (c < counts[i] && (isnan(residual_at(c)) || fabsf(residual_at(c)) >= of.floor)) {
+                expected[(isnan(residual_at(c)) ? 0x7FC00000 : bits_at(c)) >> 18]++;
+                assert_int_equal(candidates[at++], c);
+            }
+        }
+        assert_int_equal(picked, at);
+        assert_memory_equal(bins, expected, sizeof bins);
+    }
+}
+
+/* More entries than the stand-in of a GPU has threads for at once. */
+#define MANY 30001
+static void a_survey_of_many_entries_lists_all(void **state)
+{
+    (void)state;
+    static float w[MANY];
+    static int32_t zeros[MANY], also_zeros[MANY];
+    static uint32_t listed[MANY];
+    const struct survey of = {.floor = 1, .candidates = listed, .candidates_max = MANY};
+    for (uint32_t c = 0; c < MANY; c++)
+        w[c] = c % 3 == 0 ? -1.0f : 0.5f;
+    const uint32_t picked =
+        backend->exchange.survey(backend, &of, MANY, w, zeros, also_zeros, bins);
+    assert_int_equal(picked, MANY / 3 + 1);
+    for (uint32_t i = 0; i < picked; i++)
+        assert_int_equal(listed[i], 3 * i);
+    for (uint32_t b = 0; b < HISTOGRAM_BINS; b++)
+        assert_int_equal(bins[b], b == 0x3F800000 >> 18 ? picked : 0);
+}
+
 static void a_survey_notes_no_more_than_there_is_room_for(void **state)
 {
     (void)state;
@@ -261,6 +327,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_survey_counts_and_lists_what_is_not_below_the_floor),
+        cmocka_unit_test(a_survey_ends_with_the_last_entry),
+        cmocka_unit_test(a_survey_of_many_entries_lists_all),
         cmocka_unit_test(a_survey_notes_no_more_than_there_is_room_for),
         cmocka_unit_test(a_survey_steps_on_with_the_base_first),
         cmocka_unit_test(a_refinement_counts_the_parts_of_one_bin_among_the_candidates),
