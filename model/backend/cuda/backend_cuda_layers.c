@@ -2,17 +2,21 @@
  *
  * In bfloat16 a dense layer's operands are rounded before they are multiplied. cuBLAS would do it
  * on its own (CUBLAS_COMPUTE_32F_FAST_16BF), but has no kernel for that which uses what Hopper and
- * later multiply with: only those of Ampere, at a half of their rate.
+ * later multiply with: only those of Ampere, at a half of their rate. Each row of a rounded operand
+ * begins at a multiple of 16 bytes: where one does not, cuBLAS multiplies several times as long.
  */
 #include "backend/cuda/cuda_kernels.h"
 #include "backend/cuda/cuda_operations.h"
+
+#define ROW_STEP 8 /* numbers of bfloat16, 16 bytes */
 
 /* cuBLAS counts by columns: to it all three are transposed, and cᵀ = bᵀ·aᵀ. */
 void cuda_gemm_onto(struct cuda *cuda, cublasOperation_t turn_a, cublasOperation_t turn_b, int m,
                     int n, int k, float alpha, struct operand a, struct operand b, float beta,
                     float *c)
 {
-    const int stride_a = turn_a == CUBLAS_OP_N ? k : m, stride_b = turn_b == CUBLAS_OP_N ? n : k;
+    const int wide_a = turn_a == CUBLAS_OP_N ? k : m, wide_b = turn_b == CUBLAS_OP_N ? n : k;
+    const int stride_a = a.stride ? a.stride : wide_a, stride_b = b.stride ? b.stride : wide_b;
     const cublasComputeType_t compute = a.type == CUDA_R_32F ? cuda->compute : CUBLAS_COMPUTE_32F;
     cuda_check_blas(cublasGemmEx(cuda->blas, turn_b, turn_a, n, m, k, &alpha, b.numbers, b.type,
                                  stride_b, a.numbers, a.type, stride_a, &beta, c, CUDA_R_32F, n,
@@ -26,28 +30,43 @@ void cuda_gemm(struct cuda *cuda, cublasOperation_t turn_a, cublasOperation_t tu
     cuda_gemm_onto(cuda, turn_a, turn_b, m, n, k, 1, a, b, 0, c);
 }
 
+static int rounded_stride(int columns)
+{
+    return (columns + ROW_STEP - 1) / ROW_STEP * ROW_STEP;
+}
+
+static uint16_t *rounded_part(struct layout *room, int rows, int columns)
+{
+    const size_t count = (size_t)rows * (size_t)rounded_stride(columns);
+    return cuda_part(room, count * sizeof(uint16_t));
+}
+
+static struct operand rounded(const uint16_t *numbers, int columns)
+{
+    return (struct operand){numbers, CUDA_R_16BF, rounded_stride(columns)};
+}
+
 /* Room for the operands of a dense layer, all three of them. */
 static struct layout operands_room(struct cuda *cuda, int batch, int in, int out)
 {
-    const size_t n = (size_t)batch, i = (size_t)in, o = (size_t)out;
     struct layout layout = {0};
     if (!cuda->bf16)
         return layout;
-    (void)cuda_part(&layout, n * i * sizeof(uint16_t));
-    (void)cuda_part(&layout, o * i * sizeof(uint16_t));
-    (void)cuda_part(&layout, n * o * sizeof(uint16_t));
+    (void)rounded_part(&layout, batch, in);
+    (void)rounded_part(&layout, out, in);
+    (void)rounded_part(&layout, batch, out);
     return (struct layout){.memory = cuda_step_room(cuda, &cuda->operands, layout.bytes)};
 }
 
 static struct operand operand(struct cuda *cuda, struct layout *room, int rows, int columns,
                               const float *from)
 {
-    const size_t count = (size_t)rows * (size_t)columns;
     if (!cuda->bf16)
         return cuda_floats(from);
-    uint16_t *to = cuda_part(room, count * sizeof *to);
-    cuda_check(kernel_to_bf16(cuda->stream, count, from, to), "dense");
-    return (struct operand){.numbers = to, .type = CUDA_R_16BF};
+    uint16_t *to = rounded_part(room, rows, columns);
+    cuda_check(kernel_to_bf16(cuda->stream, rows, columns, rounded_stride(columns), from, to),
+               "dense");
+    return rounded(to, columns);
 }
 
 /* The slope dy before the activation, and its sums, the slopes of the biases, if there are any. */
@@ -55,14 +74,14 @@ static struct operand slope_operand(struct cuda *cuda, struct layout *room, int 
                                     const float *y, enum activation activation, float *dy,
                                     float *db)
 {
-    const size_t count = (size_t)batch * (size_t)out;
     if (db == NULL && activation == LINEAR)
         return operand(cuda, room, batch, out, dy);
-    uint16_t *to = cuda->bf16 ? cuda_part(room, count * sizeof *to) : NULL;
+    uint16_t *to = cuda->bf16 ? rounded_part(room, batch, out) : NULL;
     float *parts = cuda_scratch(cuda, COLUMN_PARTS * (size_t)out * sizeof *parts);
-    cuda_check(kernel_slope_columns(cuda->stream, batch, out, y, activation, dy, to, parts, db),
+    cuda_check(kernel_slope_columns(cuda->stream, batch, out, y, activation, dy, to,
+                                    rounded_stride(out), parts, db),
                "dense");
-    return to ? (struct operand){.numbers = to, .type = CUDA_R_16BF} : cuda_floats(dy);
+    return to ? rounded(to, out) : cuda_floats(dy);
 }
 
 void cuda_dense_forward(struct backend *backend, int batch, int in, int out, const float *x,

@@ -17,6 +17,7 @@ void cuda_sequence_drop(struct backend *backend, struct sequence *sequence);
 struct operand {
     const void *numbers;
     cudaDataType type;
+    int stride; /* numbers from one row to the next; 0: as many as it is wide */
 };
 
 #define cuda_floats(from) ((struct operand){.numbers = (from), .type = CUDA_R_32F})

@@ -38,16 +38,25 @@ cublasStatus_t cublasSetWorkspace(cublasHandle_t, void *room, size_t bytes)
                                                   : CUBLAS_STATUS_INVALID_VALUE;
 }
 
-/* What lies there in `columns` columns. */
-static std::vector<float> floats(const void *from, cudaDataType type, int stride, int columns)
+/* What lies there in `columns` columns; NaN in what is between them, which no product reads. */
+static std::vector<float> floats(const void *from, cudaDataType type, int stride, int rows,
+                                 int columns)
 {
-    std::vector<float> all((size_t)stride * (size_t)columns);
+    std::vector<float> all((size_t)stride * (size_t)columns, NAN);
     for (size_t i = 0; i < all.size(); i++) {
+        if (i % (size_t)stride >= (size_t)rows)
+            continue;
         const uint32_t bits = type == CUDA_R_32F ? ((const uint32_t *)from)[i]
                                                  : (uint32_t)((const uint16_t *)from)[i] << 16;
         memcpy(&all[i], &bits, sizeof bits);
     }
     return all;
+}
+
+/* cuBLAS takes others, too, but multiplies them several times as long. */
+static bool is_fast(const void *from, cudaDataType type, int stride)
+{
+    return type == CUDA_R_32F || ((uintptr_t)from % 16 == 0 && stride % 8 == 0);
 }
 
 cublasStatus_t cublasGemmEx(cublasHandle_t blas, cublasOperation_t turn_a, cublasOperation_t turn_b,
@@ -59,12 +68,17 @@ cublasStatus_t cublasGemmEx(cublasHandle_t blas, cublasOperation_t turn_a, cubla
     if (type_a != type_b || type_c != CUDA_R_32F ||
         (type_a != CUDA_R_32F && compute != CUBLAS_COMPUTE_32F))
         return CUBLAS_STATUS_INVALID_VALUE;
+    const int high_a = turn_a == CUBLAS_OP_N ? m : k, wide_a = turn_a == CUBLAS_OP_N ? k : m;
+    const int high_b = turn_b == CUBLAS_OP_N ? k : n, wide_b = turn_b == CUBLAS_OP_N ? n : k;
+    if (stride_a < high_a || stride_b < high_b || stride_c < m || !is_fast(a, type_a, stride_a) ||
+        !is_fast(b, type_b, stride_b))
+        return CUBLAS_STATUS_INVALID_VALUE;
     const float scale = *(const float *)alpha, kept = *(const float *)beta;
     const CBLAS_TRANSPOSE way_a = turn_a == CUBLAS_OP_N ? CblasNoTrans : CblasTrans;
     const CBLAS_TRANSPOSE way_b = turn_b == CUBLAS_OP_N ? CblasNoTrans : CblasTrans;
     const cudaError_t error = stand_in_submit(blas->stream, [=] {
-        const std::vector<float> of_a = floats(a, type_a, stride_a, turn_a == CUBLAS_OP_N ? k : m);
-        const std::vector<float> of_b = floats(b, type_b, stride_b, turn_b == CUBLAS_OP_N ? n : k);
+        const std::vector<float> of_a = floats(a, type_a, stride_a, high_a, wide_a);
+        const std::vector<float> of_b = floats(b, type_b, stride_b, high_b, wide_b);
         cblas_sgemm(CblasColMajor, way_a, way_b, m, n, k, scale, of_a.data(), stride_a, of_b.data(),
                     stride_b, kept, (float *)c, stride_c);
     });
