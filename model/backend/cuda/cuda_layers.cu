@@ -71,11 +71,15 @@ cudaError_t kernel_to_bf16(cudaStream_t stream, int rows, int columns, int strid
                        to);
 }
 
-static __global__ void add_bias(unsigned count, unsigned middle, unsigned inner, const float *b,
-                                enum activation activation, float *y)
+static __global__ void add_bias(unsigned count, struct divisor middle, struct divisor inner,
+                                const float *b, enum activation activation, float *y)
 {
+    const auto bias = [=](unsigned i) {
+        const unsigned line = quotient(i, inner);
+        return b[line - quotient(line, middle) * middle.of];
+    };
     each_at_once(
-        count, [=](unsigned i) { return make_float2(y[i], b != NULL ? b[i / inner % middle] : 0); },
+        count, [=](unsigned i) { return make_float2(y[i], b != NULL ? bias(i) : 0); },
         [=](unsigned i, float2 both) { y[i] = activated(activation, both.x + both.y); });
 }
 
@@ -83,8 +87,8 @@ cudaError_t kernel_add_bias(cudaStream_t stream, int outer, int middle, int inne
                             enum activation activation, float *y)
 {
     const size_t count = (size_t)outer * (size_t)middle * (size_t)inner;
-    return launch_each(stream, count, add_bias, (unsigned)middle, (unsigned)inner, b, activation,
-                       y);
+    return launch_each(stream, count, add_bias, divisor_of(middle), divisor_of(inner), b,
+                       activation, y);
 }
 
 /* Slopes on their way to before the activation, and to their sums: this thread's part of one.
