@@ -26,6 +26,10 @@ cudaError_t kernel_to_bf16(cudaStream_t stream, int rows, int columns, int strid
 /* y[outer][middle][inner] becomes activation(y + b[middle]); b may be NULL. */
 cudaError_t kernel_add_bias(cudaStream_t stream, int outer, int middle, int inner, const float *b,
                             enum activation activation, float *y);
+/* y[rows, columns] = activation(from + b[columns]), where rows of `from` begin `stride` numbers
+ * apart; b may be NULL. */
+cudaError_t kernel_compact(cudaStream_t stream, int rows, int columns, int stride,
+                           const float *from, const float *b, enum activation activation, float *y);
 /* The slope of y[rows, columns] becomes the one before the activation; it is written rounded to
  * bfloat16, too, unless `rounded` is NULL, in rows that begin `stride` numbers apart; and added up
  * to sums[columns], in the same order always, unless that is NULL. room[COLUMN_PARTS, columns]. */

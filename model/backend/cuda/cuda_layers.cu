@@ -91,6 +91,26 @@ cudaError_t kernel_add_bias(cudaStream_t stream, int outer, int middle, int inne
                        activation, y);
 }
 
+static __global__ void compact(unsigned count, struct divisor columns, unsigned stride,
+                               const float *from, const float *b, enum activation activation,
+                               float *y)
+{
+    const auto bias = [=](unsigned i) { return b[i - quotient(i, columns) * columns.of]; };
+    each_at_once(
+        count,
+        [=](unsigned i) {
+            return make_float2(from[among_padded(i, columns, stride)], b != NULL ? bias(i) : 0);
+        },
+        [=](unsigned i, float2 both) { y[i] = activated(activation, both.x + both.y); });
+}
+
+cudaError_t kernel_compact(cudaStream_t stream, int rows, int columns, int stride,
+                           const float *from, const float *b, enum activation activation, float *y)
+{
+    return launch_each(stream, (size_t)rows * (size_t)columns, compact, divisor_of(columns),
+                       (unsigned)stride, from, b, activation, y);
+}
+
 /* Slopes on their way to before the activation, and to their sums: this thread's part of one.
  * at(i): where the thread's i-th lies, from `first` in steps of `step` to before `end`; also(i,
  * slope) writes it elsewhere, too. What is read for several of them is asked for at once. */

@@ -22,7 +22,11 @@ struct operand {
 
 #define cuda_floats(from) ((struct operand){.numbers = (from), .type = CUDA_R_32F})
 
-/* c[m,n] = alpha·a·b + beta·c, or a·b; row major; a[m,k], b[k,n], or transposed in memory. */
+/* c[m,n] = alpha·a·b + beta·c, or a·b; row major; a[m,k], b[k,n], or transposed in memory. Rows of
+ * c begin `stride` numbers apart, or where the one before ends. */
+void cuda_gemm_to(struct cuda *cuda, cublasOperation_t turn_a, cublasOperation_t turn_b, int m,
+                  int n, int k, float alpha, struct operand a, struct operand b, float beta,
+                  int stride, float *c);
 void cuda_gemm_onto(struct cuda *cuda, cublasOperation_t turn_a, cublasOperation_t turn_b, int m,
                     int n, int k, float alpha, struct operand a, struct operand b, float beta,
                     float *c);
