@@ -4,7 +4,8 @@
 #include "backend/cuda/cuda_each.cuh"
 #include "backend/cuda/cuda_kernels.h"
 
-#define FEW_CLASSES 1024 /* for which a warp is enough */
+#define FEW_CLASSES    1024 /* for which a warp is enough */
+#define BLOCKS_AT_ONCE 8    /* of a processor: as many as it has threads for */
 
 /* A row's logits, or some of them: the first largest, the sum of exp(logit - top), the logit of the
  * label where it is among them, else 0, and the sum of all. */
@@ -25,21 +26,48 @@ static __device__ struct logits join(struct logits a, struct logits b)
             a.all + b.all, first ? a.largest : b.largest};
 }
 
-/* This thread's part of a row of GROUP threads. */
+/* AT_ONCE logits of a thread, a row of GROUP threads; -infinity past the end of the row. */
+template <unsigned GROUP>
+static __device__ void ask_for(unsigned first, unsigned classes, const float *row, float *values)
+{
+#pragma unroll
+    for (unsigned k = 0; k < AT_ONCE; k++)
+        values[k] = first + k * GROUP < classes ? row[first + k * GROUP] : -INFINITY;
+}
+
+/* There is a larger one among these. */
+template <unsigned GROUP>
+static __device__ void raise_top(struct logits *seen, unsigned first, const float *values,
+                                 float top)
+{
+    seen->sum *= expf(seen->top - top);
+    seen->top = top;
+#pragma unroll
+    for (unsigned k = AT_ONCE; k-- > 0;)
+        seen->largest = values[k] == top ? first + k * GROUP : seen->largest;
+}
+
+/* This thread's part of a row. It is summed up relative to the largest so far, which changes a few
+ * times only. */
 template <unsigned GROUP>
 static __device__ struct logits read_logits(unsigned classes, const float *row, uint32_t label)
 {
-    struct logits seen = {-FLT_MAX, 0, 0, 0, UINT32_MAX};
-    for (unsigned c = threadIdx.x % GROUP; c < classes; c += GROUP) {
-        const float logit = row[c];
-        if (logit > seen.top) {
-            seen.sum = seen.sum * expf(seen.top - logit) + 1;
-            seen.top = logit;
-            seen.largest = c;
-        } else
-            seen.sum += expf(logit - seen.top);
-        seen.own = c == label ? logit : seen.own;
-        seen.all += logit;
+    const unsigned place = threadIdx.x % GROUP;
+    struct logits seen = {-FLT_MAX, 0, place == 0 && label < classes ? row[label] : 0, 0,
+                          UINT32_MAX};
+    for (unsigned first = place; first < classes; first += AT_ONCE * GROUP) {
+        float values[AT_ONCE], top = seen.top;
+        ask_for<GROUP>(first, classes, row, values);
+#pragma unroll
+        for (unsigned k = 0; k < AT_ONCE; k++)
+            top = fmaxf(top, values[k]);
+        if (top > seen.top)
+            raise_top<GROUP>(&seen, first, values, top);
+#pragma unroll
+        for (unsigned k = 0; k < AT_ONCE; k++) {
+            seen.sum += expf(values[k] - seen.top);
+            seen.all += first + k * GROUP < classes ? values[k] : 0;
+        }
     }
     return seen;
 }
@@ -83,12 +111,47 @@ static __device__ struct score row_score(struct cross_entropy terms, uint32_t la
     return {(double)logf(seen.sum) - (own - (double)seen.top), 1, seen.largest == label};
 }
 
-/* A row at a time by GROUP threads, a warp or a block. dlogits may be the logits: each thread
- * writes what it alone has read. */
+/* What the slope of a logit is: its share, exp(logit - top)·scale, less `spread`, and of the label
+ * less `own`. */
+struct slopes {
+    float top;
+    float scale;
+    float spread;
+    float own;
+};
+
+/* Backwards: what was read last is still in the cache. */
 template <unsigned GROUP>
-static __global__ void cross_entropy(unsigned rows, struct cross_entropy loss, const float *logits,
-                                     const int32_t *labels, float *dlogits,
-                                     struct score *row_scores)
+static __device__ void write_slopes(unsigned classes, const float *row, uint32_t label,
+                                    struct slopes slopes, float *to)
+{
+    const unsigned step = AT_ONCE * GROUP;
+    for (unsigned left = (classes + step - 1) / step; left-- > 0;) {
+        const unsigned first = left * step + threadIdx.x % GROUP;
+        float values[AT_ONCE];
+        ask_for<GROUP>(first, classes, row, values);
+#pragma unroll
+        for (unsigned k = 0; k < AT_ONCE; k++) {
+            const unsigned c = first + k * GROUP;
+            const float share = expf(values[k] - slopes.top) * slopes.scale - slopes.spread;
+            if (c < classes)
+                to[c] = share - (c == label ? slopes.own : 0);
+        }
+    }
+}
+
+template <unsigned GROUP> static __device__ void clear_slopes(unsigned classes, float *to)
+{
+    for (unsigned c = threadIdx.x % GROUP; c < classes; c += GROUP)
+        to[c] = 0;
+}
+
+/* A row at a time by GROUP threads, a warp or a block. dlogits may be the logits: each thread
+ * writes what it alone has read, but for the label's, which is read before the threads meet. */
+template <unsigned GROUP>
+static __global__ void __launch_bounds__(THREADS, BLOCKS_AT_ONCE)
+    cross_entropy(unsigned rows, struct cross_entropy loss, const float *logits,
+                  const int32_t *labels, float *dlogits, struct score *row_scores)
 {
     const unsigned groups = THREADS / GROUP, classes = (unsigned)loss.classes;
     const float one = 1 / (float)loss.of, spread = loss.smoothing / (float)loss.classes * one;
@@ -103,12 +166,12 @@ static __global__ void cross_entropy(unsigned rows, struct cross_entropy loss, c
             row_scores[i] = row_score(loss, label, seen);
         if (dlogits == NULL)
             continue;
-        const float scale = 1 / (seen.sum * (float)loss.of);
-        for (unsigned c = threadIdx.x % GROUP; c < classes; c += GROUP) {
-            const float share = expf(logits[first + c] - seen.top) * scale - spread;
-            const float slope = share - (c == label ? (1 - loss.smoothing) * one : 0);
-            dlogits[first + c] = ignored ? 0 : slope;
-        }
+        const struct slopes slopes = {seen.top, 1 / (seen.sum * (float)loss.of), spread,
+                                      (1 - loss.smoothing) * one};
+        if (ignored)
+            clear_slopes<GROUP>(classes, dlogits + first);
+        else
+            write_slopes<GROUP>(classes, logits + first, label, slopes, dlogits + first);
     }
 }
 
