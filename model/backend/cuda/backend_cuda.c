@@ -7,8 +7,6 @@
 #include "backend/cuda/cuda_operations.h"
 #include "base/memory.h"
 
-#define BLAS_ROOM_BYTES ((size_t)32 << 20) /* that cuBLAS recommends for the newest devices */
-
 /* The device can no longer be trusted. Only what was learned since the last checkpoint is lost. */
 _Noreturn void cuda_lost(const char *what, const char *why)
 {
@@ -44,6 +42,7 @@ static void cuda_close(struct backend *backend)
 {
     struct cuda *cuda = cuda_on(backend);
     cuda_conv_close(cuda);
+    cuda_gemm_close(cuda);
     cuda_give(backend, cuda->exchange.memory);
     cuda_give(backend, cuda->operands.memory);
     cuda_give(backend, cuda->scratch.memory);

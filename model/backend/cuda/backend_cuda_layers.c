@@ -1,4 +1,4 @@
-/* Layers but convolutions, optimizers and samples on a GPU: cuBLAS, and kernels around it.
+/* Layers but convolutions, and losses, on a GPU: matrix products, and kernels around them.
  *
  * In bfloat16 a dense layer's operands are rounded before they are multiplied. cuBLAS would do it
  * on its own (CUBLAS_COMPUTE_32F_FAST_16BF), but has no kernel for that which uses what Hopper and
@@ -13,33 +13,6 @@
 /* Products from so large on may be made in two passes (is_apart). */
 #define APART_COUNT ((size_t)1 << 18) /* results */
 #define APART_DEPTH 128               /* terms of each */
-
-/* cuBLAS counts by columns: to it all three are transposed, and cᵀ = bᵀ·aᵀ. */
-void cuda_gemm_to(struct cuda *cuda, cublasOperation_t turn_a, cublasOperation_t turn_b, int m,
-                  int n, int k, float alpha, struct operand a, struct operand b, float beta,
-                  int stride, float *c)
-{
-    const int wide_a = turn_a == CUBLAS_OP_N ? k : m, wide_b = turn_b == CUBLAS_OP_N ? n : k;
-    const int stride_a = a.stride ? a.stride : wide_a, stride_b = b.stride ? b.stride : wide_b;
-    const cublasComputeType_t compute = a.type == CUDA_R_32F ? cuda->compute : CUBLAS_COMPUTE_32F;
-    cuda_check_blas(cublasGemmEx(cuda->blas, turn_b, turn_a, n, m, k, &alpha, b.numbers, b.type,
-                                 stride_b, a.numbers, a.type, stride_a, &beta, c, CUDA_R_32F,
-                                 stride, compute, CUBLAS_GEMM_DEFAULT),
-                    "a matrix product");
-}
-
-void cuda_gemm_onto(struct cuda *cuda, cublasOperation_t turn_a, cublasOperation_t turn_b, int m,
-                    int n, int k, float alpha, struct operand a, struct operand b, float beta,
-                    float *c)
-{
-    cuda_gemm_to(cuda, turn_a, turn_b, m, n, k, alpha, a, b, beta, n, c);
-}
-
-void cuda_gemm(struct cuda *cuda, cublasOperation_t turn_a, cublasOperation_t turn_b, int m, int n,
-               int k, struct operand a, struct operand b, float *c)
-{
-    cuda_gemm_onto(cuda, turn_a, turn_b, m, n, k, 1, a, b, 0, c);
-}
 
 static int rounded_stride(int columns)
 {
@@ -122,6 +95,9 @@ void cuda_dense_forward(struct backend *backend, int batch, int in, int out, con
                    "dense");
         return;
     }
+    if (b != NULL && (activation == LINEAR || activation == RELU) &&
+        cuda_gemm_bias(cuda, batch, out, in, by_x, by_w, b, activation == RELU, y))
+        return;
     cuda_gemm(cuda, CUBLAS_OP_N, CUBLAS_OP_T, batch, out, in, by_x, by_w, y);
     if (b != NULL)
         cuda_check(kernel_add_bias(cuda->stream, batch, out, 1, b, activation, y), "dense");

@@ -3,15 +3,16 @@
  *   backend_cuda.c              opening and closing, the table
  *   backend_cuda_memory.c       memory, up and down
  *   backend_cuda_sequence.c     steps recorded and repeated
- *   backend_cuda_layers.c       layers, optimizers, samples
+ *   backend_cuda_matmul.c       matrix products
+ *   backend_cuda_layers.c       layers, losses
  *   backend_cuda_transformer.c  what sequence models need: embedding, norms, attention
  *   backend_cuda_cudnn.c        convolutions with cuDNN
  *   backend_cuda_conv.c         convolutions without cuDNN, as products
  *   backend_cuda_exchange.c     the exchange
  *   backend_cuda_devices.c      which GPUs there are; the module's table
  *
- * All of it over the CUDA runtime, cuBLAS, perhaps cuDNN, cuda_kernels.h and cuda_transformer.h.
- * The operations of the table stand in cuda_operations.h.
+ * All of it over the CUDA runtime, cuBLAS, cuBLASLt, perhaps cuDNN, cuda_kernels.h and
+ * cuda_transformer.h. The operations of the table stand in cuda_operations.h.
  */
 #ifndef HEARSAY_MODEL_BACKEND_CUDA_CUDA_H
 #define HEARSAY_MODEL_BACKEND_CUDA_CUDA_H
@@ -26,6 +27,8 @@
 #define IN_FLIGHT    4 /* steps that may wait for the device at once */
 #define PARCELS      8 /* small uploads that may wait at once */
 #define PARCEL_BYTES ((size_t)256 << 10)
+
+#define BLAS_ROOM_BYTES ((size_t)32 << 20) /* that cuBLAS recommends for the newest devices */
 
 /* Memory of the device that grows when more is needed, and is not given back. */
 struct room {
@@ -57,7 +60,8 @@ struct cuda {
     bool bf16;                   /* dense layers multiply in bfloat16 */
     struct room operands;        /* rounded operands of a dense layer */
     struct room scratch;         /* what an operation needs beside its arguments */
-    void *blas_room;             /* workspace of cuBLAS */
+    void *blas_room;             /* workspace of cuBLAS and cuBLASLt, [BLAS_ROOM_BYTES] */
+    struct products *products;   /* NULL before the first with a bias */
 
     struct convolutions *convolutions; /* NULL before the first */
     struct room exchange;              /* bins, bitmap, levels, updates */

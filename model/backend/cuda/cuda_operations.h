@@ -12,7 +12,7 @@ bool cuda_sequence_begin(struct backend *backend, struct sequence *sequence);
 void cuda_sequence_end(struct backend *backend, struct sequence *sequence);
 void cuda_sequence_drop(struct backend *backend, struct sequence *sequence);
 
-/* backend_cuda_layers.c */
+/* backend_cuda_matmul.c */
 /* What a product multiplies: float32 or bfloat16; both of a product are the same. */
 struct operand {
     const void *numbers;
@@ -32,6 +32,13 @@ void cuda_gemm_onto(struct cuda *cuda, cublasOperation_t turn_a, cublasOperation
                     float *c);
 void cuda_gemm(struct cuda *cuda, cublasOperation_t turn_a, cublasOperation_t turn_b, int m, int n,
                int k, struct operand a, struct operand b, float *c);
+/* y[rows, columns] = x[rows, depth]·wᵀ + b[columns], w[columns, depth]; what is negative becomes 0
+ * if rectified. false: nothing was done, as there is no algorithm for it. */
+bool cuda_gemm_bias(struct cuda *cuda, int rows, int columns, int depth, struct operand x,
+                    struct operand w, const float *b, bool rectified, float *y);
+void cuda_gemm_close(struct cuda *cuda);
+
+/* backend_cuda_layers.c */
 void cuda_dense_forward(struct backend *backend, int batch, int in, int out, const float *x,
                         const float *w, const float *b, enum activation activation, float *y);
 void cuda_dense_backward(struct backend *backend, int batch, int in, int out, const float *x,

@@ -8,7 +8,11 @@
 extern "C" {
 #endif
 
-typedef enum { CUBLAS_STATUS_SUCCESS, CUBLAS_STATUS_INVALID_VALUE } cublasStatus_t;
+typedef enum {
+    CUBLAS_STATUS_SUCCESS,
+    CUBLAS_STATUS_INVALID_VALUE,
+    CUBLAS_STATUS_NOT_SUPPORTED
+} cublasStatus_t;
 typedef enum { CUBLAS_OP_N, CUBLAS_OP_T } cublasOperation_t;
 typedef enum { CUDA_R_32F = 0, CUDA_R_16BF = 14 } cudaDataType;
 typedef enum { CUBLAS_COMPUTE_32F, CUBLAS_COMPUTE_32F_FAST_TF32 } cublasComputeType_t;

@@ -15,7 +15,8 @@ if(SANITIZE)
   list(APPEND ON_CPU_FLAGS -fsanitize=${SANITIZE} -fno-sanitize-recover=all)
 endif()
 add_library(cuda-on-cpu OBJECT ${CUDA_SOURCES} ${KERNELS_ON_CPU} tests/fakes/cuda_on_cpu/cuda_on_cpu.cc
-                               tests/fakes/cuda_on_cpu/cublas_on_cpu.cc)
+                               tests/fakes/cuda_on_cpu/cublas_on_cpu.cc
+                               tests/fakes/cuda_on_cpu/cublaslt_on_cpu.cc)
 set_target_properties(cuda-on-cpu PROPERTIES POSITION_INDEPENDENT_CODE ON)
 target_include_directories(cuda-on-cpu BEFORE PUBLIC tests/fakes/cuda_on_cpu model)
 target_compile_options(cuda-on-cpu PUBLIC "$<$<COMPILE_LANGUAGE:CXX>:${ON_CPU_FLAGS}>")

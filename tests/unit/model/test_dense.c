@@ -233,12 +233,36 @@ static void dense_in_bfloat16_agrees_with_rounded_operands(void **state)
     check_cases(PRECISION_BF16);
 }
 
+/* A model that has gone astray shows it. */
+static void check_nan(enum precision in, enum activation activation)
+{
+    enum { BATCH = 8, IN = 16, OUT = 24 };
+    float x[BATCH * IN] = {NAN}, w[OUT * IN], b[OUT] = {0}, y[BATCH * OUT];
+    for (int i = 0; i < OUT * IN; i++)
+        w[i] = 1;
+    struct backend *device = open_device_in(in);
+    backend = host_backend(device);
+    backend->dense_forward(backend, BATCH, IN, OUT, x, w, b, activation, y);
+    device->close(device);
+    for (int i = 0; i < BATCH * OUT; i++)
+        assert_true(!isnan(y[i]) == (i >= OUT));
+}
+
+static void what_is_not_a_number_stays_so(void **state)
+{
+    (void)state;
+    const enum precision precisions[] = {PRECISION_FP32, PRECISION_TF32, PRECISION_BF16};
+    for (size_t i = 0; i < 12; i++)
+        check_nan(precisions[i / 4], activations[i % 4]);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(dense_in_float32_agrees_with_the_reference),
         cmocka_unit_test(dense_in_tf32_agrees_but_for_rounding),
         cmocka_unit_test(dense_in_bfloat16_agrees_with_rounded_operands),
+        cmocka_unit_test(what_is_not_a_number_stays_so),
     };
     RUN_ON_EACH_DEVICE(tests, NULL, NULL);
 }

@@ -1,0 +1,77 @@
+/* What the backend uses of cuBLASLt: products with a bias, by OpenBLAS (cuda_runtime_api.h). Types
+ * and numbers are NVIDIA's. It is as strict as the strictest algorithm: what it was told of how
+ * operands are aligned must hold, and it refuses what it was not asked about. */
+#ifndef CUDA_ON_CPU_CUBLASLT_H
+#define CUDA_ON_CPU_CUBLASLT_H
+
+#include "cublas_v2.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef enum { CUBLASLT_EPILOGUE_BIAS = 4, CUBLASLT_EPILOGUE_RELU_BIAS = 6 } cublasLtEpilogue_t;
+typedef enum {
+    CUBLASLT_REDUCTION_SCHEME_NONE = 0,
+    CUBLASLT_REDUCTION_SCHEME_INPLACE = 1,
+    CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE = 2,
+    CUBLASLT_REDUCTION_SCHEME_OUTPUT_TYPE = 4
+} cublasLtReductionScheme_t;
+typedef enum {
+    CUBLASLT_MATMUL_DESC_TRANSA = 3,
+    CUBLASLT_MATMUL_DESC_EPILOGUE = 7,
+    CUBLASLT_MATMUL_DESC_BIAS_POINTER = 8
+} cublasLtMatmulDescAttributes_t;
+typedef enum {
+    CUBLASLT_MATMUL_PREF_MAX_WORKSPACE_BYTES = 1,
+    CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK = 3,
+    CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES = 5,
+    CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES = 6,
+    CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES = 7,
+    CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES = 8
+} cublasLtMatmulPreferenceAttributes_t;
+
+typedef struct stand_in_blas *cublasLtHandle_t;
+typedef struct stand_in_matmul *cublasLtMatmulDesc_t;
+typedef struct stand_in_matrix *cublasLtMatrixLayout_t;
+typedef struct stand_in_preference *cublasLtMatmulPreference_t;
+typedef struct {
+    uint64_t data[8];
+} cublasLtMatmulAlgo_t;
+typedef struct {
+    cublasLtMatmulAlgo_t algo;
+    size_t workspaceSize;
+    cublasStatus_t state;
+} cublasLtMatmulHeuristicResult_t;
+
+cublasStatus_t cublasLtMatmulDescCreate(cublasLtMatmulDesc_t *how, cublasComputeType_t compute,
+                                        cudaDataType scale);
+cublasStatus_t cublasLtMatmulDescDestroy(cublasLtMatmulDesc_t how);
+cublasStatus_t cublasLtMatmulDescSetAttribute(cublasLtMatmulDesc_t how,
+                                              cublasLtMatmulDescAttributes_t attribute,
+                                              const void *value, size_t bytes);
+cublasStatus_t cublasLtMatrixLayoutCreate(cublasLtMatrixLayout_t *matrix, cudaDataType type,
+                                          uint64_t rows, uint64_t columns, int64_t stride);
+cublasStatus_t cublasLtMatrixLayoutDestroy(cublasLtMatrixLayout_t matrix);
+cublasStatus_t cublasLtMatmulPreferenceCreate(cublasLtMatmulPreference_t *preference);
+cublasStatus_t cublasLtMatmulPreferenceDestroy(cublasLtMatmulPreference_t preference);
+cublasStatus_t cublasLtMatmulPreferenceSetAttribute(cublasLtMatmulPreference_t preference,
+                                                    cublasLtMatmulPreferenceAttributes_t attribute,
+                                                    const void *value, size_t bytes);
+cublasStatus_t cublasLtMatmulAlgoGetHeuristic(cublasLtHandle_t blas, cublasLtMatmulDesc_t how,
+                                              cublasLtMatrixLayout_t a, cublasLtMatrixLayout_t b,
+                                              cublasLtMatrixLayout_t c, cublasLtMatrixLayout_t d,
+                                              cublasLtMatmulPreference_t preference, int count,
+                                              cublasLtMatmulHeuristicResult_t *results, int *found);
+cublasStatus_t cublasLtMatmul(cublasLtHandle_t blas, cublasLtMatmulDesc_t how, const void *alpha,
+                              const void *a, cublasLtMatrixLayout_t of_a, const void *b,
+                              cublasLtMatrixLayout_t of_b, const void *beta, const void *c,
+                              cublasLtMatrixLayout_t of_c, void *d, cublasLtMatrixLayout_t of_d,
+                              const cublasLtMatmulAlgo_t *algorithm, void *room, size_t room_bytes,
+                              cudaStream_t stream);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
