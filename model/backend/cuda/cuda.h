@@ -6,7 +6,7 @@
  *   backend_cuda_matmul.c       matrix products
  *   backend_cuda_layers.c       layers, losses
  *   backend_cuda_transformer.c  what sequence models need: embedding, norms, attention
- *   backend_cuda_cudnn.c        convolutions with cuDNN
+ *   backend_cuda_cudnn.c        convolutions with cuDNN; _ways: which of its algorithms
  *   backend_cuda_conv.c         convolutions without cuDNN, as products
  *   backend_cuda_exchange.c     the exchange
  *   backend_cuda_devices.c      which GPUs there are; the module's table

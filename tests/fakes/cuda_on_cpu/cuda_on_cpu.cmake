@@ -27,6 +27,7 @@ target_link_libraries(cuda-on-cpu PUBLIC base PkgConfig::BLAS)
 # With convolutions as products, and with cuDNN's.
 add_library(hearsay-cuda-on-cpu MODULE model/backend/cuda/backend_cuda_conv.c)
 add_library(hearsay-cudnn-on-cpu MODULE model/backend/cuda/backend_cuda_cudnn.c
+                                        model/backend/cuda/backend_cuda_cudnn_ways.c
                                         tests/fakes/cuda_on_cpu/cudnn_on_cpu.cc)
 foreach(MODULE hearsay-cuda-on-cpu hearsay-cudnn-on-cpu)
   set_target_properties(${MODULE} PROPERTIES PREFIX "" LINKER_LANGUAGE CXX)

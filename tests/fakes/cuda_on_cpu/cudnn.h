@@ -31,6 +31,16 @@ typedef int cudnnConvolutionFwdAlgo_t;
 typedef int cudnnConvolutionBwdDataAlgo_t;
 typedef int cudnnConvolutionBwdFilterAlgo_t;
 
+/* Numbered as cuDNN does only of the first. */
+enum {
+    CUDNN_CONVOLUTION_FWD_ALGO_WINOGRAD = 6,
+    CUDNN_CONVOLUTION_FWD_ALGO_WINOGRAD_NONFUSED = 7,
+    CUDNN_CONVOLUTION_BWD_DATA_ALGO_WINOGRAD = 6,
+    CUDNN_CONVOLUTION_BWD_DATA_ALGO_WINOGRAD_NONFUSED = 7,
+    CUDNN_CONVOLUTION_BWD_FILTER_ALGO_WINOGRAD = 6,
+    CUDNN_CONVOLUTION_BWD_FILTER_ALGO_WINOGRAD_NONFUSED = 7
+};
+
 typedef struct stand_in_dnn *cudnnHandle_t;
 typedef struct stand_in_tensor *cudnnTensorDescriptor_t;
 typedef struct stand_in_tensor *cudnnFilterDescriptor_t;

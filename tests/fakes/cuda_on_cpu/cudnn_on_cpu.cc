@@ -133,9 +133,10 @@ cudnnStatus_t cudnnDestroyConvolutionDescriptor(cudnnConvolutionDescriptor_t con
 
 /* Ways. They are listed as if the first were the fastest, but the best that may be taken is
  * AS_FAST, nearly as fast as the fastest, which is listed behind it; only it computes. Where TF32
- * is allowed it multiplies in that, and wants to be told so. */
+ * is allowed it multiplies in that, and wants to be told so. In float32 Winograd's is faster and
+ * not exact enough. */
 
-enum { UNABLE, VARYING, GREEDY, SLOW, AS_FAST, FASTEST };
+enum { UNABLE, VARYING, GREEDY, SLOW, AS_FAST, FASTEST, WINOGRAD };
 
 static cudnnMathType_t math_of(const stand_in_conv *conv)
 {
@@ -156,6 +157,8 @@ static cudnnStatus_t ways_of(bool fit, const stand_in_conv *conv, int room, int 
 {
     const cudnnMathType_t math = math_of(conv);
     const stand_in_way all[] = {
+        {WINOGRAD, math == CUDNN_FMA_MATH ? CUDNN_STATUS_SUCCESS : CUDNN_STATUS_NOT_SUPPORTED, -1,
+         0, CUDNN_DETERMINISTIC, math},
         {UNABLE, CUDNN_STATUS_NOT_SUPPORTED, -1, 0, CUDNN_DETERMINISTIC, math},
         {VARYING, CUDNN_STATUS_SUCCESS, -1, 0, CUDNN_NON_DETERMINISTIC, math},
         {GREEDY, CUDNN_STATUS_SUCCESS, -1, (size_t)1 << 40, CUDNN_DETERMINISTIC, math},
@@ -204,7 +207,7 @@ cudnnStatus_t cudnnGetConvolutionBackwardFilterAlgorithm_v7(
 
 static float time_of(int way, bool first)
 {
-    const float times[] = {0, 0.125f, 0.25f, 4, 1.0625f, 1};
+    const float times[] = {0, 0.125f, 0.25f, 4, 1.03125f, 1, 0.5f};
     return first && way != SLOW ? 8 : times[way];
 }
 

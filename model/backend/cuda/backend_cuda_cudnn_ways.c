@@ -1,0 +1,241 @@
+/* In which way cuDNN is to compute a convolution (cuda_cudnn.h). */
+#include "backend/cuda/cuda_cudnn.h"
+
+#include <pthread.h>
+#include <stddef.h>
+#include <string.h>
+
+#define ROOM_BYTES_MAX ((size_t)256 << 20) /* that a way of computing may need */
+#define FOUND_MAX      16                  /* more than there are ways, in each kind of product */
+#define AS_FAST        1.05f               /* times the fastest: no slower, but for chance */
+#define TRIALS         3                   /* of each way, of which the fastest counts */
+#define CHOICES_MAX    1024                /* of all backends of the process */
+
+static void check_way(cudnnStatus_t error)
+{
+    cudnn_check(error, "a convolution");
+}
+
+/* What cuDNN says of its ways; the three kinds differ in the type of the algorithm only. */
+union found {
+    cudnnConvolutionFwdAlgoPerf_t forward[FOUND_MAX];
+    cudnnConvolutionBwdDataAlgoPerf_t backward[FOUND_MAX];
+    cudnnConvolutionBwdFilterAlgoPerf_t to_weights[FOUND_MAX];
+};
+typedef cudnnConvolutionFwdAlgoPerf_t found_way;
+
+#define SAME(member)                                                                               \
+    (offsetof(found_way, member) == offsetof(cudnnConvolutionBwdDataAlgoPerf_t, member) &&         \
+     offsetof(found_way, member) == offsetof(cudnnConvolutionBwdFilterAlgoPerf_t, member))
+_Static_assert(sizeof(found_way) == sizeof(cudnnConvolutionBwdDataAlgoPerf_t) &&
+                   sizeof(found_way) == sizeof(cudnnConvolutionBwdFilterAlgoPerf_t) &&
+                   SAME(status) && SAME(time) && SAME(memory) && SAME(determinism) &&
+                   SAME(mathType),
+               "each kind is read as the first");
+
+/* Memory for measuring: also what stands for the weights, since these must not be written. */
+struct trial {
+    float *weights;
+    void *room;
+    size_t room_bytes;
+};
+
+/* How many ways are found, in the order that cuDNN takes for that of their speed. */
+static int guess(cudnnHandle_t dnn, const struct plan *plan, int way, union found *found)
+{
+    int count = 0;
+    const cudnnConvolutionDescriptor_t how = plan->how[way];
+    if (way == FORWARD)
+        check_way(cudnnGetConvolutionForwardAlgorithm_v7(dnn, plan->x, plan->w, how, plan->y,
+                                                         FOUND_MAX, &count, found->forward));
+    else if (way == BACKWARD)
+        check_way(cudnnGetConvolutionBackwardDataAlgorithm_v7(dnn, plan->w, plan->y, how, plan->x,
+                                                              FOUND_MAX, &count, found->backward));
+    else
+        check_way(cudnnGetConvolutionBackwardFilterAlgorithm_v7(
+            dnn, plan->x, plan->y, how, plan->w, FOUND_MAX, &count, found->to_weights));
+    return count;
+}
+
+/* Likewise, each computed once, with its time. Writes y or dx, which are to be computed anyway. */
+static int measure_once(cudnnHandle_t dnn, const struct plan *plan, int way, struct planes planes,
+                        const struct trial *trial, union found *found)
+{
+    int count = 0;
+    cudnnStatus_t error;
+    const cudnnConvolutionDescriptor_t how = plan->how[way];
+    if (way == FORWARD)
+        error = cudnnFindConvolutionForwardAlgorithmEx(
+            dnn, plan->x, planes.x, plan->w, trial->weights, how, plan->y, planes.y, FOUND_MAX,
+            &count, found->forward, trial->room, trial->room_bytes);
+    else if (way == BACKWARD)
+        error = cudnnFindConvolutionBackwardDataAlgorithmEx(
+            dnn, plan->w, trial->weights, plan->y, planes.dy, how, plan->x, planes.dx, FOUND_MAX,
+            &count, found->backward, trial->room, trial->room_bytes);
+    else
+        error = cudnnFindConvolutionBackwardFilterAlgorithmEx(
+            dnn, plan->x, planes.x, plan->y, planes.dy, how, plan->w, trial->weights, FOUND_MAX,
+            &count, found->to_weights, trial->room, trial->room_bytes);
+    return error == CUDNN_STATUS_SUCCESS ? count : 0;
+}
+
+static bool is_winograd(int way, int algorithm)
+{
+    static const int ways[WAYS][2] = {
+        [FORWARD] = {CUDNN_CONVOLUTION_FWD_ALGO_WINOGRAD,
+                     CUDNN_CONVOLUTION_FWD_ALGO_WINOGRAD_NONFUSED},
+        [BACKWARD] = {CUDNN_CONVOLUTION_BWD_DATA_ALGO_WINOGRAD,
+                      CUDNN_CONVOLUTION_BWD_DATA_ALGO_WINOGRAD_NONFUSED},
+        [TO_WEIGHTS] = {CUDNN_CONVOLUTION_BWD_FILTER_ALGO_WINOGRAD,
+                        CUDNN_CONVOLUTION_BWD_FILTER_ALGO_WINOGRAD_NONFUSED}};
+    return algorithm == ways[way][0] || algorithm == ways[way][1];
+}
+
+static bool is_usable(const found_way *found, int way, cudnnMathType_t math)
+{
+    return found->status == CUDNN_STATUS_SUCCESS && found->determinism == CUDNN_DETERMINISTIC &&
+           found->memory <= ROOM_BYTES_MAX &&
+           !(math == CUDNN_FMA_MATH && is_winograd(way, (int)found->algo));
+}
+
+/* Each keeps its shortest time. */
+static void keep_shortest(found_way *found, int count, const found_way *again, int times)
+{
+    for (int i = 0; i < count; i++) {
+        for (const found_way *seen = again; seen < again + times; seen++) {
+            if (seen->algo == found[i].algo && seen->mathType == found[i].mathType &&
+                seen->status == CUDNN_STATUS_SUCCESS && seen->time < found[i].time)
+                found[i].time = seen->time;
+        }
+    }
+}
+
+/* Nothing, where memory is too short to measure. */
+static int measure(struct cuda *cuda, cudnnHandle_t dnn, const struct plan *plan, int way,
+                   struct planes planes, size_t room_bytes, union found *found)
+{
+    const size_t weight_bytes =
+        (size_t)plan->conv.filters * (size_t)conv_patch(&plan->conv) * sizeof(float);
+    struct layout layout = {0};
+    (void)cuda_part(&layout, weight_bytes);
+    (void)cuda_part(&layout, room_bytes);
+    void *memory = NULL;
+    if (cudaMalloc(&memory, layout.bytes) != cudaSuccess) {
+        (void)cudaGetLastError(); /* nobody else shall take it for theirs */
+        return 0;
+    }
+    layout = (struct layout){.memory = memory};
+    struct trial trial = {.weights = cuda_part(&layout, weight_bytes), .room_bytes = room_bytes};
+    trial.room = cuda_part(&layout, room_bytes);
+    cuda_check(cudaMemsetAsync(trial.weights, 0, weight_bytes, cuda->stream), "a convolution");
+    (void)measure_once(dnn, plan, way, planes, &trial, found); /* kernels are loaded as they come */
+    const int count = measure_once(dnn, plan, way, planes, &trial, found);
+    for (int i = 1; i < TRIALS; i++) {
+        union found again;
+        const int times = measure_once(dnn, plan, way, planes, &trial, &again);
+        keep_shortest(found->forward, count, again.forward, times);
+    }
+    cuda_give(&cuda->table, memory);
+    return count;
+}
+
+/* Whether it was measured as it may be used. cuDNN tries more than it is asked for: a time in TF32
+ * says nothing of seen in float32, and float16 is never meant. */
+static bool counts(const found_way *found, int way, cudnnMathType_t math)
+{
+    return is_usable(found, way, math) &&
+           (math == CUDNN_FMA_MATH ? found->mathType == CUDNN_FMA_MATH
+                                   : found->mathType != CUDNN_TENSOR_OP_MATH_ALLOW_CONVERSION);
+}
+
+/* What cuDNN says of seen product. */
+struct findings {
+    int way;
+    cudnnMathType_t math; /* that is allowed */
+    int guesses, measurements;
+    union found guessed, measured;
+};
+
+/* The first in the order of the guesses that is as fast as any; without times, the first. */
+static const found_way *best(const struct findings *all)
+{
+    const found_way *fastest = NULL, *first = NULL;
+    const found_way *measured = all->measured.forward, *end = measured + all->measurements;
+    const found_way *guessed = all->guessed.forward;
+    for (const found_way *seen = measured; seen < end; seen++) {
+        if (counts(seen, all->way, all->math) && (fastest == NULL || seen->time < fastest->time))
+            fastest = seen;
+    }
+    for (const found_way *guess = guessed; guess < guessed + all->guesses; guess++) {
+        for (const found_way *seen = measured; fastest && seen < end; seen++) {
+            if (seen->algo == guess->algo && counts(seen, all->way, all->math) &&
+                seen->time <= AS_FAST * fastest->time)
+                return seen;
+        }
+        first = first == NULL && is_usable(guess, all->way, all->math) ? guess : first;
+    }
+    return fastest != NULL ? fastest : first;
+}
+
+/* `measures` is false where no more choices can be kept: then all must guess. */
+static struct way choose(struct cuda *cuda, cudnnHandle_t dnn, const struct plan *plan, int way,
+                         cudnnMathType_t math, struct planes planes, bool measures)
+{
+    struct findings all = {.way = way, .math = math};
+    size_t room_bytes = 0;
+    all.guesses = guess(dnn, plan, way, &all.guessed);
+    for (int i = 0; i < all.guesses; i++) {
+        const found_way *seen = &all.guessed.forward[i];
+        room_bytes =
+            is_usable(seen, way, math) && seen->memory > room_bytes ? seen->memory : room_bytes;
+    }
+    if (measures)
+        all.measurements = measure(cuda, dnn, plan, way, planes, room_bytes, &all.measured);
+    const found_way *found = best(&all);
+    check_way(found != NULL ? CUDNN_STATUS_SUCCESS : CUDNN_STATUS_NOT_SUPPORTED);
+    return (struct way){.algorithm = (int)found->algo,
+                        .math = math == CUDNN_FMA_MATH ? math : found->mathType,
+                        .room_bytes = found->memory,
+                        .chosen = true};
+}
+
+/* What was chosen, and for what. */
+struct choice {
+    int device;
+    cudnnMathType_t math; /* that is allowed */
+    struct conv conv;
+    int batch;
+    int kind; /* FORWARD, ... */
+    struct way way;
+};
+
+/* The process's, not a backend's: two that measure for themselves may choose differently, and then
+ * two learners of one process no longer compute the same bits. Only cudnn_way touches it. */
+static struct {
+    pthread_mutex_t lock; /* held while measuring, too: nobody measures the same meanwhile */
+    struct choice choices[CHOICES_MAX];
+    int count;
+} choices = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+struct way cudnn_way(struct cuda *cuda, cudnnHandle_t dnn, const struct plan *plan,
+                     cudnnMathType_t math, int kind, struct planes planes)
+{
+    CHECK(pthread_mutex_lock(&choices.lock) == 0);
+    const struct choice *choice = choices.choices, *end = choice + choices.count;
+    while (choice < end && (choice->device != cuda->device || choice->math != math ||
+                            choice->batch != plan->batch || choice->kind != kind ||
+                            memcmp(&choice->conv, &plan->conv, sizeof plan->conv) != 0))
+        choice++;
+    const bool has_room = choices.count < CHOICES_MAX;
+    const struct way way =
+        choice < end ? choice->way : choose(cuda, dnn, plan, kind, math, planes, has_room);
+    if (choice == end && has_room)
+        choices.choices[choices.count++] = (struct choice){.device = cuda->device,
+                                                           .math = math,
+                                                           .conv = plan->conv,
+                                                           .batch = plan->batch,
+                                                           .kind = kind,
+                                                           .way = way};
+    CHECK(pthread_mutex_unlock(&choices.lock) == 0);
+    return way;
+}
