@@ -2,32 +2,34 @@
  *
  * In bfloat16 a dense layer's operands are rounded before they are multiplied. cuBLAS would do it
  * on its own (CUBLAS_COMPUTE_32F_FAST_16BF), but has no kernel for that which uses what Hopper and
- * later multiply with: only those of Ampere, at a half of their rate. Each row of a rounded operand
- * begins at a multiple of 16 bytes: where one does not, cuBLAS multiplies several times as long.
+ * later multiply with: only those of Ampere, at a half of their rate. What is rounded is
+ * padded with zeros to a multiple of 16 bytes in each dimension: where a row begins elsewhere, or
+ * ends, cuBLAS multiplies several times as long.
+ * https://docs.nvidia.com/cuda/cublas/#tensor-core-usage
  */
 #include "backend/cuda/cuda_kernels.h"
 #include "backend/cuda/cuda_operations.h"
 
 #define ROW_STEP 8 /* numbers of bfloat16, 16 bytes; a multiple of those of float32 */
 
-/* Products from so large on may be made in two passes (is_apart). */
-#define APART_COUNT ((size_t)1 << 18) /* results */
-#define APART_DEPTH 128               /* terms of each */
+/* Products from so large on may be made in two parts, or passes. */
+#define LARGE_COUNT ((size_t)1 << 18) /* outputs */
+#define LARGE_DEPTH 128               /* inputs of each */
 
-static int rounded_stride(int columns)
+static int padded(int columns)
 {
     return (columns + ROW_STEP - 1) / ROW_STEP * ROW_STEP;
 }
 
 static uint16_t *rounded_part(struct layout *room, int rows, int columns)
 {
-    const size_t count = (size_t)rows * (size_t)rounded_stride(columns);
+    const size_t count = (size_t)rows * (size_t)padded(columns);
     return cuda_part(room, count * sizeof(uint16_t));
 }
 
 static struct operand rounded(const uint16_t *numbers, int columns)
 {
-    return (struct operand){numbers, CUDA_R_16BF, rounded_stride(columns)};
+    return (struct operand){numbers, CUDA_R_16BF, padded(columns)};
 }
 
 /* Room for the operands of a dense layer, all three of them. */
@@ -37,18 +39,25 @@ static struct layout operands_room(struct cuda *cuda, int batch, int in, int out
     if (!cuda->bf16)
         return layout;
     (void)rounded_part(&layout, batch, in);
-    (void)rounded_part(&layout, out, in);
+    (void)rounded_part(&layout, padded(out), in);
     (void)rounded_part(&layout, batch, out);
     return (struct layout){.memory = cuda_step_room(cuda, &cuda->operands, layout.bytes)};
 }
 
-static struct operand operand(struct cuda *cuda, struct layout *room, int rows, int columns,
-                              const float *from)
+/* How many terms are multiplied, where there are so many. */
+static int depth_of(const struct cuda *cuda, int count)
+{
+    return cuda->bf16 ? padded(count) : count;
+}
+
+/* `high`: how many rows there are with those of zeros. */
+static struct operand operand(struct cuda *cuda, struct layout *room, int rows, int high,
+                              int columns, const float *from)
 {
     if (!cuda->bf16)
         return cuda_floats(from);
-    uint16_t *to = rounded_part(room, rows, columns);
-    cuda_check(kernel_to_bf16(cuda->stream, rows, columns, rounded_stride(columns), from, to),
+    uint16_t *to = rounded_part(room, high, columns);
+    cuda_check(kernel_to_bf16(cuda->stream, rows, columns, high, padded(columns), from, to),
                "dense");
     return rounded(to, columns);
 }
@@ -59,13 +68,18 @@ static struct operand slope_operand(struct cuda *cuda, struct layout *room, int 
                                     float *db)
 {
     if (db == NULL && activation == LINEAR)
-        return operand(cuda, room, batch, out, dy);
+        return operand(cuda, room, batch, batch, out, dy);
     uint16_t *to = cuda->bf16 ? rounded_part(room, batch, out) : NULL;
     float *parts = cuda_scratch(cuda, COLUMN_PARTS * (size_t)out * sizeof *parts);
-    cuda_check(kernel_slope_columns(cuda->stream, batch, out, y, activation, dy, to,
-                                    rounded_stride(out), parts, db),
+    cuda_check(kernel_slope_columns(cuda->stream, batch, out, y, activation, dy, to, padded(out),
+                                    parts, db),
                "dense");
     return to ? rounded(to, out) : cuda_floats(dy);
+}
+
+static bool is_large(int batch, int in, int out)
+{
+    return (size_t)batch * (size_t)out >= LARGE_COUNT && in >= LARGE_DEPTH;
 }
 
 /* Whether the product of a dense layer is made elsewhere, with rows that begin aligned, and then
@@ -76,7 +90,17 @@ static struct operand slope_operand(struct cuda *cuda, struct layout *room, int 
 static bool is_apart(const struct cuda *cuda, int batch, int in, int out)
 {
     return cuda->compute != CUBLAS_COMPUTE_32F && (size_t)out * sizeof(float) % 16 != 0 &&
-           (size_t)batch * (size_t)out >= APART_COUNT && in >= APART_DEPTH;
+           is_large(batch, in, out);
+}
+
+static void forward_apart(struct cuda *cuda, int batch, int in, int out, struct operand x,
+                          struct operand w, const float *b, enum activation activation, float *y)
+{
+    const int stride = padded(out);
+    float *apart = cuda_scratch(cuda, (size_t)batch * (size_t)stride * sizeof *apart);
+    cuda_gemm_to(cuda, CUBLAS_OP_N, CUBLAS_OP_T, batch, depth_of(cuda, out), depth_of(cuda, in), 1,
+                 x, w, 0, stride, apart);
+    cuda_check(kernel_compact(cuda->stream, batch, out, stride, apart, b, activation, y), "dense");
 }
 
 void cuda_dense_forward(struct backend *backend, int batch, int in, int out, const float *x,
@@ -84,25 +108,37 @@ void cuda_dense_forward(struct backend *backend, int batch, int in, int out, con
 {
     struct cuda *cuda = cuda_on(backend);
     struct layout room = operands_room(cuda, batch, in, out);
-    const struct operand by_x = operand(cuda, &room, batch, in, x);
-    const struct operand by_w = operand(cuda, &room, out, in, w);
+    const struct operand by_x = operand(cuda, &room, batch, batch, in, x);
+    const struct operand by_w = operand(cuda, &room, out, padded(out), in, w);
+    const int depth = depth_of(cuda, in);
     if (is_apart(cuda, batch, in, out)) {
-        const int stride = rounded_stride(out);
-        float *apart = cuda_scratch(cuda, (size_t)batch * (size_t)stride * sizeof *apart);
-        cuda_gemm_to(cuda, CUBLAS_OP_N, CUBLAS_OP_T, batch, out, in, 1, by_x, by_w, 0, stride,
-                     apart);
-        cuda_check(kernel_compact(cuda->stream, batch, out, stride, apart, b, activation, y),
-                   "dense");
+        forward_apart(cuda, batch, in, out, by_x, by_w, b, activation, y);
         return;
     }
     if (b != NULL && (activation == LINEAR || activation == RELU) &&
-        cuda_gemm_bias(cuda, batch, out, in, by_x, by_w, b, activation == RELU, y))
+        cuda_gemm_bias(cuda, batch, out, depth, by_x, by_w, b, activation == RELU, y))
         return;
-    cuda_gemm(cuda, CUBLAS_OP_N, CUBLAS_OP_T, batch, out, in, by_x, by_w, y);
+    cuda_gemm(cuda, CUBLAS_OP_N, CUBLAS_OP_T, batch, out, depth, by_x, by_w, y);
     if (b != NULL)
         cuda_check(kernel_add_bias(cuda->stream, batch, out, 1, b, activation, y), "dense");
     else if (activation != LINEAR)
         cuda_activate(backend, activation, (size_t)batch * (size_t)out, y, y);
+}
+
+/* dw, to which there is no room to add zeros: what is left over of a multiple of 16 bytes is
+ * multiplied by itself. */
+static void backward_to_w(struct cuda *cuda, int batch, int in, int out, struct operand dy,
+                          struct operand x, bool adds, float *dw)
+{
+    const bool parts = cuda->bf16 && is_large(batch, in, out);
+    const int rest = parts ? out % ROW_STEP : 0, most = out - rest;
+    const float beta = adds ? 1 : 0;
+    cuda_gemm_onto(cuda, CUBLAS_OP_T, CUBLAS_OP_N, most, in, batch, 1, dy, x, beta, dw);
+    if (rest == 0)
+        return;
+    dy.numbers = (const uint16_t *)dy.numbers + most;
+    cuda_gemm_onto(cuda, CUBLAS_OP_T, CUBLAS_OP_N, rest, in, batch, 1, dy, x, beta,
+                   dw + (size_t)most * (size_t)in);
 }
 
 void cuda_dense_backward(struct backend *backend, int batch, int in, int out, const float *x,
@@ -113,13 +149,12 @@ void cuda_dense_backward(struct backend *backend, int batch, int in, int out, co
     struct layout room = operands_room(cuda, batch, in, out);
     CHECK(!adds || !db);
     const struct operand by_dy = slope_operand(cuda, &room, batch, out, y, activation, dy, db);
-    const struct operand by_x = operand(cuda, &room, batch, in, x);
-    cuda_gemm_onto(cuda, CUBLAS_OP_T, CUBLAS_OP_N, out, in, batch, 1, by_dy, by_x, adds ? 1 : 0,
-                   dw);
+    const struct operand by_x = operand(cuda, &room, batch, batch, in, x);
+    backward_to_w(cuda, batch, in, out, by_dy, by_x, adds, dw);
     if (dx == NULL)
         return;
-    const struct operand by_w = operand(cuda, &room, out, in, w);
-    cuda_gemm(cuda, CUBLAS_OP_N, CUBLAS_OP_N, batch, in, out, by_dy, by_w, dx);
+    const struct operand by_w = operand(cuda, &room, out, padded(out), in, w);
+    cuda_gemm(cuda, CUBLAS_OP_N, CUBLAS_OP_N, batch, in, depth_of(cuda, out), by_dy, by_w, dx);
 }
 
 void cuda_pool_forward(struct backend *backend, const struct pool *pool, int batch, const float *x,

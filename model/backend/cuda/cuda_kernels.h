@@ -19,9 +19,9 @@ extern "C" {
 
 /* cuda_layers.cu */
 
-/* The same numbers, rounded to bfloat16: to the nearest, of two to the even one. Rows of `to` begin
- * `stride` numbers apart; what lies between them is not written. */
-cudaError_t kernel_to_bf16(cudaStream_t stream, int rows, int columns, int stride,
+/* from[rows, columns] rounded to bfloat16, to the nearest, of two to the even one, to[high, wide];
+ * zeros in the rest. */
+cudaError_t kernel_to_bf16(cudaStream_t stream, int rows, int columns, int high, int wide,
                            const float *from, uint16_t *to);
 /* y[outer][middle][inner] becomes activation(y + b[middle]); b may be NULL. */
 cudaError_t kernel_add_bias(cudaStream_t stream, int outer, int middle, int inner, const float *b,
@@ -31,12 +31,12 @@ cudaError_t kernel_add_bias(cudaStream_t stream, int outer, int middle, int inne
 cudaError_t kernel_compact(cudaStream_t stream, int rows, int columns, int stride,
                            const float *from, const float *b, enum activation activation, float *y);
 /* The slope of y[rows, columns] becomes the one before the activation; it is written rounded to
- * bfloat16, too, unless `rounded` is NULL, in rows that begin `stride` numbers apart; and added up
- * to sums[columns], in the same order always, unless that is NULL. room[COLUMN_PARTS, columns]. */
+ * bfloat16 to rounded[rows, wide], too, zeros in the rest, unless that is NULL; and added up to
+ * sums[columns], in the same order always, unless that is NULL. room[COLUMN_PARTS, columns]. */
 #define COLUMN_PARTS 32
 cudaError_t kernel_slope_columns(cudaStream_t stream, int rows, int columns, const float *y,
                                  enum activation activation, float *slope, uint16_t *rounded,
-                                 int stride, float *room, float *sums);
+                                 int wide, float *room, float *sums);
 /* Likewise, of y[outer][middle][inner] to sums[middle], which may be NULL. parts[middle,
  * SUM_PARTS]: room. */
 #define SUM_PARTS 16

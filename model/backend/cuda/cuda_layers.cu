@@ -46,29 +46,33 @@ static __device__ uint16_t bf16_of(float value)
     return (uint16_t)((bits + 0x7FFFu + (bits >> 16 & 1u)) >> 16);
 }
 
-static __global__ void to_bf16(unsigned count, const float *from, uint16_t *to)
+static __global__ void to_bf16(unsigned count, unsigned given, const float *from, uint16_t *to)
 {
     each_at_once(
-        count, [=](unsigned i) { return from[i]; },
+        count, [=](unsigned i) { return i < given ? from[i] : 0; },
         [=](unsigned i, float value) { to[i] = bf16_of(value); });
 }
 
-static __global__ void to_padded_bf16(unsigned count, struct divisor columns, unsigned stride,
-                                      const float *from, uint16_t *to)
+static __global__ void to_padded_bf16(unsigned count, unsigned rows, unsigned columns,
+                                      struct divisor wide, const float *from, uint16_t *to)
 {
     each_at_once(
-        count, [=](unsigned i) { return from[i]; },
-        [=](unsigned i, float value) { to[among_padded(i, columns, stride)] = bf16_of(value); });
+        count,
+        [=](unsigned i) {
+            const unsigned row = quotient(i, wide), column = i - row * wide.of;
+            return row < rows && column < columns ? from[(size_t)row * columns + column] : 0;
+        },
+        [=](unsigned i, float value) { to[i] = bf16_of(value); });
 }
 
-cudaError_t kernel_to_bf16(cudaStream_t stream, int rows, int columns, int stride,
+cudaError_t kernel_to_bf16(cudaStream_t stream, int rows, int columns, int high, int wide,
                            const float *from, uint16_t *to)
 {
-    const size_t count = (size_t)rows * (size_t)columns;
-    if (stride == columns)
-        return launch_each(stream, count, to_bf16, from, to);
-    return launch_each(stream, count, to_padded_bf16, divisor_of(columns), (unsigned)stride, from,
-                       to);
+    const size_t count = (size_t)high * (size_t)wide;
+    if (wide == columns)
+        return launch_each(stream, count, to_bf16, (unsigned)rows * (unsigned)columns, from, to);
+    return launch_each(stream, count, to_padded_bf16, (unsigned)rows, (unsigned)columns,
+                       divisor_of(wide), from, to);
 }
 
 static __global__ void add_bias(unsigned count, struct divisor middle, struct divisor inner,
@@ -147,7 +151,7 @@ static __device__ float add_slopes(unsigned first, unsigned end, unsigned step, 
 /* Each block has SUM_COLUMNS columns of some of the rows: a part of their sums. */
 static __global__ void slope_columns(unsigned blocks, unsigned parts, unsigned rows,
                                      unsigned columns, const float *y, enum activation activation,
-                                     float *slope, uint16_t *rounded, unsigned stride, float *sums)
+                                     float *slope, uint16_t *rounded, unsigned wide, float *sums)
 {
     __shared__ float shared[SUM_ROWS][SUM_COLUMNS + 1];
     const unsigned half = threadIdx.x % SUM_COLUMNS, line = threadIdx.x / SUM_COLUMNS;
@@ -158,8 +162,11 @@ static __global__ void slope_columns(unsigned blocks, unsigned parts, unsigned r
         const auto at = [=](unsigned row) { return (size_t)row * columns + column; };
         const auto round = [=](unsigned row, float before) {
             if (rounded != NULL)
-                rounded[(size_t)row * stride + column] = bf16_of(before);
+                rounded[(size_t)row * wide + column] = bf16_of(before);
         };
+        const bool is_rest = rounded != NULL && column >= columns && column < wide;
+        for (unsigned row = part * most + line; is_rest && row < end; row += SUM_ROWS)
+            round(row, 0);
         float sum = add_slopes(part * most + line, column < columns ? end : 0, SUM_ROWS, at, round,
                                y, activation, slope);
         shared[line][half] = sum;
@@ -185,7 +192,7 @@ static __global__ void add_column_parts(unsigned columns, unsigned parts, const 
 
 cudaError_t kernel_slope_columns(cudaStream_t stream, int rows, int columns, const float *y,
                                  enum activation activation, float *slope, uint16_t *rounded,
-                                 int stride, float *room, float *sums)
+                                 int wide, float *room, float *sums)
 {
     const unsigned all = (unsigned)rows,
                    groups = ((unsigned)columns + SUM_COLUMNS - 1) / SUM_COLUMNS;
@@ -194,7 +201,7 @@ cudaError_t kernel_slope_columns(cudaStream_t stream, int rows, int columns, con
     float *to = sums != NULL && parts > 1 ? room : sums;
     const cudaError_t error =
         launch(stream, (size_t)groups * parts, slope_columns, groups * parts, parts, all,
-               (unsigned)columns, y, activation, slope, rounded, (unsigned)stride, to);
+               (unsigned)columns, y, activation, slope, rounded, (unsigned)wide, to);
     if (error != cudaSuccess || to == sums)
         return error;
     return launch_each(stream, (size_t)columns, add_column_parts, parts, (const float *)room, sums);

@@ -70,8 +70,9 @@ cublasStatus_t cublasGemmEx(cublasHandle_t blas, cublasOperation_t turn_a, cubla
         return CUBLAS_STATUS_INVALID_VALUE;
     const int high_a = turn_a == CUBLAS_OP_N ? m : k, wide_a = turn_a == CUBLAS_OP_N ? k : m;
     const int high_b = turn_b == CUBLAS_OP_N ? k : n, wide_b = turn_b == CUBLAS_OP_N ? n : k;
+    const bool reads_along_k = turn_a != CUBLAS_OP_N || turn_b == CUBLAS_OP_N;
     if (stride_a < high_a || stride_b < high_b || stride_c < m || !is_fast(a, type_a, stride_a) ||
-        !is_fast(b, type_b, stride_b))
+        !is_fast(b, type_b, stride_b) || (type_a != CUDA_R_32F && reads_along_k && k % 8 != 0))
         return CUBLAS_STATUS_INVALID_VALUE;
     const float scale = *(const float *)alpha, kept = *(const float *)beta;
     const CBLAS_TRANSPOSE way_a = turn_a == CUBLAS_OP_N ? CblasNoTrans : CblasTrans;

@@ -170,6 +170,20 @@ static void check_dw(struct dense_case c, const float *before, const struct oper
     free(sums);
 }
 
+/* What later operands are rounded to, and padded in, is NaN all over. */
+static void make_dirty(void)
+{
+    enum { BATCH = 300, IN = 1024 };
+    float *x = memory_new(BATCH * IN, sizeof *x), *w = filled(IN), *y = filled(BATCH);
+    for (int i = 0; i < BATCH * IN; i++)
+        x[i] = NAN;
+    backend->dense_forward(backend, BATCH, IN, 1, x, w, NULL, LINEAR, y);
+    assert_true(isnan(y[0]));
+    free(x);
+    free(w);
+    free(y);
+}
+
 static void check_dense(struct dense_case c, enum activation activation, bool with_b, bool adds)
 {
     const size_t in = (size_t)(c.batch * c.in), out = (size_t)(c.batch * c.out);
@@ -180,8 +194,10 @@ static void check_dense(struct dense_case c, enum activation activation, bool wi
     memcpy(dy_before, o.dy, out * sizeof *dy_before);
     memcpy(dw_before, o.dw, weights * sizeof *dw_before);
     float *db = with_b && !adds ? o.db : NULL;
+    make_dirty();
     backend->dense_forward(backend, c.batch, c.in, c.out, o.x, o.w, with_b ? o.b : NULL, activation,
                            o.y);
+    make_dirty();
     backend->dense_backward(backend, c.batch, c.in, c.out, o.x, o.w, o.y, activation, o.dy, o.dx,
                             o.dw, db, adds);
     check_dy(c, activation, dy_before, db, &o);
