@@ -14,7 +14,10 @@ status_of() {
     "$hearsay" status --state "$dir/$1" --json 2>/dev/null |
         grep -oE "\"$2\":\"?[0-9a-f]+" | sed 's/.*[":]//; q'
 }
-has_learned() { [[ $(status_of "$1" samples) -ge $2 ]]; }
+has_learned() {
+    alive "$1" || fail "$1 has ended"
+    [[ $(status_of "$1" samples) -ge $2 ]]
+}
 all_alike() {
     local digest
     digest=$(status_of gpu digest)
@@ -32,8 +35,10 @@ start gpu --set train.device=cuda:0 --set data.shard=3/3 --set "train.samples_ma
     --set "node.peers=$address"
 for name in one two; do
     wait_for 600 "$name to learn" has_learned "$name" "$cpu_samples"
+    echo "$name has learned after $((SECONDS - begin)) s"
 done
 wait_for 600 'gpu to learn' has_learned gpu "$gpu_samples"
+echo "gpu has learned after $((SECONDS - begin)) s"
 wait_for 60 'all to hold the same base' all_alike
 echo "$((SECONDS - begin)) s until all have learned and hold one base"
 for name in gpu one two; do
