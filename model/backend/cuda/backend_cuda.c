@@ -3,7 +3,7 @@
 #include <stdlib.h>
 
 #include "backend/cuda/cuda_exchange.h"
-#include "backend/cuda/cuda_kernels.h"
+#include "backend/cuda/cuda_exchange_kernels.h"
 #include "backend/cuda/cuda_operations.h"
 #include "base/memory.h"
 

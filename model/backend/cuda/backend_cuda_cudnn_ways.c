@@ -149,7 +149,7 @@ static bool counts(const found_way *found, int way, cudnnMathType_t math)
 }
 
 /* What cuDNN says of seen product. */
-struct findings {
+struct ways_found {
     int way;
     cudnnMathType_t math; /* that is allowed */
     int guesses, measurements;
@@ -157,7 +157,7 @@ struct findings {
 };
 
 /* The first in the order of the guesses that is as fast as any; without times, the first. */
-static const found_way *best(const struct findings *all)
+static const found_way *best(const struct ways_found *all)
 {
     const found_way *fastest = NULL, *first = NULL;
     const found_way *measured = all->measured.forward, *end = measured + all->measurements;
@@ -181,7 +181,7 @@ static const found_way *best(const struct findings *all)
 static struct way choose(struct cuda *cuda, cudnnHandle_t dnn, const struct plan *plan, int way,
                          cudnnMathType_t math, struct planes planes, bool measures)
 {
-    struct findings all = {.way = way, .math = math};
+    struct ways_found all = {.way = way, .math = math};
     size_t room_bytes = 0;
     all.guesses = guess(dnn, plan, way, &all.guessed);
     for (int i = 0; i < all.guesses; i++) {

@@ -4,7 +4,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "backend/cuda/cuda_kernels.h"
+#include "backend/cuda/cuda_exchange_kernels.h"
 #include "backend/cuda/cuda_operations.h"
 
 static void *exchange_room(struct cuda *cuda, size_t bytes)

@@ -37,12 +37,12 @@ typedef uint32_t fragments[STEPS][4];
 /* What comes of them: HEAD numbers of each of the ROWS. */
 typedef float results[WIDTH][4];
 
-static __device__ unsigned lane_row()
+static __device__ unsigned row_of_thread()
 {
     return threadIdx.x % WARP / 4;
 }
 
-static __device__ unsigned lane_pair()
+static __device__ unsigned pair_of_thread()
 {
     return threadIdx.x % 4;
 }
@@ -108,8 +108,8 @@ static __device__ void take(const struct attention &attention, const struct rows
 {
 #pragma unroll
     for (unsigned at = 0; at < STEPS * 4; at++) {
-        const unsigned position = from + lane_row() + at % 2 * 8;
-        const unsigned column = at / 4 * STEP + at / 2 % 2 * 8 + lane_pair() * 2;
+        const unsigned position = from + row_of_thread() + at % 2 * 8;
+        const unsigned column = at / 4 * STEP + at / 2 % 2 * 8 + pair_of_thread() * 2;
         const bool is_there =
             position < (unsigned)attention.length && column < (unsigned)attention.size;
         const float *number = rows.first + position * rows.stride + column;
@@ -127,8 +127,8 @@ static __device__ void compare(const fragments own, const by_row<TILE> &tile,
         products[i][0] = products[i][1] = products[i][2] = products[i][3] = 0;
 #pragma unroll
         for (unsigned step = 0; step < STEPS; step++) {
-            const uint32_t *row = tile.word[i * COLUMN + lane_row()] + step * STEP / 2;
-            const uint32_t right[2] = {row[lane_pair()], row[lane_pair() + 4]};
+            const uint32_t *row = tile.word[i * COLUMN + row_of_thread()] + step * STEP / 2;
+            const uint32_t right[2] = {row[pair_of_thread()], row[pair_of_thread() + 4]};
             multiply_onto(products[i], own[step], right);
         }
     }
@@ -147,8 +147,9 @@ static __device__ void mix(const float factors[TILE / COLUMN][4], const by_pair<
         const uint32_t(*rows)[HEAD + 8] = &tile.word[step * STEP / 2];
 #pragma unroll
         for (unsigned i = 0; i < WIDTH; i++) {
-            const unsigned column = i * COLUMN + lane_row();
-            const uint32_t right[2] = {rows[lane_pair()][column], rows[lane_pair() + 4][column]};
+            const unsigned column = i * COLUMN + row_of_thread();
+            const uint32_t right[2] = {rows[pair_of_thread()][column],
+                                       rows[pair_of_thread() + 4][column]};
             multiply_onto(sums[i], left, right);
         }
     }
@@ -160,8 +161,8 @@ static __device__ void put(const struct attention &attention, const results sums
 {
 #pragma unroll
     for (unsigned at = 0; at < WIDTH * 2; at++) {
-        const unsigned position = from + lane_row() + at % 2 * 8;
-        const unsigned column = at / 2 * COLUMN + lane_pair() * 2;
+        const unsigned position = from + row_of_thread() + at % 2 * 8;
+        const unsigned column = at / 2 * COLUMN + pair_of_thread() * 2;
         if (position < (unsigned)attention.length && column < (unsigned)attention.size)
             *(float2 *)(to + position * stride + column) =
                 make_float2(sums[at / 2][at % 2 * 2] * scale[at % 2],
@@ -233,7 +234,7 @@ static __global__ void __launch_bounds__(THREADS, 2)
     for (unsigned i = blockIdx.x; i < units; i += gridDim.x) {
         const struct unit unit = unit_of(attention, batch, (unsigned)attention.heads, i);
         const struct head head = head_of(attention, x, unit.sample, unit.head);
-        const unsigned first = warp_from(unit.from), query = first + lane_row();
+        const unsigned first = warp_from(unit.from), query = first + row_of_thread();
         const unsigned end = unit.from + OWN < length ? unit.from + OWN : length;
         float top[2] = {-INFINITY, -INFINITY}, total[2] = {};
         fragments queries;
@@ -250,7 +251,7 @@ static __global__ void __launch_bounds__(THREADS, 2)
             compare(queries, keys, scores);
 #pragma unroll
             for (unsigned at = 0; at < KEYS / COLUMN * 4; at++) {
-                const unsigned key = from + at / 4 * COLUMN + lane_pair() * 2 + at % 2;
+                const unsigned key = from + at / 4 * COLUMN + pair_of_thread() * 2 + at % 2;
                 float &score = scores[at / 4][at % 4];
                 score = key <= query + at / 2 % 2 * 8 ? score * scale : -INFINITY;
             }
@@ -260,7 +261,7 @@ static __global__ void __launch_bounds__(THREADS, 2)
 #pragma unroll
         for (unsigned row = 0; row < 2; row++) {
             total[row] = over_row(total[row], [](float a, float b) { return a + b; });
-            if (query + row * 8 < length && lane_pair() == 0)
+            if (query + row * 8 < length && pair_of_thread() == 0)
                 log_sums[head.line + query + row * 8] = top[row] * LN_2 + logf(total[row]);
             total[row] = 1 / total[row];
         }
@@ -281,7 +282,7 @@ static __global__ void __launch_bounds__(THREADS, 2)
     for (unsigned i = blockIdx.x; i < units; i += gridDim.x) {
         const struct unit unit = unit_of(attention, batch, (unsigned)attention.heads, i);
         const struct head head = head_of(attention, x, unit.sample, unit.head);
-        const unsigned first = warp_from(unit.from), query = first + lane_row();
+        const unsigned first = warp_from(unit.from), query = first + row_of_thread();
         const unsigned end = unit.from + OWN < length ? unit.from + OWN : length;
         float log_sum[2], mixed[2];
         for (unsigned row = 0; row < 2; row++) {
@@ -306,7 +307,7 @@ static __global__ void __launch_bounds__(THREADS, 2)
 #pragma unroll
             for (unsigned at = 0; at < BACK / COLUMN * 4; at++) {
                 const unsigned row = at / 2 % 2;
-                const unsigned key = from + at / 4 * COLUMN + lane_pair() * 2 + at % 2;
+                const unsigned key = from + at / 4 * COLUMN + pair_of_thread() * 2 + at % 2;
                 const float share = exp2f(scores[at / 4][at % 4] * scale * LOG2_E - log_sum[row]);
                 float &slope = slopes[at / 4][at % 4];
                 slope = key <= query + row * 8 ? share * (slope - mixed[row]) : 0;
@@ -363,7 +364,8 @@ static __device__ void slopes_by_key(const struct attention &attention, const st
     const float scale = score_scale(attention) * LOG2_E;
 #pragma unroll
     for (unsigned at = 0; at < BACK / COLUMN * 4; at++) {
-        const unsigned place = at / 4 * COLUMN + lane_pair() * 2 + at % 2, query = from + place;
+        const unsigned place = at / 4 * COLUMN + pair_of_thread() * 2 + at % 2,
+                       query = from + place;
         const bool seen = query < (unsigned)attention.length && key + at / 2 % 2 * 8 <= query;
         float &score = scores[at / 4][at % 4], &slope = slopes[at / 4][at % 4];
         score = seen ? exp2f(score * scale - met.log_sum[place]) : 0;
@@ -398,7 +400,7 @@ static __global__ void __launch_bounds__(THREADS, 1)
                 float scores[BACK / COLUMN][4], slopes[BACK / COLUMN][4];
                 compare(keys, met.queries, scores);
                 compare(values, met.slopes, slopes);
-                slopes_by_key(attention, met, first + lane_row(), from, scores, slopes);
+                slopes_by_key(attention, met, first + row_of_thread(), from, scores, slopes);
                 mix(scores, met.slope_pairs, value_sums);
                 mix(slopes, met.query_pairs, key_sums);
             }

@@ -5,7 +5,7 @@
 #include <cub/device/device_scan.cuh>
 
 #include "backend/cuda/cuda_each.cuh"
-#include "backend/cuda/cuda_kernels.h"
+#include "backend/cuda/cuda_exchange_kernels.h"
 #include "base/digest.h"
 
 #define SURVEY_BLOCKS 6 /* of a processor at once: as many as its shared memory has room for */
