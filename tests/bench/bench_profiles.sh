@@ -5,7 +5,11 @@
 # seconds); plays the eleven profiles with them, with 3 seeds of 30 virtual seconds; and prints, for
 # each strategy and profile, after how many seconds the second target was reached and how many
 # megabytes a node had sent by then, means over the seeds. Started again after it was stopped, it goes
-# on. Two cores take about 80 minutes. PROFILES="dlion-sys-17mb ..." plays others.
+# on. Two cores take about 80 minutes.
+#
+#   PROFILES="dlion-sys-17mb ..."   others
+#   TARGET=3                        the table for another target
+#   LAYERS="dense 2048, ..."        another model, with budgets that are measured
 set -euo pipefail
 
 hearsay=$(realpath "$1") dir=$2 seeds=${3:-3} seconds=${4:-30}
@@ -13,6 +17,9 @@ configs=$(realpath "$(dirname "${BASH_SOURCE[0]}")/../../configs")
 profiles=(tfako-lan tfako-lan-hetero tfako-wan tfako-wan-hetero dlion-homo dlion-cpu dlion-net
     dlion-sys gaia-11 home-swarm two-sites)
 [[ -z ${PROFILES:-} ]] || read -ra profiles <<<"$PROFILES"
+with=()
+[[ -z ${LAYERS:-} ]] || with=(--set "model.layers=$LAYERS" --set exchange.bytes_per_s=auto)
+export TARGET=${TARGET:-2}
 mkdir -p "$dir"
 cd "$dir"
 export OPENBLAS_NUM_THREADS=1
@@ -21,18 +28,21 @@ export OPENBLAS_NUM_THREADS=1
 for profile in "${profiles[@]}"; do
     [[ -e $profile/compare.json ]] ||
         "$hearsay" compare "$configs/sim-$profile.conf" --settings tuned/compare.json \
-            --seeds "$seeds" --seconds "$seconds" --out "$profile" >"$profile.txt"
+            --seeds "$seeds" --seconds "$seconds" --out "$profile" "${with[@]}" >"$profile.txt"
 done
 /usr/bin/python3 - "${profiles[@]}" <<'PYTHON'
 import json
+import os
 import sys
+
+target = int(os.environ["TARGET"]) - 1
 
 plays = {name: json.load(open(f"{name}/compare.json")) for name in sys.argv[1:]}
 cells, ranks = {}, {}
 for name, play in plays.items():
     reached = {}
     for strategy in play["strategies"]:
-        at = strategy["targets"][1]
+        at = strategy["targets"][target]
         if at["seeds"] == play["seeds"]:
             reached[strategy["strategy"]] = at["mean_s"]
             cells[strategy["strategy"], name] = f'{at["mean_s"]:.1f} s, {at["mean_bytes"] / 1e6:.3g}'
@@ -42,7 +52,7 @@ for name, play in plays.items():
         ranks.setdefault(strategy["strategy"], []).append(
             sorted(reached.values()).index(reached[strategy["strategy"]]) + 1
             if strategy["strategy"] in reached else len(play["strategies"]))
-targets = [f'{100 * play["strategies"][0]["targets"][1]["target"]:.1f} %' for play in plays.values()]
+targets = [f'{100 * play["strategies"][0]["targets"][target]["target"]:.1f} %' for play in plays.values()]
 print("| | " + " | ".join(plays) + " |")
 print("|---" * (len(plays) + 1) + "|")
 print("| to | " + " | ".join(targets) + " |")
