@@ -15,7 +15,6 @@ struct rows {
 /* A head: its rows, and where its numbers are among those of all. */
 struct head {
     struct rows query, key, value;
-    size_t input;  /* of its sample, among those of x */
     size_t output; /* of the head, among those of y */
     size_t line;   /* of the head, among log_sums */
 };
@@ -26,12 +25,10 @@ static __device__ struct head head_of(const struct attention &attention, const f
     const size_t length = (size_t)attention.length, size = (size_t)attention.size;
     const size_t heads = (size_t)attention.heads, shared = (size_t)attention.kv_heads;
     const size_t stride = (heads + 2 * shared) * size, own = number / (heads / shared);
-    const size_t input = sample * length * stride;
-    const float *query = x + input;
+    const float *query = x + sample * length * stride;
     return {{query + number * size, stride},
             {query + (heads + own) * size, stride},
             {query + (heads + shared + own) * size, stride},
-            input,
             sample * length * heads * size + number * size,
             (sample * heads + number) * length};
 }
