@@ -59,7 +59,7 @@ enum hearsay_device { HEARSAY_CPU = 1, HEARSAY_CUDA = 2 }; /* DLPack's numbers *
  * valid from open to close, and is read and written inside calls alone. */
 struct hearsay_tensor {
     const char *name;                      /* tells it from the others of the model */
-    void *data;                            /* [the product of shape], aligned for its type */
+    void *data;                            /* [the product of shape], aligned; nobody else's */
     int64_t shape[HEARSAY_DIMENSIONS_MAX]; /* each at least 1 */
     uint32_t dimensions;                   /* of shape; 0: a single number */
     uint32_t dtype;                        /* enum hearsay_dtype */

@@ -22,6 +22,7 @@
 #include "base/half.h"
 #include "base/shape.h"
 #include "base/update.h"
+#include "base/weights.h"
 
 /* Square kernel, zero padding: out = (in + 2 pad - kernel) / stride + 1 in both directions, rounded
  * down. Channels and filters are cut into as many groups, and a filter meets the channels of its
@@ -186,7 +187,7 @@ struct sequence {
 struct backend;
 
 /* The exchange: gradient compression with error feedback (exchange/replica.h). The residual r = w -
- * QUANTUM·base is derived here and stored nowhere. */
+ * QUANTUM·base is derived here and stored nowhere. Weights in parts are the CPU's alone. */
 struct exchange_operations {
     /* The one pass over all entries before a publication. Takes the outer step: where base and
      * base_at_last_publish differ, w += beta·QUANTUM·(base - base_at_last_publish), and they become
@@ -194,44 +195,50 @@ struct exchange_operations {
      * host_bins[float bits of |r| >> BIN_BITS]++ (a NaN one above infinity's), from cleared bins,
      * and lists its index in candidates, in order, as long as there is room. Returns how many such
      * entries there are. */
-    uint32_t (*survey)(struct backend *, const struct survey *survey, size_t count, float *w,
-                       const int32_t *base, int32_t *base_at_last_publish,
+    uint32_t (*survey)(struct backend *, const struct survey *survey, size_t count,
+                       struct weights w, const int32_t *base, int32_t *base_at_last_publish,
                        uint32_t host_bins[HISTOGRAM_BINS]);
     /* A histogram within one bin, of candidates[found]: host_parts[part of the bin]++ for those
      * whose |r| lies in it, from cleared parts. */
-    void (*refine)(struct backend *, uint32_t found, const uint32_t *candidates, const float *w,
+    void (*refine)(struct backend *, uint32_t found, const uint32_t *candidates, struct weights w,
                    const int32_t *base, uint32_t bin, uint32_t host_parts[BIN_PARTS]);
     /* Cuts from candidates[found] each entry with level k = trunc(r / tau) != 0, clamped to
      * ±update_level_max(amount), into host_update (at most capacity): base += amount·k,
      * w += (QUANTUM·amount - tau)·k. A residual that is not finite stays here: it would spread what
      * broke. host_update->tau and ->amount are given; ->count is set. */
-    void (*cut)(struct backend *, uint32_t found, const uint32_t *candidates, float *w,
+    void (*cut)(struct backend *, uint32_t found, const uint32_t *candidates, struct weights w,
                 int32_t *base, uint32_t capacity, struct update *host_update);
     /* base += amount·k, w += QUANTUM·amount·k. */
-    void (*apply)(struct backend *, const struct update *host_update, float *w, int32_t *base);
+    void (*apply)(struct backend *, const struct update *host_update, struct weights w,
+                  int32_t *base);
     /* The same for an update that an earlier incarnation of this node cut: the residual pays for it
      * as far as it goes. base += amount·k, w += QUANTUM·amount·k - taken; taken = 0 where r and k
      * differ in sign, else the smaller of |r| and tau·|k|, with that sign. Where r holds all of it,
      * w becomes what cut would have made of it, bit for bit. */
-    void (*apply_own)(struct backend *, const struct update *host_update, float *w, int32_t *base);
-    /* base = host_base, w = QUANTUM·base + r: the base moves and the residual stays. w stays as it
-     * is, bit for bit, where base does; and w == QUANTUM·base stays so, bit for bit. */
-    void (*rebase)(struct backend *, size_t count, const int32_t *host_base, float *w,
-                   int32_t *base);
-    /* held = part·r, and w -= held: so much of each residual is taken out of the weights. */
-    void (*hold)(struct backend *, size_t count, float part, float *w, const int32_t *base,
-                 float *held);
-    /* held -= part·tau·k, as far as it goes: 0 is not passed, and where held and k differ in sign
-     * it stays. */
-    void (*let_go)(struct backend *, const struct update *host_update, float part, float *held);
+    void (*apply_own)(struct backend *, const struct update *host_update, struct weights w,
+                      int32_t *base);
+    /* base = host_base[count], w = QUANTUM·base + r, for the entries from `first` on: the base
+     * moves and the residual stays. w stays as it is, bit for bit, where base does; and w ==
+     * QUANTUM·base stays so, bit for bit. */
+    void (*rebase)(struct backend *, size_t first, size_t count, const int32_t *host_base,
+                   struct weights w, int32_t *base);
+    /* held = part·r, rounded to bfloat16, and w -= held: so much of each residual is taken out of
+     * the weights, and what was rounded off stays there. */
+    void (*hold)(struct backend *, size_t count, float part, struct weights w, const int32_t *base,
+                 uint16_t *held);
+    /* w += held. */
+    void (*release)(struct backend *, size_t count, const uint16_t *held, struct weights w);
+    /* held -= part·tau·k, rounded likewise, as far as it goes: 0 is not passed, and where held and
+     * k differ in sign it stays. */
+    void (*let_go)(struct backend *, const struct update *host_update, float part, uint16_t *held);
     /* The cosine of the angle between an update and the residual, over the entries of the update:
      * Σ k·r / sqrt(Σ k² · Σ r²); 0 where r is. It waits for what was asked for before. */
-    double (*agreement)(struct backend *, const struct update *host_update, const float *w,
+    double (*agreement)(struct backend *, const struct update *host_update, struct weights w,
                         const int32_t *base);
     /* digest.h, over all entries. */
     uint64_t (*digest)(struct backend *, size_t count, const int32_t *base);
-    /* Weights that somebody trains rounded to sixteen bits, half[count]. follow: w takes up what was
-     * done to them since they were w rounded (half_follow in base/half.h). round: they are w,
+    /* Weights that somebody trains rounded to sixteen bits, half[count]. follow: w takes up what
+     * was done to them since they were w rounded (half_follow in base/half.h). round: they are w,
      * rounded. */
     void (*follow)(struct backend *, enum half_type type, size_t count, const uint16_t *half,
                    float *w);

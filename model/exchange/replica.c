@@ -18,16 +18,38 @@ static void settle(const struct replica *replica)
     replica->backend->download(replica->backend, &any, replica->base, sizeof any);
 }
 
+/* Weights first .. first+count-1, out and back. */
+
+static void download_weights(const struct replica *replica, size_t first, size_t count, float *host)
+{
+    struct weights_part part;
+    for (size_t c = 0; c < count; c += part.count) {
+        part = weights_part(replica->weights, first + c, first + count);
+        replica->backend->download(replica->backend, host + c, part.at, part.count * sizeof *host);
+    }
+}
+
+static void upload_weights(struct replica *replica, size_t first, size_t count, const float *host)
+{
+    struct weights_part part;
+    for (size_t c = 0; c < count; c += part.count) {
+        part = weights_part(replica->weights, first + c, first + count);
+        replica->backend->upload(replica->backend, part.at, host + c, part.count * sizeof *host);
+    }
+}
+
 void replica_init(struct replica *replica, struct arena *arena, struct backend *backend,
                   size_t parameters, const float *host_init, uint32_t density_max)
 {
     CHECK(parameters > 0 && parameters <= INT32_MAX);
     CHECK(density_max > 0 && density_max <= parameters);
     const size_t bytes = parameters * sizeof(float);
+    float *own = backend->take(backend, bytes);
     *replica = (struct replica){
         .backend = backend,
         .parameters = parameters,
-        .weights = backend->take(backend, bytes),
+        .weights = weights_flat(own),
+        .own = own,
         .base = backend->take(backend, bytes),
         .base_at_last_publish = backend->take(backend, bytes),
         .published = {.index = arena_take(arena, density_max, sizeof(uint32_t)),
@@ -54,7 +76,7 @@ static void begin_piece(struct replica *replica, size_t first, size_t count, con
     }
     backend->upload(backend, replica->base + first, units, count * sizeof *units);
     backend->upload(backend, replica->base_at_last_publish + first, units, count * sizeof *units);
-    backend->upload(backend, replica->weights + first, start, count * sizeof *start);
+    upload_weights(replica, first, count, start);
 }
 
 void replica_begin_part(struct replica *replica, size_t first, size_t count, const float *host_init)
@@ -177,18 +199,32 @@ static void publish(struct replica *replica, const struct publish_terms *terms)
     CHECK(published->count <= replica->density_max);
 }
 
+void replica_place_weights(struct replica *replica, struct weights places)
+{
+    struct weights_part part;
+    CHECK(replica->own);
+    for (size_t c = 0; c < replica->parameters; c += part.count) {
+        part = weights_part(places, c, replica->parameters);
+        replica->backend->download(replica->backend, part.at, replica->own + c,
+                                   part.count * sizeof *part.at);
+    }
+    replica->backend->give(replica->backend, replica->own);
+    replica->own = NULL;
+    replica->weights = places;
+}
+
 void replica_may_hold(struct replica *replica)
 {
     CHECK(!replica->held);
-    replica->held = replica->backend->take(replica->backend, replica->parameters * sizeof(float));
+    replica->held =
+        replica->backend->take(replica->backend, replica->parameters * sizeof *replica->held);
 }
 
 void replica_release(struct replica *replica)
 {
     struct backend *backend = replica->backend;
     if (replica->is_holding)
-        backend->add(backend, replica->parameters, replica->weights, replica->held,
-                     replica->weights);
+        backend->exchange.release(backend, replica->parameters, replica->held, replica->weights);
     replica->is_holding = false;
 }
 
@@ -265,18 +301,17 @@ void replica_read_base_part(const struct replica *replica, size_t first, size_t 
 
 size_t replica_begin_anew(struct replica *replica)
 {
-    struct backend *backend = replica->backend;
     size_t first_lost = replica->parameters;
     float part[ANEW_PART];
     for (size_t first = 0; first < replica->parameters; first += ANEW_PART) {
         const size_t left = replica->parameters - first;
         const size_t count = left < ANEW_PART ? left : ANEW_PART;
-        backend->download(backend, part, replica->weights + first, count * sizeof *part);
+        download_weights(replica, first, count, part);
         for (size_t c = 0; c < count && first_lost == replica->parameters; c++)
             if (!isfinite(part[c]))
                 first_lost = first + c;
         replica_read_base_part(replica, first, count, part);
-        backend->upload(backend, replica->weights + first, part, count * sizeof *part);
+        upload_weights(replica, first, count, part);
     }
     replica->is_holding = false;
     replica->lost = 0;
@@ -297,14 +332,12 @@ void replica_read_units(const struct replica *replica, int32_t *host)
 
 void replica_read_weights(const struct replica *replica, float *host)
 {
-    replica->backend->download(replica->backend, host, replica->weights,
-                               replica->parameters * sizeof *host);
+    download_weights(replica, 0, replica->parameters, host);
 }
 
 void replica_write_weights(struct replica *replica, const float *host)
 {
-    replica->backend->upload(replica->backend, replica->weights, host,
-                             replica->parameters * sizeof *host);
+    upload_weights(replica, 0, replica->parameters, host);
 }
 
 void replica_read_block(const struct replica *replica, size_t first, size_t count, int32_t *host)
@@ -322,8 +355,7 @@ void replica_write_block(struct replica *replica, size_t first, size_t count, co
     if (keep_weights)
         backend->upload(backend, replica->base + first, host, bytes);
     else
-        backend->exchange.rebase(backend, count, host, replica->weights + first,
-                                 replica->base + first);
+        backend->exchange.rebase(backend, first, count, host, replica->weights, replica->base);
     backend->upload(backend, replica->base_at_last_publish + first, host, bytes);
     if (keep_weights)
         settle(replica);
@@ -348,7 +380,7 @@ void replica_save(const struct replica *replica, struct learner_state *state)
     backend->download(backend, state->base, replica->base + first, bytes);
     backend->download(backend, state->base_at_last_publish, replica->base_at_last_publish + first,
                       bytes);
-    backend->download(backend, state->weights, replica->weights + first, bytes);
+    download_weights(replica, first, state->parameters, state->weights);
 }
 
 void replica_restore(struct replica *replica, const struct learner_state *state)
@@ -360,13 +392,13 @@ void replica_restore(struct replica *replica, const struct learner_state *state)
     backend->upload(backend, replica->base + first, state->base, bytes);
     backend->upload(backend, replica->base_at_last_publish + first, state->base_at_last_publish,
                     bytes);
-    backend->upload(backend, replica->weights + first, state->weights, bytes);
+    upload_weights(replica, first, state->parameters, state->weights);
     settle(replica);
 }
 
 void replica_free(struct replica *replica)
 {
-    replica->backend->give(replica->backend, replica->weights);
+    replica->backend->give(replica->backend, replica->own);
     replica->backend->give(replica->backend, replica->base);
     replica->backend->give(replica->backend, replica->base_at_last_publish);
     replica->backend->give(replica->backend, replica->held);

@@ -3,7 +3,7 @@
  *   base b[P] int32 (units of QUANTUM)     b0 = round(host_init / QUANTUM), the same everywhere
  *   weights w[P] float32                   training changes only these
  *   residual r = w - QUANTUM·b             learned here and not published yet; derived, not stored
- *   held h[P] float32                      the same, but kept out of the weights
+ *   held h[P] bfloat16                     the same, but kept out of the weights
  *
  *          train              publish: cut r at tau                  apply
  *   w ◄──────────── ;   b,w ◄── amount·level per entry ;  b,w ◄── amount·level per entry
@@ -40,10 +40,11 @@
 struct replica {
     struct backend *backend;       /* lent; holds the vectors */
     size_t parameters;             /* P */
-    float *weights;                /* [P] */
+    struct weights weights;        /* [P] */
+    float *own;                    /* [P], where they are at first; or NULL */
     int32_t *base;                 /* [P], in units of QUANTUM */
     int32_t *base_at_last_publish; /* [P]: what the outer momentum starts from */
-    float *held;                   /* [P]: unpublished, and kept out of the weights; or NULL */
+    uint16_t *held;                /* [P] bfloat16: unpublished, and not in the weights; or NULL */
     bool is_holding;               /* held is of the last publication; else it is void */
     uint32_t lost;                 /* weights that were no numbers at the last publication */
     struct update published;       /* the last publication, in host memory */
@@ -73,6 +74,10 @@ const struct update *replica_publish(struct replica *replica, const struct publi
 /* The weights become the base's again, and nothing is unpublished or held back. Returns the first
  * entry whose weight was no number; parameters: there was none. */
 size_t replica_begin_anew(struct replica *replica);
+
+/* The weights as they are go to these places, and lie there from now on; where they were is given
+ * back. On the CPU alone. The places are lent, as is the list of them. */
+void replica_place_weights(struct replica *replica, struct weights places);
 
 /* Takes memory for what is held back: without it terms->held must be 0. */
 void replica_may_hold(struct replica *replica);

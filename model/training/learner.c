@@ -220,7 +220,8 @@ static void learn_part(struct learner *learner, uint32_t first, uint32_t samples
         .smoothing = learner->options.label_smoothing,
         .draws = model_drops(learner->model) ? draws(learner, learner->input) + first : NULL,
     };
-    model_learn_part(learner->model, learner->replica.weights, gradients, &part, learner->score);
+    model_learn_part(learner->model, weights_all(learner->replica.weights), gradients, &part,
+                     learner->score);
     if (first > 0)
         backend->add(backend, learner->replica.parameters, learner->gradients, gradients,
                      learner->gradients);
@@ -236,8 +237,8 @@ static void compute_gradients(struct learner *learner)
 static void descend(struct learner *learner)
 {
     optimizer_step_make(learner->backend, &learner->options.optimizer, learner->model,
-                        &learner->input->optimizer, learner->replica.weights, learner->gradients,
-                        learner->moment);
+                        &learner->input->optimizer, weights_all(learner->replica.weights),
+                        learner->gradients, learner->moment);
 }
 
 static uint32_t count_step(struct learner *learner)
@@ -290,7 +291,7 @@ uint32_t learner_descend_plainly(struct learner *learner, const float *host)
     learner->backend->upload(learner->backend, learner->gradients, host,
                              learner->replica.parameters * sizeof *host);
     optimizer_step_make(learner->backend, &plain, learner->model, &learner->input->optimizer,
-                        learner->replica.weights, learner->gradients, learner->moment);
+                        weights_all(learner->replica.weights), learner->gradients, learner->moment);
     learner->is_halfway = false;
     return count_step(learner);
 }

@@ -48,8 +48,7 @@ struct learner;
 
 /* train and test may be NULL: no steps, no evaluation (many learners may share one evaluator).
  * Their bytes are copied to the backend; the datasets can be freed afterwards. model may be NULL,
- * with a start and neither train nor test: then somebody else steps, on the CPU, in
- * learner_weights, and says so with learner_count. */
+ * with a start and neither train nor test: then somebody else steps (learner_weights). */
 struct learner *learner_new(struct arena *arena, struct backend *backend, struct model *model,
                             const struct dataset *train, const struct dataset *test,
                             const struct learner_options *options);
@@ -59,9 +58,10 @@ bool learner_can_step(const struct learner *learner);
 /* Makes one step and returns its samples. A GPU may still be computing the last few steps. */
 uint32_t learner_step(struct learner *learner);
 
-/* Of a learner without a model: its weights, to be moved by whoever steps for it; and so many
- * samples are behind what was done to them. */
+/* Of a learner without a model: its weights, to be moved by whoever steps for it; the same who has
+ * them in places of their own (replica.h); and so many samples are behind what was done. */
 float *learner_weights(struct learner *learner);
+void learner_place_weights(struct learner *learner, struct weights places);
 void learner_count(struct learner *learner, uint64_t samples);
 
 /* A step in two halves, for who does something with the gradient in between: it is computed on the

@@ -74,7 +74,13 @@ size_t learner_parameters(const struct learner *learner)
 float *learner_weights(struct learner *learner)
 {
     CHECK(!learner->model);
-    return learner->replica.weights;
+    return weights_all(learner->replica.weights);
+}
+
+void learner_place_weights(struct learner *learner, struct weights places)
+{
+    CHECK(!learner->model);
+    replica_place_weights(&learner->replica, places);
 }
 
 void learner_count(struct learner *learner, uint64_t samples)

@@ -63,17 +63,18 @@ static float weight_at(const struct random_walk *random_walk, uint32_t c)
     CHECK(c < random_walk->replica.parameters);
     const struct replica *replica = &random_walk->replica;
     float weight;
-    replica->backend->download(replica->backend, &weight, replica->weights + c, sizeof weight);
+    replica->backend->download(replica->backend, &weight, weights_all(replica->weights) + c,
+                               sizeof weight);
     return weight;
 }
 
 static double held_at(const struct random_walk *random_walk, uint32_t c)
 {
     const struct replica *replica = &random_walk->replica;
-    float held = 0;
+    uint16_t held = 0;
     if (replica->is_holding)
         replica->backend->download(replica->backend, &held, replica->held + c, sizeof held);
-    return (double)held;
+    return (double)half_of_bfloat16(held);
 }
 
 /* Adds to a sum in double, and to the bound its rounding and that of the amount, a difference. */
@@ -95,7 +96,8 @@ static void walk(struct random_walk *random_walk, uint32_t c, float by)
     struct replica *replica = &random_walk->replica;
     const float before = weight_at(random_walk, c);
     const float after = before + by;
-    replica->backend->upload(replica->backend, replica->weights + c, &after, sizeof after);
+    replica->backend->upload(replica->backend, weights_all(replica->weights) + c, &after,
+                             sizeof after);
     if (random_walk->accounted)
         credit(&random_walk->account, random_walk->account.produced, c,
                (double)after - (double)before);

@@ -1,5 +1,7 @@
 #include "library/caller_learner.h"
 
+#include <stdlib.h>
+
 void caller_learner_enter(struct caller_learner *caller)
 {
     caller->thread = pthread_self();
@@ -28,7 +30,8 @@ static void gather(struct caller_learner *caller, size_t first, size_t count)
     if (!caller->is_filled)
         return;
     fetch(caller);
-    caller_tensors_gather(caller->tensors, first, count, weights(caller));
+    if (!caller->parts)
+        caller_tensors_gather(caller->tensors, first, count, weights(caller));
 }
 
 static void scatter(struct caller_learner *caller, size_t first, size_t count)
@@ -36,7 +39,8 @@ static void scatter(struct caller_learner *caller, size_t first, size_t count)
     CHECK(caller_learner_is_inside(caller));
     if (!caller->is_filled)
         return;
-    caller_tensors_scatter(caller->tensors, first, count, weights(caller));
+    if (!caller->parts)
+        caller_tensors_scatter(caller->tensors, first, count, weights(caller));
     caller->has_changed = true;
 }
 
@@ -52,9 +56,21 @@ static void scatter_all(struct caller_learner *caller)
 
 void caller_learner_fill(struct caller_learner *caller)
 {
+    const struct caller_tensors *tensors = caller->tensors;
+    CHECK(!caller->is_filled);
     fetch(caller); /* what was asked of a GPU is done */
     caller->is_filled = true;
+    caller->parts = caller_tensors_parts(tensors);
+    if (caller->parts)
+        learner_place_weights(caller->learner,
+                              (struct weights){.part = caller->parts, .parts = tensors->count});
     scatter_all(caller);
+}
+
+void caller_learner_free(struct caller_learner *caller)
+{
+    free(caller->parts);
+    caller->parts = NULL;
 }
 
 void caller_learner_gather(struct caller_learner *caller)
@@ -64,7 +80,7 @@ void caller_learner_gather(struct caller_learner *caller)
 
 void caller_learner_leave(struct caller_learner *caller)
 {
-    if (caller->is_fetched)
+    if (caller->is_fetched && !caller->parts)
         caller_tensors_finish(caller->tensors, weights(caller));
     if (caller->has_changed && caller->copies.store)
         caller->copies.store(caller->copies.self);
@@ -92,7 +108,8 @@ static void gather_moved(struct caller_learner *caller, const struct update *upd
     CHECK(caller_learner_is_inside(caller));
     if (caller->is_filled && caller->gathered != update) {
         fetch(caller);
-        caller_tensors_gather_moved(caller->tensors, update, weights(caller));
+        if (!caller->parts)
+            caller_tensors_gather_moved(caller->tensors, update, weights(caller));
     }
     caller->gathered = update;
 }
@@ -103,7 +120,7 @@ static void apply(void *self, const struct update *update)
     gather_moved(caller, update);
     caller->gathered = NULL;
     learner_apply(caller->learner, update);
-    if (caller->is_filled)
+    if (caller->is_filled && !caller->parts)
         caller_tensors_scatter_moved(caller->tensors, update, weights(caller));
     caller->has_changed = caller->is_filled || caller->has_changed;
 }

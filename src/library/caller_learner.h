@@ -1,6 +1,7 @@
 /* The learner of a program that steps itself, as an executor sees it: a learner without a model
- * (learner.h), whose weights are brought up to date with the caller's tensors before an order, and
- * written back after it, as far as the order looks at them or moves them.
+ * (learner.h). Once the caller's tensors are filled, they are its weights, where they can be; where
+ * they cannot (caller_tensors_parts), its weights are brought up to date with them before an order,
+ * and written back after it, as far as the order looks at them or moves them.
  *
  *   order ─► gather ─► learner.h ─► scatter          PUBLISH: all entries; APPLY: those it moves;
  *                                                    WRITE, SAVE: its range; READ: none
@@ -32,6 +33,7 @@ struct caller_learner {
     const struct caller_tensors *tensors; /* the caller's */
     struct caller_copies copies;          /* what they may be */
     pthread_t thread;                     /* the one that is inside a call, or was last */
+    struct weights_part *parts;           /* ours: the tensors are the weights; or NULL */
     const struct update *gathered;        /* its entries are up to date, until it is applied */
     bool is_filled;                       /* the tensors follow the weights, and these those */
     bool is_fetched;                      /* in this call */
@@ -44,8 +46,10 @@ void caller_learner_enter(struct caller_learner *caller);
 /* Is it this one? */
 bool caller_learner_is_inside(const struct caller_learner *caller);
 
-/* Writes the learner's weights into all tensors, which follow from now on. */
+/* Writes the learner's weights into all tensors, which are those, or follow them, from now on. */
 void caller_learner_fill(struct caller_learner *caller);
+/* The learner is not used any more. */
+void caller_learner_free(struct caller_learner *caller);
 /* Brings all weights up to date, if the tensors were filled. */
 void caller_learner_gather(struct caller_learner *caller);
 /* The end of a call: the caller's thread goes on with its tensors. */

@@ -100,6 +100,31 @@ static enum error add(struct caller_tensors *tensors, const struct hearsay_tenso
     return OK;
 }
 
+static int by_address(const void *a, const void *b)
+{
+    const struct caller_tensor *x = a, *y = b;
+    return ((uintptr_t)x->data > (uintptr_t)y->data) - ((uintptr_t)x->data < (uintptr_t)y->data);
+}
+
+/* What is shared twice would move twice. */
+static enum error check_apart(const struct caller_tensors *tensors, struct problem *problem)
+{
+    enum error error = OK;
+    struct caller_tensor *sorted = memory_new(tensors->count, sizeof *sorted);
+    memcpy(sorted, tensors->item, tensors->count * sizeof *sorted);
+    qsort(sorted, tensors->count, sizeof *sorted, by_address);
+    for (uint32_t i = 1; error == OK && i < tensors->count; i++) {
+        const struct caller_tensor *before = &sorted[i - 1];
+        if ((uintptr_t)sorted[i].data - (uintptr_t)before->data <
+            before->count * bytes_of(before->dtype))
+            error = problem_set(problem, MALFORMED,
+                                "tensors %.100s and %.100s share memory; give what both are once",
+                                before->name, sorted[i].name);
+    }
+    free(sorted);
+    return error;
+}
+
 enum error caller_tensors_init(struct caller_tensors *tensors, const struct hearsay_tensor *given,
                                uint32_t count, struct problem *problem)
 {
@@ -114,6 +139,8 @@ enum error caller_tensors_init(struct caller_tensors *tensors, const struct hear
         if (error == OK)
             error = add(tensors, &given[i], problem);
     }
+    if (error == OK)
+        error = check_apart(tensors, problem);
     if (error != OK)
         caller_tensors_free(tensors);
     return error;
@@ -212,6 +239,22 @@ enum error caller_tensors_check(const struct caller_tensors *tensors,
                 "tensor %u is %.100s, and at open it was %.100s, or of another shape", (unsigned)i,
                 others->item[i].name, tensors->item[i].name);
     return OK;
+}
+
+struct weights_part *caller_tensors_parts(const struct caller_tensors *tensors)
+{
+    bool can = tensors->device == HEARSAY_CPU;
+    for (uint32_t i = 0; can && i < tensors->count; i++)
+        can = tensors->item[i].dtype == HEARSAY_FLOAT32;
+    if (!can)
+        return NULL;
+    struct weights_part *parts = memory_new(tensors->count, sizeof *parts);
+    for (uint32_t i = 0; i < tensors->count; i++) {
+        const struct caller_tensor *tensor = &tensors->item[i];
+        parts[i] = (struct weights_part){
+            .at = tensor->data, .first = tensor->first, .count = tensor->count};
+    }
+    return parts;
 }
 
 /* One entry, in the process's memory. */

@@ -6,9 +6,10 @@
  *   gather   tensors ─► weights     before the learner looks at its weights
  *   scatter  weights ─► tensors     after it has moved them
  *
- * A tensor of sixteen bits holds the weights rounded. What its owner did to it since the last
- * scatter is the difference to that, and goes on top of the weight in full precision; so small
- * steps of others add up there, and are not lost in the rounding. Held by
+ * Float32 tensors on the CPU can be that vector themselves, in parts (base/weights.h): then there
+ * is nothing to copy. A tensor of sixteen bits holds the weights rounded. What its owner did to it
+ * since the last scatter is the difference to that, and goes on top of the weight in full
+ * precision; so small steps of others add up there, and are not lost in the rounding. Held by
  * tests/unit/library/test_caller_tensors.c.
  */
 #ifndef HEARSAY_LIBRARY_CALLER_TENSORS_H
@@ -18,6 +19,7 @@
 
 #include "base/error.h"
 #include "base/update.h"
+#include "base/weights.h"
 #include "hearsay.h"
 #include "layers/model.h"
 
@@ -68,6 +70,10 @@ enum error caller_tensors_check(const struct caller_tensors *tensors,
  * large. */
 enum error caller_tensors_read(const struct caller_tensors *tensors, float *weights,
                                struct problem *problem) MUST_USE;
+
+/* Can they be a learner's weights themselves? Then a list of them, [count], which is to be freed,
+ * as what weights.h wants; else NULL. */
+struct weights_part *caller_tensors_parts(const struct caller_tensors *tensors) MUST_USE;
 
 /* Entries first .. first+count-1 of weights[P] and of the tensors. */
 void caller_tensors_gather(const struct caller_tensors *tensors, size_t first, size_t count,

@@ -405,6 +405,7 @@ void engine_free(struct engine *engine)
         learner_link_end(&engine->link);
     if (engine->host.transport)
         host_free(&engine->host);
+    caller_learner_free(&engine->caller);
     caller_tensors_free(&engine->tensors);
     free(engine->file.extra);
     free(engine->page);

@@ -40,14 +40,15 @@ struct telling {
 };
 
 static struct backend *backend;
-static uint32_t (*plain_survey)(struct backend *, const struct survey *, size_t, float *,
+static uint32_t (*plain_survey)(struct backend *, const struct survey *, size_t, struct weights,
                                 const int32_t *, int32_t *, uint32_t *);
 static uint32_t surveys;
 static struct telling publications[TELLINGS];
 static uint32_t tellings_count;
 
 static uint32_t counted_survey(struct backend *of, const struct survey *survey, size_t count,
-                               float *w, const int32_t *base, int32_t *since, uint32_t *bins)
+                               struct weights w, const int32_t *base, int32_t *since,
+                               uint32_t *bins)
 {
     surveys++;
     return plain_survey(of, survey, count, w, base, since, bins);

@@ -296,13 +296,13 @@ static void bench_exchange(size_t parameters, double density)
     size_t bytes = 0;
     for (int round = -2; round < ROUNDS; round++) {
         replica_write_weights(&replica, residuals); /* something to publish, again and again */
-        wait_for(replica.weights);
+        wait_for(weights_all(replica.weights));
         const double start = now_seconds();
         const struct update *update = replica_publish(&replica, &terms);
         bytes = encode(update);
         const double between = now_seconds();
         replica_apply(&replica, update);
-        wait_for(replica.weights);
+        wait_for(weights_all(replica.weights));
         if (round >= 0) {
             publish_s[round] = between - start;
             apply_s[round] = now_seconds() - between;

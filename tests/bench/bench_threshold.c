@@ -131,7 +131,7 @@ static void measure_exchange(double density)
         .budget_bytes = (uint32_t)(density * P * 1.3), .share = 0.5, .gain = 1, .beta = 0.3};
     for (int round = -1; round < 2 * ROUNDS - 1; round++) { /* every other one compares */
         for (uint32_t c = 0; c < P; c++)                    /* some training */
-            replicas[0]->weights[c] += 0.1f * laplace(&rng);
+            weights_all(replicas[0]->weights)[c] += 0.1f * laplace(&rng);
         const double start = now_seconds();
         const struct update *update = replica_publish(replicas[0], &terms);
         const double between = now_seconds();

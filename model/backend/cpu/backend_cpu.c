@@ -172,6 +172,7 @@ static const struct exchange_operations EXCHANGE = {
     .apply_own = cpu_apply_own,
     .rebase = cpu_rebase,
     .hold = cpu_hold,
+    .release = cpu_release,
     .let_go = cpu_let_go,
     .agreement = cpu_agreement,
     .digest = cpu_digest,

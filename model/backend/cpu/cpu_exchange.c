@@ -5,6 +5,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "backend/cpu/weights_cursor.h"
 #include "base/digest.h"
 #include "base/error.h"
 #include "base/float_bits.h"
@@ -25,20 +26,21 @@ static int32_t add_wrapping(int32_t base, uint32_t units)
     return result;
 }
 
-uint32_t cpu_survey(struct backend *backend, const struct survey *survey, size_t count, float *w,
-                    const int32_t *base, int32_t *base_at_last_publish,
+uint32_t cpu_survey(struct backend *backend, const struct survey *survey, size_t count,
+                    struct weights w, const int32_t *base, int32_t *base_at_last_publish,
                     uint32_t host_bins[HISTOGRAM_BINS])
 {
     (void)backend;
     const struct survey_simd *way = survey_simd_way(0);
     const float step = survey->beta * QUANTUM;
     uint32_t at[SURVEY_ROOM], bits[SURVEY_ROOM], floor_bits, found = 0;
+    struct weights_part part;
     memcpy(&floor_bits, &survey->floor, sizeof floor_bits);
     memset(host_bins, 0, HISTOGRAM_BINS * sizeof *host_bins);
-    for (size_t c = 0; c < count; c += SURVEY_MAX) {
-        const uint32_t piece = (uint32_t)(count - c < SURVEY_MAX ? count - c : SURVEY_MAX);
-        const uint32_t in_piece = way->survey(piece, step, floor_bits, w + c, base + c,
-                                              base_at_last_publish + c, at, bits);
+    for (size_t c = 0; c < count; c += part.count) {
+        part = weights_part(w, c, count - c < SURVEY_MAX ? count : c + SURVEY_MAX);
+        const uint32_t in_piece = way->survey((uint32_t)part.count, step, floor_bits, part.at,
+                                              base + c, base_at_last_publish + c, at, bits);
         for (uint32_t i = 0; i < in_piece; i++)
             host_bins[bits[i] >> BIN_BITS]++;
         for (uint32_t i = 0; i < in_piece && found + i < survey->candidates_max; i++)
@@ -48,23 +50,26 @@ uint32_t cpu_survey(struct backend *backend, const struct survey *survey, size_t
     return found;
 }
 
-void cpu_refine(struct backend *backend, uint32_t found, const uint32_t *candidates, const float *w,
-                const int32_t *base, uint32_t bin, uint32_t host_parts[BIN_PARTS])
+void cpu_refine(struct backend *backend, uint32_t found, const uint32_t *candidates,
+                struct weights w, const int32_t *base, uint32_t bin, uint32_t host_parts[BIN_PARTS])
 {
     (void)backend;
+    struct weights_cursor weights = weights_cursor(w);
     memset(host_parts, 0, BIN_PARTS * sizeof *host_parts);
     for (uint32_t i = 0; i < found; i++) {
-        const float size = fabsf(residual(w[candidates[i]], base[candidates[i]]));
+        const uint32_t c = candidates[i];
+        const float size = fabsf(residual(*weights_at(&weights, c), base[c]));
         const uint32_t bits = bits_of_float(size);
         if (bits >> BIN_BITS == bin)
             host_parts[bits >> PART_BITS & (BIN_PARTS - 1)]++;
     }
 }
 
-void cpu_cut(struct backend *backend, uint32_t found, const uint32_t *candidates, float *w,
+void cpu_cut(struct backend *backend, uint32_t found, const uint32_t *candidates, struct weights w,
              int32_t *base, uint32_t capacity, struct update *host_update)
 {
     (void)backend;
+    struct weights_cursor weights = weights_cursor(w);
     const float tau = host_update->tau;
     const uint32_t amount = host_update->amount;
     const float step = QUANTUM * (float)amount - tau;
@@ -72,7 +77,8 @@ void cpu_cut(struct backend *backend, uint32_t found, const uint32_t *candidates
     uint32_t count = 0;
     for (uint32_t i = 0; i < found && count < capacity; i++) {
         const uint32_t c = candidates[i];
-        const float r = residual(w[c], base[c]);
+        float *const weight = weights_at(&weights, c);
+        const float r = residual(*weight, base[c]);
         if (!(fabsf(r) >= tau && fabsf(r) <= FLT_MAX)) /* NaN and infinity stay here */
             continue;
         const int level = (int)fmaxf(fminf(r / tau, most), -most);
@@ -80,14 +86,16 @@ void cpu_cut(struct backend *backend, uint32_t found, const uint32_t *candidates
         host_update->level[count] = (int8_t)level;
         count++;
         base[c] = add_wrapping(base[c], amount * (uint32_t)level);
-        w[c] += step * (float)level;
+        *weight += step * (float)level;
     }
     host_update->count = count;
 }
 
-void cpu_apply(struct backend *backend, const struct update *host_update, float *w, int32_t *base)
+void cpu_apply(struct backend *backend, const struct update *host_update, struct weights w,
+               int32_t *base)
 {
     (void)backend;
+    struct weights_cursor weights = weights_cursor(w);
     const uint32_t amount = host_update->amount;
     const float step = QUANTUM * (float)amount;
     for (uint32_t i = 0; i < host_update->count; i++) {
@@ -95,10 +103,10 @@ void cpu_apply(struct backend *backend, const struct update *host_update, float 
         int level = host_update->level[i];
         if (i + AHEAD < host_update->count) {
             __builtin_prefetch(&base[host_update->index[i + AHEAD]], 1);
-            __builtin_prefetch(&w[host_update->index[i + AHEAD]], 1);
+            weights_prefetch(&weights, host_update->index[i + AHEAD]);
         }
         base[c] = add_wrapping(base[c], amount * (uint32_t)level);
-        w[c] += step * (float)level;
+        *weights_at(&weights, c) += step * (float)level;
     }
 }
 
@@ -111,38 +119,61 @@ static float own_move(float r, float tau, float step, float level)
     return left > 0 ? step * level - r : step * level;
 }
 
-void cpu_apply_own(struct backend *backend, const struct update *host_update, float *w,
+void cpu_apply_own(struct backend *backend, const struct update *host_update, struct weights w,
                    int32_t *base)
 {
     (void)backend;
+    struct weights_cursor weights = weights_cursor(w);
     const uint32_t amount = host_update->amount;
     const float step = QUANTUM * (float)amount;
     for (uint32_t i = 0; i < host_update->count; i++) {
         uint32_t c = host_update->index[i];
         int level = host_update->level[i];
-        w[c] += own_move(residual(w[c], base[c]), host_update->tau, step, (float)level);
+        float *const weight = weights_at(&weights, c);
+        *weight += own_move(residual(*weight, base[c]), host_update->tau, step, (float)level);
         base[c] = add_wrapping(base[c], amount * (uint32_t)level);
     }
 }
 
-void cpu_rebase(struct backend *backend, size_t count, const int32_t *host_base, float *w,
-                int32_t *base)
+void cpu_rebase(struct backend *backend, size_t first, size_t count, const int32_t *host_base,
+                struct weights w, int32_t *base)
 {
     (void)backend;
-    for (size_t c = 0; c < count; c++) {
-        const float moved = QUANTUM * (float)host_base[c] + residual(w[c], base[c]);
-        w[c] = host_base[c] == base[c] ? w[c] : moved; /* there and back may round */
-        base[c] = host_base[c];
+    struct weights_part part;
+    for (size_t from = first; from < first + count; from += part.count) {
+        part = weights_part(w, from, first + count);
+        const int32_t *to = host_base + (from - first);
+        int32_t *ours = base + from;
+        for (size_t c = 0; c < part.count; c++) {
+            const float moved = QUANTUM * (float)to[c] + residual(part.at[c], ours[c]);
+            part.at[c] = to[c] == ours[c] ? part.at[c] : moved; /* there and back may round */
+            ours[c] = to[c];
+        }
     }
 }
 
-void cpu_hold(struct backend *backend, size_t count, float part, float *w, const int32_t *base,
-              float *held)
+void cpu_hold(struct backend *backend, size_t count, float part, struct weights w,
+              const int32_t *base, uint16_t *held)
 {
     (void)backend;
-    for (size_t c = 0; c < count; c++) {
-        held[c] = part * residual(w[c], base[c]);
-        w[c] -= held[c];
+    struct weights_part here;
+    for (size_t from = 0; from < count; from += here.count) {
+        here = weights_part(w, from, count);
+        for (size_t c = 0; c < here.count; c++) {
+            held[from + c] = half_to_bfloat16(part * residual(here.at[c], base[from + c]));
+            here.at[c] -= half_of_bfloat16(held[from + c]);
+        }
+    }
+}
+
+void cpu_release(struct backend *backend, size_t count, const uint16_t *held, struct weights w)
+{
+    (void)backend;
+    struct weights_part here;
+    for (size_t from = 0; from < count; from += here.count) {
+        here = weights_part(w, from, count);
+        for (size_t c = 0; c < here.count; c++)
+            here.at[c] += half_of_bfloat16(held[from + c]);
     }
 }
 
@@ -152,7 +183,8 @@ static float gone(float held, float most)
     return held > 0 ? fmaxf(fminf(held, most), 0) : fminf(fmaxf(held, most), 0);
 }
 
-void cpu_let_go(struct backend *backend, const struct update *host_update, float part, float *held)
+void cpu_let_go(struct backend *backend, const struct update *host_update, float part,
+                uint16_t *held)
 {
     (void)backend;
     const float step = part * host_update->tau;
@@ -160,22 +192,25 @@ void cpu_let_go(struct backend *backend, const struct update *host_update, float
         const uint32_t c = host_update->index[i];
         if (i + AHEAD < host_update->count)
             __builtin_prefetch(&held[host_update->index[i + AHEAD]], 1);
-        held[c] -= gone(held[c], step * (float)host_update->level[i]);
+        const float all = half_of_bfloat16(held[c]);
+        held[c] = half_to_bfloat16(all - gone(all, step * (float)host_update->level[i]));
     }
 }
 
-double cpu_agreement(struct backend *backend, const struct update *host_update, const float *w,
+double cpu_agreement(struct backend *backend, const struct update *host_update, struct weights w,
                      const int32_t *base)
 {
     (void)backend;
+    struct weights_cursor weights = weights_cursor(w);
     double along = 0, ours = 0, theirs = 0;
     for (uint32_t i = 0; i < host_update->count; i++) {
         const uint32_t c = host_update->index[i];
         if (i + AHEAD < host_update->count) {
             __builtin_prefetch(&base[host_update->index[i + AHEAD]], 1);
-            __builtin_prefetch(&w[host_update->index[i + AHEAD]], 1);
+            weights_prefetch(&weights, host_update->index[i + AHEAD]);
         }
-        const double r = (double)residual(w[c], base[c]), level = host_update->level[i];
+        const double r = (double)residual(*weights_at(&weights, c), base[c]),
+                     level = host_update->level[i];
         along += level * r;
         ours += r * r;
         theirs += level * level;

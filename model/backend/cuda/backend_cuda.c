@@ -120,6 +120,7 @@ static const struct backend cuda_table = {
     .exchange.apply_own = cuda_apply_own,
     .exchange.rebase = cuda_rebase,
     .exchange.hold = cuda_hold,
+    .exchange.release = cuda_release,
     .exchange.let_go = cuda_let_go,
     .exchange.agreement = cuda_agreement,
     .exchange.digest = cuda_digest,

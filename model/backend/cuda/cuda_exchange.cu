@@ -345,18 +345,31 @@ cudaError_t kernel_rebase(cudaStream_t stream, size_t count, const int32_t *to, 
     return launch_each(stream, count, rebase, to, w, base);
 }
 
-static __global__ void hold(unsigned count, float part, float *w, const int32_t *base, float *held)
+static __global__ void hold(unsigned count, float part, float *w, const int32_t *base,
+                            uint16_t *held)
 {
     EACH (c, count) {
-        held[c] = part * residual(w[c], base[c]);
-        w[c] -= held[c];
+        held[c] = half_to_bfloat16(part * residual(w[c], base[c]));
+        w[c] -= half_of_bfloat16(held[c]);
     }
 }
 
 cudaError_t kernel_hold(cudaStream_t stream, size_t count, float part, float *w,
-                        const int32_t *base, float *held)
+                        const int32_t *base, uint16_t *held)
 {
     return launch_each(stream, count, hold, part, w, base, held);
+}
+
+static __global__ void release(unsigned count, const uint16_t *held, float *w)
+{
+    EACH (c, count) {
+        w[c] += half_of_bfloat16(held[c]);
+    }
+}
+
+cudaError_t kernel_release(cudaStream_t stream, size_t count, const uint16_t *held, float *w)
+{
+    return launch_each(stream, count, release, held, w);
 }
 
 /* What of held is let go, if so much should be. */
@@ -365,15 +378,17 @@ static __device__ float gone(float held, float most)
     return held > 0 ? fmaxf(fminf(held, most), 0) : fminf(fmaxf(held, most), 0);
 }
 
-static __global__ void let_go(unsigned count, struct update update, float step, float *held)
+static __global__ void let_go(unsigned count, struct update update, float step, uint16_t *held)
 {
     EACH (i, count) {
         const uint32_t c = update.index[i];
-        held[c] -= gone(held[c], step * (float)update.level[i]);
+        const float all = half_of_bfloat16(held[c]);
+        held[c] = half_to_bfloat16(all - gone(all, step * (float)update.level[i]));
     }
 }
 
-cudaError_t kernel_let_go(cudaStream_t stream, const struct update *update, float part, float *held)
+cudaError_t kernel_let_go(cudaStream_t stream, const struct update *update, float part,
+                          uint16_t *held)
 {
     return launch_each(stream, update->count, let_go, *update, part * update->tau, held);
 }

@@ -4,21 +4,26 @@
 
 #include "backend/backend.h"
 
-uint32_t cuda_survey(struct backend *backend, const struct survey *survey, size_t count, float *w,
-                     const int32_t *base, int32_t *base_at_last_publish,
+uint32_t cuda_survey(struct backend *backend, const struct survey *survey, size_t count,
+                     struct weights w, const int32_t *base, int32_t *base_at_last_publish,
                      uint32_t host_bins[HISTOGRAM_BINS]);
 void cuda_refine(struct backend *backend, uint32_t found, const uint32_t *candidates,
-                 const float *w, const int32_t *base, uint32_t bin, uint32_t host_parts[BIN_PARTS]);
-void cuda_cut(struct backend *backend, uint32_t found, const uint32_t *candidates, float *w,
+                 struct weights w, const int32_t *base, uint32_t bin,
+                 uint32_t host_parts[BIN_PARTS]);
+void cuda_cut(struct backend *backend, uint32_t found, const uint32_t *candidates, struct weights w,
               int32_t *base, uint32_t capacity, struct update *host_update);
-void cuda_apply(struct backend *backend, const struct update *host_update, float *w, int32_t *base);
-void cuda_apply_own(struct backend *backend, const struct update *update, float *w, int32_t *base);
-void cuda_hold(struct backend *backend, size_t count, float part, float *w, const int32_t *base,
-               float *held);
-void cuda_let_go(struct backend *backend, const struct update *update, float part, float *held);
-void cuda_rebase(struct backend *backend, size_t count, const int32_t *host_base, float *w,
-                 int32_t *base);
-double cuda_agreement(struct backend *backend, const struct update *host_update, const float *w,
+void cuda_apply(struct backend *backend, const struct update *host_update, struct weights w,
+                int32_t *base);
+void cuda_apply_own(struct backend *backend, const struct update *host_update, struct weights w,
+                    int32_t *base);
+void cuda_hold(struct backend *backend, size_t count, float part, struct weights w,
+               const int32_t *base, uint16_t *held);
+void cuda_release(struct backend *backend, size_t count, const uint16_t *held, struct weights w);
+void cuda_let_go(struct backend *backend, const struct update *host_update, float part,
+                 uint16_t *held);
+void cuda_rebase(struct backend *backend, size_t first, size_t count, const int32_t *host_base,
+                 struct weights w, int32_t *base);
+double cuda_agreement(struct backend *backend, const struct update *host_update, struct weights w,
                       const int32_t *base);
 uint64_t cuda_digest(struct backend *backend, size_t count, const int32_t *base);
 void cuda_follow(struct backend *backend, enum half_type type, size_t count, const uint16_t *half,

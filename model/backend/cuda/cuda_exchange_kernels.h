@@ -75,9 +75,10 @@ cudaError_t kernel_cut(cudaStream_t stream, struct cut cut, float *w, int32_t *b
 cudaError_t kernel_apply(cudaStream_t stream, const struct update *update, bool own, float *w,
                          int32_t *base);
 cudaError_t kernel_hold(cudaStream_t stream, size_t count, float part, float *w,
-                        const int32_t *base, float *held);
+                        const int32_t *base, uint16_t *held);
+cudaError_t kernel_release(cudaStream_t stream, size_t count, const uint16_t *held, float *w);
 cudaError_t kernel_let_go(cudaStream_t stream, const struct update *update, float part,
-                          float *held);
+                          uint16_t *held);
 cudaError_t kernel_rebase(cudaStream_t stream, size_t count, const int32_t *to, float *w,
                           int32_t *base);
 /* The same: sums[3] become Σ k·r, Σ r² and Σ k². */

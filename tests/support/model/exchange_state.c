@@ -17,12 +17,13 @@ uint32_t survey(float floor)
 {
     const struct survey survey = {.floor = floor, .candidates = candidates, .candidates_max = P};
     memcpy(base_at_last_publish, base, sizeof base_at_last_publish);
-    return backend->exchange.survey(backend, &survey, P, weights, base, base_at_last_publish, bins);
+    return backend->exchange.survey(backend, &survey, P, weights_flat(weights), base,
+                                    base_at_last_publish, bins);
 }
 
 void cut_all(uint32_t capacity, struct update *cut)
 {
     for (uint32_t c = 0; c < P; c++)
         candidates[c] = c;
-    backend->exchange.cut(backend, P, candidates, weights, base, capacity, cut);
+    backend->exchange.cut(backend, P, candidates, weights_flat(weights), base, capacity, cut);
 }

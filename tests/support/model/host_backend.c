@@ -198,8 +198,8 @@ static void host_muon(struct backend *b_, const struct sgd *sgd, int rows, int c
     carry_back();
 }
 
-static uint32_t host_survey(struct backend *b_, const struct survey *survey, size_t count, float *w,
-                            const int32_t *base, int32_t *base_at_last_publish,
+static uint32_t host_survey(struct backend *b_, const struct survey *survey, size_t count,
+                            struct weights w, const int32_t *base, int32_t *base_at_last_publish,
                             uint32_t host_bins[HISTOGRAM_BINS])
 {
     (void)b_;
@@ -207,8 +207,8 @@ static uint32_t host_survey(struct backend *b_, const struct survey *survey, siz
     there.candidates =
         carry(survey->candidates, survey->candidates_max * sizeof *survey->candidates);
     const uint32_t found = device_of_tests->exchange.survey(
-        device_of_tests, &there, count, FLOATS(w, count), FLOATS(base, count),
-        FLOATS(base_at_last_publish, count), host_bins);
+        device_of_tests, &there, count, weights_flat(FLOATS(weights_all(w), count)),
+        FLOATS(base, count), FLOATS(base_at_last_publish, count), host_bins);
     carry_back();
     return found;
 }
@@ -223,59 +223,72 @@ static size_t reach_of(uint32_t found, const uint32_t *candidates)
 }
 
 static void host_refine(struct backend *b_, uint32_t found, const uint32_t *candidates,
-                        const float *w, const int32_t *base, uint32_t bin,
+                        struct weights w, const int32_t *base, uint32_t bin,
                         uint32_t host_parts[BIN_PARTS])
 {
     (void)b_;
     const size_t count = reach_of(found, candidates);
-    device_of_tests->exchange.refine(device_of_tests, found,
-                                     carry(candidates, found * sizeof *candidates),
-                                     FLOATS(w, count), FLOATS(base, count), bin, host_parts);
+    device_of_tests->exchange.refine(
+        device_of_tests, found, carry(candidates, found * sizeof *candidates),
+        weights_flat(FLOATS(weights_all(w), count)), FLOATS(base, count), bin, host_parts);
     carry_back();
 }
 
-static void host_cut(struct backend *b_, uint32_t found, const uint32_t *candidates, float *w,
-                     int32_t *base, uint32_t capacity, struct update *host_update)
+static void host_cut(struct backend *b_, uint32_t found, const uint32_t *candidates,
+                     struct weights w, int32_t *base, uint32_t capacity, struct update *host_update)
 {
     (void)b_;
     const size_t count = reach_of(found, candidates);
-    device_of_tests->exchange.cut(device_of_tests, found,
-                                  carry(candidates, found * sizeof *candidates), FLOATS(w, count),
-                                  FLOATS(base, count), capacity, host_update);
+    device_of_tests->exchange.cut(
+        device_of_tests, found, carry(candidates, found * sizeof *candidates),
+        weights_flat(FLOATS(weights_all(w), count)), FLOATS(base, count), capacity, host_update);
     carry_back();
 }
 
-static void host_apply(struct backend *b_, const struct update *update, float *w, int32_t *base)
+static void host_apply(struct backend *b_, const struct update *update, struct weights w,
+                       int32_t *base)
 {
     (void)b_;
     const size_t count = reach_of(update->count, update->index);
-    device_of_tests->exchange.apply(device_of_tests, update, FLOATS(w, count), FLOATS(base, count));
+    device_of_tests->exchange.apply(
+        device_of_tests, update, weights_flat(FLOATS(weights_all(w), count)), FLOATS(base, count));
     carry_back();
 }
 
-static void host_apply_own(struct backend *b_, const struct update *update, float *w, int32_t *base)
+static void host_apply_own(struct backend *b_, const struct update *update, struct weights w,
+                           int32_t *base)
 {
     (void)b_;
     const size_t count = reach_of(update->count, update->index);
-    device_of_tests->exchange.apply_own(device_of_tests, update, FLOATS(w, count),
-                                        FLOATS(base, count));
+    device_of_tests->exchange.apply_own(
+        device_of_tests, update, weights_flat(FLOATS(weights_all(w), count)), FLOATS(base, count));
     carry_back();
 }
 
-static void host_hold(struct backend *b_, size_t count, float part, float *w, const int32_t *base,
-                      float *held)
+static void host_hold(struct backend *b_, size_t count, float part, struct weights w,
+                      const int32_t *base, uint16_t *held)
 {
     (void)b_;
-    device_of_tests->exchange.hold(device_of_tests, count, part, FLOATS(w, count),
-                                   FLOATS(base, count), FLOATS(held, count));
+    device_of_tests->exchange.hold(device_of_tests, count, part,
+                                   weights_flat(FLOATS(weights_all(w), count)), FLOATS(base, count),
+                                   carry(held, count * sizeof *held));
     carry_back();
 }
 
-static void host_let_go(struct backend *b_, const struct update *update, float part, float *held)
+static void host_release(struct backend *b_, size_t count, const uint16_t *held, struct weights w)
+{
+    (void)b_;
+    device_of_tests->exchange.release(device_of_tests, count, carry(held, count * sizeof *held),
+                                      weights_flat(FLOATS(weights_all(w), count)));
+    carry_back();
+}
+
+static void host_let_go(struct backend *b_, const struct update *update, float part, uint16_t *held)
 {
     (void)b_;
     const size_t count = reach_of(update->count, update->index);
-    device_of_tests->exchange.let_go(device_of_tests, update, part, FLOATS(held, count));
+    device_of_tests->exchange.let_go(device_of_tests, update, part,
+                                     carry(held, count * sizeof *held));
     carry_back();
 }
 
@@ -297,12 +310,13 @@ static void host_round(struct backend *b_, enum half_type type, size_t count, co
     carry_back();
 }
 
-static void host_rebase(struct backend *b_, size_t count, const int32_t *host_base, float *w,
-                        int32_t *base)
+static void host_rebase(struct backend *b_, size_t first, size_t count, const int32_t *host_base,
+                        struct weights w, int32_t *base)
 {
     (void)b_;
-    device_of_tests->exchange.rebase(device_of_tests, count, host_base, FLOATS(w, count),
-                                     FLOATS(base, count));
+    device_of_tests->exchange.rebase(device_of_tests, first, count, host_base,
+                                     weights_flat(FLOATS(weights_all(w), first + count)),
+                                     FLOATS(base, first + count));
     carry_back();
 }
 
@@ -379,6 +393,7 @@ struct backend *host_backend(struct backend *device)
         .exchange.apply_own = host_apply_own,
         .exchange.rebase = host_rebase,
         .exchange.hold = host_hold,
+        .exchange.release = host_release,
         .exchange.let_go = host_let_go,
         .exchange.digest = host_digest,
         .exchange.follow = host_follow,

@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -92,6 +93,44 @@ static void an_update_touches_what_it_moves_alone(void **state)
     weights[0] = weights[1] = weights[10] = 9;
     caller_tensors_scatter_moved(&tensors, &update, weights);
     assert_true(singles[0][0] == 1 && singles[0][1] == 9 && half_of_float16(halves[0]) == 9);
+}
+
+static void those_of_float32_are_the_weights_themselves(void **state)
+{
+    float more[5];
+    struct caller_tensors all;
+    struct problem problem;
+    const struct hearsay_tensor given[] = {
+        {.name = "a", .data = singles, .shape = {2, 3}, .dimensions = 2, .device = HEARSAY_CPU},
+        {.name = "d", .data = more, .shape = {5}, .dimensions = 1, .device = HEARSAY_CPU},
+    };
+    (void)state;
+    assert_null(caller_tensors_parts(&tensors)); /* some are of sixteen bits */
+    assert_int_equal(caller_tensors_init(&all, given, 2, &problem), OK);
+    struct weights_part *parts = caller_tensors_parts(&all);
+    assert_non_null(parts);
+    assert_ptr_equal(parts[0].at, singles);
+    assert_true(parts[0].first == 0 && parts[0].count == 6);
+    assert_ptr_equal(parts[1].at, more);
+    assert_true(parts[1].first == 6 && parts[1].count == 5);
+    free(parts);
+    caller_tensors_free(&all);
+}
+
+static void what_shares_memory_is_refused(void **state)
+{
+    struct caller_tensors both;
+    struct problem problem;
+    struct hearsay_tensor given[] = {
+        {.name = "last", .data = singles[1], .shape = {3}, .dimensions = 1, .device = HEARSAY_CPU},
+        {.name = "whole", .data = singles, .shape = {2, 3}, .dimensions = 2, .device = HEARSAY_CPU},
+    };
+    (void)state;
+    assert_int_equal(caller_tensors_init(&both, given, 2, &problem), MALFORMED);
+    assert_non_null(strstr(problem.text, "tensors whole and last share memory"));
+    given[1].shape[0] = 1; /* the first row alone */
+    assert_int_equal(caller_tensors_init(&both, given, 2, &problem), OK);
+    caller_tensors_free(&both);
 }
 
 /* A hundred moves, each far below what sixteen bits tell apart, and one of the owner's. */
@@ -194,6 +233,8 @@ int main(void)
         TEST(a_range_goes_across_tensors),
         TEST(an_update_touches_what_it_moves_alone),
         TEST(on_a_gpu_an_update_touches_all),
+        TEST(those_of_float32_are_the_weights_themselves),
+        TEST(what_shares_memory_is_refused),
         TEST(small_moves_add_up_behind_sixteen_bits),
         cmocka_unit_test(each_number_of_sixteen_bits_goes_there_and_back),
         cmocka_unit_test(numbers_are_rounded_to_the_nearest_ties_to_even),

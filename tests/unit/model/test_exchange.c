@@ -91,8 +91,8 @@ static void a_survey_ends_with_the_last_entry(void **state)
         state_partly_moved();
         memcpy(since_before, base_at_last_publish, sizeof since_before);
         memset(expected, 0, sizeof expected);
-        const uint32_t picked = backend->exchange.survey(backend, &of, counts[i], weights, base,
-                                                         base_at_last_publish, bins);
+        const uint32_t picked = backend->exchange.survey(
+            backend, &of, counts[i], weights_flat(weights), base, base_at_last_publish, bins);
         uint32_t at = 0;
         for (uint32_t c = 0; c < P; c++) {
             const bool moves = c < counts[i] && base[c] != since_before[c];
@@ -121,7 +121,7 @@ static void a_survey_of_many_entries_lists_all(void **state)
     for (uint32_t c = 0; c < MANY; c++)
         w[c] = c % 3 == 0 ? -1.0f : 0.5f;
     const uint32_t picked =
-        backend->exchange.survey(backend, &of, MANY, w, zeros, also_zeros, bins);
+        backend->exchange.survey(backend, &of, MANY, weights_flat(w), zeros, also_zeros, bins);
     assert_int_equal(picked, MANY / 3 + 1);
     for (uint32_t i = 0; i < picked; i++)
         assert_int_equal(listed[i], 3 * i);
@@ -137,9 +137,9 @@ static void a_survey_notes_no_more_than_there_is_room_for(void **state)
     assert_true(all > 2000);
     const struct survey some = {.floor = 0.01f, .candidates = candidates, .candidates_max = 1500};
     candidates[1500] = 0xABCD;
-    assert_int_equal(
-        backend->exchange.survey(backend, &some, P, weights, base, base_at_last_publish, bins),
-        all);
+    assert_int_equal(backend->exchange.survey(backend, &some, P, weights_flat(weights), base,
+                                              base_at_last_publish, bins),
+                     all);
     assert_int_equal(candidates[1500], 0xABCD);
     assert_in_range(candidates[1499], 1499, P - 1);
 }
@@ -164,37 +164,44 @@ static void a_refinement_counts_the_parts_of_one_bin_among_the_candidates(void *
         in_it++;
     }
     assert_true(in_it > 100 && in_it < bins[bin]);
-    backend->exchange.refine(backend, P / 2, candidates, weights, base, bin, parts);
+    backend->exchange.refine(backend, P / 2, candidates, weights_flat(weights), base, bin, parts);
     assert_memory_equal(parts, expected, sizeof parts);
 }
 
 static void what_is_held_back_leaves_the_weights(void **state)
 {
     (void)state;
-    static float held[P];
+    static uint16_t held[P];
     random_state(4);
     memset(held, 0xFF, sizeof held);
-    backend->exchange.hold(backend, P, 0.75f, weights, base, held);
+    backend->exchange.hold(backend, P, 0.75f, weights_flat(weights), base, held);
     for (uint32_t c = 10; c < P; c++) {
         const float r = w_before[c] - QUANTUM * (float)base_before[c];
-        const float part = 0.75f * r, left = w_before[c] - part;
-        assert_memory_equal(&held[c], &part, sizeof part);
-        assert_memory_equal(&weights[c], &left, sizeof left);
+        const float part = half_of_bfloat16(held[c]), left = w_before[c] - part;
+        assert_int_equal(held[c], half_to_bfloat16(0.75f * r));
+        assert_memory_equal(&weights[c], &left, sizeof left); /* with what was rounded off */
+        w_before[c] = left + part;
     }
     assert_memory_equal(base, base_before, sizeof base);
+    backend->exchange.release(backend, P, held, weights_flat(weights));
+    assert_memory_equal(weights + 10, w_before + 10, sizeof weights - 10 * sizeof *weights);
 }
 
 static void what_others_have_said_is_let_go_as_far_as_it_is_held(void **state)
 {
     (void)state;
-    float held[] = {1, 1, -1, -0.25f, 0, 5}; /* entries 0 .. 5 */
+    const float before[] = {1, 1, -1, -0.25f, 0, 5}; /* entries 0 .. 5 */
+    uint16_t held[6];
+    for (int c = 0; c < 6; c++)
+        held[c] = half_to_bfloat16(before[c]);
     uint32_t indexes[] = {0, 1, 2, 3, 4};
     int8_t levels[] = {1, -1, -3, -3, 2};
     const struct update said = {
         .tau = 0.5f, .amount = 7, .count = 5, .index = indexes, .level = levels};
     const float expected[] = {0.75f, 1, -0.25f, 0, 0, 5};
     backend->exchange.let_go(backend, &said, 0.5f, held);
-    assert_memory_equal(held, expected, sizeof expected);
+    for (int c = 0; c < 6; c++)
+        assert_true(half_of_bfloat16(held[c]) == expected[c]);
 }
 
 static void a_cut_looks_at_nothing_else_than_what_was_picked(void **state)
@@ -204,7 +211,7 @@ static void a_cut_looks_at_nothing_else_than_what_was_picked(void **state)
     const uint32_t some[] = {3, 7, 1000, P - 1};
     weights[3] = weights[1000] = weights[P - 1] = 500;
     struct update cut = {.tau = 0.1f, .amount = 1, .index = index_, .level = level};
-    backend->exchange.cut(backend, 4, some, weights, base, P, &cut);
+    backend->exchange.cut(backend, 4, some, weights_flat(weights), base, P, &cut);
     assert_int_equal(cut.count, 3);
     assert_int_equal(cut.index[1], 1000);
 }
@@ -269,7 +276,7 @@ static void applying_moves_base_and_weights_alike(void **state)
     int8_t levels[] = {1, -3, LEVEL_MAX, -LEVEL_MAX};
     const struct update update = {
         .tau = 0.1f, .amount = 5000, .count = 4, .index = at, .level = levels};
-    backend->exchange.apply(backend, &update, weights, base);
+    backend->exchange.apply(backend, &update, weights_flat(weights), base);
     uint32_t next = 0;
     for (uint32_t c = 0; c < P; c++) {
         const int k = next < 4 && at[next] == c ? levels[next++] : 0;
@@ -294,8 +301,8 @@ static void a_survey_steps_on_with_the_base_first(void **state)
     memcpy(since_before, base_at_last_publish, sizeof base_at_last_publish);
     const struct survey survey = {
         .beta = 0.3f, .floor = 1000, .candidates = candidates, .candidates_max = P};
-    const uint32_t picked =
-        backend->exchange.survey(backend, &survey, P, weights, base, base_at_last_publish, bins);
+    const uint32_t picked = backend->exchange.survey(backend, &survey, P, weights_flat(weights),
+                                                     base, base_at_last_publish, bins);
     assert_int_equal(picked, 3); /* what is no number, after the step */
     for (uint32_t c = 0; c < P; c++) {
         const double step = c == 20 ? 3 : (double)base[c] - (double)since_before[c];

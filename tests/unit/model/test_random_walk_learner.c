@@ -206,39 +206,40 @@ static void the_account_holds_through_catching_up_and_coming_back(void **state)
 
 /* Defects planted in the backend, each of which the account must show. */
 
-static void apply_own_without_charging(struct backend *on, const struct update *update, float *w,
-                                       int32_t *base)
+static void apply_own_without_charging(struct backend *on, const struct update *update,
+                                       struct weights w, int32_t *base)
 {
     backend->exchange.apply(on, update, w, base);
 }
 
-static void rebase_base_alone(struct backend *on, size_t count, const int32_t *host_base, float *w,
-                              int32_t *base)
+static void rebase_base_alone(struct backend *on, size_t first, size_t count,
+                              const int32_t *host_base, struct weights w, int32_t *base)
 {
     (void)w;
-    backend->upload(on, base, host_base, count * sizeof *base);
+    backend->upload(on, base + first, host_base, count * sizeof *base);
 }
 
-static void apply_base_alone(struct backend *on, const struct update *update, float *w,
+static void apply_base_alone(struct backend *on, const struct update *update, struct weights w,
                              int32_t *base)
 {
     (void)w;
     float nowhere[P] = {0};
-    backend->exchange.apply(on, update, nowhere, base);
+    backend->exchange.apply(on, update, weights_flat(nowhere), base);
 }
 
 static void cut_without_publishing_own_weights(struct backend *on, uint32_t picked,
-                                               const uint32_t *candidates, float *w, int32_t *base,
-                                               uint32_t capacity, struct update *update)
+                                               const uint32_t *candidates, struct weights w,
+                                               int32_t *base, uint32_t capacity,
+                                               struct update *update)
 {
     float nowhere[P];
-    memcpy(nowhere, w, sizeof nowhere);
-    backend->exchange.cut(on, picked, candidates, nowhere, base, capacity, update);
+    memcpy(nowhere, weights_all(w), sizeof nowhere);
+    backend->exchange.cut(on, picked, candidates, weights_flat(nowhere), base, capacity, update);
 }
 
 static uint32_t step_on_twice_as_far(struct backend *on, const struct survey *survey, size_t count,
-                                     float *w, const int32_t *base, int32_t *base_at_last_publish,
-                                     uint32_t bins[HISTOGRAM_BINS])
+                                     struct weights w, const int32_t *base,
+                                     int32_t *base_at_last_publish, uint32_t bins[HISTOGRAM_BINS])
 {
     struct survey farther = *survey;
     farther.beta *= 2;
@@ -246,7 +247,8 @@ static uint32_t step_on_twice_as_far(struct backend *on, const struct survey *su
 }
 
 static void cut_and_lose_the_last(struct backend *on, uint32_t picked, const uint32_t *candidates,
-                                  float *w, int32_t *base, uint32_t capacity, struct update *update)
+                                  struct weights w, int32_t *base, uint32_t capacity,
+                                  struct update *update)
 {
     backend->exchange.cut(on, picked, candidates, w, base, capacity, update);
     if (update->count > 1)
@@ -293,7 +295,7 @@ static void the_account_shows_every_defect_of_the_exchange(void **state)
     assert_false(account_holds());
 }
 
-static void apply_and_spill(struct backend *on, const struct update *update, float *w,
+static void apply_and_spill(struct backend *on, const struct update *update, struct weights w,
                             int32_t *base)
 {
     backend->exchange.apply(on, update, w, base);

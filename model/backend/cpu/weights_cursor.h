@@ -1,0 +1,31 @@
+/* Weights (base/weights.h) one entry after the other, quick where the entries rise. */
+#ifndef HEARSAY_MODEL_BACKEND_CPU_WEIGHTS_CURSOR_H
+#define HEARSAY_MODEL_BACKEND_CPU_WEIGHTS_CURSOR_H
+
+#include "base/weights.h"
+
+struct weights_cursor {
+    struct weights weights;
+    struct weights_part here; /* the part of the last entry, from that on */
+};
+
+static inline struct weights_cursor weights_cursor(struct weights weights)
+{
+    return (struct weights_cursor){.weights = weights};
+}
+
+static inline float *weights_at(struct weights_cursor *cursor, uint32_t entry)
+{
+    if (entry - cursor->here.first >= cursor->here.count)
+        cursor->here = weights_part(cursor->weights, entry, SIZE_MAX);
+    return cursor->here.at + (entry - cursor->here.first);
+}
+
+/* A hint that an entry will be written to. */
+static inline void weights_prefetch(const struct weights_cursor *cursor, uint32_t entry)
+{
+    if (entry - cursor->here.first < cursor->here.count)
+        __builtin_prefetch(cursor->here.at + (entry - cursor->here.first), 1);
+}
+
+#endif
