@@ -13,8 +13,9 @@
 #include "world/u64_set.h"
 #include "world/world.h"
 
-#define SLACK_NS (4 * SECOND_NS) /* to notice, to send LEAVE, to close */
-#define TWICE    1.5             /* a node that begins to count anew may count late rumors twice */
+#define SLACK_NS   (4 * SECOND_NS) /* to notice, to send LEAVE, to close */
+#define STEPS_MOST 16              /* between two publications, where the node chooses how many */
+#define TWICE      1.5 /* a node that begins to count anew may count late rumors twice */
 
 void check_fail(struct check *check, const char *format, ...)
 {
@@ -281,7 +282,8 @@ static void check_progress(struct world *world, uint32_t i)
         return;
     const struct node_options *options = &at->options;
     const uint64_t step_ns = later(at->step_ns, at->step_ns_most);
-    const uint64_t most_ns = later(later(before_ns, now_ns), options->steps_min * step_ns);
+    const uint64_t steps = options->steps_min > 0 ? options->steps_min : STEPS_MOST;
+    const uint64_t most_ns = later(later(before_ns, now_ns), steps * step_ns);
     const uint64_t published_ns =
         later(later(at->published_ns, at->began_ns), world->wire.parties[i].paused_ns);
     if (!at->stepping)

@@ -90,7 +90,7 @@ static void draw_options(struct storm_plan *plan, struct rng *rng)
     options->block_entries = (uint32_t)spread_between(rng, 20, 1000);
     options->bytes_per_s = between(rng, 100, 400);
     options->interval_ns = between(rng, 500, 3000) * MILLI_NS;
-    options->steps_min = (uint32_t)between(rng, 1, 8);
+    options->steps_min = (uint32_t)between(rng, 0, 8);
     options->beta = has_gain ? 0 : 0.5 * rng_uniform(rng);
     options->held = has_gain ? 0 : -1;
     options->partition_s = (double)spread_between(rng, 1, 40);

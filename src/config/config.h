@@ -105,7 +105,7 @@ struct config_exchange {
     uint64_t downlink_max;      /* bytes per second from all neighbours; 0: no limit */
     uint64_t neighbour_max;     /* bytes per second to one neighbour; 0: no limit */
     double interval_s;          /* mean publish interval, or CONFIG_AUTO_REAL */
-    uint32_t steps_min;         /* local steps between two publications, at least */
+    uint32_t steps_min;         /* local steps between publications, at least; or CONFIG_AUTO */
     double density_max;         /* of the parameters in a publication, or CONFIG_AUTO_REAL */
     double tau;                 /* least published progress, or CONFIG_AUTO_REAL */
     double gain, beta;          /* outer step size and momentum, or CONFIG_AUTO_REAL */

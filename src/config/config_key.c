@@ -190,9 +190,9 @@ static const struct config_key keys[] = {
      .max = 3600, .unit = "s", .words = "auto",
      .help = "Mean time between publications, more where budgets save up slowly; auto: by delay "
              "and cost."},
-    {"exchange", "steps_min", CONFIG_U32, AT(exchange.steps_min), .initial = "16", .min = 1,
-     .max = 1000000, .unit = "steps",
-     .help = "Local steps between publications, at least; in the beginning fewer, if slow."},
+    {"exchange", "steps_min", CONFIG_U32, AT(exchange.steps_min), .initial = "auto", .min = 1,
+     .max = 1000000, .unit = "steps", .words = "auto",
+     .help = "Local steps between publications, at least; auto: 4 where links have room, or 16."},
     {"exchange", "density_max", CONFIG_REAL, AT(exchange.density_max), .initial = "auto",
      .min = 0.0001, .max = 1, .words = "auto",
      .help = "Part of the parameters in a publication, at most; auto: a tenth, or 16,384 entries."},

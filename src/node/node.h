@@ -93,15 +93,15 @@ struct node_options {
     uint64_t downlink_max;  /* bytes per second received from all together; 0: any */
     uint64_t neighbour_max; /* bytes per second sent to any one; 0: as its link allows */
     uint64_t interval_ns;   /* between two publications, in the mean; 0: as outer_step.h says */
-    uint32_t steps_min;     /* local steps between two publications */
-    float tau;              /* threshold of what is published; 0: what fits */
-    double gain;            /* 0: as outer_step.h says */
-    double beta;            /* outer momentum; < 0: as outer_step.h says */
-    double held;            /* part of what stays unpublished that leaves the weights; < 0: auto */
-    double momentum;        /* of the local optimizer, in [0, 1) */
-    double partition_s;     /* sides that both learned alone for longer merge (partition.c) */
-    bool weigh_throughput;  /* shares by samples per second; no: equal ones */
-    size_t log_bytes;       /* of the rumor log */
+    uint32_t steps_min;    /* local steps between two publications; 0: by rate/publish_schedule.c */
+    float tau;             /* threshold of what is published; 0: what fits */
+    double gain;           /* 0: as outer_step.h says */
+    double beta;           /* outer momentum; < 0: as outer_step.h says */
+    double held;           /* part of what stays unpublished that leaves the weights; < 0: auto */
+    double momentum;       /* of the local optimizer, in [0, 1) */
+    double partition_s;    /* sides that both learned alone for longer merge (partition.c) */
+    bool weigh_throughput; /* shares by samples per second; no: equal ones */
+    size_t log_bytes;      /* of the rumor log */
     uint64_t serve_bytes_per_s; /* of blocks to others, while training; 0: no bound; or AUTO */
     uint64_t save_ns;           /* between two checkpoints; 0: none */
     uint64_t grace_ns;          /* leaving takes no longer */

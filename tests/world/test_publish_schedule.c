@@ -234,6 +234,31 @@ static void what_is_fixed_stays_as_it_is(void **state)
     assert_true(stats_of(0).interval_s == 0.25);
 }
 
+/* Publications in twenty seconds of an interval of four steps, with such a budget. */
+static uint64_t told_with(uint64_t bytes_per_s, uint32_t steps_min)
+{
+    struct node_options options = free_options();
+    options.interval_ns = 80 * MILLI_NS;
+    options.bytes_per_s = bytes_per_s;
+    options.steps_min = steps_min;
+    world_free(&world); /* of the time before, or of the setup */
+    begin_world(1);
+    start_swarm(4, &options);
+    run(20 * SECOND_NS);
+    const uint64_t before = told_by(0);
+    run(20 * SECOND_NS);
+    return told_by(0) - before;
+}
+
+static void thin_lines_make_for_fuller_publications_and_not_for_more(void **state)
+{
+    (void)state;
+    const uint64_t rich = told_with(100000, 0), thin = told_with(300, 0);
+    assert_in_range(rich, 180, 250);              /* 20 s / 80 ms, and a step */
+    assert_in_range(thin, 50, 63);                /* 20 s / 16 steps */
+    assert_in_range(told_with(300, 5), 150, 200); /* 20 s / 5 steps: as it was told */
+}
+
 static void who_leaves_tells_at_once(void **state)
 {
     (void)state;
@@ -365,6 +390,8 @@ int main(void)
                                         world_begins, world_ends),
         cmocka_unit_test_setup_teardown(what_is_rarely_published_counts_for_more, world_begins,
                                         world_ends),
+        cmocka_unit_test_setup_teardown(thin_lines_make_for_fuller_publications_and_not_for_more,
+                                        world_begins, world_ends),
         cmocka_unit_test_setup_teardown(who_leaves_tells_at_once, world_begins, world_ends),
     };
     return cmocka_run_group_tests(tests, open_all, close_all);

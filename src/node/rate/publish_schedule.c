@@ -10,7 +10,11 @@
 #define WAIT_LEAST   0.5                    /* of the interval, between two publications */
 #define WAIT_MOST    1.5                    /* of the interval */
 #define ANSWER_STEPS (2 * OUTER_STEP_STEPS) /* until what was published has been answered */
-#define RATE_MIN     1e-6 /* of a node that has stopped: 0 would mean not known yet */
+#define FULL_STEPS   4            /* between two publications, where the budget lets both be full */
+#define WAITED_STEPS ANSWER_STEPS /* where it does not: what all say is answered by then */
+#define CUT          0.8          /* of what a publication might take: it was cut to that */
+#define FULL_GROWS   1.25         /* where it was, more is saved up for the next one */
+#define RATE_MIN     1e-6         /* of a node that has stopped: 0 would mean not known yet */
 
 static int compare(const void *a, const void *b)
 {
@@ -101,21 +105,42 @@ void publish_schedule_draw_wait(struct publish_schedule *schedule, double least,
     schedule->wait = least + (most - least) * drawn;
 }
 
-/* Enough for a publication? In the beginning a second of learning is, where steps take long. */
-static bool has_learned(const struct node *node)
-{
-    const struct publish_schedule *schedule = &node->rate->schedule;
-    return schedule->steps_since >= node->options.steps_min ||
-           (schedule->publications < OUTER_STEP_BEGINNING &&
-            schedule->steps_since * schedule->step_s >= OUTER_STEP_FIRST_S);
-}
-
 /* As things are now: where a moment has been bad, its interval is not waited for. */
 uint64_t publish_schedule_wait_ns(const struct node *node)
 {
     const struct publish_schedule *schedule = &node->rate->schedule;
     CHECK(schedule->outer_step.interval_s > 0 && schedule->wait >= 0);
     return (uint64_t)(1e9 * schedule->outer_step.interval_s * schedule->wait);
+}
+
+/* What the budget has saved up since the last publication. */
+static double due_bytes(const struct node *node)
+{
+    CHECK(node->now_ns >= node->rate->schedule.published_ns);
+    const uint64_t span_ns = node->now_ns - node->rate->schedule.published_ns;
+    const uint64_t wait_ns = publish_schedule_wait_ns(node);
+    const uint64_t most_ns = wait_ns > PUBLISH_SPAN_NS ? wait_ns : PUBLISH_SPAN_NS;
+    const double seconds = (double)(span_ns < most_ns ? span_ns : most_ns) * 1e-9;
+    return node->rate->budget.bytes_per_s * seconds;
+}
+
+/* Where lines have room, more publications are worth it; where they have not, fuller ones are. */
+static double steps_least(const struct node *node)
+{
+    const struct publish_schedule *schedule = &node->rate->schedule;
+    if (node->options.steps_min > 0)
+        return node->options.steps_min;
+    const bool is_full = schedule->full_bytes > 0 && due_bytes(node) >= schedule->full_bytes;
+    return is_full ? FULL_STEPS : WAITED_STEPS;
+}
+
+/* Enough for a publication? In the beginning a second of learning is, where steps take long. */
+static bool has_learned(const struct node *node)
+{
+    const struct publish_schedule *schedule = &node->rate->schedule;
+    return schedule->steps_since >= steps_least(node) ||
+           (schedule->publications < OUTER_STEP_BEGINNING &&
+            schedule->steps_since * schedule->step_s >= OUTER_STEP_FIRST_S);
 }
 
 uint64_t node_interval_ns_max(const struct node *node)
@@ -143,17 +168,6 @@ void publish_schedule_hurry(struct node *node)
     CHECK(node->options.trains || !may);
     if (may)
         publishing_move(node, PUBLISHING_WANTED);
-}
-
-/* What the budget has saved up since the last publication. */
-static double due_bytes(const struct node *node)
-{
-    CHECK(node->now_ns >= node->rate->schedule.published_ns);
-    const uint64_t span_ns = node->now_ns - node->rate->schedule.published_ns;
-    const uint64_t wait_ns = publish_schedule_wait_ns(node);
-    const uint64_t most_ns = wait_ns > PUBLISH_SPAN_NS ? wait_ns : PUBLISH_SPAN_NS;
-    const double seconds = (double)(span_ns < most_ns ? span_ns : most_ns) * 1e-9;
-    return node->rate->budget.bytes_per_s * seconds;
 }
 
 /* However much the budget allows: this much the log has room for (rumor_log.h). */
@@ -220,6 +234,7 @@ void publish_schedule_begin(struct node *node, const struct publish_facts *facts
         .last = schedule->is_last,
     };
     CHECK(action->terms.budget_bytes > 0);
+    schedule->allowed_bytes = action->terms.budget_bytes;
     publishing_move(node, PUBLISHING_OUT);
     schedule->span_ns = node->now_ns - schedule->published_ns;
     schedule->published_ns = node->now_ns;
@@ -242,11 +257,23 @@ static void measure_publication(struct publish_schedule *schedule, uint64_t took
         schedule->publications > 1 ? 0.8 * schedule->publish_s + 0.2 * took_s : took_s;
 }
 
+/* What a publication takes that is not cut to its budget. Not known before one was not. */
+static void measure_full(struct publish_schedule *schedule, uint64_t bytes)
+{
+    CHECK(schedule->allowed_bytes > 0);
+    const double took = fmax((double)bytes, 1);
+    if (took < CUT * schedule->allowed_bytes)
+        schedule->full_bytes = took;
+    else if (schedule->full_bytes > 0)
+        schedule->full_bytes = fmax(schedule->full_bytes, FULL_GROWS * took);
+}
+
 bool publish_schedule_end(struct node *node, uint64_t bytes, const struct update *update,
                           uint64_t took_ns)
 {
     struct publish_schedule *schedule = &node->rate->schedule;
     measure_publication(schedule, took_ns);
+    measure_full(schedule, bytes);
     budget_on_published(node, bytes);
     schedule->rareness = rareness(schedule, update);
     schedule->last_bytes = bytes;

@@ -66,6 +66,8 @@ struct publish_schedule {
     struct rng waits;             /* where they are drawn */
     uint32_t publications;        /* so far */
     uint64_t last_bytes;          /* what the rumors of the last one took */
+    uint32_t allowed_bytes;       /* what the last one might take */
+    double full_bytes;            /* what one takes that is not cut to that; 0: not known */
     uint64_t steps;               /* local steps, in all */
     uint64_t samples;             /* samples learned here, in all */
     uint32_t steps_since;         /* steps since the last publication */
