@@ -23,6 +23,7 @@ readonly usage='options:
   --steps-per-s X   of each process at most (default 5); 0: no limit
   --seconds S       a run ends then (default: it does not)
   --python FILE     with torch (default python3)
+  --set SECTION.KEY=VALUE  one more setting of the nodes; may be repeated
   --out DIR         default ./bench_package
   --help            print this'
 
@@ -36,7 +37,7 @@ export OPENBLAS_NUM_THREADS=1 OMP_NUM_THREADS=1 PYTHONPATH=$root/src/python PYTH
 export HEARSAY_LIBRARY=$root/build/libhearsay.so HEARSAY_PROGRAM=$root/build/hearsay
 
 point=10/40 samples=64000 rate=0.004 steps_per_s=5 seconds=1e9 python=python3 out=bench_package
-runs=() pids=()
+runs=() pids=() sets=()
 
 fail() {
     printf 'bench_package: %s\n' "$*" >&2
@@ -52,6 +53,7 @@ parse() {
         --steps-per-s) steps_per_s=${2?} && shift ;;
         --seconds) seconds=${2?} && shift ;;
         --python) python=${2?} && shift ;;
+        --set) sets+=("${2?}") && shift ;;
         --out) out=${2?} && shift ;;
         --help) sed -n '2,/^set /{/^set /d;s/^#$//;s/^# //;p}' "${BASH_SOURCE[0]}" && printf '\n%s\n' "$usage" && exit 0 ;;
         -*) fail "no option $1; see --help" ;;
@@ -88,6 +90,9 @@ start_node() { # number, numbers at the end
     printf '%s\n' '[node]' "listen = 10.0.0.$i:7770" "peers = ${peers:-\"\"}" "identity = $folder/$i/node.key" \
         "swarm_key = $folder/swarm.key" "state_dir = $folder/$i/state" "log = $folder/$i/log" \
         >"$folder/$i/node.conf"
+    for set in "${sets[@]}"; do
+        printf '[%s]\n%s\n' "${set%%.*}" "${set#*.}" >>"$folder/$i/node.conf"
+    done
     within=(ip netns exec "node$i")
     start "$i" hearsay --steps-per-s "$steps_per_s" --at-end "$2"
     within=()

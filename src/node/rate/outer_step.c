@@ -10,7 +10,7 @@
 #define MOMENTUM_TAKEN (1.0 / 3) /* of a learner's own */
 #define HEAD_BYTES     150.0     /* of a rumor, its signature, record and message (threshold.c) */
 #define HEAD_PART      0.05      /* of what is published */
-#define PUBLISH_PART   0.02      /* of a learner's time, for cutting publications */
+#define PUBLISH_PART   0.0125    /* of a learner's time, for cutting publications */
 
 double outer_step_hops(uint32_t live, uint32_t mesh, uint32_t degree)
 {

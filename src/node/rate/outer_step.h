@@ -13,11 +13,11 @@
  *               times the hops to most of them, and OUTER_STEP_STEPS steps, in which they react.
  *   interval  = reaction, times half the square root of n if that is more than 1. It is at least so
  *               long that a rumor's head is a twentieth of what is published and that cutting it
- *               takes the learner a fiftieth of its time, and at least OUTER_STEP_S, below which
- *               nothing is gained. The first six intervals are shorter,
- *               the first of them one reaction, and none is longer than a second: then all learn
- *               the same, applying it is worth more than averaging noise, and each publication
- *               finds out more of what the lines carry.
+ *               takes the learner an eightieth of its time, and at least OUTER_STEP_S, below which
+ *               nothing is gained. The first six intervals are shorter, the first of them one
+ *               reaction, and none is longer than a second: then all learn the same, applying it
+ *               is worth more than averaging noise, and each publication finds out more of what
+ *               the lines carry.
  *   gain      = interval / reaction, between 1 and the square root of n. OUTER_STEP_S buys none;
  *               during the first six publications it is already what it will be.
  *   beta      = (0.6 - a third of the local momentum) / gain; less where a shorter interval was

@@ -76,14 +76,14 @@ static void many_tell_often_at_first_and_as_boldly(void **state)
     assert_near(outer_step_of(&measured).interval_s, 0.2 + 8 * 0.0125);
 }
 
-/* 20 ms of a learner's time are a fiftieth of a second. */
+/* 12.5 ms of a learner's time are an eightieth of a second. */
 static void where_cutting_takes_long_it_is_done_more_rarely(void **state)
 {
     (void)state;
     struct outer_step_measured measured = usual();
     measured.publish_s = 0.001;
     assert_near(outer_step_of(&measured).interval_s, 0.2 + 8 * 0.0125);
-    measured.publish_s = 0.02;
+    measured.publish_s = 0.0125;
     assert_near(outer_step_of(&measured).interval_s, 1);
     assert_near(outer_step_of(&measured).gain, 2); /* no more than the root of four */
     measured.publications = 3;
