@@ -255,6 +255,7 @@ static void thin_lines_make_for_fuller_publications_and_not_for_more(void **stat
     (void)state;
     const uint64_t rich = told_with(100000, 0), thin = told_with(300, 0);
     assert_in_range(rich, 180, 250);              /* 20 s / 80 ms, and a step */
+    assert_in_range(told_with(1600, 0), 90, 106); /* 20 s / 320 bytes or so, a full one */
     assert_in_range(thin, 50, 63);                /* 20 s / 16 steps */
     assert_in_range(told_with(300, 5), 150, 200); /* 20 s / 5 steps: as it was told */
 }
