@@ -228,8 +228,8 @@ struct exchange_operations {
                  uint16_t *held);
     /* w += held. */
     void (*release)(struct backend *, size_t count, const uint16_t *held, struct weights w);
-    /* held -= part·tau·k, rounded likewise, as far as it goes: 0 is not passed, and where held and
-     * k differ in sign it stays. */
+    /* held -= part·tau·k, rounded likewise, so that less than half of what bfloat16 tells apart
+     * stays, as far as it goes: 0 is not passed, and where held and k differ in sign it stays. */
     void (*let_go)(struct backend *, const struct update *host_update, float part, uint16_t *held);
     /* The cosine of the angle between an update and the residual, over the entries of the update:
      * Σ k·r / sqrt(Σ k² · Σ r²); 0 where r is. It waits for what was asked for before. */

@@ -37,7 +37,7 @@ SETTINGS = {
     "all shares equal (throughput not weighed)": {"exchange.weigh_throughput": "no"},
     "fixed threshold, 0.01": {"exchange.tau": "0.01"},
     "fixed interval, 0.25 s": {"exchange.interval_s": "0.25"},
-    "tells after 1 step (of 16)": {"exchange.steps_min": "1"},
+    "tells after 1 step": {"exchange.steps_min": "1"},
     "tells after 1 step, rate 0.01": {"exchange.steps_min": "1", "train.rate": "0.01"},
     "batches of 16 (of 32), rate 0.01": {"train.batch": "16", "train.rate": "0.01"},
     "no base momentum": {"exchange.beta": "0"},

@@ -261,7 +261,9 @@ static void measure_publication(struct publish_schedule *schedule, uint64_t took
 static void measure_full(struct publish_schedule *schedule, uint64_t bytes)
 {
     CHECK(schedule->allowed_bytes > 0);
-    const double took = fmax((double)bytes, 1);
+    const double took = (double)bytes;
+    if (bytes == 0) /* there was nothing, or weights were lost */
+        return;
     if (took < CUT * schedule->allowed_bytes)
         schedule->full_bytes = took;
     else if (schedule->full_bytes > 0)

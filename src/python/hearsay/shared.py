@@ -24,7 +24,8 @@ _VARIANCE_MIN = 1e-12
 
 
 def _named(model: torch.nn.Module) -> Iterator[tuple[str, torch.Tensor]]:
-    """Parameters that are trained, each once, and the statistics that a model which is used needs."""
+    """Parameters that are trained and the statistics that a model which is used needs, each once."""
+    seen: set[int] = set()
     for name, parameter in model.named_parameters():
         if parameter.requires_grad:
             yield name, parameter
@@ -33,7 +34,8 @@ def _named(model: torch.nn.Module) -> Iterator[tuple[str, torch.Tensor]]:
             dot = prefix + "." if prefix else ""
             for name in ("running_mean", "running_var"):
                 statistic = getattr(module, name)
-                if statistic is not None:
+                if statistic is not None and id(statistic) not in seen:
+                    seen.add(id(statistic))
                     yield dot + name, statistic
 
 
