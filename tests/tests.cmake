@@ -38,6 +38,7 @@ foreach(NAME ako_parts adpsgd gosgd sgp strom threshold_strategy gaia downpour d
 endforeach()
 target_compile_definitions(test_protocol PRIVATE
   PROTOCOL_PAGE="${CMAKE_SOURCE_DIR}/net/README.md") # it looks up its test vectors
+add_unit_tests(unit/executor "support_base;executor")
 add_unit_tests(unit/page "support_base;page")
 add_unit_tests(unit/web "support_base;web")
 add_unit_tests(unit/daemon "support_base;commands")

@@ -164,7 +164,6 @@ struct adam {
 #define BIN_PARTS      256
 
 struct survey {
-    float beta;              /* outer momentum: w moves by so much of what the base did */
     float floor;             /* smaller residuals are passed over; 0: none are */
     uint32_t *candidates;    /* [candidates_max] indices */
     uint32_t candidates_max; /* further ones are counted, not listed */
@@ -189,34 +188,31 @@ struct backend;
 /* The exchange: gradient compression with error feedback (exchange/replica.h). The residual r = w -
  * QUANTUM·base is derived here and stored nowhere. Weights in parts are the CPU's alone. */
 struct exchange_operations {
-    /* The one pass over all entries before a publication. Takes the outer step: where base and
-     * base_at_last_publish differ, w += beta·QUANTUM·(base - base_at_last_publish), and they become
-     * equal. Then counts every entry whose |r| is at least the floor, or is NaN:
-     * host_bins[float bits of |r| >> BIN_BITS]++ (a NaN one above infinity's), from cleared bins,
-     * and lists its index in candidates, in order, as long as there is room. Returns how many such
-     * entries there are. */
+    /* The one pass over all entries before a publication. Counts every entry whose |r| is at least
+     * the floor, or is NaN: host_bins[float bits of |r| >> BIN_BITS]++ (a NaN one above
+     * infinity's), from cleared bins, and lists its index in candidates, in order, as long as there
+     * is room. Returns how many such entries there are. */
     uint32_t (*survey)(struct backend *, const struct survey *survey, size_t count,
-                       struct weights w, const int32_t *base, int32_t *base_at_last_publish,
-                       uint32_t host_bins[HISTOGRAM_BINS]);
+                       struct weights w, const int32_t *base, uint32_t host_bins[HISTOGRAM_BINS]);
     /* A histogram within one bin, of candidates[found]: host_parts[part of the bin]++ for those
      * whose |r| lies in it, from cleared parts. */
     void (*refine)(struct backend *, uint32_t found, const uint32_t *candidates, struct weights w,
                    const int32_t *base, uint32_t bin, uint32_t host_parts[BIN_PARTS]);
     /* Cuts from candidates[found] each entry with level k = trunc(r / tau) != 0, clamped to
      * ±update_level_max(amount), into host_update (at most capacity): base += amount·k,
-     * w += (QUANTUM·amount - tau)·k. A residual that is not finite stays here: it would spread what
-     * broke. host_update->tau and ->amount are given; ->count is set. */
-    void (*cut)(struct backend *, uint32_t found, const uint32_t *candidates, struct weights w,
-                int32_t *base, uint32_t capacity, struct update *host_update);
-    /* base += amount·k, w += QUANTUM·amount·k. */
-    void (*apply)(struct backend *, const struct update *host_update, struct weights w,
+     * w += ((1 + beta)·QUANTUM·amount - tau)·k. A residual that is not finite stays here: it would
+     * spread what broke. host_update->tau and ->amount are given; ->count is set. */
+    void (*cut)(struct backend *, uint32_t found, const uint32_t *candidates, float beta,
+                struct weights w, int32_t *base, uint32_t capacity, struct update *host_update);
+    /* base += amount·k, w += (1 + beta)·QUANTUM·amount·k. */
+    void (*apply)(struct backend *, const struct update *host_update, float beta, struct weights w,
                   int32_t *base);
     /* The same for an update that an earlier incarnation of this node cut: the residual pays for it
-     * as far as it goes. base += amount·k, w += QUANTUM·amount·k - taken; taken = 0 where r and k
-     * differ in sign, else the smaller of |r| and tau·|k|, with that sign. Where r holds all of it,
-     * w becomes what cut would have made of it, bit for bit. */
-    void (*apply_own)(struct backend *, const struct update *host_update, struct weights w,
-                      int32_t *base);
+     * as far as it goes. base += amount·k, w += (1 + beta)·QUANTUM·amount·k - taken; taken = 0
+     * where r and k differ in sign, else the smaller of |r| and tau·|k|, with that sign. Where r
+     * holds all of it, w becomes what cut would have made of it, bit for bit. */
+    void (*apply_own)(struct backend *, const struct update *host_update, float beta,
+                      struct weights w, int32_t *base);
     /* base = host_base[count], w = QUANTUM·base + r, for the entries from `first` on: the base
      * moves and the residual stays. w stays as it is, bit for bit, where base does; and w ==
      * QUANTUM·base stays so, bit for bit. */

@@ -1,6 +1,5 @@
 #include "exchange/replica.h"
 
-#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -51,7 +50,6 @@ void replica_init(struct replica *replica, struct arena *arena, struct backend *
         .weights = weights_flat(own),
         .own = own,
         .base = backend->take(backend, bytes),
-        .base_at_last_publish = backend->take(backend, bytes),
         .published = {.index = arena_take(arena, density_max, sizeof(uint32_t)),
                       .level = arena_take(arena, density_max, sizeof(int8_t))},
         .density_max = density_max,
@@ -75,7 +73,6 @@ static void begin_piece(struct replica *replica, size_t first, size_t count, con
         start[c] = QUANTUM * (float)units[c];
     }
     backend->upload(backend, replica->base + first, units, count * sizeof *units);
-    backend->upload(backend, replica->base_at_last_publish + first, units, count * sizeof *units);
     upload_weights(replica, first, count, start);
 }
 
@@ -118,17 +115,14 @@ static uint32_t capacity(const struct replica *replica, uint32_t budget_bytes)
                                                                            : fits;
 }
 
-static uint32_t survey(struct replica *replica, float beta, float floor,
-                       uint32_t bins[static HISTOGRAM_BINS])
+static uint32_t survey(struct replica *replica, float floor, uint32_t bins[static HISTOGRAM_BINS])
 {
     CHECK(floor >= 0);
-    const struct survey survey = {.beta = beta,
-                                  .floor = floor,
+    const struct survey survey = {.floor = floor,
                                   .candidates = replica->candidates,
                                   .candidates_max = replica->candidates_max};
     return replica->backend->exchange.survey(replica->backend, &survey, replica->parameters,
-                                             replica->weights, replica->base,
-                                             replica->base_at_last_publish, bins);
+                                             replica->weights, replica->base, bins);
 }
 
 /* Refines tau within the bin that does not fit as a whole; its entries are then candidates. */
@@ -139,7 +133,7 @@ static void split_tau(struct replica *replica, struct threshold *chosen, size_t 
     if (chosen->split == 0)
         return;
     if (*found > replica->candidates_max)
-        *found = survey(replica, 0, threshold_edge(chosen->split), bins);
+        *found = survey(replica, threshold_edge(chosen->split), bins);
     if (*found > replica->candidates_max)
         return;
     replica->backend->exchange.refine(replica->backend, *found, replica->candidates,
@@ -154,7 +148,7 @@ static float choose_tau(struct replica *replica, const struct publish_terms *ter
     uint32_t bins[HISTOGRAM_BINS]; /* on the stack: many replicas share one cache */
     const float floor = terms->tau > 0 ? terms->tau : replica->floor;
     size_ratio_learn(&replica->size_ratio, terms->last_bytes);
-    *found = survey(replica, (float)terms->beta, floor, bins);
+    *found = survey(replica, floor, bins);
     replica->lost = threshold_lost(bins);
     if (terms->tau > 0)
         return terms->tau;
@@ -163,7 +157,7 @@ static float choose_tau(struct replica *replica, const struct publish_terms *ter
     struct threshold chosen =
         threshold_choose(bins, floor, replica->parameters, replica->density_max, budget_bytes);
     if (chosen.tau == TAU_BELOW) {
-        *found = survey(replica, 0, 0, bins);
+        *found = survey(replica, 0, bins);
         chosen = threshold_choose(bins, 0, replica->parameters, replica->density_max, budget_bytes);
     }
     split_tau(replica, &chosen, budget_bytes, bins, found);
@@ -189,13 +183,13 @@ static void publish(struct replica *replica, const struct publish_terms *terms)
     published->amount = amount_of(part, published->tau);
     if (found > replica->candidates_max) { /* candidates of a lower floor were left out */
         uint32_t bins[HISTOGRAM_BINS];
-        found = survey(replica, 0, published->tau, bins);
+        found = survey(replica, published->tau, bins);
     }
     found = found < replica->candidates_max ? found : replica->candidates_max;
     CHECK(published->tau > 0 && published->tau <= TAU_MAX && published->amount <= AMOUNT_MAX);
-    replica->backend->exchange.cut(replica->backend, found, replica->candidates, replica->weights,
-                                   replica->base, capacity(replica, terms->budget_bytes),
-                                   published);
+    replica->backend->exchange.cut(replica->backend, found, replica->candidates, (float)terms->beta,
+                                   replica->weights, replica->base,
+                                   capacity(replica, terms->budget_bytes), published);
     CHECK(published->count <= replica->density_max);
 }
 
@@ -251,16 +245,17 @@ static void check_update(const struct replica *replica, const struct update *upd
     CHECK(update->count == 0 || update->index[update->count - 1] < replica->parameters);
 }
 
-void replica_apply(struct replica *replica, const struct update *update)
+void replica_apply(struct replica *replica, const struct update *update, float beta)
 {
+    struct backend *backend = replica->backend;
     check_update(replica, update);
-    replica->backend->exchange.apply(replica->backend, update, replica->weights, replica->base);
+    backend->exchange.apply(backend, update, beta, replica->weights, replica->base);
     if (!replica->is_holding || replica->echo.share == 0)
         return;
     echo_on_applied(&replica->echo, &replica->published, update);
     const double part = echo_spoken_for(&replica->echo, update);
     if (part > 0)
-        replica->backend->exchange.let_go(replica->backend, update, (float)part, replica->held);
+        backend->exchange.let_go(backend, update, (float)part, replica->held);
 }
 
 double replica_agreement(const struct replica *replica, const struct update *update)
@@ -271,11 +266,12 @@ double replica_agreement(const struct replica *replica, const struct update *upd
     return isfinite(agreement) ? fmax(fmin(agreement, 1), -1) : 0; /* a weight may be no number */
 }
 
-void replica_apply_own(struct replica *replica, const struct update *update)
+void replica_apply_own(struct replica *replica, const struct update *update, float beta)
 {
+    struct backend *backend = replica->backend;
     check_update(replica, update);
     replica_release(replica);
-    replica->backend->exchange.apply_own(replica->backend, update, replica->weights, replica->base);
+    backend->exchange.apply_own(backend, update, beta, replica->weights, replica->base);
 }
 
 uint64_t replica_digest(const struct replica *replica)
@@ -350,26 +346,13 @@ void replica_write_block(struct replica *replica, size_t first, size_t count, co
                          bool keep_weights)
 {
     struct backend *backend = replica->backend;
-    const size_t bytes = count * sizeof *host;
     check_block(replica, first, count);
-    if (keep_weights)
-        backend->upload(backend, replica->base + first, host, bytes);
-    else
-        backend->exchange.rebase(backend, first, count, host, replica->weights, replica->base);
-    backend->upload(backend, replica->base_at_last_publish + first, host, bytes);
-    if (keep_weights)
+    if (keep_weights) {
+        backend->upload(backend, replica->base + first, host, count * sizeof *host);
         settle(replica);
-}
-
-/* A survey that lists nothing. */
-void replica_outer_step(struct replica *replica, size_t end, float beta)
-{
-    uint32_t bins[HISTOGRAM_BINS];
-    const struct survey survey = {
-        .beta = beta, .floor = FLT_MAX, .candidates = replica->candidates};
-    CHECK(end <= replica->parameters);
-    (void)replica->backend->exchange.survey(replica->backend, &survey, end, replica->weights,
-                                            replica->base, replica->base_at_last_publish, bins);
+    } else {
+        backend->exchange.rebase(backend, first, count, host, replica->weights, replica->base);
+    }
 }
 
 void replica_save(const struct replica *replica, struct learner_state *state)
@@ -378,8 +361,6 @@ void replica_save(const struct replica *replica, struct learner_state *state)
     const size_t first = state->first, bytes = state->parameters * sizeof(float);
     check_block(replica, first, state->parameters);
     backend->download(backend, state->base, replica->base + first, bytes);
-    backend->download(backend, state->base_at_last_publish, replica->base_at_last_publish + first,
-                      bytes);
     download_weights(replica, first, state->parameters, state->weights);
 }
 
@@ -390,8 +371,6 @@ void replica_restore(struct replica *replica, const struct learner_state *state)
     check_block(replica, first, state->parameters);
     replica->is_holding = false;
     backend->upload(backend, replica->base + first, state->base, bytes);
-    backend->upload(backend, replica->base_at_last_publish + first, state->base_at_last_publish,
-                    bytes);
     upload_weights(replica, first, state->parameters, state->weights);
     settle(replica);
 }
@@ -400,7 +379,6 @@ void replica_free(struct replica *replica)
 {
     replica->backend->give(replica->backend, replica->own);
     replica->backend->give(replica->backend, replica->base);
-    replica->backend->give(replica->backend, replica->base_at_last_publish);
     replica->backend->give(replica->backend, replica->held);
     replica->backend->give(replica->backend, replica->candidates);
 }

@@ -17,9 +17,10 @@
  * both. What is held is progress on trial: gradients were not computed where it leads. Told at once
  * it would throw the base far off, so a publication that holds nothing back, as that of a node that
  * leaves or is alone, forgets it, and so does a restored state; and so much of it is let go as
- * others have said for this node (echo.h). The outer momentum (beta) moves the weights on along
- * what the base did since the last publication, as in DiLoCo (Douillard et al. 2023) and SlowMo
- * (Wang et al. 2020).
+ * others have said for this node (echo.h). With each update, of this node or another, the weights
+ * move on beyond the base, by beta of what the base does: the outer momentum, as in DiLoCo
+ * (Douillard et al. 2023) and SlowMo (Wang et al. 2020). It is part of the residual, and so
+ * published in its turn.
  *
  * Adding integers commutes: replicas that applied the same updates have the same base, bit for bit,
  * in whatever order (tests/unit/model/test_replica.c, test_learner.c).
@@ -38,22 +39,21 @@
 #include "training/learner_state.h"
 
 struct replica {
-    struct backend *backend;       /* lent; holds the vectors */
-    size_t parameters;             /* P */
-    struct weights weights;        /* [P] */
-    float *own;                    /* [P], where they are at first; or NULL */
-    int32_t *base;                 /* [P], in units of QUANTUM */
-    int32_t *base_at_last_publish; /* [P]: what the outer momentum starts from */
-    uint16_t *held;                /* [P] bfloat16: unpublished, and not in the weights; or NULL */
-    bool is_holding;               /* held is of the last publication; else it is void */
-    uint32_t lost;                 /* weights that were no numbers at the last publication */
-    struct update published;       /* the last publication, in host memory */
-    uint32_t density_max;          /* entries of one publication at most */
-    uint32_t *candidates;          /* [candidates_max]: entries that the filter may let through */
-    uint32_t candidates_max;       /* more are found by another pass */
-    float floor;                   /* the next tau is hardly ever below it; 0: not known */
-    struct size_ratio size_ratio;  /* what publications really take of their estimates */
-    struct echo echo;              /* how far a publication of ours stands for all */
+    struct backend *backend;      /* lent; holds the vectors */
+    size_t parameters;            /* P */
+    struct weights weights;       /* [P] */
+    float *own;                   /* [P], where they are at first; or NULL */
+    int32_t *base;                /* [P], in units of QUANTUM */
+    uint16_t *held;               /* [P] bfloat16: unpublished, and not in the weights; or NULL */
+    bool is_holding;              /* held is of the last publication; else it is void */
+    uint32_t lost;                /* weights that were no numbers at the last publication */
+    struct update published;      /* the last publication, in host memory */
+    uint32_t density_max;         /* entries of one publication at most */
+    uint32_t *candidates;         /* [candidates_max]: entries that the filter may let through */
+    uint32_t candidates_max;      /* more are found by another pass */
+    float floor;                  /* the next tau is hardly ever below it; 0: not known */
+    struct size_ratio size_ratio; /* what publications really take of their estimates */
+    struct echo echo;             /* how far a publication of ours stands for all */
 };
 
 /* host_init[P] float32: b0; or NULL: zeros, until replica_begin_part. 1 <= density_max <= P. */
@@ -64,9 +64,9 @@ void replica_init(struct replica *replica, struct arena *arena, struct backend *
 void replica_begin_part(struct replica *replica, size_t first, size_t count,
                         const float *host_init);
 
-/* Takes the outer step (w += beta · what the base did since the last publication), then cuts from
- * the residual what fits terms->budget_bytes. The update is valid until the next publication; its
- * count is 0 when there is nothing to publish, and when some weight is no number. amount =
+/* Cuts from the residual what fits terms->budget_bytes. The update is valid until the next
+ * publication; its count is 0 when there is nothing to publish, and when some weight is no number.
+ * The weights move on by terms->beta of what it does to the base. amount =
  * round(gain·share·tau/QUANTUM), more where others hardly publish the same (echo.h), at least 1. Of
  * the residual that is left, terms->held is held back; 0: what was held before is forgotten. */
 const struct update *replica_publish(struct replica *replica, const struct publish_terms *terms);
@@ -85,9 +85,10 @@ void replica_may_hold(struct replica *replica);
 /* Returns to the weights what is held back. A publication that holds back begins with it. */
 void replica_release(struct replica *replica);
 
-/* Adds another node's update to base and weights alike: the residual stays, but for what is held
- * back of it and was said for this node (echo.h). */
-void replica_apply(struct replica *replica, const struct update *update);
+/* Adds another node's update to base and weights alike, and beta of it once more to the weights:
+ * with 0 the residual stays, but for what is held back of it and was said for this node (echo.h).
+ */
+void replica_apply(struct replica *replica, const struct update *update, float beta);
 
 /* Does another node's update go where this one's own unpublished progress does? 1: it is along the
  * residual, in the entries that it moves; -1: straight against it; 0: neither, or there is none.
@@ -100,8 +101,10 @@ double replica_agreement(const struct replica *replica, const struct update *upd
 
 /* Applies an update that this node itself published after the state it was restored from. The base
  * moves as always. The residual pays for it as far as it goes: what the restored state held is not
- * published twice, and what was learned and published after it stays in the base. */
-void replica_apply_own(struct replica *replica, const struct update *update);
+ * published twice, and what was learned and published after it stays in the base. Where the
+ * residual has it all and beta is what it was, base and weights become what that publication made
+ * of them, bit for bit. */
+void replica_apply_own(struct replica *replica, const struct update *update, float beta);
 
 /* The digest of the base (digest.h). */
 uint64_t replica_digest(const struct replica *replica);
@@ -123,14 +126,11 @@ void replica_read_block(const struct replica *replica, size_t first, size_t coun
 
 /* Sets those entries to host[count]. keep_weights: the weights stay, so the residual takes up the
  * difference; otherwise they move along and the residual stays (to rounding: see rebase in
- * backend.h). No outer step follows from the move. */
+ * backend.h). */
 void replica_write_block(struct replica *replica, size_t first, size_t count, const int32_t *host,
                          bool keep_weights);
 
-/* As replica_publish does before it cuts, for the entries before `end` alone. */
-void replica_outer_step(struct replica *replica, size_t end, float beta);
-
-/* Copies the three vectors of the state, out and back: all entries, or those that it is of. Its
+/* Copies the two vectors of the state, out and back: all entries, or those that it is of. Its
  * numbers are the owner's. What is held back is in none of them. */
 void replica_save(const struct replica *replica, struct learner_state *state);
 void replica_restore(struct replica *replica, const struct learner_state *state);

@@ -4,17 +4,11 @@
 
 #include "base/update.h"
 
-static uint32_t survey_plain(uint32_t count, float step, uint32_t floor_bits, float *w,
-                             const int32_t *base, int32_t *base_at_last_publish, uint32_t *at,
-                             uint32_t *bits)
+static uint32_t survey_plain(uint32_t count, uint32_t floor_bits, const float *w,
+                             const int32_t *base, uint32_t *at, uint32_t *bits)
 {
     uint32_t found = 0;
     for (uint32_t c = 0; c < count; c++) {
-        if (base[c] != base_at_last_publish[c]) {
-            const uint32_t moved = (uint32_t)base[c] - (uint32_t)base_at_last_publish[c];
-            w[c] += step * (float)(int32_t)moved;
-            base_at_last_publish[c] = base[c];
-        }
         const float r = w[c] - QUANTUM * (float)base[c];
         uint32_t size;
         memcpy(&size, &r, sizeof size);
@@ -30,12 +24,10 @@ static const struct survey_simd PLAIN = {"plain C", survey_plain};
 
 #if defined __x86_64__ || defined __AARCH64EL__
 /* The last entries, too few for a vector. */
-static uint32_t survey_rest(uint32_t from, uint32_t count, float step, uint32_t floor_bits,
-                            float *w, const int32_t *base, int32_t *base_at_last_publish,
-                            uint32_t *at, uint32_t *bits)
+static uint32_t survey_rest(uint32_t from, uint32_t count, uint32_t floor_bits, const float *w,
+                            const int32_t *base, uint32_t *at, uint32_t *bits)
 {
-    const uint32_t found = survey_plain(count - from, step, floor_bits, w + from, base + from,
-                                        base_at_last_publish + from, at, bits);
+    const uint32_t found = survey_plain(count - from, floor_bits, w + from, base + from, at, bits);
     for (uint32_t i = 0; i < found; i++)
         at[i] += from;
     return found;
@@ -46,26 +38,17 @@ static uint32_t survey_rest(uint32_t from, uint32_t count, float step, uint32_t 
 #include <immintrin.h>
 
 __attribute__((target("avx512f"))) static uint32_t
-survey_avx512(uint32_t count, float step, uint32_t floor_bits, float *w, const int32_t *base,
-              int32_t *base_at_last_publish, uint32_t *at, uint32_t *bits)
+survey_avx512(uint32_t count, uint32_t floor_bits, const float *w, const int32_t *base,
+              uint32_t *at, uint32_t *bits)
 {
-    const __m512 quantum = _mm512_set1_ps(QUANTUM), steps = _mm512_set1_ps(step);
+    const __m512 quantum = _mm512_set1_ps(QUANTUM);
     const __m512i floors = _mm512_set1_epi32((int)floor_bits);
     const __m512i positive = _mm512_set1_epi32(INT32_MAX), lanes = _mm512_set1_epi32(16);
     __m512i places = _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15);
     uint32_t found = 0, c = 0;
     for (; c + 16 <= count; c += 16) {
-        const __m512i b = _mm512_loadu_si512(base + c),
-                      s = _mm512_loadu_si512(base_at_last_publish + c);
-        __m512 x = _mm512_loadu_ps(w + c);
-        const __mmask16 moved = _mm512_cmpneq_epi32_mask(b, s);
-        if (moved) {
-            const __m512 by = _mm512_cvtepi32_ps(_mm512_sub_epi32(b, s));
-            x = _mm512_mask_add_ps(x, moved, x, _mm512_mul_ps(steps, by));
-            _mm512_storeu_ps(w + c, x);
-            _mm512_storeu_si512(base_at_last_publish + c, b);
-        }
-        const __m512 r = _mm512_sub_ps(x, _mm512_mul_ps(quantum, _mm512_cvtepi32_ps(b)));
+        const __m512 b = _mm512_cvtepi32_ps(_mm512_loadu_si512(base + c));
+        const __m512 r = _mm512_sub_ps(_mm512_loadu_ps(w + c), _mm512_mul_ps(quantum, b));
         const __m512i size = _mm512_and_si512(_mm512_castps_si512(r), positive);
         const __mmask16 large = _mm512_cmpge_epu32_mask(size, floors);
         if (large) {
@@ -75,8 +58,7 @@ survey_avx512(uint32_t count, float step, uint32_t floor_bits, float *w, const i
         }
         places = _mm512_add_epi32(places, lanes);
     }
-    return found + survey_rest(c, count, step, floor_bits, w, base, base_at_last_publish,
-                               at + found, bits + found);
+    return found + survey_rest(c, count, floor_bits, w, base, at + found, bits + found);
 }
 
 /* The numbers of the lanes whose bits are set in the mask, packed to the front. */
@@ -87,26 +69,16 @@ __attribute__((target("avx2,bmi2"))) static inline __m256i lanes_of(unsigned mas
 }
 
 __attribute__((target("avx2,bmi2"))) static uint32_t
-survey_avx2(uint32_t count, float step, uint32_t floor_bits, float *w, const int32_t *base,
-            int32_t *base_at_last_publish, uint32_t *at, uint32_t *bits)
+survey_avx2(uint32_t count, uint32_t floor_bits, const float *w, const int32_t *base, uint32_t *at,
+            uint32_t *bits)
 {
-    const __m256 quantum = _mm256_set1_ps(QUANTUM), steps = _mm256_set1_ps(step);
+    const __m256 quantum = _mm256_set1_ps(QUANTUM);
     const __m256i below = _mm256_set1_epi32((int)floor_bits - 1);
     const __m256i positive = _mm256_set1_epi32(INT32_MAX);
     uint32_t found = 0, c = 0;
     for (; c + 8 <= count; c += 8) {
-        const __m256i b = _mm256_loadu_si256((const __m256i *)(base + c));
-        const __m256i s = _mm256_loadu_si256((const __m256i *)(base_at_last_publish + c));
-        __m256 x = _mm256_loadu_ps(w + c);
-        const __m256i same = _mm256_cmpeq_epi32(b, s);
-        if (_mm256_movemask_epi8(same) != -1) {
-            const __m256 by = _mm256_cvtepi32_ps(_mm256_sub_epi32(b, s));
-            const __m256 to = _mm256_add_ps(x, _mm256_mul_ps(steps, by));
-            x = _mm256_blendv_ps(to, x, _mm256_castsi256_ps(same));
-            _mm256_storeu_ps(w + c, x);
-            _mm256_storeu_si256((__m256i *)(base_at_last_publish + c), b);
-        }
-        const __m256 r = _mm256_sub_ps(x, _mm256_mul_ps(quantum, _mm256_cvtepi32_ps(b)));
+        const __m256 b = _mm256_cvtepi32_ps(_mm256_loadu_si256((const __m256i *)(base + c)));
+        const __m256 r = _mm256_sub_ps(_mm256_loadu_ps(w + c), _mm256_mul_ps(quantum, b));
         const __m256i size = _mm256_and_si256(_mm256_castps_si256(r), positive);
         const __m256i large = _mm256_cmpgt_epi32(size, below);
         const unsigned mask = (unsigned)_mm256_movemask_ps(_mm256_castsi256_ps(large));
@@ -119,8 +91,7 @@ survey_avx2(uint32_t count, float step, uint32_t floor_bits, float *w, const int
             found += (uint32_t)__builtin_popcount(mask);
         }
     }
-    return found + survey_rest(c, count, step, floor_bits, w, base, base_at_last_publish,
-                               at + found, bits + found);
+    return found + survey_rest(c, count, floor_bits, w, base, at + found, bits + found);
 }
 
 static const struct survey_simd AVX512 = {"AVX-512", survey_avx512};
@@ -154,30 +125,15 @@ static inline uint32x4_t lanes_take(uint32x4_t from, uint32x4_t lanes)
         vqtbl1q_u8(vreinterpretq_u8_u32(from), vreinterpretq_u8_u32(bytes)));
 }
 
-/* Unsigned, so that it wraps: the compiler may assume that signed lanes do not overflow. */
-static inline int32x4_t difference(int32x4_t a, int32x4_t b)
-{
-    return vreinterpretq_s32_u32(vsubq_u32(vreinterpretq_u32_s32(a), vreinterpretq_u32_s32(b)));
-}
-
-static uint32_t survey_neon(uint32_t count, float step, uint32_t floor_bits, float *w,
-                            const int32_t *base, int32_t *base_at_last_publish, uint32_t *at,
-                            uint32_t *bits)
+static uint32_t survey_neon(uint32_t count, uint32_t floor_bits, const float *w,
+                            const int32_t *base, uint32_t *at, uint32_t *bits)
 {
     const uint32x4_t floors = vdupq_n_u32(floor_bits), positive = vdupq_n_u32(INT32_MAX);
     const uint32x4_t one_bit_each = {1, 2, 4, 8};
     uint32_t found = 0, c = 0;
     for (; c + 4 <= count; c += 4) {
-        const int32x4_t b = vld1q_s32(base + c), s = vld1q_s32(base_at_last_publish + c);
-        float32x4_t x = vld1q_f32(w + c);
-        const uint32x4_t same = vceqq_s32(b, s);
-        if (vminvq_u32(same) == 0) {
-            const float32x4_t by = vcvtq_f32_s32(difference(b, s));
-            x = vbslq_f32(same, x, vaddq_f32(x, vmulq_n_f32(by, step)));
-            vst1q_f32(w + c, x);
-            vst1q_s32(base_at_last_publish + c, b);
-        }
-        const float32x4_t r = vsubq_f32(x, vmulq_n_f32(vcvtq_f32_s32(b), QUANTUM));
+        const float32x4_t b = vcvtq_f32_s32(vld1q_s32(base + c));
+        const float32x4_t r = vsubq_f32(vld1q_f32(w + c), vmulq_n_f32(b, QUANTUM));
         const uint32x4_t size = vandq_u32(vreinterpretq_u32_f32(r), positive);
         const uint32x4_t large = vcgeq_u32(size, floors);
         const uint32_t mask = vaddvq_u32(vandq_u32(large, one_bit_each));
@@ -188,8 +144,7 @@ static uint32_t survey_neon(uint32_t count, float step, uint32_t floor_bits, flo
             found += (uint32_t)__builtin_popcount(mask);
         }
     }
-    return found + survey_rest(c, count, step, floor_bits, w, base, base_at_last_publish,
-                               at + found, bits + found);
+    return found + survey_rest(c, count, floor_bits, w, base, at + found, bits + found);
 }
 
 static const struct survey_simd NEON = {"NEON", survey_neon};

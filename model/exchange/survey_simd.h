@@ -1,7 +1,7 @@
 /* The pass over all parameters before a publication, a piece at a time, with the fastest
  * instructions of this processor: AVX-512, AVX2, NEON or plain C.
  *
- *   w, base, base at the last publication ─► outer step ─► |residual| >= floor? ─► at[], bits[]
+ *   w, base ─► |w - QUANTUM·base| >= floor? ─► at[], bits[]
  *
  * All ways do the same arithmetic in the same order for each entry, so they give the same bits.
  * Held by tests/unit/model/test_survey_simd.c; for NEON on other processors by
@@ -18,14 +18,11 @@
 
 struct survey_simd {
     const char *name; /* of the instructions */
-    /* Where base and base_at_last_publish differ: w += step·(base - base_at_last_publish), and they
-     * become equal. Then lists each entry whose |w - QUANTUM·base|, as float bits, is at least
-     * floor_bits: its place in at[SURVEY_ROOM] and those bits in bits[SURVEY_ROOM], in order. What
-     * lies behind the listed in both may be overwritten. Returns how many are listed.
-     * count <= SURVEY_MAX. */
-    uint32_t (*survey)(uint32_t count, float step, uint32_t floor_bits, float *w,
-                       const int32_t *base, int32_t *base_at_last_publish, uint32_t *at,
-                       uint32_t *bits);
+    /* Lists each entry whose |w - QUANTUM·base|, as float bits, is at least floor_bits: its place
+     * in at[SURVEY_ROOM] and those bits in bits[SURVEY_ROOM], in order. What lies behind the listed
+     * in both may be overwritten. Returns how many are listed. count <= SURVEY_MAX. */
+    uint32_t (*survey)(uint32_t count, uint32_t floor_bits, const float *w, const int32_t *base,
+                       uint32_t *at, uint32_t *bits);
 };
 
 /* The i-th way that this processor supports, the fastest first; the last is plain C. NULL beyond.

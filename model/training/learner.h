@@ -100,9 +100,9 @@ struct learner_relapses {
 };
 const struct learner_relapses *learner_relapses(const struct learner *learner);
 
-void learner_apply(struct learner *learner, const struct update *update);
+void learner_apply(struct learner *learner, const struct update *update, float beta);
 double learner_agreement(const struct learner *learner, const struct update *update);
-void learner_apply_own(struct learner *learner, const struct update *update);
+void learner_apply_own(struct learner *learner, const struct update *update, float beta);
 
 /* Evaluates the base (not the weights) on the test samples of the options, or on all. */
 struct evaluation learner_evaluate(struct learner *learner, bool all);
@@ -121,10 +121,10 @@ uint64_t learner_samples(const struct learner *learner);
  * rounding:
  *     produced = published + (weights - QUANTUM·units) + held
  * (held: replica.h; 0 where no publication held anything back). produced grows by what each step
- * (or write) did to the weights, and at each publication by beta·QUANTUM·(units now - units at the
- * last publication), both read just before it. published grows by tau·level. Applying adds to
- * neither; learner_apply_own adds what it takes from the residual to published, and a block written
- * with keep_weights adds the change of the residual to produced.
+ * (or write) did to the weights, and with each update, published or applied, by beta of what it
+ * does to the base: beta·QUANTUM·amount·level. published grows by tau·level of each publication,
+ * and by what learner_apply_own takes from the residual. A block written with keep_weights adds the
+ * change of the residual to produced.
  * (tests/unit/model/test_random_walk_learner.c; random_walk_learner.h has a bound.) */
 void learner_read_base(const struct learner *learner, float *host);
 void learner_read_units(const struct learner *learner, int32_t *host);

@@ -46,9 +46,9 @@ const struct learner_relapses *learner_relapses(const struct learner *learner)
     return &learner->relapses;
 }
 
-void learner_apply(struct learner *learner, const struct update *update)
+void learner_apply(struct learner *learner, const struct update *update, float beta)
 {
-    replica_apply(&learner->replica, update);
+    replica_apply(&learner->replica, update, beta);
 }
 
 double learner_agreement(const struct learner *learner, const struct update *update)
@@ -56,9 +56,9 @@ double learner_agreement(const struct learner *learner, const struct update *upd
     return replica_agreement(&learner->replica, update);
 }
 
-void learner_apply_own(struct learner *learner, const struct update *update)
+void learner_apply_own(struct learner *learner, const struct update *update, float beta)
 {
-    replica_apply_own(&learner->replica, update);
+    replica_apply_own(&learner->replica, update, beta);
 }
 
 uint64_t learner_digest(const struct learner *learner)

@@ -11,7 +11,7 @@ static size_t vector_bytes(size_t parameters)
 size_t learner_state_bytes(size_t parameters, uint32_t moments)
 {
     CHECK(moments <= LEARNER_MOMENTS_MAX);
-    return (3 + moments) * vector_bytes(parameters);
+    return (2 + moments) * vector_bytes(parameters);
 }
 
 void learner_state_init(struct learner_state *state, void *memory, size_t parameters,
@@ -22,11 +22,10 @@ void learner_state_init(struct learner_state *state, void *memory, size_t parame
     *state = (struct learner_state){
         .parameters = parameters,
         .base = (void *)vectors,
-        .base_at_last_publish = (void *)(vectors + bytes),
-        .weights = (void *)(vectors + 2 * bytes),
+        .weights = (void *)(vectors + bytes),
         .moments = moments,
     };
     CHECK(moments <= LEARNER_MOMENTS_MAX);
     for (uint32_t i = 0; i < moments; i++)
-        state->moment[i] = (void *)(vectors + (3 + i) * bytes);
+        state->moment[i] = (void *)(vectors + (2 + i) * bytes);
 }

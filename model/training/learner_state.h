@@ -20,7 +20,6 @@ struct learner_state {
     size_t first;                       /* the learner's entry that stands first; 0 of a whole */
     size_t parameters;                  /* P: entries from there on */
     int32_t *base;                      /* [P], in units of QUANTUM */
-    int32_t *base_at_last_publish;      /* [P], in units of QUANTUM */
     float *weights;                     /* [P] */
     uint32_t moments;                   /* vectors of the optimizer; 0: it does not train */
     float *moment[LEARNER_MOMENTS_MAX]; /* [moments][P] */
@@ -33,7 +32,7 @@ struct learner_state {
     uint64_t random_walk;               /* generator of a random walk; 0 for a learner */
 };
 
-/* Bytes of the three vectors and the moments, for one allocation. */
+/* Bytes of the two vectors and the moments, for one allocation. */
 size_t learner_state_bytes(size_t parameters, uint32_t moments);
 
 /* The vectors lie in memory (of learner_state_bytes, aligned for floats), which stays the caller's

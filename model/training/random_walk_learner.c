@@ -12,10 +12,9 @@
 
 /* Conservation, entry by entry; all vectors [P], in host memory. */
 struct account {
-    double *produced;              /* by steps and outer steps */
-    double *published;             /* tau·level of all publications */
-    double *bound;                 /* on the rounding errors of the entry */
-    int32_t *base_at_last_publish; /* in units */
+    double *produced;  /* by steps and outer momentum */
+    double *published; /* tau·level of all publications */
+    double *bound;     /* on the rounding errors of the entry */
 };
 
 struct random_walk {
@@ -34,7 +33,6 @@ static struct account account_new(struct arena *arena, size_t parameters)
         .produced = arena_take(arena, parameters, sizeof(double)),
         .published = arena_take(arena, parameters, sizeof(double)),
         .bound = arena_take(arena, parameters, sizeof(double)),
-        .base_at_last_publish = arena_take(arena, parameters, sizeof(int32_t)),
     };
 }
 
@@ -120,33 +118,26 @@ void random_walk_leap(struct random_walk *random_walk, float by)
         walk(random_walk, c, by);
 }
 
-/* The outer step that a publication takes before it cuts (replica.h). */
-static void account_outer_step(struct random_walk *random_walk, size_t end, float beta)
+/* By how much the weights move on beyond the base, for each level (replica.h). */
+static double momentum_of(const struct update *update, float beta)
 {
-    CHECK(random_walk->accounted && end <= random_walk->replica.parameters);
-    struct account *account = &random_walk->account;
-    replica_read_units(&random_walk->replica, random_walk->read);
-    for (uint32_t c = 0; c < end; c++) {
-        const int64_t units = (int64_t)random_walk->read[c] - account->base_at_last_publish[c];
-        account->base_at_last_publish[c] = random_walk->read[c];
-        if (units == 0)
-            continue;
-        const double moved = (double)beta * (double)QUANTUM * (double)units;
-        credit(account, account->produced, c, moved);
-        allow(account, c, weight_at(random_walk, c), moved);
-    }
+    return (double)beta * (double)QUANTUM * update->amount;
 }
 
-static void account_published(struct random_walk *random_walk, const struct update *update)
+static void account_published(struct random_walk *random_walk, const struct update *update,
+                              float beta)
 {
     CHECK(random_walk->accounted);
     struct account *account = &random_walk->account;
-    const double kept = (double)QUANTUM * update->amount - (double)update->tau;
+    const double momentum = momentum_of(update, beta);
+    const double kept = (double)QUANTUM * update->amount + momentum - (double)update->tau;
     for (uint32_t i = 0; i < update->count; i++) {
         const uint32_t c = update->index[i];
         const double level = update->level[i];
         credit(account, account->published, c, (double)update->tau * level);
+        credit(account, account->produced, c, momentum * level);
         allow(account, c, weight_at(random_walk, c), kept * level);
+        account->bound[c] += 0x1p-23 * fabs((kept + (double)update->tau) * level);
     }
 }
 
@@ -175,11 +166,10 @@ const struct update *random_walk_publish(struct random_walk *random_walk,
             account_held(random_walk);
         else
             account_forgotten(random_walk);
-        account_outer_step(random_walk, random_walk->replica.parameters, (float)terms->beta);
     }
     const struct update *update = replica_publish(&random_walk->replica, terms);
     if (random_walk->accounted) {
-        account_published(random_walk, update);
+        account_published(random_walk, update, (float)terms->beta);
         account_held(random_walk);
     }
     return update;
@@ -196,19 +186,28 @@ static void account_let_go(struct random_walk *random_walk, const struct update 
     }
 }
 
-void random_walk_apply(struct random_walk *random_walk, const struct update *update)
+static void account_applied(struct random_walk *random_walk, const struct update *update,
+                            float beta)
+{
+    struct account *account = &random_walk->account;
+    const double momentum = momentum_of(update, beta);
+    const double step = (double)QUANTUM * update->amount + momentum;
+    for (uint32_t i = 0; i < update->count; i++) {
+        const uint32_t c = update->index[i];
+        credit(account, account->produced, c, momentum * update->level[i]);
+        allow(account, c, weight_at(random_walk, c), step * update->level[i]);
+    }
+}
+
+void random_walk_apply(struct random_walk *random_walk, const struct update *update, float beta)
 {
     if (random_walk->accounted)
         account_let_go(random_walk, update, -1);
-    replica_apply(&random_walk->replica, update);
+    replica_apply(&random_walk->replica, update, beta);
     if (!random_walk->accounted)
         return;
     account_let_go(random_walk, update, 1); /* but for what is still held */
-    const double step = (double)QUANTUM * update->amount;
-    for (uint32_t i = 0; i < update->count; i++) {
-        const uint32_t c = update->index[i];
-        allow(&random_walk->account, c, weight_at(random_walk, c), step * update->level[i]);
-    }
+    account_applied(random_walk, update, beta);
 }
 
 double random_walk_agreement(const struct random_walk *random_walk, const struct update *update)
@@ -223,10 +222,11 @@ static double residual_at(const struct random_walk *random_walk, uint32_t c, int
 }
 
 /* What apply_own takes from the residual, worked out apart from the backend. */
-static void account_own(struct random_walk *random_walk, const struct update *update)
+static void account_own(struct random_walk *random_walk, const struct update *update, float beta)
 {
     CHECK(random_walk->accounted);
     struct account *account = &random_walk->account;
+    const double momentum = momentum_of(update, beta);
     for (uint32_t i = 0; i < update->count; i++) {
         const uint32_t c = update->index[i];
         const double level = update->level[i], published = (double)update->tau * level;
@@ -236,21 +236,22 @@ static void account_own(struct random_walk *random_walk, const struct update *up
         const double charged =
             alike ? copysign(fmin(fabs(residual), fabs(published)), published) : 0;
         credit(account, account->published, c, charged);
+        credit(account, account->produced, c, momentum * level);
         account->bound[c] += 0x1p-24 * (fabs(before) + fabs(residual));
         allow(account, c, weight_at(random_walk, c),
-              fabs((double)QUANTUM * update->amount * level) + fabs(charged));
+              fabs(((double)QUANTUM * update->amount + momentum) * level) + fabs(charged));
     }
 }
 
-void random_walk_apply_own(struct random_walk *random_walk, const struct update *update)
+void random_walk_apply_own(struct random_walk *random_walk, const struct update *update, float beta)
 {
     if (random_walk->accounted) {
         account_held(random_walk);
         replica_release(&random_walk->replica);
         replica_read_units(&random_walk->replica, random_walk->read);
-        account_own(random_walk, update);
+        account_own(random_walk, update, beta);
     }
-    replica_apply_own(&random_walk->replica, update);
+    replica_apply_own(&random_walk->replica, update, beta);
 }
 
 void random_walk_read_block(const struct random_walk *random_walk, size_t first, size_t count,
@@ -266,7 +267,6 @@ static void account_write(struct random_walk *random_walk, uint32_t c, int32_t t
     struct account *account = &random_walk->account;
     const int32_t from = random_walk->read[c];
     const double moved = (double)QUANTUM * (double)((int64_t)to - from);
-    account->base_at_last_publish[c] = to;
     if (to == from)
         return;
     if (keep_weights) {
@@ -308,7 +308,6 @@ static void account_restart(struct random_walk *random_walk, const struct learne
     for (size_t i = 0; i < state->parameters; i++) {
         const uint32_t c = (uint32_t)(state->first + i);
         account->published[c] = account->produced[c] = account->bound[c] = 0;
-        account->base_at_last_publish[c] = state->base_at_last_publish[i];
         credit(account, account->produced, c, residual_at(random_walk, c, state->base[i]));
     }
 }
@@ -330,21 +329,13 @@ void random_walk_restore(struct random_walk *random_walk, const struct learner_s
 
 void random_walk_replay(struct random_walk *random_walk, const struct snapshot_record *record)
 {
-    if (record->kind == SNAPSHOT_PART) {
+    CHECK(record->kind < SNAPSHOT_KINDS);
+    if (record->kind == SNAPSHOT_PART)
         restore_entries(random_walk, &record->part);
-        return;
-    }
-    if (record->kind == SNAPSHOT_APPLIED) {
-        random_walk_apply(random_walk, &record->update);
-        return;
-    }
-    if (record->kind == SNAPSHOT_OWN) {
-        random_walk_apply_own(random_walk, &record->update);
-        return;
-    }
-    if (random_walk->accounted)
-        account_outer_step(random_walk, record->end, record->beta);
-    snapshot_replay(record, &random_walk->replica);
+    else if (record->kind == SNAPSHOT_OWN)
+        random_walk_apply_own(random_walk, &record->update, record->beta);
+    else
+        random_walk_apply(random_walk, &record->update, record->beta);
 }
 
 /* Brings the digest up to date with entries from .. to-1, some of which have changed. */

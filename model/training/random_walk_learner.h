@@ -40,9 +40,10 @@ void random_walk_leap(struct random_walk *random_walk, float by);
 /* As replica_publish, replica_apply and so on (replica.h). */
 const struct update *random_walk_publish(struct random_walk *random_walk,
                                          const struct publish_terms *terms);
-void random_walk_apply(struct random_walk *random_walk, const struct update *update);
+void random_walk_apply(struct random_walk *random_walk, const struct update *update, float beta);
 double random_walk_agreement(const struct random_walk *random_walk, const struct update *update);
-void random_walk_apply_own(struct random_walk *random_walk, const struct update *update);
+void random_walk_apply_own(struct random_walk *random_walk, const struct update *update,
+                           float beta);
 void random_walk_read_block(const struct random_walk *random_walk, size_t first, size_t count,
                             int32_t *host);
 void random_walk_write_block(struct random_walk *random_walk, size_t first, size_t count,
@@ -68,14 +69,15 @@ void random_walk_write_weights(struct random_walk *random_walk, const float *hos
 
 /* The account checks the conservation of error feedback (replica.h). For every entry
  *     produced = published + (weight - QUANTUM·base)
- * produced grows by what each step did to the weight, and at each publication by beta·QUANTUM·(base
- * - base at the last publication). published grows by tau·level (the share does not matter: what
- * comes back of it is in weight and base alike). random_walk_apply adds to neither;
- * random_walk_apply_own adds what it takes from the residual to published; a block written with
- * keep_weights adds the change of the residual to produced.
+ * produced grows by what each step did to the weight, and with each update by beta of what it does
+ * to the base. published grows by tau·level (the share does not matter: what comes back of it is in
+ * weight and base alike). random_walk_apply adds nothing to it; random_walk_apply_own adds what it
+ * takes from the residual; a block written with keep_weights adds the change of the residual to
+ * produced.
  *
- * Its errors come from rounding. Each publication, apply or outer step that moves a weight w by m
+ * Its errors come from rounding. Each publication or application that moves a weight w by m
  * adds at most 2^-24·(|w| + 4 |m|) (float), and each step at most 2^-53·|produced| (double).
+ * Where a publication takes tau·level back, (1 + beta)·QUANTUM·amount was rounded twice before.
  * random_walk_apply_own adds 2^-24·(QUANTUM·|base| + |residual|) for the residual it derives; a
  * block that moves a base adds 2^-24·(QUANTUM·(|from| + |to|) + 2 |residual| + |w|). Their sum is
  * the entry's bound, and the account holds while no entry's error exceeds it.

@@ -13,17 +13,15 @@
 void snapshot_replay(const struct snapshot_record *record, struct replica *replica)
 {
     CHECK(record->kind != SNAPSHOT_PART && record->kind < SNAPSHOT_KINDS);
-    if (record->kind == SNAPSHOT_OUTER_STEP)
-        replica_outer_step(replica, record->end, record->beta);
-    else if (record->kind == SNAPSHOT_OWN)
-        replica_apply_own(replica, &record->update);
+    if (record->kind == SNAPSHOT_OWN)
+        replica_apply_own(replica, &record->update, record->beta);
     else
-        replica_apply(replica, &record->update);
+        replica_apply(replica, &record->update, record->beta);
 }
 
 size_t snapshot_part_parameters(size_t parameters, uint32_t moments)
 {
-    const size_t entry_bytes = (3 + moments) * sizeof(float);
+    const size_t entry_bytes = (2 + moments) * sizeof(float);
     const size_t bytes = parameters * entry_bytes / PARTS;
     const size_t part_bytes = bytes < PART_BYTES_MIN   ? PART_BYTES_MIN
                               : bytes > PART_BYTES_MAX ? PART_BYTES_MAX
@@ -114,12 +112,13 @@ static uint32_t entries_before(const struct update *update, size_t end)
 }
 
 static void note_entries(struct snapshot_queue *queue, enum snapshot_kind kind,
-                         const struct update *update, uint32_t first, uint32_t count)
+                         const struct update *update, float beta, uint32_t first, uint32_t count)
 {
     struct snapshot_record *record = begin_record(queue, count);
     if (!record)
         return;
-    *record = (struct snapshot_record){.kind = kind, .end = queue->end, .update = *update};
+    *record =
+        (struct snapshot_record){.kind = kind, .beta = beta, .end = queue->end, .update = *update};
     record->update.count = count;
     record->update.index = (uint32_t *)(record + 1);
     record->update.level = (int8_t *)(record->update.index + count);
@@ -129,26 +128,16 @@ static void note_entries(struct snapshot_queue *queue, enum snapshot_kind kind,
 }
 
 void snapshot_note_update(struct snapshot_queue *queue, enum snapshot_kind kind,
-                          const struct update *update)
+                          const struct update *update, float beta)
 {
     CHECK(kind == SNAPSHOT_APPLIED || kind == SNAPSHOT_OWN);
     const uint32_t entries = is_under_way(queue) ? entries_before(update, queue->end) : 0;
     for (uint32_t first = 0; first < entries && is_under_way(queue);) {
         const uint32_t left = entries - first;
         const uint32_t count = left < SNAPSHOT_ENTRIES_MAX ? left : SNAPSHOT_ENTRIES_MAX;
-        note_entries(queue, kind, update, first, count);
+        note_entries(queue, kind, update, beta, first, count);
         first += count;
     }
-}
-
-void snapshot_note_outer_step(struct snapshot_queue *queue, float beta)
-{
-    struct snapshot_record *record = is_under_way(queue) ? begin_record(queue, 0) : NULL;
-    if (!record)
-        return;
-    *record =
-        (struct snapshot_record){.kind = SNAPSHOT_OUTER_STEP, .beta = beta, .end = queue->end};
-    end_record(queue, 0);
 }
 
 void snapshot_break(struct snapshot_queue *queue)

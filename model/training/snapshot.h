@@ -9,8 +9,7 @@
  * performed, all updates as far as they are of entries in parts taken before; of the other entries
  * the parts themselves are later and have them. Whoever restores does the same again: puts each
  * part in its place, and replays each update on what is there. Then
- *   - the base, and the base at the last publication, are what they were when the last part was
- *     taken, bit for bit: they move by updates alone;
+ *   - the base is what it was when the last part was taken, bit for bit: it moves by updates alone;
  *   - weights and moments are of the steps after which their parts were taken. A publication is
  *     replayed as an own update that comes back (replica_apply_own): the residual of a part pays
  *     for it as far as it goes, so nothing is published twice and nothing published is lost. If no
@@ -34,16 +33,15 @@
 #define SNAPSHOT_ENTRIES_MAX 65536 /* of an update in one record; a larger one takes several */
 
 enum snapshot_kind {
-    SNAPSHOT_PART = 1,   /* part: entries, and the numbers of that moment */
-    SNAPSHOT_APPLIED,    /* update: as replica_apply */
-    SNAPSHOT_OWN,        /* update: as replica_apply_own */
-    SNAPSHOT_OUTER_STEP, /* beta: as replica_outer_step for the entries before end */
+    SNAPSHOT_PART = 1, /* part: entries, and the numbers of that moment */
+    SNAPSHOT_APPLIED,  /* update, beta: as replica_apply */
+    SNAPSHOT_OWN,      /* update, beta: as replica_apply_own */
     SNAPSHOT_KINDS
 };
 
 struct snapshot_record {
     enum snapshot_kind kind;
-    float beta;                /* OUTER_STEP: the outer momentum */
+    float beta;                /* APPLIED, OWN: the outer momentum */
     size_t end;                /* all but PART: entries in the parts before */
     struct update update;      /* APPLIED, OWN: its entries lie below end */
     struct learner_state part; /* PART: what follows the entries before */
@@ -86,8 +84,7 @@ size_t snapshot_take(struct snapshot_queue *queue, size_t first, snapshot_save *
                      void *learner);
 /* What was done to base and weights; of no effect unless a snapshot is under way. */
 void snapshot_note_update(struct snapshot_queue *queue, enum snapshot_kind kind,
-                          const struct update *update);
-void snapshot_note_outer_step(struct snapshot_queue *queue, float beta);
+                          const struct update *update, float beta);
 /* Something else was done to them. */
 void snapshot_break(struct snapshot_queue *queue);
 

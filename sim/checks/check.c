@@ -403,8 +403,8 @@ static bool is_sum(const struct world *world, uint32_t i)
     return is_sum;
 }
 
-/* Whether base and the base at the last publication are what they were at the end of the
- * checkpoint; and the weights, of which the last part is of that moment. */
+/* Whether the base is what it was at the end of the checkpoint; and the weights, of which the last
+ * part is of that moment. */
 static bool is_restored(const struct sim_learner *sim_learner, const struct saved *saved)
 {
     const size_t parameters = sim_learner_parameters(sim_learner),
@@ -415,7 +415,6 @@ static bool is_restored(const struct sim_learner *sim_learner, const struct save
     sim_learner_save(sim_learner, &state);
     const bool same =
         memcmp(state.base, saved->state.base, bytes) == 0 &&
-        memcmp(state.base_at_last_publish, saved->state.base_at_last_publish, bytes) == 0 &&
         memcmp(state.weights + saved->last_part, saved->state.weights + saved->last_part,
                (parameters - saved->last_part) * sizeof(float)) == 0;
     free(memory);

@@ -99,6 +99,7 @@ static void answer_node(struct world *world, uint32_t i, const struct action *or
     executor_answer(at->node, now_ns, answer);
     node_own(at->node, &after);
     at->applied += order->kind == ACTION_APPLY;
+    at->moved_on += order->kind == ACTION_APPLY && order->beta > 0;
     if (order->kind != ACTION_PUBLISH)
         return;
     at->ended |= order->last;

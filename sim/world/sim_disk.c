@@ -59,7 +59,6 @@ static struct sim_record *copy_of_part(const struct snapshot_record *record)
     struct learner_state *to = &copy->record.part;
     learner_state_init(to, copy + 1, part->parameters, part->moments);
     memcpy(to->base, part->base, bytes);
-    memcpy(to->base_at_last_publish, part->base_at_last_publish, bytes);
     memcpy(to->weights, part->weights, bytes);
     for (uint32_t i = 0; i < part->moments; i++)
         memcpy(to->moment[i], part->moment[i], bytes);

@@ -54,14 +54,14 @@ static const struct update *publish(void *self, const struct publish_terms *term
                                     : learner_publish(sim_learner->learner, terms);
 }
 
-static void apply(void *self, const struct update *update)
+static void apply(void *self, const struct update *update, float beta)
 {
     struct sim_learner *sim_learner = self;
     sim_learner->has_changed = true;
     if (sim_learner->random_walk)
-        random_walk_apply(sim_learner->random_walk, update);
+        random_walk_apply(sim_learner->random_walk, update, beta);
     else
-        learner_apply(sim_learner->learner, update);
+        learner_apply(sim_learner->learner, update, beta);
 }
 
 static double agreement(void *self, const struct update *update)
@@ -71,14 +71,14 @@ static double agreement(void *self, const struct update *update)
                                     : learner_agreement(sim_learner->learner, update);
 }
 
-static void apply_own(void *self, const struct update *update)
+static void apply_own(void *self, const struct update *update, float beta)
 {
     struct sim_learner *sim_learner = self;
     sim_learner->has_changed = true;
     if (sim_learner->random_walk)
-        random_walk_apply_own(sim_learner->random_walk, update);
+        random_walk_apply_own(sim_learner->random_walk, update, beta);
     else
-        learner_apply_own(sim_learner->learner, update);
+        learner_apply_own(sim_learner->learner, update, beta);
 }
 
 static void read_block(void *self, size_t first, size_t count, int32_t *units)

@@ -58,6 +58,7 @@ struct world_node {
     uint64_t finished_ns;         /* when */
     uint64_t steps;               /* since it was started */
     uint64_t applied;             /* updates that its learner has applied since then */
+    uint64_t moved_on;            /* of these, those with outer momentum */
     uint32_t notes[NOTE_KINDS];   /* how many of each kind */
     struct note last[NOTE_KINDS]; /* the last of each kind */
     uint32_t dials;               /* calls it has made */

@@ -14,9 +14,9 @@ static const struct update *publish(void *learner, const struct publish_terms *t
     return learner_publish(learner, terms);
 }
 
-static void apply(void *learner, const struct update *update)
+static void apply(void *learner, const struct update *update, float beta)
 {
-    learner_apply(learner, update);
+    learner_apply(learner, update, beta);
 }
 
 static double agreement(void *learner, const struct update *update)
@@ -24,9 +24,9 @@ static double agreement(void *learner, const struct update *update)
     return learner_agreement(learner, update);
 }
 
-static void apply_own(void *learner, const struct update *update)
+static void apply_own(void *learner, const struct update *update, float beta)
 {
-    learner_apply_own(learner, update);
+    learner_apply_own(learner, update, beta);
 }
 
 static void read_block(void *learner, size_t first, size_t count, int32_t *units)
@@ -76,10 +76,10 @@ static void note(const struct executor *executor, const struct action *order,
     if (!snapshot)
         return;
     if (order->kind == ACTION_APPLY) {
-        snapshot_note_update(snapshot, order->own ? SNAPSHOT_OWN : SNAPSHOT_APPLIED, order->update);
+        snapshot_note_update(snapshot, order->own ? SNAPSHOT_OWN : SNAPSHOT_APPLIED, order->update,
+                             (float)order->beta);
     } else if (order->kind == ACTION_PUBLISH) {
-        snapshot_note_outer_step(snapshot, (float)order->terms.beta);
-        snapshot_note_update(snapshot, SNAPSHOT_OWN, answer->update);
+        snapshot_note_update(snapshot, SNAPSHOT_OWN, answer->update, (float)order->terms.beta);
     } else if (order->kind == ACTION_WRITE) {
         snapshot_break(snapshot); /* another base: of the parts so far nothing is of use */
     }
@@ -94,7 +94,7 @@ struct answer executor_perform(const struct executor *executor, const struct act
     case ACTION_APPLY:
         if (order->compares)
             answer.agreement = ops->agreement(learner, order->update);
-        (order->own ? ops->apply_own : ops->apply)(learner, order->update);
+        (order->own ? ops->apply_own : ops->apply)(learner, order->update, (float)order->beta);
         answer.entries = order->update->count;
         break;
     case ACTION_TRAIN:

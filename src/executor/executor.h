@@ -10,7 +10,8 @@
  * APPLY, TRAIN, PUBLISH, WRITE, SAVE and PREDICT are performed in the order in which they were
  * asked for, between two steps; READ is, too, or at once if no other order is being performed, even
  * during a step. Answers come in the order in which orders were performed; that is what lets the
- * node know of which rumors a block is the sum (node.h).
+ * node know of which rumors a block is the sum (node.h). Held by
+ * tests/unit/executor/test_executor.c.
  */
 #ifndef HEARSAY_EXECUTOR_EXECUTOR_H
 #define HEARSAY_EXECUTOR_EXECUTOR_H
@@ -22,9 +23,9 @@
 struct executor_ops {
     void (*follow)(void *learner, uint64_t swarm_samples);
     const struct update *(*publish)(void *learner, const struct publish_terms *terms);
-    void (*apply)(void *learner, const struct update *update);
+    void (*apply)(void *learner, const struct update *update, float beta);
     double (*agreement)(void *learner, const struct update *update); /* replica.h */
-    void (*apply_own)(void *learner, const struct update *update);
+    void (*apply_own)(void *learner, const struct update *update, float beta);
     void (*read_block)(void *learner, size_t first, size_t count, int32_t *units);
     void (*write_block)(void *learner, size_t first, size_t count, const int32_t *units,
                         bool keep_weights);

@@ -98,7 +98,7 @@ static const struct update *publish(void *self, const struct publish_terms *term
     struct caller_learner *caller = self;
     gather_all(caller);
     const struct update *update = learner_publish(caller->learner, terms);
-    scatter_all(caller); /* momentum and what is held back move any entry */
+    scatter_all(caller); /* what is held back moves any entry */
     return update;
 }
 
@@ -114,12 +114,12 @@ static void gather_moved(struct caller_learner *caller, const struct update *upd
     caller->gathered = update;
 }
 
-static void apply(void *self, const struct update *update)
+static void apply(void *self, const struct update *update, float beta)
 {
     struct caller_learner *caller = self;
     gather_moved(caller, update);
     caller->gathered = NULL;
-    learner_apply(caller->learner, update);
+    learner_apply(caller->learner, update, beta);
     if (caller->is_filled && !caller->parts)
         caller_tensors_scatter_moved(caller->tensors, update, weights(caller));
     caller->has_changed = caller->is_filled || caller->has_changed;
@@ -132,12 +132,12 @@ static double agreement(void *self, const struct update *update)
     return learner_agreement(caller->learner, update);
 }
 
-static void apply_own(void *self, const struct update *update)
+static void apply_own(void *self, const struct update *update, float beta)
 {
     struct caller_learner *caller = self;
     gather_all(caller);
     caller->gathered = NULL;
-    learner_apply_own(caller->learner, update);
+    learner_apply_own(caller->learner, update, beta);
     scatter_all(caller); /* what was held back is in the weights again */
 }
 

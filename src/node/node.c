@@ -309,11 +309,22 @@ void node_on_applied(struct node *node, uint64_t now_ns, uint32_t entries)
 
 /* Actions. */
 
+/* The weights go on along what the base does only where that is the swarm's step: what came to
+ * catch up is old, and who leaves goes nowhere. */
+static double beta(const struct node *node)
+{
+    const uint64_t asked_ns = broadcast_asked_ns(node);
+    const bool caught_up = asked_ns == 0 || node->now_ns - asked_ns > CATCH_UP_NS;
+    const bool goes_on = broadcast_has_published(node) && leaving_stage(node) == STAGE_RUNNING;
+    return caught_up && goes_on ? publish_schedule_beta(node) : 0;
+}
+
 /* What moves the learner's base. */
 static bool next_apply(struct node *node, struct action *action)
 {
     if (!retract_next(node, action) && !broadcast_next_apply(node, action))
         return false;
+    action->beta = beta(node);
     transfer_on_update(node, action->update);
     return true;
 }
@@ -329,15 +340,6 @@ static bool next_train(struct node *node, struct action *action)
     return true;
 }
 
-/* The step that the swarm's base made since our last publication is gone on with only if it was the
- * swarm's step: what came to catch up is old. */
-static bool has_momentum(const struct node *node)
-{
-    const uint64_t asked_ns = broadcast_asked_ns(node);
-    const bool caught_up = asked_ns == 0 || node->now_ns - asked_ns > CATCH_UP_NS;
-    return caught_up && broadcast_has_published(node);
-}
-
 static bool next_publish(struct node *node, struct action *action)
 {
     if (publishing_state(node) != PUBLISHING_WANTED || rumor_log_is_crowded(broadcast_log(node)))
@@ -346,7 +348,7 @@ static bool next_publish(struct node *node, struct action *action)
         .share = shares_own(membership_members(node), node->options.weigh_throughput, node->now_ns),
         .swarm_samples = progress_samples(node),
         .is_first = broadcast_own(node)->next == 0,
-        .has_momentum = has_momentum(node),
+        .beta = beta(node),
     };
     publish_schedule_begin(node, &facts, action);
     return true;

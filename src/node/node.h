@@ -136,6 +136,7 @@ struct action {
     bool takes_out;              /* APPLY: levels are negated: the rumor leaves the base */
     bool compares;               /* APPLY: and say how far it agrees (node_on_agreement) */
     bool own;                    /* APPLY: an earlier incarnation's (learner_apply_own) */
+    double beta;                 /* APPLY: outer momentum (replica.h) */
     uint64_t swarm_samples;      /* TRAIN: learned by all so far */
     struct publish_terms terms;  /* PUBLISH: how much, with which weight */
     bool last;                   /* PUBLISH: end training first; there will be no other */

@@ -16,21 +16,22 @@
  * generation. A header:
  *   OFFSET  SIZE  MEANING
  *   0       8     "hearsayC"
- *   8       4     format: 4
+ *   8       4     format: 5
  *   12      4     s: moments of the optimizer, <= LEARNER_MOMENTS_MAX
  *   16      8     generation, as in the file's name
  *   24      8     P: parameters
  *   32      4     entries of a part; the last part has what is left
  *   36      4     m: bytes of the owner's text, <= CHECKPOINT_MODEL_MAX
  *   40      m     the owner's text (checkpoint_owner.h)
- * Then records, as they came from the learner (snapshot.h), each with a head of 16 bytes:
- *   0       4     kind: 1 a part, 2 applied, 3 own, 4 outer step, 5 the end
+ * Then records, as they came from the learner (snapshot.h), each with a head of 20 bytes:
+ *   0       4     kind: 1 a part, 2 applied, 3 own, 4 the end
  *   4       4     n: entries of a part or an update; of the end, bytes of the history
- *   8       4     float32: of an update tau, of an outer step beta; else 0
+ *   8       4     of an update tau, float32; else 0
  *   12      4     of an update the amount; else 0
+ *   16      4     of an update beta, float32; else 0
  * and behind it
- *   a part: base int32[n], base at the last publication int32[n], weights float32[n], moments
- *           float32[s][n]; it follows the entries of the part before
+ *   a part: base int32[n], weights float32[n], moments float32[s][n]; it follows the entries of the
+ *           part before
  *   an update: index uint32[n], strictly increasing and of entries in parts before; level int8[n]
  *   the end: the history (history.h), and (but for the first and the last, see learner_state.h)
  *     0     8     incarnation that wrote it

@@ -5,7 +5,7 @@
 
 #include "state/checkpoint.h"
 
-#define CHECKPOINT_FORMAT         4
+#define CHECKPOINT_FORMAT         5
 #define CHECKPOINT_MAGIC          "hearsayC"
 #define CHECKPOINT_NAME           "checkpoint-"
 #define CHECKPOINT_PART_BYTES_MAX ((size_t)64 << 20) /* of a part: a load takes so much */
@@ -25,8 +25,9 @@ struct checkpoint_header {
 struct checkpoint_head {
     uint32_t kind;
     uint32_t count;
-    float real;
+    float tau;
     uint32_t amount;
+    float beta;
 };
 
 struct checkpoint_numbers {
@@ -41,10 +42,10 @@ struct checkpoint_numbers {
     uint64_t digest;
 };
 
-_Static_assert(sizeof(struct checkpoint_header) == 40 && sizeof(struct checkpoint_head) == 16 &&
+_Static_assert(sizeof(struct checkpoint_header) == 40 && sizeof(struct checkpoint_head) == 20 &&
                    sizeof(struct checkpoint_numbers) == 64,
                "no padding: the structs are what is in the file");
-_Static_assert(CHECKPOINT_THE_END == 5, "the kinds are as in the file");
+_Static_assert(CHECKPOINT_THE_END == 4, "the kinds are as in the file");
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ && sizeof(float) == 4,
                "the file holds little-endian numbers, and so must the memory");
 

@@ -140,8 +140,6 @@ static enum error take_part(struct source *source)
         return makes_no_sense(source);
     enum error error = take(source, part->base, bytes);
     if (error == OK)
-        error = take(source, part->base_at_last_publish, bytes);
-    if (error == OK)
         error = take(source, part->weights, bytes);
     if (error == OK)
         error = take_moments(source, part);
@@ -162,24 +160,19 @@ static enum error take_update(struct source *source)
 {
     struct update *update = &source->record.update;
     const struct checkpoint_head *head = &source->head;
-    *update = (struct update){.tau = head->real,
+    source->record.beta = head->beta;
+    *update = (struct update){.tau = head->tau,
                               .amount = head->amount,
                               .count = head->count,
                               .index = source->index,
                               .level = source->level};
-    if (!(head->real > 0 && head->real <= TAU_MAX) || head->amount > AMOUNT_MAX ||
-        head->count > SNAPSHOT_ENTRIES_MAX)
+    if (!(head->tau > 0 && head->tau <= TAU_MAX) || head->amount > AMOUNT_MAX ||
+        !isfinite(head->beta) || head->count > SNAPSHOT_ENTRIES_MAX)
         return makes_no_sense(source);
     enum error error = take(source, update->index, update->count * sizeof *update->index);
     if (error == OK)
         error = take(source, update->level, update->count * sizeof *update->level);
     return error == OK && !is_in_order(update, source->end) ? makes_no_sense(source) : error;
-}
-
-static enum error take_outer_step(struct source *source)
-{
-    source->record.beta = source->head.real;
-    return isfinite(source->head.real) && source->end > 0 ? OK : makes_no_sense(source);
 }
 
 static enum error take_record(struct source *source)
@@ -195,9 +188,6 @@ static enum error take_record(struct source *source)
     case SNAPSHOT_APPLIED:
     case SNAPSHOT_OWN:
         error = take_update(source);
-        break;
-    case SNAPSHOT_OUTER_STEP:
-        error = take_outer_step(source);
         break;
     default:
         error = makes_no_sense(source);

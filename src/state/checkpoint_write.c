@@ -17,10 +17,8 @@ uint64_t checkpoint_digest_of(const struct snapshot_record *record)
 {
     const struct learner_state *part = &record->part;
     uint64_t digest = 0;
-    if (record->kind == SNAPSHOT_APPLIED || record->kind == SNAPSHOT_OWN)
-        return digest_of_update(&record->update);
     if (record->kind != SNAPSHOT_PART)
-        return 0;
+        return digest_of_update(&record->update);
     for (size_t i = 0; i < part->parameters; i++)
         digest = digest_add(digest,
                             digest_of_entry((uint32_t)(part->first + i), (uint32_t)part->base[i]));
@@ -56,10 +54,9 @@ void checkpoint_begin(struct checkpoint_writer *writer, const struct disk *disk,
     checksummed_write(&writer->stream, checkpoint->model, model_bytes);
 }
 
-static void write_head(struct checkpoint_writer *writer, uint32_t kind, uint32_t count, float real,
-                       uint32_t amount)
+static void write_head(struct checkpoint_writer *writer, uint32_t kind, size_t count)
 {
-    const struct checkpoint_head head = {kind, count, real, amount};
+    const struct checkpoint_head head = {.kind = kind, .count = (uint32_t)count};
     checksummed_write(&writer->stream, &head, sizeof head);
 }
 
@@ -67,19 +64,23 @@ static void write_part(struct checkpoint_writer *writer, const struct learner_st
 {
     const size_t bytes = part->parameters * sizeof(float);
     CHECK(part->parameters > 0 && part->moments <= LEARNER_MOMENTS_MAX);
-    write_head(writer, SNAPSHOT_PART, (uint32_t)part->parameters, 0, 0);
+    write_head(writer, SNAPSHOT_PART, part->parameters);
     checksummed_write(&writer->stream, part->base, bytes);
-    checksummed_write(&writer->stream, part->base_at_last_publish, bytes);
     checksummed_write(&writer->stream, part->weights, bytes);
     for (uint32_t i = 0; i < part->moments; i++)
         checksummed_write(&writer->stream, part->moment[i], bytes);
 }
 
-static void write_update(struct checkpoint_writer *writer, enum snapshot_kind kind,
-                         const struct update *update)
+static void write_update(struct checkpoint_writer *writer, const struct snapshot_record *record)
 {
+    const struct update *update = &record->update;
+    const struct checkpoint_head head = {.kind = record->kind,
+                                         .count = update->count,
+                                         .tau = update->tau,
+                                         .amount = update->amount,
+                                         .beta = record->beta};
     CHECK(update->count > 0 && update->count <= SNAPSHOT_ENTRIES_MAX);
-    write_head(writer, kind, update->count, update->tau, update->amount);
+    checksummed_write(&writer->stream, &head, sizeof head);
     checksummed_write(&writer->stream, update->index, update->count * sizeof *update->index);
     checksummed_write(&writer->stream, update->level, update->count * sizeof *update->level);
 }
@@ -89,10 +90,8 @@ void checkpoint_put(struct checkpoint_writer *writer, const struct snapshot_reco
     writer->digest = digest_add(writer->digest, checkpoint_digest_of(record));
     if (record->kind == SNAPSHOT_PART)
         write_part(writer, &record->part);
-    else if (record->kind == SNAPSHOT_OUTER_STEP)
-        write_head(writer, SNAPSHOT_OUTER_STEP, 0, record->beta, 0);
     else
-        write_update(writer, record->kind, &record->update);
+        write_update(writer, record);
 }
 
 static void write_the_end(struct checkpoint_writer *writer, const struct checkpoint *checkpoint)
@@ -110,7 +109,7 @@ static void write_the_end(struct checkpoint_writer *writer, const struct checkpo
         .digest = checkpoint->digest,
     };
     CHECK(checkpoint->own_bytes <= CHECKPOINT_OWN_MAX);
-    write_head(writer, CHECKPOINT_THE_END, (uint32_t)checkpoint->own_bytes, 0, 0);
+    write_head(writer, CHECKPOINT_THE_END, checkpoint->own_bytes);
     checksummed_write(&writer->stream, checkpoint->own, checkpoint->own_bytes);
     checksummed_write(&writer->stream, &numbers, sizeof numbers);
     checksummed_write_end(&writer->stream);

@@ -152,7 +152,7 @@ static void write_record(struct saver *saver, const struct snapshot_record *reco
     checkpoint_put(&saver->writer, record);
     if (record->kind == SNAPSHOT_PART)
         keep_part(saver, &record->part);
-    else if (record->kind != SNAPSHOT_OUTER_STEP)
+    else
         keep_update(saver, &record->update);
 }
 

@@ -41,17 +41,16 @@ struct telling {
 
 static struct backend *backend;
 static uint32_t (*plain_survey)(struct backend *, const struct survey *, size_t, struct weights,
-                                const int32_t *, int32_t *, uint32_t *);
+                                const int32_t *, uint32_t *);
 static uint32_t surveys;
 static struct telling publications[TELLINGS];
 static uint32_t tellings_count;
 
 static uint32_t counted_survey(struct backend *of, const struct survey *survey, size_t count,
-                               struct weights w, const int32_t *base, int32_t *since,
-                               uint32_t *bins)
+                               struct weights w, const int32_t *base, uint32_t *bins)
 {
     surveys++;
-    return plain_survey(of, survey, count, w, base, since, bins);
+    return plain_survey(of, survey, count, w, base, bins);
 }
 
 /* A swarm without a network. */
@@ -174,7 +173,7 @@ static void terms(struct swarm *swarm, uint32_t i, uint32_t round, uint32_t budg
         telling->phase = STEADY;
     for (uint32_t k = 0; k < nodes; k++)
         if (k != i)
-            learner_apply(swarm->learners[k], update);
+            learner_apply(swarm->learners[k], update, 0.3f);
 }
 
 static void play(struct swarm *swarm, uint32_t full_bytes, bool grows,

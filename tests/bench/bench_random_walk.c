@@ -29,8 +29,8 @@ static void play(struct random_walk **nodes, int i, const struct publish_terms *
     at[1] = now_seconds();
     const struct update *update = random_walk_publish(near[0], terms);
     at[2] = now_seconds();
-    random_walk_apply(near[1], update);
-    random_walk_apply(near[2], update);
+    random_walk_apply(near[1], update, 0.3f);
+    random_walk_apply(near[2], update, 0.3f);
     at[3] = now_seconds();
     for (int j = 0; j < 3; j++)
         (void)random_walk_digest(near[j]);

@@ -111,7 +111,7 @@ static void publish_all(uint32_t budget_bytes, const struct identity *identity)
     for (uint32_t i = 0; i < NODES; i++)
         for (uint32_t k = 0; k < NODES; k++)
             if (k != i)
-                learner_apply(learners[k], &published[i]);
+                learner_apply(learners[k], &published[i], 0);
 }
 
 static int compare(const void *a, const void *b)

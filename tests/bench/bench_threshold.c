@@ -18,7 +18,7 @@
 
 struct state {
     float *w;
-    int32_t *base, *base_at_last_publish;
+    int32_t *base;
 };
 
 /* |residual| has this density above 0.001 · -log(density). */
@@ -32,8 +32,7 @@ static void fill(const struct state *state)
 {
     struct rng rng = rng_new(1, 1);
     for (uint32_t c = 0; c < P; c++) {
-        state->base[c] = state->base_at_last_publish[c] =
-            (int32_t)(rng_next(&rng) >> 44) - (1 << 19);
+        state->base[c] = (int32_t)(rng_next(&rng) >> 44) - (1 << 19);
         state->w[c] = QUANTUM * (float)state->base[c] + laplace(&rng);
     }
 }
@@ -45,7 +44,7 @@ static uint32_t read_all(const struct state *state)
     const uint32_t *a = (const uint32_t *)state->w;
     uint32_t sum = 0;
     for (uint32_t c = 0; c < P; c++)
-        sum += a[c] ^ (uint32_t)state->base[c] ^ (uint32_t)state->base_at_last_publish[c];
+        sum += a[c] ^ (uint32_t)state->base[c];
     return sum;
 }
 
@@ -65,8 +64,7 @@ static uint32_t survey_simd_all(const struct survey_simd *sweep, const struct st
     for (uint32_t c = 0; c < P; c += SURVEY_MAX) {
         const uint32_t piece = P - c < SURVEY_MAX ? P - c : SURVEY_MAX;
         const uint32_t found =
-            sweep->survey(piece, 0.3f * QUANTUM, floor_bits, state->w + c, state->base + c,
-                          state->base_at_last_publish + c, at, bits);
+            sweep->survey(piece, floor_bits, state->w + c, state->base + c, at, bits);
         for (uint32_t i = 0; i < found; i++)
             bins[bits[i] >> 18]++;
         picked += found;
@@ -85,7 +83,7 @@ static void measure_pass(const struct state *state, float *other)
         add_all(other, state->w);
         add[round] = now_seconds() - from;
     }
-    printf("one pass over %u parameters, 12 bytes each; a += b moves %.1f GB/s\n", P,
+    printf("one pass over %u parameters, 8 bytes each; a += b moves %.1f GB/s\n", P,
            12e-9 * P / median(add, ROUNDS));
     printf("%-8s  %13s  %10s  %7s  %s\n", "way", "above a floor", "GB/s: read", "pass",
            "pass / read");
@@ -104,7 +102,7 @@ static void measure_pass(const struct state *state, float *other)
             }
             const double seconds = median(read, ROUNDS);
             printf("%-8s  %11.1f %%  %10.1f  %7.1f  %.2f\n", survey_simd_way(i)->name,
-                   100.0 * picked / P, 12e-9 * P / seconds, 12e-9 * P / median(pass, ROUNDS),
+                   100.0 * picked / P, 8e-9 * P / seconds, 8e-9 * P / median(pass, ROUNDS),
                    seconds / median(pass, ROUNDS));
         }
 }
@@ -138,7 +136,7 @@ static void measure_exchange(double density)
         const bool compares = round % 2 == 0;
         if (compares)
             (void)replica_agreement(replicas[1], update);
-        replica_apply(replicas[1], update);
+        replica_apply(replicas[1], update, (float)terms.beta);
         const double end = now_seconds();
         told = update->count;
         if (round < 0)
@@ -158,16 +156,14 @@ static void measure_exchange(double density)
 int main(void)
 {
     const size_t bytes = P * sizeof(float);
-    struct state state = {aligned_alloc(64, bytes), aligned_alloc(64, bytes),
-                          aligned_alloc(64, bytes)};
+    struct state state = {aligned_alloc(64, bytes), aligned_alloc(64, bytes)};
     float *other = aligned_alloc(64, bytes);
-    CHECK(state.w && state.base && state.base_at_last_publish && other);
+    CHECK(state.w && state.base && other);
     memset(other, 0, bytes);
     fill(&state);
     measure_pass(&state, other);
     free(state.w);
     free(state.base);
-    free(state.base_at_last_publish);
     free(other);
     printf("\n%10s  %17s  %16s  %24s\n", "published", "publish, ns/param", "apply, ns/entry",
            "compare and apply, the same");

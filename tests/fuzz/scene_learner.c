@@ -12,9 +12,10 @@ static void follow(void *learner, uint64_t swarm_samples)
     (void)swarm_samples;
 }
 
-static void add(void *learner, const struct update *update)
+static void add(void *learner, const struct update *update, float beta)
 {
     struct scene *scene = learner;
+    (void)beta;
     for (uint32_t i = 0; i < update->count; i++) {
         CHECK(update->index[i] < SCENE_PARAMETERS);
         const int64_t moved = (int64_t)update->amount * update->level[i];
@@ -45,7 +46,7 @@ static const struct update *publish(void *learner, const struct publish_terms *t
         index[i] = i * (SCENE_PARAMETERS / PUBLISHED_MAX) + rng_below(&rng, 50);
         level[i] = (int8_t)(1 + rng_below(&rng, LEVEL_MAX));
     }
-    add(scene, &update);
+    add(scene, &update, 0);
     return &update;
 }
 

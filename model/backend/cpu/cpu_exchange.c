@@ -18,6 +18,12 @@ static float residual(float w, int32_t base)
     return w - QUANTUM * (float)base;
 }
 
+/* A weight moves by this for each level by which the base does. */
+static float step_of(uint32_t amount, float beta)
+{
+    return (1 + beta) * QUANTUM * (float)amount;
+}
+
 static int32_t add_wrapping(int32_t base, uint32_t units)
 {
     uint32_t sum = (uint32_t)base + units;
@@ -27,20 +33,18 @@ static int32_t add_wrapping(int32_t base, uint32_t units)
 }
 
 uint32_t cpu_survey(struct backend *backend, const struct survey *survey, size_t count,
-                    struct weights w, const int32_t *base, int32_t *base_at_last_publish,
-                    uint32_t host_bins[HISTOGRAM_BINS])
+                    struct weights w, const int32_t *base, uint32_t host_bins[HISTOGRAM_BINS])
 {
     (void)backend;
     const struct survey_simd *way = survey_simd_way(0);
-    const float step = survey->beta * QUANTUM;
     uint32_t at[SURVEY_ROOM], bits[SURVEY_ROOM], floor_bits, found = 0;
     struct weights_part part;
     memcpy(&floor_bits, &survey->floor, sizeof floor_bits);
     memset(host_bins, 0, HISTOGRAM_BINS * sizeof *host_bins);
     for (size_t c = 0; c < count; c += part.count) {
         part = weights_part(w, c, count - c < SURVEY_MAX ? count : c + SURVEY_MAX);
-        const uint32_t in_piece = way->survey((uint32_t)part.count, step, floor_bits, part.at,
-                                              base + c, base_at_last_publish + c, at, bits);
+        const uint32_t in_piece =
+            way->survey((uint32_t)part.count, floor_bits, part.at, base + c, at, bits);
         for (uint32_t i = 0; i < in_piece; i++)
             host_bins[bits[i] >> BIN_BITS]++;
         for (uint32_t i = 0; i < in_piece && found + i < survey->candidates_max; i++)
@@ -65,14 +69,14 @@ void cpu_refine(struct backend *backend, uint32_t found, const uint32_t *candida
     }
 }
 
-void cpu_cut(struct backend *backend, uint32_t found, const uint32_t *candidates, struct weights w,
-             int32_t *base, uint32_t capacity, struct update *host_update)
+void cpu_cut(struct backend *backend, uint32_t found, const uint32_t *candidates, float beta,
+             struct weights w, int32_t *base, uint32_t capacity, struct update *host_update)
 {
     (void)backend;
     struct weights_cursor weights = weights_cursor(w);
     const float tau = host_update->tau;
     const uint32_t amount = host_update->amount;
-    const float step = QUANTUM * (float)amount - tau;
+    const float step = step_of(amount, beta) - tau;
     const float most = (float)update_level_max(amount);
     uint32_t count = 0;
     for (uint32_t i = 0; i < found && count < capacity; i++) {
@@ -91,13 +95,13 @@ void cpu_cut(struct backend *backend, uint32_t found, const uint32_t *candidates
     host_update->count = count;
 }
 
-void cpu_apply(struct backend *backend, const struct update *host_update, struct weights w,
-               int32_t *base)
+void cpu_apply(struct backend *backend, const struct update *host_update, float beta,
+               struct weights w, int32_t *base)
 {
     (void)backend;
     struct weights_cursor weights = weights_cursor(w);
     const uint32_t amount = host_update->amount;
-    const float step = QUANTUM * (float)amount;
+    const float step = step_of(amount, beta);
     for (uint32_t i = 0; i < host_update->count; i++) {
         uint32_t c = host_update->index[i];
         int level = host_update->level[i];
@@ -119,13 +123,13 @@ static float own_move(float r, float tau, float step, float level)
     return left > 0 ? step * level - r : step * level;
 }
 
-void cpu_apply_own(struct backend *backend, const struct update *host_update, struct weights w,
-                   int32_t *base)
+void cpu_apply_own(struct backend *backend, const struct update *host_update, float beta,
+                   struct weights w, int32_t *base)
 {
     (void)backend;
     struct weights_cursor weights = weights_cursor(w);
     const uint32_t amount = host_update->amount;
-    const float step = QUANTUM * (float)amount;
+    const float step = step_of(amount, beta);
     for (uint32_t i = 0; i < host_update->count; i++) {
         uint32_t c = host_update->index[i];
         int level = host_update->level[i];

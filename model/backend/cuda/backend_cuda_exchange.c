@@ -57,17 +57,15 @@ static bool is_survey_aligned(const void *numbers)
 }
 
 uint32_t cuda_survey(struct backend *backend, const struct survey *survey, size_t count,
-                     struct weights w, const int32_t *base, int32_t *base_at_last_publish,
-                     uint32_t host_bins[HISTOGRAM_BINS])
+                     struct weights w, const int32_t *base, uint32_t host_bins[HISTOGRAM_BINS])
 {
     struct cuda *cuda = cuda_on(backend);
     const struct survey_room room = survey_room(cuda, count);
     uint32_t counts[HISTOGRAM_BINS + 1];
-    CHECK(is_survey_aligned(weights_all(w)) && is_survey_aligned(base) &&
-          is_survey_aligned(base_at_last_publish));
+    CHECK(is_survey_aligned(weights_all(w)) && is_survey_aligned(base));
     cuda_check(cudaMemsetAsync(room.counts, 0, sizeof counts, cuda->stream), "survey");
     cuda_check(kernel_survey(cuda->stream, cuda->survey_blocks, survey, count, weights_all(w), base,
-                             base_at_last_publish, room.counts, room.bitmap),
+                             room.counts, room.bitmap),
                "survey");
     cuda_check(kernel_scan(cuda->stream, room.scan, room.scan_bytes, bitmap_lines(count),
                            room.bitmap.before),
@@ -120,8 +118,8 @@ static struct cut_room cut_room(struct cuda *cuda, uint32_t found, uint32_t capa
     return lay_cut(&laid, found, capacity);
 }
 
-void cuda_cut(struct backend *backend, uint32_t found, const uint32_t *candidates, struct weights w,
-              int32_t *base, uint32_t capacity, struct update *host_update)
+void cuda_cut(struct backend *backend, uint32_t found, const uint32_t *candidates, float beta,
+              struct weights w, int32_t *base, uint32_t capacity, struct update *host_update)
 {
     struct cuda *cuda = cuda_on(backend);
     host_update->count = 0;
@@ -129,6 +127,7 @@ void cuda_cut(struct backend *backend, uint32_t found, const uint32_t *candidate
         return;
     struct cut_room room = cut_room(cuda, found, capacity < found ? capacity : found);
     room.cut.tau = host_update->tau;
+    room.cut.beta = beta;
     room.cut.level_max = (float)update_level_max(host_update->amount);
     room.cut.amount = host_update->amount;
     room.cut.candidates = candidates;
@@ -165,25 +164,25 @@ static struct update carried(struct backend *backend, const struct update *host_
     return carried_behind(backend, host_update, 0);
 }
 
-static void apply(struct backend *backend, const struct update *host_update, bool own, float *w,
-                  int32_t *base)
+static void apply(struct backend *backend, const struct update *host_update, float beta, bool own,
+                  float *w, int32_t *base)
 {
     struct cuda *cuda = cuda_on(backend);
     const struct update update = carried(backend, host_update);
-    cuda_check(kernel_apply(cuda->stream, &update, own, w, base), "hearing");
+    cuda_check(kernel_apply(cuda->stream, &update, beta, own, w, base), "hearing");
     cuda_check(cudaEventRecord(cuda->base_written, cuda->stream), "hearing");
 }
 
-void cuda_apply(struct backend *backend, const struct update *host_update, struct weights w,
-                int32_t *base)
+void cuda_apply(struct backend *backend, const struct update *host_update, float beta,
+                struct weights w, int32_t *base)
 {
-    apply(backend, host_update, false, weights_all(w), base);
+    apply(backend, host_update, beta, false, weights_all(w), base);
 }
 
-void cuda_apply_own(struct backend *backend, const struct update *host_update, struct weights w,
-                    int32_t *base)
+void cuda_apply_own(struct backend *backend, const struct update *host_update, float beta,
+                    struct weights w, int32_t *base)
 {
-    apply(backend, host_update, true, weights_all(w), base);
+    apply(backend, host_update, beta, true, weights_all(w), base);
 }
 
 void cuda_rebase(struct backend *backend, size_t first, size_t count, const int32_t *host_base,

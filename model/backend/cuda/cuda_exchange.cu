@@ -7,6 +7,7 @@
 #include "backend/cuda/cuda_each.cuh"
 #include "backend/cuda/cuda_exchange_kernels.h"
 #include "base/digest.h"
+#include "base/on_device.h"
 
 #define SURVEY_BLOCKS 6 /* of a processor at once: as many as its shared memory has room for */
 
@@ -20,6 +21,12 @@ static __device__ uint32_t size_bits(float r)
 {
     const uint32_t bits = __float_as_uint(fabsf(r));
     return bits > 0x7F800000u ? 0x7FC00000u : bits;
+}
+
+/* A weight moves by this for each level by which the base does. */
+static ON_DEVICE float step_of(uint32_t amount, float beta)
+{
+    return (1 + beta) * QUANTUM * (float)amount;
 }
 
 static __device__ int32_t add_wrapping(int32_t base, uint32_t units)
@@ -63,49 +70,23 @@ static __device__ together<Number> load(const Number *from, unsigned first, unsi
     return numbers;
 }
 
-template <bool all, typename Number>
-static __device__ void store(Number *to, unsigned first, unsigned count, together<Number> numbers)
-{
-    if constexpr (all) {
-        *(together<Number> *)(to + first) = numbers;
-    } else {
-        for (unsigned k = 0; k < TOGETHER && first + k < count; k++)
-            to[first + k] = numbers.at[k];
-    }
-}
-
 struct survey_of {
-    float step;
     uint32_t floor_bits;
     unsigned count;
-    float *w;
+    const float *w;
     const int32_t *base;
-    int32_t *base_at_last_publish;
 };
 
-/* Takes the outer step of some entries and counts them; a bit for each that is a candidate. What
- * did not move is not added to: a zero keeps its sign. */
+/* Counts some entries; a bit for each that is a candidate. */
 template <bool all>
 static __device__ uint32_t survey_some(const struct survey_of &of, unsigned first,
-                                       together<int32_t> now, together<int32_t> was,
-                                       together<float> weight, uint32_t *bins)
+                                       together<int32_t> units, together<float> weight,
+                                       uint32_t *bins)
 {
-    bool moved = false;
-#pragma unroll
-    for (int k = 0; k < TOGETHER; k++) {
-        if (now.at[k] != was.at[k]) {
-            weight.at[k] += of.step * (float)add_wrapping(now.at[k], 0u - (uint32_t)was.at[k]);
-            moved = true;
-        }
-    }
-    if (moved) {
-        store<all>(of.w, first, of.count, weight);
-        store<all>(of.base_at_last_publish, first, of.count, now);
-    }
     uint32_t marks = 0;
 #pragma unroll
     for (unsigned k = 0; k < TOGETHER; k++) {
-        const uint32_t bits = size_bits(residual(weight.at[k], now.at[k]));
+        const uint32_t bits = size_bits(residual(weight.at[k], units.at[k]));
         if (bits >= of.floor_bits && (all || first + k < of.count)) {
             (void)atomicAdd(&bins[bits >> BIN_BITS], 1u);
             marks |= 1u << k;
@@ -128,18 +109,17 @@ static __device__ uint32_t survey_line(const struct survey_of &of, unsigned line
 #pragma unroll 1
     for (unsigned turn = 0; turn < SURVEY_TURNS; turn += at_once) {
         const unsigned first = line * BITMAP_LINE + (turn * WARP + place) * TOGETHER;
-        together<int32_t> now[at_once], was[at_once];
+        together<int32_t> units[at_once];
         together<float> weight[at_once];
 #pragma unroll
         for (unsigned t = 0; t < at_once; t++) {
-            now[t] = load<all>(of.base, first + t * WARP * TOGETHER, of.count);
-            was[t] = load<all>(of.base_at_last_publish, first + t * WARP * TOGETHER, of.count);
+            units[t] = load<all>(of.base, first + t * WARP * TOGETHER, of.count);
             weight[t] = load<all>(of.w, first + t * WARP * TOGETHER, of.count);
         }
 #pragma unroll
         for (unsigned t = 0; t < at_once; t++) {
             uint32_t word =
-                survey_some<all>(of, first + t * WARP * TOGETHER, now[t], was[t], weight[t], bins)
+                survey_some<all>(of, first + t * WARP * TOGETHER, units[t], weight[t], bins)
                 << rank * TOGETHER;
 #pragma unroll
             for (unsigned apart = 1; apart < SURVEY_TURNS; apart *= 2)
@@ -191,17 +171,12 @@ cudaError_t kernels_fit(int *survey_blocks)
 }
 
 cudaError_t kernel_survey(cudaStream_t stream, int blocks, const struct survey *survey,
-                          size_t count, float *w, const int32_t *base,
-                          int32_t *base_at_last_publish, uint32_t *bins, struct bitmap bitmap)
+                          size_t count, const float *w, const int32_t *base, uint32_t *bins,
+                          struct bitmap bitmap)
 {
     const size_t needed = (bitmap_lines(count) + WARPS - 1) / WARPS;
     const size_t most = (size_t)blocks;
-    struct survey_of of = {.step = survey->beta * QUANTUM,
-                           .floor_bits = 0,
-                           .count = (unsigned)count,
-                           .w = w,
-                           .base = base,
-                           .base_at_last_publish = base_at_last_publish};
+    struct survey_of of = {.floor_bits = 0, .count = (unsigned)count, .w = w, .base = base};
     memcpy(&of.floor_bits, &survey->floor, sizeof of.floor_bits);
     if (count > INT_MAX)
         return cudaErrorInvalidValue;
@@ -276,7 +251,7 @@ cudaError_t kernel_levels(cudaStream_t stream, struct cut cut, const float *w, c
 
 static __global__ void entries(unsigned found, struct cut cut, float *w, int32_t *base)
 {
-    const float step = QUANTUM * (float)cut.amount - cut.tau;
+    const float step = step_of(cut.amount, cut.beta) - cut.tau;
     EACH (i, found) {
         const int level = cut.levels[i];
         const uint32_t at = cut.published_before[i], c = cut.candidates[i];
@@ -310,10 +285,9 @@ static __device__ float own_move(float r, float tau, float step, float level)
 }
 
 /* No entry comes twice in an update, so no two threads meet. */
-static __global__ void apply(unsigned count, struct update update, bool own, float *w,
+static __global__ void apply(unsigned count, struct update update, float step, bool own, float *w,
                              int32_t *base)
 {
-    const float step = QUANTUM * (float)update.amount;
     EACH (i, count) {
         const uint32_t c = update.index[i];
         const int level = update.level[i];
@@ -323,10 +297,11 @@ static __global__ void apply(unsigned count, struct update update, bool own, flo
     }
 }
 
-cudaError_t kernel_apply(cudaStream_t stream, const struct update *update, bool own, float *w,
-                         int32_t *base)
+cudaError_t kernel_apply(cudaStream_t stream, const struct update *update, float beta, bool own,
+                         float *w, int32_t *base)
 {
-    return launch_each(stream, update->count, apply, *update, own, w, base);
+    return launch_each(stream, update->count, apply, *update, step_of(update->amount, beta), own, w,
+                       base);
 }
 
 static __global__ void rebase(unsigned count, const int32_t *to, float *w, int32_t *base)

@@ -5,17 +5,16 @@
 #include "backend/backend.h"
 
 uint32_t cuda_survey(struct backend *backend, const struct survey *survey, size_t count,
-                     struct weights w, const int32_t *base, int32_t *base_at_last_publish,
-                     uint32_t host_bins[HISTOGRAM_BINS]);
+                     struct weights w, const int32_t *base, uint32_t host_bins[HISTOGRAM_BINS]);
 void cuda_refine(struct backend *backend, uint32_t found, const uint32_t *candidates,
                  struct weights w, const int32_t *base, uint32_t bin,
                  uint32_t host_parts[BIN_PARTS]);
-void cuda_cut(struct backend *backend, uint32_t found, const uint32_t *candidates, struct weights w,
-              int32_t *base, uint32_t capacity, struct update *host_update);
-void cuda_apply(struct backend *backend, const struct update *host_update, struct weights w,
-                int32_t *base);
-void cuda_apply_own(struct backend *backend, const struct update *host_update, struct weights w,
-                    int32_t *base);
+void cuda_cut(struct backend *backend, uint32_t found, const uint32_t *candidates, float beta,
+              struct weights w, int32_t *base, uint32_t capacity, struct update *host_update);
+void cuda_apply(struct backend *backend, const struct update *host_update, float beta,
+                struct weights w, int32_t *base);
+void cuda_apply_own(struct backend *backend, const struct update *host_update, float beta,
+                    struct weights w, int32_t *base);
 void cuda_hold(struct backend *backend, size_t count, float part, struct weights w,
                const int32_t *base, uint16_t *held);
 void cuda_release(struct backend *backend, size_t count, const uint16_t *held, struct weights w);

@@ -39,13 +39,13 @@ size_t kernel_scan_bytes(size_t count);
 cudaError_t kernel_scan(cudaStream_t stream, void *room, size_t room_bytes, size_t count,
                         uint32_t *numbers);
 
-/* The survey: takes the outer step, counts into cleared bins, sets bitmap.bits of the candidates,
- * and in bitmap.before how many are set in each line (to be scanned). blocks: as many as the device
- * holds at once. w, base and base_at_last_publish begin at multiples of SURVEY_ALIGNMENT. */
+/* The survey: counts into cleared bins, sets bitmap.bits of the candidates, and in bitmap.before
+ * how many are set in each line (to be scanned). blocks: as many as the device holds at once. w and
+ * base begin at multiples of SURVEY_ALIGNMENT. */
 #define SURVEY_ALIGNMENT 16
 cudaError_t kernel_survey(cudaStream_t stream, int blocks, const struct survey *survey,
-                          size_t count, float *w, const int32_t *base,
-                          int32_t *base_at_last_publish, uint32_t *bins, struct bitmap bitmap);
+                          size_t count, const float *w, const int32_t *base, uint32_t *bins,
+                          struct bitmap bitmap);
 /* Lists the entries whose bits are set, as many as there is room for; *found: how many are set. */
 cudaError_t kernel_pick(cudaStream_t stream, size_t count, struct bitmap bitmap,
                         uint32_t *candidates, uint32_t candidates_max, uint32_t *found);
@@ -56,6 +56,7 @@ cudaError_t kernel_refine(cudaStream_t stream, uint32_t found, const uint32_t *c
 /* A cut, in three steps: kernel_levels, a scan of published_before, kernel_cut. */
 struct cut {
     float tau;                  /* threshold */
+    float beta;                 /* outer momentum */
     float level_max;            /* of any level */
     uint32_t amount;            /* quanta per level */
     uint32_t found;             /* candidates */
@@ -72,8 +73,8 @@ cudaError_t kernel_levels(cudaStream_t stream, struct cut cut, const float *w, c
 cudaError_t kernel_cut(cudaStream_t stream, struct cut cut, float *w, int32_t *base);
 
 /* index and level of the update lie on the device. */
-cudaError_t kernel_apply(cudaStream_t stream, const struct update *update, bool own, float *w,
-                         int32_t *base);
+cudaError_t kernel_apply(cudaStream_t stream, const struct update *update, float beta, bool own,
+                         float *w, int32_t *base);
 cudaError_t kernel_hold(cudaStream_t stream, size_t count, float part, float *w,
                         const int32_t *base, uint16_t *held);
 cudaError_t kernel_release(cudaStream_t stream, size_t count, const uint16_t *held, float *w);

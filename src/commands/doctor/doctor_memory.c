@@ -68,7 +68,6 @@ static struct parts parts_of(const struct doctor *doctor)
     struct parts parts = {.count = 0};
     add(&parts, "weights", vector);
     add(&parts, "base", vector);
-    add(&parts, "base at the last publication", vector);
     add(&parts, "held back", setup_holds(config) ? vector / 2 : 0);
     add(&parts, "gradients", config->train.enabled ? vector : 0);
     add(&parts, "gradients of a part", config->train.micro_batches > 1 ? vector : 0);

@@ -211,7 +211,7 @@ static double at_once(const struct node *node)
 void publish_schedule_begin(struct node *node, const struct publish_facts *facts,
                             struct action *action)
 {
-    CHECK(facts->share > 0 && facts->share <= 1);
+    CHECK(facts->share > 0 && facts->share <= 1 && facts->beta >= 0);
     struct publish_schedule *schedule = &node->rate->schedule;
     schedule->is_last = leaving_stage(node) == STAGE_LEAVING;
     node->rate->budget.due_bytes = due_bytes(node);
@@ -228,7 +228,7 @@ void publish_schedule_begin(struct node *node, const struct publish_facts *facts
                   .share = facts->share,
                   .gain = schedule->outer_step.gain,
                   .at_once = at_once(node),
-                  .beta = facts->has_momentum ? publish_beta(schedule) : 0,
+                  .beta = facts->beta,
                   .held = schedule->held,
                   .swarm_samples = facts->swarm_samples},
         .last = schedule->is_last,
@@ -283,6 +283,14 @@ bool publish_schedule_end(struct node *node, uint64_t bytes, const struct update
     schedule->publications++;
     publish_schedule_draw_wait(schedule, WAIT_LEAST, WAIT_MOST);
     return schedule->is_last;
+}
+
+/* What counts for more has less of it, and their product stays. */
+double publish_schedule_beta(const struct node *node)
+{
+    const struct publish_schedule *schedule = &node->rate->schedule;
+    CHECK(schedule->rareness >= 1);
+    return schedule->outer_step.beta / schedule->rareness;
 }
 
 uint64_t publish_schedule_samples(const struct node *node)

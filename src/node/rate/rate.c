@@ -87,7 +87,7 @@ void rate_stats(const struct node *node, struct node_stats *stats)
     stats->share = schedule->share;
     stats->interval_s = schedule->outer_step.interval_s;
     stats->gain = publish_gain(schedule);
-    stats->beta = publish_beta(schedule);
+    stats->beta = publish_schedule_beta(node);
     stats->held = schedule->held;
     stats->budget = budget->bytes_per_s;
     stats->uplink = budget->uplink;

@@ -80,7 +80,7 @@ struct publish_facts {
     double share;           /* of this node among all that train, in (0, 1] */
     uint64_t swarm_samples; /* that all have learned */
     bool is_first;          /* of this incarnation: kept small, since it goes everywhere */
-    bool has_momentum;      /* the base has moved by the swarm's step since the last one */
+    double beta;            /* outer momentum */
 };
 /* WANTED becomes OUT: fills in the PUBLISH. */
 void publish_schedule_begin(struct node *node, const struct publish_facts *facts,
@@ -90,6 +90,8 @@ void publish_schedule_begin(struct node *node, const struct publish_facts *facts
 bool publish_schedule_end(struct node *node, uint64_t bytes, const struct update *update,
                           uint64_t took_ns);
 
+/* The outer momentum, as things are now. */
+double publish_schedule_beta(const struct node *node);
 uint64_t publish_schedule_samples(const struct node *node); /* learned here */
 double publish_schedule_samples_per_s(const struct node *node);
 

@@ -92,16 +92,10 @@ static inline struct rate_neighbour *rate_neighbour(const struct node *node,
     return &node->rate->neighbours[connection_slot(node, peer)];
 }
 
-/* What the last publication counted, and with how much outer momentum: what is rare counts for
- * more, and their product stays. */
+/* What the last publication counted. */
 static inline double publish_gain(const struct publish_schedule *schedule)
 {
     return schedule->outer_step.gain * schedule->rareness;
-}
-
-static inline double publish_beta(const struct publish_schedule *schedule)
-{
-    return schedule->outer_step.beta / schedule->rareness;
 }
 
 /* For how long the last publication may be on its way: as long as it had been saved up for. */

@@ -1,7 +1,7 @@
 #include "support/model/exchange_state.h"
 
 float weights[P], w_before[P];
-int32_t base[P], base_before[P], base_at_last_publish[P];
+int32_t base[P], base_before[P];
 uint32_t bins[HISTOGRAM_BINS];
 uint32_t candidates[P];
 uint32_t index_[P];
@@ -16,14 +16,12 @@ double normal(struct rng *rng)
 uint32_t survey(float floor)
 {
     const struct survey survey = {.floor = floor, .candidates = candidates, .candidates_max = P};
-    memcpy(base_at_last_publish, base, sizeof base_at_last_publish);
-    return backend->exchange.survey(backend, &survey, P, weights_flat(weights), base,
-                                    base_at_last_publish, bins);
+    return backend->exchange.survey(backend, &survey, P, weights_flat(weights), base, bins);
 }
 
 void cut_all(uint32_t capacity, struct update *cut)
 {
     for (uint32_t c = 0; c < P; c++)
         candidates[c] = c;
-    backend->exchange.cut(backend, P, candidates, weights_flat(weights), base, capacity, cut);
+    backend->exchange.cut(backend, P, candidates, 0, weights_flat(weights), base, capacity, cut);
 }

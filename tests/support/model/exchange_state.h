@@ -13,7 +13,7 @@
 #define P 20000
 
 extern float weights[P], w_before[P];
-extern int32_t base[P], base_before[P], base_at_last_publish[P];
+extern int32_t base[P], base_before[P];
 extern uint32_t bins[HISTOGRAM_BINS];
 extern uint32_t candidates[P];
 extern uint32_t index_[P];
@@ -21,7 +21,6 @@ extern int8_t level[P];
 
 double normal(struct rng *rng);
 
-/* The survey of a publication without an outer step. */
 uint32_t survey(float floor);
 void cut_all(uint32_t capacity, struct update *cut);
 

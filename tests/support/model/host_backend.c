@@ -199,7 +199,7 @@ static void host_muon(struct backend *b_, const struct sgd *sgd, int rows, int c
 }
 
 static uint32_t host_survey(struct backend *b_, const struct survey *survey, size_t count,
-                            struct weights w, const int32_t *base, int32_t *base_at_last_publish,
+                            struct weights w, const int32_t *base,
                             uint32_t host_bins[HISTOGRAM_BINS])
 {
     (void)b_;
@@ -208,7 +208,7 @@ static uint32_t host_survey(struct backend *b_, const struct survey *survey, siz
         carry(survey->candidates, survey->candidates_max * sizeof *survey->candidates);
     const uint32_t found = device_of_tests->exchange.survey(
         device_of_tests, &there, count, weights_flat(FLOATS(weights_all(w), count)),
-        FLOATS(base, count), FLOATS(base_at_last_publish, count), host_bins);
+        FLOATS(base, count), host_bins);
     carry_back();
     return found;
 }
@@ -234,34 +234,36 @@ static void host_refine(struct backend *b_, uint32_t found, const uint32_t *cand
     carry_back();
 }
 
-static void host_cut(struct backend *b_, uint32_t found, const uint32_t *candidates,
+static void host_cut(struct backend *b_, uint32_t found, const uint32_t *candidates, float beta,
                      struct weights w, int32_t *base, uint32_t capacity, struct update *host_update)
 {
     (void)b_;
     const size_t count = reach_of(found, candidates);
     device_of_tests->exchange.cut(
-        device_of_tests, found, carry(candidates, found * sizeof *candidates),
+        device_of_tests, found, carry(candidates, found * sizeof *candidates), beta,
         weights_flat(FLOATS(weights_all(w), count)), FLOATS(base, count), capacity, host_update);
     carry_back();
 }
 
-static void host_apply(struct backend *b_, const struct update *update, struct weights w,
-                       int32_t *base)
+static void host_apply(struct backend *b_, const struct update *update, float beta,
+                       struct weights w, int32_t *base)
 {
     (void)b_;
     const size_t count = reach_of(update->count, update->index);
-    device_of_tests->exchange.apply(
-        device_of_tests, update, weights_flat(FLOATS(weights_all(w), count)), FLOATS(base, count));
+    device_of_tests->exchange.apply(device_of_tests, update, beta,
+                                    weights_flat(FLOATS(weights_all(w), count)),
+                                    FLOATS(base, count));
     carry_back();
 }
 
-static void host_apply_own(struct backend *b_, const struct update *update, struct weights w,
-                           int32_t *base)
+static void host_apply_own(struct backend *b_, const struct update *update, float beta,
+                           struct weights w, int32_t *base)
 {
     (void)b_;
     const size_t count = reach_of(update->count, update->index);
-    device_of_tests->exchange.apply_own(
-        device_of_tests, update, weights_flat(FLOATS(weights_all(w), count)), FLOATS(base, count));
+    device_of_tests->exchange.apply_own(device_of_tests, update, beta,
+                                        weights_flat(FLOATS(weights_all(w), count)),
+                                        FLOATS(base, count));
     carry_back();
 }
 

@@ -20,9 +20,8 @@ void story_fill(struct story *story, uint64_t generation)
     struct checkpoint *checkpoint = &story->checkpoint;
     struct learner_state *state = &story->state;
     struct rng rng = rng_new(generation, 5);
-    uint8_t *vectors[] = {(uint8_t *)state->base, (uint8_t *)state->base_at_last_publish,
-                          (uint8_t *)state->weights, (uint8_t *)state->moment[0],
-                          (uint8_t *)state->moment[1]};
+    uint8_t *vectors[] = {(uint8_t *)state->base, (uint8_t *)state->weights,
+                          (uint8_t *)state->moment[0], (uint8_t *)state->moment[1]};
     for (size_t i = 0; i < OWN; i++)
         story->own[i] = (uint8_t)rng_next(&rng);
     checkpoint->own_bytes = OWN;
@@ -35,7 +34,7 @@ void story_fill(struct story *story, uint64_t generation)
     state->swarm_samples = rng_next(&rng);
     state->batch = (uint32_t)rng_next(&rng);
     checkpoint->state = *state;
-    for (size_t v = 0; v < 5 && vectors[v]; v++)
+    for (size_t v = 0; v < 4 && vectors[v]; v++)
         for (size_t i = 0; i < state->parameters * sizeof(float); i++)
             vectors[v][i] = (uint8_t)rng_next(&rng);
 }
@@ -46,7 +45,6 @@ static void story_take(void *learner, struct learner_state *part)
     const struct learner_state *state = &((struct story *)learner)->state;
     const size_t first = part->first, bytes = part->parameters * sizeof(float);
     memcpy(part->base, state->base + first, bytes);
-    memcpy(part->base_at_last_publish, state->base_at_last_publish + first, bytes);
     memcpy(part->weights, state->weights + first, bytes);
     for (uint32_t i = 0; i < part->moments; i++)
         memcpy(part->moment[i], state->moment[i] + first, bytes);
@@ -58,18 +56,16 @@ static void story_replay(void *self, const struct snapshot_record *record)
     const size_t first = part->first, bytes = part->parameters * sizeof(float);
     if (record->kind == SNAPSHOT_PART) {
         memcpy(state->base + first, part->base, bytes);
-        memcpy(state->base_at_last_publish + first, part->base_at_last_publish, bytes);
         memcpy(state->weights + first, part->weights, bytes);
         for (uint32_t i = 0; i < part->moments; i++)
             memcpy(state->moment[i] + first, part->moment[i], bytes);
-    } else if (record->kind == SNAPSHOT_OUTER_STEP) {
-        memcpy(state->base_at_last_publish, state->base, record->end * sizeof(int32_t));
     } else {
         const struct update *update = &record->update;
         for (uint32_t i = 0; i < update->count; i++) {
             int32_t *units = &state->base[update->index[i]];
             const int level = update->level[i];
             *units = (int32_t)((uint32_t)*units + update->amount * (uint32_t)level);
+            state->weights[update->index[i]] = record->beta + update->tau + (float)record->kind;
         }
     }
 }
@@ -81,7 +77,8 @@ static void story_move(struct story *story, struct snapshot_queue *queue, struct
     uint32_t index[UPDATE];
     int8_t level[UPDATE];
     const uint32_t parameters = (uint32_t)story->state.parameters;
-    struct snapshot_record all = {.kind = kind, .end = parameters};
+    struct snapshot_record all = {
+        .kind = kind, .beta = 0.25f * (float)rng_below(rng, 4), .end = parameters};
     all.update = (struct update){
         .tau = 0.5f, .amount = 1 + rng_below(rng, 1000), .index = index, .level = level};
     for (uint32_t i = 0; i < UPDATE && i < parameters; i++) {
@@ -90,15 +87,12 @@ static void story_move(struct story *story, struct snapshot_queue *queue, struct
         all.update.count += i == 0 || index[i] > index[i - 1];
     }
     story_replay(story, &all);
-    if (kind == SNAPSHOT_OUTER_STEP)
-        snapshot_note_outer_step(queue, 0.5f);
-    else
-        snapshot_note_update(queue, kind, &all.update);
+    snapshot_note_update(queue, kind, &all.update, all.beta);
 }
 
 void story_walk(struct story *story, uint64_t generation, struct checkpoint_writer *writer)
 {
-    static const enum snapshot_kind KINDS[] = {SNAPSHOT_APPLIED, SNAPSHOT_OUTER_STEP, SNAPSHOT_OWN};
+    static const enum snapshot_kind KINDS[] = {SNAPSHOT_APPLIED, SNAPSHOT_OWN};
     const size_t parameters = story->state.parameters;
     const size_t part = story_part < parameters ? story_part : parameters;
     const uint32_t moments = story->state.moments;
@@ -108,7 +102,7 @@ void story_walk(struct story *story, uint64_t generation, struct checkpoint_writ
     arena_init(&arena, snapshot_queue_bytes(part, moments, UPDATE));
     snapshot_queue_init(&queue, &arena, parameters, part, moments, UPDATE);
     for (size_t first = 0; first < parameters;) {
-        for (int i = 0; first > 0 && i < 3; i++)
+        for (int i = 0; first > 0 && i < 2; i++)
             story_move(story, &queue, &rng, KINDS[i]);
         first += snapshot_take(&queue, first, story_take, story);
         for (const struct snapshot_record *record; (record = snapshot_next(&queue));) {
@@ -141,9 +135,7 @@ bool story_is(const struct story *got, uint64_t generation)
     story_init(&want, a->parameters, a->moments);
     story_fill(&want, generation);
     story_walk(&want, generation, NULL);
-    return story_vector_is(a->base, b->base, a) &&
-           story_vector_is(a->base_at_last_publish, b->base_at_last_publish, a) &&
-           story_vector_is(a->weights, b->weights, a) &&
+    return story_vector_is(a->base, b->base, a) && story_vector_is(a->weights, b->weights, a) &&
            story_vector_is(a->moment[0], b->moment[0], a) &&
            story_vector_is(a->moment[1], b->moment[1], a) && numbers->steps == b->steps &&
            numbers->samples == b->samples && numbers->swarm_samples == b->swarm_samples &&

@@ -1,7 +1,7 @@
 /* Checkpoints to save and to recognise: every number of generation k follows from k.
  *
  * A story plays a learner: it is taken in parts of story_part entries (snapshot.h), and between two
- * parts updates move its base, and outer steps the base at the last publication. */
+ * parts updates move its base and its weights. */
 #ifndef HEARSAY_TESTS_SUPPORT_STATE_CHECKPOINT_STORY_H
 #define HEARSAY_TESTS_SUPPORT_STATE_CHECKPOINT_STORY_H
 
@@ -18,16 +18,16 @@
 #include "state/checkpoint_file.h"
 #include "support/state/memory_disk.h"
 
-#define P_MAX  5500
-#define P      4090 /* so that a file takes a little more than one chunk */
-#define OWN    84
+#define P_MAX  8200
+#define P      5454 /* so that a file takes a little more than one chunk */
+#define OWN    76
 #define MODEL  "1x28x28: dense 5, relu, dense 10"
 #define OTHERS "1x28x28: dense 6, relu, dense 10"
 
 struct story {
     struct checkpoint checkpoint;
     struct learner_state state; /* what the checkpoint is of */
-    int32_t vectors[5 * P_MAX + 64];
+    int32_t vectors[4 * P_MAX + 64];
     uint8_t own[CHECKPOINT_OWN_MAX];
 };
 

@@ -150,8 +150,9 @@ static void a_base_beyond_one_is_started_from_as_near_as_a_float_is(void **state
     int8_t level[] = {1};
     world->weights[0] = 1.5f;
     struct learner *first = learner_from(world, world->weights);
-    learner_apply(first, &(struct update){
-                             .amount = 1, .tau = 0.1f, .count = 1, .index = index, .level = level});
+    const struct update update = {
+        .amount = 1, .tau = 0.1f, .count = 1, .index = index, .level = level};
+    learner_apply(first, &update, 0);
     learner_read_base(first, world->weights);
     save(world);
     assert_int_equal(initial_weights_load(world->path, world->model, read, &digest, &problem), OK);

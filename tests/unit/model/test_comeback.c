@@ -97,10 +97,10 @@ static void what_was_published_after_the_save_is_not_published_twice(void **stat
     struct rng rng = rng_new(4, 4);
     learn_something(&first, &rng);
     replica_save(&first, &saved);
-    const struct update *update = replica_publish(&first, &STILL);
+    const struct update *update = replica_publish(&first, &TERMS);
     assert_true(update->count > P / 2);
     replica_restore(&second, &saved);
-    replica_apply_own(&second, update);
+    replica_apply_own(&second, update, (float)TERMS.beta);
     look_at_both(&first, &second);
     assert_memory_equal(base, base_other, sizeof base);
     assert_memory_equal(w, w_other, sizeof w);
@@ -126,7 +126,7 @@ static void what_was_learned_after_the_save_and_published_stays_in_the_base(void
     double residual_before[P];
     for (int c = 0; c < P; c++)
         residual_before[c] = residual(before[c], base[c]);
-    replica_apply_own(&second, update);
+    replica_apply_own(&second, update, 0);
     look_at_both(&first, &second);
     assert_memory_equal(base, base_other, sizeof base);
     int eaten = 0;
@@ -173,8 +173,7 @@ static void who_knows_nothing_takes_blocks_and_has_nothing_to_publish(void **sta
     look_at_both(&donor, &joiner);
     for (int c = 0; c < P; c++)
         assert_true(w_other[c] == QUANTUM * (float)base[c]);
-    assert_int_equal(replica_publish(&joiner, &TERMS)->count,
-                     0); /* not even the move of the base */
+    assert_int_equal(replica_publish(&joiner, &TERMS)->count, 0);
     replica_free(&donor);
     replica_free(&joiner);
 }
@@ -211,12 +210,12 @@ static void who_keeps_its_weights_publishes_what_it_learned_alone(void **state)
     assert_memory_equal(w_other, before, sizeof before);
     assert_memory_equal(base_other, base, sizeof base);
     double published[P] = {0};
-    const struct publish_terms terms = {.budget_bytes = 600, .share = 0.25, .gain = 1, .beta = 0.9};
+    const struct publish_terms terms = {.budget_bytes = 600, .share = 0.25, .gain = 1};
     const struct update *update = replica_publish(&alone, &terms);
     assert_true(update->count > 20);
     for (uint32_t i = 0; i < update->count; i++)
         published[update->index[i]] = (double)update->tau * update->level[i];
-    for (int c = 0; c < P; c++) /* to a threshold; no drift was added */
+    for (int c = 0; c < P; c++) /* to a threshold */
         assert_true(fabs(published[c] - residual(before[c], base[c])) <=
                     (double)update->tau * 1.001);
     replica_free(&donor);
@@ -291,8 +290,8 @@ static void go_on_alike(struct learner *a, struct learner *b, struct learner *ot
         }
         must_be_the_same_update(learner_publish(a, &TERMS), learner_publish(b, &TERMS));
         const struct update *applied = learner_publish(other, &TERMS);
-        learner_apply(a, applied);
-        learner_apply(b, applied);
+        learner_apply(a, applied, (float)TERMS.beta);
+        learner_apply(b, applied, (float)TERMS.beta);
         assert_int_equal(learner_digest(a), learner_digest(b));
         assert_int_equal(learner_samples(a), learner_samples(b));
         assert_int_equal(learner_swarm_samples(a), learner_swarm_samples(b));

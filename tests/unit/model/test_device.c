@@ -303,7 +303,7 @@ static void a_gpu_and_a_cpu_hold_the_same_base(void **state)
                 (void)learner_step(both[i].learner);
             const struct update *update = learner_publish(both[i].learner, &terms);
             published += update->count;
-            learner_apply(both[1 - i].learner, update);
+            learner_apply(both[1 - i].learner, update, (float)terms.beta);
         }
         assert_int_equal(learner_digest(both[0].learner), learner_digest(both[1].learner));
     }

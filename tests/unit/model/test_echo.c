@@ -200,7 +200,7 @@ static void a_replica_lets_go_of_what_was_said_for_it(void **state)
                                 .count = 1,
                                 .index = own_index + 1,
                                 .level = levels};
-    replica_apply(&replica, &full); /* entry 5 */
+    replica_apply(&replica, &full, 0); /* entry 5 */
     uint16_t held[2];
     backend->download(backend, held, replica.held + 5, sizeof held);
     assert_true(fabsf(half_of_bfloat16(held[0]) - 0.2f) < 2e-3f);

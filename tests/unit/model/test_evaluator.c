@@ -197,7 +197,7 @@ static void keep_company(struct company *company, bool share)
         for (int i = 0; i < 2; i++)
             company->losses[i][round] = learner_losses(learners[i]);
         for (int i = 0; i < 2; i++) {
-            learner_apply(learners[1 - i], learner_publish(learners[i], &terms));
+            learner_apply(learners[1 - i], learner_publish(learners[i], &terms), (float)terms.beta);
             learner_read_weights(learners[i], company->weights[i]);
             learner_read_units(learners[i], company->units[i]);
             company->u64_set[i][round] = evaluator_run(evaluator, company->weights[i], 0, 50);

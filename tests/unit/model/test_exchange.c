@@ -22,7 +22,6 @@ static void random_state(uint64_t seed)
     struct rng rng = rng_new(seed, 3);
     for (uint32_t c = 0; c < P; c++) {
         base[c] = (int32_t)(rng_next(&rng) >> 40) - (1 << 23);
-        base_at_last_publish[c] = (int32_t)(rng_next(&rng) >> 40) - (1 << 23);
         weights[c] = QUANTUM * (float)base[c] + (float)(0.01 * normal(&rng));
     }
     weights[7] = NAN;
@@ -63,50 +62,29 @@ static void a_survey_counts_and_lists_what_is_not_below_the_floor(void **state)
     }
 }
 
-/* Since the last publication runs of it have moved as a whole, the others by two entries in seven,
- * and no fifth entry ever has. */
-static void state_partly_moved(void)
-{
-    random_state(9);
-    for (uint32_t c = 0; c < P; c++) {
-        if (c % 7 > 1 && c / 64 % 3 != 0)
-            base_at_last_publish[c] = base[c];
-    }
-    for (uint32_t c = 0; c < P; c += 5) {
-        weights[c] = -0.0f; /* adding nothing would change its sign */
-        base[c] = base_at_last_publish[c] = 0;
-    }
-    memcpy(w_before, weights, sizeof weights);
-}
-
 static void a_survey_ends_with_the_last_entry(void **state)
 {
     (void)state;
     static uint32_t expected[HISTOGRAM_BINS];
-    static int32_t since_before[P];
     const uint32_t counts[] = {1, 3, 4, 31, 33, 1023, 1024, 1026, 8191, 8192, 8197, 16389, P - 1};
+    random_state(9);
     for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++) {
-        const struct survey of = {
-            .beta = 0.3f, .floor = 0.005f, .candidates = candidates, .candidates_max = P};
-        state_partly_moved();
-        memcpy(since_before, base_at_last_publish, sizeof since_before);
+        const struct survey of = {.floor = 0.005f, .candidates = candidates, .candidates_max = P};
         memset(expected, 0, sizeof expected);
-        const uint32_t picked = backend->exchange.survey(
-            backend, &of, counts[i], weights_flat(weights), base, base_at_last_publish, bins);
+        const uint32_t picked =
+            backend->exchange.survey(backend, &of, counts[i], weights_flat(weights), base, bins);
         uint32_t at = 0;
-        for (uint32_t c = 0; c < P; c++) {
-            const bool moves = c < counts[i] && base[c] != since_before[c];
-            const bool stays = memcmp(&weights[c], &w_before[c], sizeof weights[c]) == 0;
-            assert_true(moves ? !stays || !isfinite(w_before[c]) : stays);
-            assert_int_equal(base_at_last_publish[c], c < counts[i] ? base[c] : since_before[c]);
-            if (c < counts[i] && (isnan(residual_at(c)) || fabsf(residual_at(c)) >= of.floor)) {
-                expected[(isnan(residual_at(c)) ? 0x7FC00000 : bits_at(c)) >> 18]++;
-                assert_int_equal(candidates[at++], c);
-            }
+        for (uint32_t c = 0; c < counts[i]; c++) {
+            if (!isnan(residual_at(c)) && fabsf(residual_at(c)) < of.floor)
+                continue;
+            expected[(isnan(residual_at(c)) ? 0x7FC00000 : bits_at(c)) >> 18]++;
+            assert_int_equal(candidates[at++], c);
         }
         assert_int_equal(picked, at);
         assert_memory_equal(bins, expected, sizeof bins);
     }
+    assert_memory_equal(weights, w_before, sizeof weights);
+    assert_memory_equal(base, base_before, sizeof base);
 }
 
 /* More entries than the stand-in of a GPU has threads for at once. */
@@ -115,13 +93,13 @@ static void a_survey_of_many_entries_lists_all(void **state)
 {
     (void)state;
     static float w[MANY];
-    static int32_t zeros[MANY], also_zeros[MANY];
+    static int32_t zeros[MANY];
     static uint32_t listed[MANY];
     const struct survey of = {.floor = 1, .candidates = listed, .candidates_max = MANY};
     for (uint32_t c = 0; c < MANY; c++)
         w[c] = c % 3 == 0 ? -1.0f : 0.5f;
     const uint32_t picked =
-        backend->exchange.survey(backend, &of, MANY, weights_flat(w), zeros, also_zeros, bins);
+        backend->exchange.survey(backend, &of, MANY, weights_flat(w), zeros, bins);
     assert_int_equal(picked, MANY / 3 + 1);
     for (uint32_t i = 0; i < picked; i++)
         assert_int_equal(listed[i], 3 * i);
@@ -137,8 +115,7 @@ static void a_survey_notes_no_more_than_there_is_room_for(void **state)
     assert_true(all > 2000);
     const struct survey some = {.floor = 0.01f, .candidates = candidates, .candidates_max = 1500};
     candidates[1500] = 0xABCD;
-    assert_int_equal(backend->exchange.survey(backend, &some, P, weights_flat(weights), base,
-                                              base_at_last_publish, bins),
+    assert_int_equal(backend->exchange.survey(backend, &some, P, weights_flat(weights), base, bins),
                      all);
     assert_int_equal(candidates[1500], 0xABCD);
     assert_in_range(candidates[1499], 1499, P - 1);
@@ -211,7 +188,7 @@ static void a_cut_looks_at_nothing_else_than_what_was_picked(void **state)
     const uint32_t some[] = {3, 7, 1000, P - 1};
     weights[3] = weights[1000] = weights[P - 1] = 500;
     struct update cut = {.tau = 0.1f, .amount = 1, .index = index_, .level = level};
-    backend->exchange.cut(backend, 4, some, weights_flat(weights), base, P, &cut);
+    backend->exchange.cut(backend, 4, some, 0, weights_flat(weights), base, P, &cut);
     assert_int_equal(cut.count, 3);
     assert_int_equal(cut.index[1], 1000);
 }
@@ -276,7 +253,7 @@ static void applying_moves_base_and_weights_alike(void **state)
     int8_t levels[] = {1, -3, LEVEL_MAX, -LEVEL_MAX};
     const struct update update = {
         .tau = 0.1f, .amount = 5000, .count = 4, .index = at, .level = levels};
-    backend->exchange.apply(backend, &update, weights_flat(weights), base);
+    backend->exchange.apply(backend, &update, 0, weights_flat(weights), base);
     uint32_t next = 0;
     for (uint32_t c = 0; c < P; c++) {
         const int k = next < 4 && at[next] == c ? levels[next++] : 0;
@@ -289,30 +266,50 @@ static void applying_moves_base_and_weights_alike(void **state)
     }
 }
 
-static void a_survey_steps_on_with_the_base_first(void **state)
+static void with_momentum_the_weights_move_on_beyond_the_base(void **state)
 {
     (void)state;
-    random_state(7);
-    base[20] = INT32_MIN; /* the base wrapped since: a step of 3 */
-    base_at_last_publish[20] = INT32_MAX - 2;
-    base_at_last_publish[21] = base[21];
-    memcpy(base_before, base, sizeof base);
-    static int32_t since_before[P];
-    memcpy(since_before, base_at_last_publish, sizeof base_at_last_publish);
-    const struct survey survey = {
-        .beta = 0.3f, .floor = 1000, .candidates = candidates, .candidates_max = P};
-    const uint32_t picked = backend->exchange.survey(backend, &survey, P, weights_flat(weights),
-                                                     base, base_at_last_publish, bins);
-    assert_int_equal(picked, 3); /* what is no number, after the step */
-    for (uint32_t c = 0; c < P; c++) {
-        const double step = c == 20 ? 3 : (double)base[c] - (double)since_before[c];
-        assert_int_equal(base[c], base_before[c]);
-        assert_int_equal(base_at_last_publish[c], base[c]);
-        if (isfinite(w_before[c]))
-            assert_true(fabs((double)weights[c] - (double)w_before[c] -
-                             0.3 * (double)QUANTUM * step) < 1e-6);
+    uint32_t at[] = {0, 5, 100, P - 1};
+    int8_t levels[] = {1, -3, LEVEL_MAX, -LEVEL_MAX};
+    const struct update update = {
+        .tau = 0.1f, .amount = 5000, .count = 4, .index = at, .level = levels};
+    for (int own = 0; own < 2; own++) {
+        random_state(7);
+        (own ? backend->exchange.apply_own : backend->exchange.apply)(backend, &update, 0.3f,
+                                                                      weights_flat(weights), base);
+        for (int i = 0; i < 4; i++) {
+            const uint32_t c = at[i];
+            const double moved = 5000.0 * (double)QUANTUM * levels[i];
+            const double r = (double)w_before[c] - (double)QUANTUM * base_before[c];
+            const double taken = own && r * moved > 0 ? r : 0; /* less than was published */
+            assert_int_equal(base[c], base_before[c] + 5000 * levels[i]);
+            assert_true(fabs((double)weights[c] - (double)w_before[c] - 1.3 * moved + taken) <
+                        1e-6);
+        }
     }
-    assert_memory_equal(&weights[21], &w_before[21], sizeof weights[21]);
+}
+
+/* What is cut, and comes back to who has it all, is one and the same. */
+static void a_cut_moves_on_beyond_the_base_likewise(void **state)
+{
+    (void)state;
+    static float after[P];
+    random_state(7);
+    struct update cut = {.tau = 0.003f, .amount = 15099, .index = index_, .level = level};
+    for (uint32_t c = 0; c < P; c++)
+        candidates[c] = c;
+    backend->exchange.cut(backend, P, candidates, 0.3f, weights_flat(weights), base, P, &cut);
+    assert_in_range(cut.count, 100, P);
+    for (uint32_t i = 0; i < cut.count; i++) {
+        const uint32_t c = cut.index[i];
+        const double moved = 1.3 * 15099.0 * (double)QUANTUM - (double)cut.tau;
+        assert_true(fabs((double)weights[c] - (double)w_before[c] - moved * cut.level[i]) < 1e-6);
+    }
+    memcpy(after, weights, sizeof after);
+    memcpy(weights, w_before, sizeof weights);
+    memcpy(base, base_before, sizeof base);
+    backend->exchange.apply_own(backend, &cut, 0.3f, weights_flat(weights), base);
+    assert_memory_equal(weights + 10, after + 10, sizeof after - 10 * sizeof *after);
 }
 
 static void the_digest_is_that_of_its_entries(void **state)
@@ -337,7 +334,6 @@ int main(void)
         cmocka_unit_test(a_survey_ends_with_the_last_entry),
         cmocka_unit_test(a_survey_of_many_entries_lists_all),
         cmocka_unit_test(a_survey_notes_no_more_than_there_is_room_for),
-        cmocka_unit_test(a_survey_steps_on_with_the_base_first),
         cmocka_unit_test(a_refinement_counts_the_parts_of_one_bin_among_the_candidates),
         cmocka_unit_test(what_is_held_back_leaves_the_weights),
         cmocka_unit_test(what_others_have_said_is_let_go_as_far_as_it_is_held),
@@ -345,6 +341,8 @@ int main(void)
         cmocka_unit_test(a_cut_publishes_the_large_residuals_in_order),
         cmocka_unit_test(a_cut_stops_at_its_capacity),
         cmocka_unit_test(applying_moves_base_and_weights_alike),
+        cmocka_unit_test(with_momentum_the_weights_move_on_beyond_the_base),
+        cmocka_unit_test(a_cut_moves_on_beyond_the_base_likewise),
         cmocka_unit_test(the_digest_is_that_of_its_entries),
     };
     RUN_ON_EACH_DEVICE(tests, host_backend_opens, host_backend_closes);

@@ -244,7 +244,7 @@ static uint32_t train_two(bool exchange, uint32_t correct[2])
             update[i] = learner_publish(learner[i], &terms);
         }
         for (int i = 0; i < 2 && exchange; i++)
-            learner_apply(learner[i], update[1 - i]);
+            learner_apply(learner[i], update[1 - i], (float)terms.beta);
     }
     if (exchange)
         assert_int_equal(learner_digest(learner[0]), learner_digest(learner[1]));

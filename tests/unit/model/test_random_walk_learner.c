@@ -115,7 +115,7 @@ static uint32_t play(struct random_walk *const *nodes, struct rng *rng)
     const struct update *update = random_walk_publish(nodes[publisher], &terms);
     for (uint32_t i = 0; i < NODES; i++)
         if (i != publisher)
-            random_walk_apply(nodes[i], update);
+            random_walk_apply(nodes[i], update, (float)terms.beta);
     return update->count;
 }
 
@@ -178,7 +178,7 @@ static void come_back(struct random_walk *const *nodes, struct rng *rng)
         .budget_bytes = 20 + rng_below(rng, 1000), .share = 0.3, .gain = 1, .beta = 0.3};
     const struct update *update = random_walk_publish(from, &terms);
     if (to != from)
-        random_walk_apply_own(to, update);
+        random_walk_apply_own(to, update, (float)terms.beta);
 }
 
 static void the_account_holds_through_catching_up_and_coming_back(void **state)
@@ -206,10 +206,10 @@ static void the_account_holds_through_catching_up_and_coming_back(void **state)
 
 /* Defects planted in the backend, each of which the account must show. */
 
-static void apply_own_without_charging(struct backend *on, const struct update *update,
+static void apply_own_without_charging(struct backend *on, const struct update *update, float beta,
                                        struct weights w, int32_t *base)
 {
-    backend->exchange.apply(on, update, w, base);
+    backend->exchange.apply(on, update, beta, w, base);
 }
 
 static void rebase_base_alone(struct backend *on, size_t first, size_t count,
@@ -219,38 +219,43 @@ static void rebase_base_alone(struct backend *on, size_t first, size_t count,
     backend->upload(on, base + first, host_base, count * sizeof *base);
 }
 
-static void apply_base_alone(struct backend *on, const struct update *update, struct weights w,
-                             int32_t *base)
+static void apply_base_alone(struct backend *on, const struct update *update, float beta,
+                             struct weights w, int32_t *base)
 {
     (void)w;
     float nowhere[P] = {0};
-    backend->exchange.apply(on, update, weights_flat(nowhere), base);
+    backend->exchange.apply(on, update, beta, weights_flat(nowhere), base);
+}
+
+static void apply_twice_as_far_beyond(struct backend *on, const struct update *update, float beta,
+                                      struct weights w, int32_t *base)
+{
+    backend->exchange.apply(on, update, 2 * beta, w, base);
 }
 
 static void cut_without_publishing_own_weights(struct backend *on, uint32_t picked,
-                                               const uint32_t *candidates, struct weights w,
-                                               int32_t *base, uint32_t capacity,
+                                               const uint32_t *candidates, float beta,
+                                               struct weights w, int32_t *base, uint32_t capacity,
                                                struct update *update)
 {
     float nowhere[P];
     memcpy(nowhere, weights_all(w), sizeof nowhere);
-    backend->exchange.cut(on, picked, candidates, weights_flat(nowhere), base, capacity, update);
+    backend->exchange.cut(on, picked, candidates, beta, weights_flat(nowhere), base, capacity,
+                          update);
 }
 
-static uint32_t step_on_twice_as_far(struct backend *on, const struct survey *survey, size_t count,
-                                     struct weights w, const int32_t *base,
-                                     int32_t *base_at_last_publish, uint32_t bins[HISTOGRAM_BINS])
+static void cut_twice_as_far_beyond(struct backend *on, uint32_t picked, const uint32_t *candidates,
+                                    float beta, struct weights w, int32_t *base, uint32_t capacity,
+                                    struct update *update)
 {
-    struct survey farther = *survey;
-    farther.beta *= 2;
-    return backend->exchange.survey(on, &farther, count, w, base, base_at_last_publish, bins);
+    backend->exchange.cut(on, picked, candidates, 2 * beta, w, base, capacity, update);
 }
 
 static void cut_and_lose_the_last(struct backend *on, uint32_t picked, const uint32_t *candidates,
-                                  struct weights w, int32_t *base, uint32_t capacity,
+                                  float beta, struct weights w, int32_t *base, uint32_t capacity,
                                   struct update *update)
 {
-    backend->exchange.cut(on, picked, candidates, w, base, capacity, update);
+    backend->exchange.cut(on, picked, candidates, beta, w, base, capacity, update);
     if (update->count > 1)
         update->count--;
 }
@@ -282,7 +287,10 @@ static void the_account_shows_every_defect_of_the_exchange(void **state)
     broken.exchange.cut = cut_without_publishing_own_weights;
     assert_false(account_holds());
     broken = *backend;
-    broken.exchange.survey = step_on_twice_as_far;
+    broken.exchange.apply = apply_twice_as_far_beyond;
+    assert_false(account_holds());
+    broken = *backend;
+    broken.exchange.cut = cut_twice_as_far_beyond;
     assert_false(account_holds());
     broken = *backend;
     broken.exchange.cut = cut_and_lose_the_last;
@@ -295,10 +303,10 @@ static void the_account_shows_every_defect_of_the_exchange(void **state)
     assert_false(account_holds());
 }
 
-static void apply_and_spill(struct backend *on, const struct update *update, struct weights w,
-                            int32_t *base)
+static void apply_and_spill(struct backend *on, const struct update *update, float beta,
+                            struct weights w, int32_t *base)
 {
-    backend->exchange.apply(on, update, w, base);
+    backend->exchange.apply(on, update, beta, w, base);
     base[P - 1]++;
 }
 
@@ -310,10 +318,10 @@ static void the_digest_shows_a_write_that_no_update_speaks_of(void **state)
     const struct update update = {
         .tau = 0.5f, .amount = 100, .count = 1, .index = at, .level = level};
     struct random_walk *random_walk = one(1);
-    random_walk_apply(random_walk, &update);
+    random_walk_apply(random_walk, &update, 0);
     assert_true(random_walk_digest(random_walk) == digest_of_entry(3, (uint32_t)-200));
     broken.exchange.apply = apply_and_spill;
-    random_walk_apply(random_walk, &update);
+    random_walk_apply(random_walk, &update, 0);
     assert_true(random_walk_digest(random_walk) ==
                 digest_add(digest_of_entry(3, (uint32_t)-400), digest_of_entry(P - 1, 1)));
     random_walk_free(random_walk);
@@ -330,8 +338,8 @@ static void without_an_account_it_walks_the_same_way(void **state)
         const struct update *a = random_walk_publish(with, &TERMS),
                             *b = random_walk_publish(without, &TERMS);
         assert_int_equal(a->count, b->count);
-        random_walk_apply(with, b);
-        random_walk_apply(without, a);
+        random_walk_apply(with, b, (float)TERMS.beta);
+        random_walk_apply(without, a, (float)TERMS.beta);
         assert_true(random_walk_digest(with) == random_walk_digest(without));
     }
     random_walk_read_weights(with, weights);
@@ -348,7 +356,6 @@ struct observed {
     struct learner *learner;
     double produced[P];
     double published[P];
-    int32_t base_at_last_publish[P];
 };
 
 static void observe(struct observed *observed, const struct dataset *train, uint64_t node)
@@ -362,7 +369,6 @@ static void observe(struct observed *observed, const struct dataset *train, uint
                      OK);
     options.density_max = (uint32_t)model_parameters(observed->model);
     observed->learner = learner_new(&arena, backend, observed->model, train, NULL, &options);
-    learner_read_units(observed->learner, observed->base_at_last_publish);
 }
 
 static void observe_step(struct observed *observed)
@@ -374,16 +380,18 @@ static void observe_step(struct observed *observed)
         observed->produced[c] += (double)others[c] - (double)weights[c];
 }
 
+static void observe_momentum(struct observed *observed, const struct update *update, double beta)
+{
+    for (uint32_t i = 0; i < update->count; i++)
+        observed->produced[update->index[i]] +=
+            beta * (double)QUANTUM * update->amount * update->level[i];
+}
+
 static const struct update *observe_publish(struct observed *observed,
                                             const struct publish_terms *terms)
 {
-    learner_read_units(observed->learner, units);
-    for (size_t c = 0; c < learner_parameters(observed->learner); c++) {
-        observed->produced[c] +=
-            terms->beta * (double)QUANTUM * (units[c] - observed->base_at_last_publish[c]);
-        observed->base_at_last_publish[c] = units[c];
-    }
     const struct update *update = learner_publish(observed->learner, terms);
+    observe_momentum(observed, update, terms->beta);
     for (uint32_t i = 0; i < update->count; i++)
         observed->published[update->index[i]] += (double)update->tau * update->level[i];
     return update;
@@ -419,7 +427,8 @@ static void a_learner_can_be_held_to_account_from_outside(void **state)
         struct observed *publisher = &both[round % 2], *receiver = &both[1 - round % 2];
         observe_step(publisher);
         const struct update *update = observe_publish(publisher, &terms);
-        learner_apply(receiver->learner, update);
+        learner_apply(receiver->learner, update, (float)terms.beta);
+        observe_momentum(receiver, update, terms.beta);
         published += update->count;
         for (int i = 0; i < 2; i++)
             assert_true(observed_error(&both[i]) < 2e-6);

@@ -40,7 +40,7 @@ static void apply_own_agrees_with_the_reference(void **state)
         w[c] = (float)((double)QUANTUM * base[c] + 0.1 * rng_uniform(&rng) - 0.05);
         w_before[c] = w[c];
     }
-    backend->exchange.apply_own(backend, &update, weights_flat(w), base);
+    backend->exchange.apply_own(backend, &update, 0, weights_flat(w), base);
     for (int c = 0; c < P; c++) {
         const double r = residual(w_before[c], base_before[c]), t = (double)update.tau * level[c];
         const double charged = r * t <= 0 ? 0 : fabs(r) < fabs(t) ? r : t;
@@ -63,8 +63,8 @@ static void apply_own_leaves_what_is_not_a_number_and_lets_the_base_wrap(void **
     w[1] = INFINITY;
     w[2] = 0;
     base[0] = base[1] = base[2] = 0;
-    backend->exchange.apply_own(backend, &update, weights_flat(w), base);
-    backend->exchange.apply_own(backend, &update, weights_flat(w), base);
+    backend->exchange.apply_own(backend, &update, 0, weights_flat(w), base);
+    backend->exchange.apply_own(backend, &update, 0, weights_flat(w), base);
     assert_true(isnan(w[0]) && isinf(w[1]));
     assert_int_equal(base[0], 2 * AMOUNT_MAX);
     assert_int_equal(base[2], (int32_t)(2u * LEVEL_MAX * AMOUNT_MAX));

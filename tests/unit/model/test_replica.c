@@ -102,11 +102,10 @@ static void what_is_held_back_is_published_later(void **state)
 {
     (void)state;
     static float learned[P], saved[P], after[P];
-    static int32_t saved_base[P], saved_last[P];
+    static int32_t saved_base[P];
     const struct publish_terms some = {.budget_bytes = 300, .share = 1, .gain = 1, .held = 0.75};
     const struct publish_terms all = {.budget_bytes = 100000, .share = 1, .gain = 1, .held = 0.75};
-    struct learner_state copy = {
-        .parameters = P, .base = saved_base, .base_at_last_publish = saved_last, .weights = saved};
+    struct learner_state copy = {.parameters = P, .base = saved_base, .weights = saved};
     struct replica replica = replica_new(P);
     struct rng rng = rng_new(5, 5);
     replica_may_hold(&replica);
@@ -162,7 +161,7 @@ static int apply_in_every_order(struct replica *as, int *order, int length, int 
         struct replica replica = replica_new(P);
         int at[ORIGINS] = {0};
         for (int i = 0; i < length; i++)
-            replica_apply(&replica, &said[order[i]][at[order[i]]++]);
+            replica_apply(&replica, &said[order[i]][at[order[i]]++], 0);
         must_be_equal(&replica, as);
         replica_free(&replica);
         return 1;
@@ -195,7 +194,7 @@ static void in_whatever_order_rumors_are_applied_the_base_is_the_same(void **sta
     for (int i = 0; i < ORIGINS; i++) /* each applies the others after it published, last first */
         for (int j = ORIGINS - 1; j >= 0; j--)
             for (int t = 0; t < PUBLICATIONS && j != i; t++)
-                replica_apply(&origins[i], &said[j][t]);
+                replica_apply(&origins[i], &said[j][t], 0);
     for (int i = 1; i < ORIGINS; i++)
         must_be_equal(&origins[0], &origins[i]);
     int order[ORIGINS * PUBLICATIONS], next[ORIGINS] = {0};
@@ -214,17 +213,17 @@ static void learners_that_publish_and_apply_by_turns_stay_equal(void **state)
         learn_something(&other, &rng);
         const struct update *a = replica_publish(&one, &TERMS);
         const struct update *b = replica_publish(&other, &TERMS);
-        replica_apply(&one, b);
-        replica_apply(&other, a);
+        replica_apply(&one, b, (float)TERMS.beta);
+        replica_apply(&other, a, (float)TERMS.beta);
         must_be_equal(&one, &other);
     }
     replica_free(&one);
     replica_free(&other);
 }
 
-/* A publication by a replica whose base has moved since it published last, so that it drifts:
- * published[c] is tau · level. Returns the update; before and after are in w_before, base_before,
- * w, base. */
+/* A publication by a replica that has applied another's: published[c] is tau · level, and drift[c]
+ * how far its weights move on beyond the base with it. Returns the update; before and after are in
+ * w_before, base_before, w, base. */
 static struct update publish_after_applying(struct replica *replica,
                                             const struct publish_terms *terms, double *drift,
                                             double *published)
@@ -233,18 +232,17 @@ static struct update publish_after_applying(struct replica *replica,
     struct replica other = replica_new(P);
     learn_something(&other, &rng);
     const struct update *applied = replica_publish(&other, terms);
-    replica_apply(replica, applied);
-    memset(drift, 0, P * sizeof *drift);
-    for (uint32_t i = 0; i < applied->count; i++)
-        drift[applied->index[i]] =
-            terms->beta * (double)QUANTUM * applied->amount * applied->level[i];
+    replica_apply(replica, applied, (float)terms->beta);
     learn_something(replica, &rng);
     look(replica, w_before, base_before);
     const struct update update = copy_of(replica_publish(replica, terms));
     look(replica, w, base);
     memset(published, 0, P * sizeof *published);
-    for (uint32_t i = 0; i < update.count; i++)
+    memset(drift, 0, P * sizeof *drift);
+    for (uint32_t i = 0; i < update.count; i++) {
         published[update.index[i]] = (double)update.tau * update.level[i];
+        drift[update.index[i]] = terms->beta * (double)QUANTUM * update.amount * update.level[i];
+    }
     replica_free(&other);
     return update;
 }
@@ -331,7 +329,7 @@ static void the_digest_follows_from_the_updates_even_where_the_base_wraps(void *
     const struct update update = {
         .tau = 1, .amount = AMOUNT_MAX, .count = 3, .index = at, .level = levels};
     for (int times = 0; times < 2; times++) {
-        replica_apply(&replica, &update);
+        replica_apply(&replica, &update, 0);
         for (int i = 0; i < 3; i++) {
             const int level = levels[i];
             digest = digest_add(digest, digest_of_entry(at[i], AMOUNT_MAX * (uint32_t)level));

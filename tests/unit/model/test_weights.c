@@ -133,11 +133,11 @@ static void what_others_publish_is_applied_alike(void **state)
     assert_true(replica_agreement(&replicas[0], &update) ==
                 replica_agreement(&replicas[1], &update));
     for (int i = 0; i < 2; i++)
-        replica_apply(&replicas[i], &update);
+        replica_apply(&replicas[i], &update, 0.3f);
     both_are_equal();
     assert_true(fabsf(parts[6].at[0] - weights_all(replicas[0].weights)[4999]) == 0);
     for (int i = 0; i < 2; i++)
-        replica_apply_own(&replicas[i], &update);
+        replica_apply_own(&replicas[i], &update, 0.3f);
     both_are_equal();
 }
 
@@ -158,12 +158,8 @@ static void blocks_cross_parts(void **state)
 static void a_state_is_saved_and_restored_from_parts(void **state)
 {
     static float saved[P];
-    static int32_t base[P], at_last[P];
-    struct learner_state of = {.first = 3,
-                               .parameters = 2000,
-                               .base = base,
-                               .base_at_last_publish = at_last,
-                               .weights = saved};
+    static int32_t base[P];
+    struct learner_state of = {.first = 3, .parameters = 2000, .base = base, .weights = saved};
     (void)state;
     replica_save(&replicas[1], &of);
     assert_memory_equal(saved, weights_all(replicas[0].weights) + 3, 2000 * sizeof *saved);

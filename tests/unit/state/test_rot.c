@@ -66,7 +66,7 @@ static void what_goes_on_beyond_its_end_is_noticed(void **state)
 {
     const size_t rest = sizeof(struct checkpoint_header) + strlen(MODEL) + OWN +
                         2 * sizeof(struct checkpoint_head) + sizeof(struct checkpoint_numbers);
-    const size_t cases[] = {P, (CHUNK_PAYLOAD - rest) / 16}; /* the last fills a chunk */
+    const size_t cases[] = {P, (CHUNK_PAYLOAD - rest) / 12}; /* the last fills a chunk */
     for (int i = 0; i < 2; i++) {
         (void)begin(state);
         story_part = cases[i];
@@ -130,7 +130,7 @@ static void what_another_model_wrote_is_refused_and_named(void **state)
     assert_non_null(strstr(refusals.last.text, OTHERS));
     assert_int_equal(load_with(&disk, P - 1, 1), FAILED);
     assert_int_equal(refusals.count, 2);
-    assert_non_null(strstr(refusals.last.text, "4090 parameters, here 4089"));
+    assert_non_null(strstr(refusals.last.text, "5454 parameters, here 5453"));
     assert_non_null(strstr(problem.text, "none of the checkpoints here (2) can be used"));
     assert_non_null(file_of(&disk, 2)); /* to remove them is not ours */
     assert_non_null(file_of(&disk, 3));

@@ -175,8 +175,7 @@ static void take(void *self, struct learner_state *part)
 static void publish(void)
 {
     const struct update *update = learner_publish(learner, &TERMS);
-    snapshot_note_outer_step(saver_queue(saver), (float)TERMS.beta);
-    snapshot_note_update(saver_queue(saver), SNAPSHOT_OWN, update);
+    snapshot_note_update(saver_queue(saver), SNAPSHOT_OWN, update, (float)TERMS.beta);
 }
 
 /* Takes all parts as the saver asks for them, with a step and a publication between two. */
