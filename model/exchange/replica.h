@@ -93,9 +93,10 @@ void replica_apply(struct replica *replica, const struct update *update, float b
 /* Does another node's update go where this one's own unpublished progress does? 1: it is along the
  * residual, in the entries that it moves; -1: straight against it; 0: neither, or there is none.
  *
- * The residual is what the last steps made of their gradients, about -rate·Σ g. So -agreement is,
- * to the first order and but for a positive factor, by how much the update raises the loss of the
- * samples that were learned here since the last publication, and taking it out would lower it.
+ * But for outer momentum, the residual is what the last steps made of their gradients, about
+ * -rate·Σ g. So -agreement is, to the first order and but for a positive factor, by how much the
+ * update raises the loss of the samples that were learned here since the last publication, and
+ * taking it out would lower it.
  * Held by tests/unit/model/test_agreement.c. */
 double replica_agreement(const struct replica *replica, const struct update *update);
 

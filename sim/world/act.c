@@ -114,6 +114,7 @@ static struct answer perform_poisoned(struct world_node *at, const struct execut
                                       const struct action *order)
 {
     struct action changed = *order;
+    changed.beta = 0; /* it exaggerates what it learned, not what others did */
     if (order->kind == ACTION_PUBLISH)
         poisoner_prepare(at->poisoner, &at->sim_learner, &changed.terms);
     if (order->kind == ACTION_APPLY && !order->own && !order->takes_out)
