@@ -35,6 +35,13 @@ static inline uint32_t optimizer_moments(const struct optimizer *optimizer)
     return optimizer->kind == OPTIMIZER_SGD ? 1 : 2;
 }
 
+/* The momentum that lengthens steps: SGD's adds up, 1 / (1 - momentum) steps in one. That of Adam
+ * and LAMB is a mean of gradients, no longer than one. */
+static inline double optimizer_carries(enum optimizer_kind kind, double momentum)
+{
+    return kind == OPTIMIZER_ADAM || kind == OPTIMIZER_LAMB ? 0 : momentum;
+}
+
 /* The settings after `samples` samples. CONSTANT: rate. STEP: rate · decay^floor(samples / period).
  * COSINE: from rate to rate · decay over one period, then constant (Loshchilov, Hutter 2017,
  * without restarts). DOWNHILL: the same in a straight line. During the warm-up the rate rises in a

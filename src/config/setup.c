@@ -440,7 +440,7 @@ struct node_options setup_plain_options(const struct config *config, size_t para
         .gain = fmax(config->exchange.gain, 0),
         .beta = config->exchange.beta,
         .held = held(config),
-        .momentum = config->train.momentum,
+        .momentum = optimizer_carries(config->train.optimizer, config->train.momentum),
         .partition_s = PARTITION_S,
         .block_entries = BLOCK_ENTRIES,
         .weigh_throughput = config->exchange.weigh_throughput,

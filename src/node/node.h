@@ -98,7 +98,7 @@ struct node_options {
     double gain;           /* 0: as outer_step.h says */
     double beta;           /* outer momentum; < 0: as outer_step.h says */
     double held;           /* part of what stays unpublished that leaves the weights; < 0: auto */
-    double momentum;       /* of the local optimizer, in [0, 1) */
+    double momentum;       /* that lengthens local steps, in [0, 1) */
     double partition_s;    /* sides that both learned alone for longer merge (partition.c) */
     bool weigh_throughput; /* shares by samples per second; no: equal ones */
     size_t log_bytes;      /* of the rumor log */

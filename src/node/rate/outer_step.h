@@ -28,7 +28,10 @@
  * quickly. The more nodes are averaged, the less noise there is to fear, and the further the swarm
  * may go on. gain · beta is the swarm's momentum (heavy ball: Polyak 1964), what DiLoCo calls the
  * outer momentum: where learners have 0.9 of their own, a half diverged nowhere, and in long runs
- * of a convolutional network 0.3 was better; where they have none, 0.6 was.
+ * of a convolutional network 0.3 was better; where they have none, 0.6 was. So it was with Adam,
+ * whose momentum does not lengthen its steps: a language model ends as near again to an ideal
+ * cluster, since each node divides by the noise of its own small batch, and steps less far along
+ * what all agree on than one that sees all of them.
  *
  * Measured in tests/README.md, by tests/bench/bench_exchange.py. Held by
  * tests/unit/node/test_outer_step.c.
@@ -50,7 +53,7 @@ struct outer_step_measured {
     double step_s;         /* seconds of one local step; 0: not measured yet */
     double bytes_per_s;    /* that may be published; > 0 */
     double publish_s;      /* that a publication takes the learner; 0: not measured yet */
-    double momentum;       /* of the local optimizer, in [0, 1) */
+    double momentum;       /* that lengthens local steps (optimizer_carries), in [0, 1) */
     double interval_s;     /* a configured interval; 0: to be chosen */
     double gain;           /* a configured gain; 0: to be chosen */
     uint32_t publications; /* so far */

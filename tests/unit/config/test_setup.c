@@ -133,6 +133,21 @@ static void times_are_in_nanoseconds(void **state)
     assert_int_equal(setup_plain_options(&config, 1000).interval_ns, 0);
 }
 
+/* What Adam and LAMB call their momentum is a mean, and lengthens no step. */
+static void only_momentum_that_adds_up_is_told_to_the_node(void **state)
+{
+    (void)state;
+    static const char *const means[] = {"train.optimizer=adam", "train.optimizer=lamb"};
+    struct config config;
+    for (int i = 0; i < 2; i++) {
+        set(&config, means[i]);
+        assert_true(setup_plain_options(&config, 1000).momentum == 0);
+    }
+    set(&config, "train.optimizer=sgd");
+    assert_true(setup_plain_options(&config, 1000).momentum == config.train.momentum);
+    assert_true(config.train.momentum > 0);
+}
+
 static bool is_listed(const struct config_key *key)
 {
     const size_t section = strlen(key->section);
@@ -321,6 +336,7 @@ int main(void)
         cmocka_unit_test(what_is_said_of_the_exchange_reaches_the_node),
         cmocka_unit_test(the_swarm_is_called_as_is_said),
         cmocka_unit_test(times_are_in_nanoseconds),
+        cmocka_unit_test(only_momentum_that_adds_up_is_told_to_the_node),
         cmocka_unit_test(every_key_of_the_exchange_and_its_limits_is_listed),
         cmocka_unit_test(what_is_said_of_training_reaches_the_learner),
         cmocka_unit_test(sequences_are_loaded_as_is_said),
