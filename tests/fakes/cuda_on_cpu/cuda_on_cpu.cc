@@ -34,39 +34,67 @@ static long from_environment(const char *name, long otherwise)
 static std::recursive_mutex everything;
 #define LOCKED const std::lock_guard<std::recursive_mutex> lock(everything)
 
-/* Memory. Each piece ends at a page that nobody may touch, and is open only while a stream works.
- */
+/* Memory. Each piece ends at a page that nobody may touch, and is open only while a stream of its
+ * device works. */
 
 struct piece {
     char *pages;
     size_t page_bytes; /* without the guard */
     size_t bytes;
+    int device;
 };
 
+static thread_local int current; /* the device that a thread has chosen */
+
 static std::map<void *, piece> pieces;
-static size_t memory_used;
+static std::map<int, size_t> memory_used; /* of each device */
+static int open_device = -1;              /* whose memory is open; -1: none's */
 
 static size_t memory_all()
 {
     return (size_t)from_environment("CUDA_ON_CPU_MIB", 512) << 20;
 }
 
-static void protect_all(int protection)
+static void protect_all(int device, int protection)
 {
     for (const auto &entry : pieces) {
-        if (mprotect(entry.second.pages, entry.second.page_bytes, protection) != 0)
+        if (entry.second.device == device &&
+            mprotect(entry.second.pages, entry.second.page_bytes, protection) != 0)
             refuse("mprotect failed");
     }
 }
 
-bool stand_in_is_device_memory(const void *memory, size_t bytes)
+/* From now on the memory of this device is open, and no other. */
+static void switch_to(int device)
+{
+    if (device == open_device)
+        return;
+    protect_all(open_device, PROT_NONE);
+    protect_all(device, PROT_READ | PROT_WRITE);
+    open_device = device;
+}
+
+/* The piece that has all of this; NULL: none does. */
+static const piece *piece_of(const void *memory, size_t bytes)
 {
     auto after = pieces.upper_bound(const_cast<void *>(memory));
     if (after == pieces.begin())
-        return bytes == 0;
+        return nullptr;
     const auto &entry = *--after;
     const char *end = (const char *)entry.first + entry.second.bytes;
-    return (const char *)memory + bytes <= end;
+    return (const char *)memory + bytes <= end ? &entry.second : nullptr;
+}
+
+bool stand_in_is_device_memory(const void *memory, size_t bytes)
+{
+    return bytes == 0 || piece_of(memory, bytes) != nullptr;
+}
+
+bool stand_in_is_memory_of(int device, const void *memory, size_t bytes)
+{
+    LOCKED;
+    const piece *has_it = piece_of(memory, bytes);
+    return has_it != nullptr && has_it->device == device;
 }
 
 /* Streams. */
@@ -75,15 +103,18 @@ typedef std::function<void()> work;
 
 struct stand_in_graph {
     std::vector<work> works;
+    cudaStream_t stream; /* in which it was launched last */
 };
 
 struct stand_in_stream {
+    int device;
     std::deque<work> waiting;
     stand_in_graph *recorded; /* while it records */
     std::thread::id recorder; /* in that thread only the stream must not be waited for */
 };
 
 struct stand_in_event {
+    int device;
     cudaStream_t stream;
 };
 
@@ -107,17 +138,28 @@ static bool is_recording()
     return false;
 }
 
-static void finish(cudaStream_t stream)
+int stand_in_device_of(cudaStream_t stream)
 {
-    if (stream->waiting.empty())
-        return;
-    protect_all(PROT_READ | PROT_WRITE);
-    while (!stream->waiting.empty()) {
+    return stream->device;
+}
+
+void stand_in_run_until(cudaStream_t stream, const std::function<bool()> &is_so)
+{
+    const int before = open_device;
+    while (!is_so()) {
+        if (stream->waiting.empty())
+            refuse("a stream waits for another in vain");
         const work next = stream->waiting.front();
         stream->waiting.pop_front();
+        switch_to(stream->device);
         next();
     }
-    protect_all(PROT_NONE);
+    switch_to(before);
+}
+
+static void finish(cudaStream_t stream)
+{
+    stand_in_run_until(stream, [=] { return stream->waiting.empty(); });
 }
 
 /* What nobody may call while a stream records, and what fails once the device is broken. */
@@ -268,6 +310,8 @@ cudaError_t stand_in_launch(const cudaLaunchConfig_t *config, work kernel)
     const unsigned count = config->blockDim.x;
     if (grid.x == 0 || count == 0 || count > THREADS_MAX || count % WARP != 0)
         return cudaErrorInvalidConfiguration;
+    if (config->stream != nullptr && config->stream->device != current)
+        return cudaErrorInvalidResourceHandle;
     return stand_in_submit(config->stream, [=] {
         running = &kernel;
         gridDim = grid;
@@ -293,7 +337,8 @@ const char *cudaGetErrorString(cudaError_t error)
                                         "uncorrectable ECC error encountered",
                                         "operation not permitted when stream is capturing",
                                         "no CUDA-capable device is detected",
-                                        "no kernel image is available for execution on the device"};
+                                        "no kernel image is available for execution on the device",
+                                        "invalid resource handle"};
     return texts[error];
 }
 
@@ -338,8 +383,6 @@ cudaError_t cudaDeviceGetAttribute(int *value, cudaDeviceAttr attribute, int)
     return cudaSuccess;
 }
 
-static thread_local int current;
-
 cudaError_t cudaSetDevice(int device)
 {
     current = device;
@@ -368,14 +411,14 @@ cudaError_t cudaMalloc(void **memory, size_t bytes)
     const cudaError_t may = may_wait();
     if (may != cudaSuccess)
         return may;
-    if (memory_used + page_bytes > memory_all())
+    if (memory_used[current] + page_bytes > memory_all())
         return cudaErrorMemoryAllocation;
     void *pages = mmap(nullptr, page_bytes + page, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (pages == MAP_FAILED)
         return cudaErrorMemoryAllocation;
     *memory = (char *)pages + page_bytes - whole;
-    pieces[*memory] = {(char *)pages, page_bytes, whole};
-    memory_used += page_bytes;
+    pieces[*memory] = {(char *)pages, page_bytes, whole, current};
+    memory_used[current] += page_bytes;
     if (mprotect(pages, page_bytes, PROT_READ | PROT_WRITE) != 0)
         refuse("mprotect failed");
     memset(pages, 0xCD, page_bytes); /* nobody cleared it */
@@ -395,15 +438,16 @@ cudaError_t cudaFree(void *memory)
         finish(stream);
     const piece gone = pieces[memory];
     pieces.erase(memory);
-    memory_used -= gone.page_bytes;
+    memory_used[gone.device] -= gone.page_bytes;
     (void)munmap(gone.pages, gone.page_bytes + (size_t)sysconf(_SC_PAGESIZE));
     return cudaSuccess;
 }
 
 cudaError_t cudaMemGetInfo(size_t *left, size_t *all)
 {
+    LOCKED;
     *all = memory_all();
-    *left = *all - memory_used;
+    *left = *all - memory_used[current];
     return cudaSuccess;
 }
 
@@ -468,6 +512,7 @@ cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned)
 {
     LOCKED;
     *stream = new stand_in_stream();
+    (*stream)->device = current;
     streams.push_back(*stream);
     return cudaSuccess;
 }
@@ -507,6 +552,7 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t, cudaEvent_t event, unsigned)
 cudaError_t cudaEventCreateWithFlags(cudaEvent_t *event, unsigned)
 {
     *event = new stand_in_event();
+    (*event)->device = current;
     return cudaSuccess;
 }
 
@@ -518,6 +564,8 @@ cudaError_t cudaEventDestroy(cudaEvent_t event)
 
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream)
 {
+    if (event->device != stream->device)
+        return cudaErrorInvalidResourceHandle;
     event->stream = stream;
     return is_broken() ? cudaErrorECCUncorrectable : cudaSuccess;
 }
@@ -556,6 +604,7 @@ cudaError_t cudaGraphLaunch(cudaGraphExec_t graph, cudaStream_t stream)
 {
     LOCKED;
     cudaError_t error = cudaSuccess;
+    graph->stream = stream;
     for (const work &next : graph->works)
         error = error == cudaSuccess ? stand_in_submit(stream, next) : error;
     return error;
@@ -571,7 +620,7 @@ cudaError_t cudaGraphExecDestroy(cudaGraphExec_t graph)
 {
     LOCKED;
     for (const cudaStream_t stream : streams) {
-        if (!stream->waiting.empty())
+        if (stream == graph->stream && !stream->waiting.empty())
             refuse("a graph is destroyed that may be in flight");
     }
     delete graph;

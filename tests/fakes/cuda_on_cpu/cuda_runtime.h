@@ -111,6 +111,11 @@ struct cudaLaunchConfig_t {
 };
 
 bool stand_in_is_device_memory(const void *memory, size_t bytes);
+bool stand_in_is_memory_of(int device, const void *memory, size_t bytes);
+int stand_in_device_of(cudaStream_t stream);
+
+/* Has the stream go on until that is so, also from within the work of another stream. */
+void stand_in_run_until(cudaStream_t stream, const std::function<bool()> &is_so);
 
 /* Puts work into a stream, to be done when somebody waits, or into what the stream records. */
 cudaError_t stand_in_submit(cudaStream_t stream, std::function<void()> work);

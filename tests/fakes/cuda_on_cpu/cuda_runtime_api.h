@@ -3,8 +3,9 @@
  *   model/backend_cuda*.c, model/cuda_*.cu ──► these headers ──► cuda_on_cpu.cc
  *
  * The same sources, compiled against this folder instead of the CUDA Toolkit. It is stricter than a
- * device is: nothing is done before somebody waits for it, memory of the device is out of reach for
- * everybody else and ends at a guard page, what must not be called while a stream records fails,
+ * device is: nothing is done before somebody waits for it, memory of a device is out of reach for
+ * everybody else, other devices too, and ends at a guard page, kernels go to streams of the device
+ * that was chosen, what must not be called while a stream records fails,
  * and all threads of a block must come to the same __syncthreads. What it cannot tell: how fast it
  * is, whether threads race, and what rounding cuBLAS does.
  *
@@ -31,7 +32,8 @@ typedef enum {
     cudaErrorECCUncorrectable,
     cudaErrorStreamCaptureUnsupported,
     cudaErrorNoDevice,
-    cudaErrorNoKernelImageForDevice
+    cudaErrorNoKernelImageForDevice,
+    cudaErrorInvalidResourceHandle
 } cudaError_t;
 
 typedef struct stand_in_stream *cudaStream_t;
