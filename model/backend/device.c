@@ -8,6 +8,7 @@
 
 #define CUDA_PREFIX "cuda:"
 #define UUID_PREFIX "GPU-"
+#define ALL         "all"
 
 static const char *after(const char *word, const char *prefix)
 {
@@ -25,12 +26,44 @@ static int number(const char *word)
     return *end == '\0' ? (int)value : -1;
 }
 
+/* The first GPU of a list, and what follows it; NULL: nothing does. which is "" if it is too long
+ * for any. */
+static const char *first_of(const char *list, char which[DEVICE_UUID_TEXT])
+{
+    const size_t length = strcspn(list, ",");
+    (void)snprintf(which, DEVICE_UUID_TEXT, "%.*s", length < DEVICE_UUID_TEXT ? (int)length : 0,
+                   list);
+    return list[length] == ',' ? list + length + 1 : NULL;
+}
+
 bool device_is_word(const char *word)
 {
-    const char *which = after(word, CUDA_PREFIX);
-    if (which == NULL)
+    const char *list = after(word, CUDA_PREFIX);
+    char which[DEVICE_UUID_TEXT];
+    int count = 0;
+    if (list == NULL)
         return strcmp(word, "auto") == 0 || strcmp(word, "cpu") == 0;
-    return strlen(word) < DEVICE_NAME_MAX && (number(which) >= 0 || after(which, UUID_PREFIX));
+    if (strcmp(list, ALL) == 0)
+        return true;
+    while (list != NULL) {
+        list = first_of(list, which);
+        if (number(which) < 0 && !after(which, UUID_PREFIX))
+            return false;
+        count++;
+    }
+    return count <= TEAM_MAX;
+}
+
+int device_count(const char *word)
+{
+    const char *list = after(word, CUDA_PREFIX);
+    int count = 1;
+    if (list != NULL && strcmp(list, ALL) == 0)
+        count = cuda_module()->devices();
+    else
+        for (; list != NULL && *list != '\0'; list++)
+            count += *list == ',';
+    return count > 0 ? count : 1;
 }
 
 static enum error find_uuid(const char *uuid, int *found, struct problem *problem)
@@ -55,12 +88,7 @@ static enum error find_uuid(const char *uuid, int *found, struct problem *proble
 
 static enum error find(const char *which, int *found, struct problem *problem)
 {
-    char about[DEVICE_TEXT_MAX];
     const int count = cuda_module()->devices();
-    cuda_module()->describe(about, sizeof about);
-    if (count == 0)
-        return problem_set(problem, MISSING,
-                           "there is no GPU to use (%s); write device = cpu, or auto", about);
     if (after(which, UUID_PREFIX))
         return find_uuid(which, found, problem);
     *found = number(which);
@@ -68,6 +96,48 @@ static enum error find(const char *which, int *found, struct problem *problem)
         return OK;
     return problem_set(problem, MISSING, "there is no GPU %d: the %d here are counted from 0",
                        *found, count);
+}
+
+static enum error find_each(const char *list, int found[TEAM_MAX], int *count,
+                            struct problem *problem)
+{
+    char which[DEVICE_UUID_TEXT];
+    *count = 0;
+    while (list != NULL) {
+        CHECK(*count < TEAM_MAX);
+        list = first_of(list, which);
+        const enum error error = find(which, &found[*count], problem);
+        if (error != OK)
+            return error;
+        for (int i = 0; i < *count; i++)
+            if (found[i] == found[*count])
+                return problem_set(problem, MISMATCH,
+                                   "GPU %d is named twice in the device: name each once", found[i]);
+        ++*count;
+    }
+    return OK;
+}
+
+/* The numbers of the GPUs that are listed. */
+static enum error find_listed(const char *list, int found[TEAM_MAX], int *count,
+                              struct problem *problem)
+{
+    char about[DEVICE_TEXT_MAX];
+    const int all = cuda_module()->devices();
+    cuda_module()->describe(about, sizeof about);
+    if (all == 0)
+        return problem_set(problem, MISSING,
+                           "there is no GPU to use (%s); write device = cpu, or auto", about);
+    if (strcmp(list, ALL) != 0)
+        return find_each(list, found, count, problem);
+    if (all > TEAM_MAX)
+        return problem_set(problem, TOO_BIG,
+                           "there are %d GPUs, and a node uses %d at most: name "
+                           "those that it is to use",
+                           all, TEAM_MAX);
+    for (*count = 0; *count < all; ++*count)
+        found[*count] = *count;
+    return OK;
 }
 
 static void describe(int i, char text[DEVICE_TEXT_MAX])
@@ -87,19 +157,16 @@ static void open_cpu(int threads, struct backend **backend, char text[DEVICE_TEX
                    threads > 1 ? "s" : "", blas_kernels());
 }
 
-enum error device_open(const char *word, int threads, enum precision precision,
-                       struct backend **backend, char text[DEVICE_TEXT_MAX],
-                       struct problem *problem)
+/* auto, or cpu. */
+static enum error open_any(const char *word, int threads, enum precision precision,
+                           struct backend **backend, char text[DEVICE_TEXT_MAX],
+                           struct problem *problem)
 {
-    int i = 0;
-    enum error error = OK;
-    const char *which = after(word, CUDA_PREFIX);
-    CHECK(device_is_word(word));
     if (strcmp(word, "cpu") == 0) {
         open_cpu(threads, backend, text);
         return OK;
     }
-    if (which == NULL && cuda_module()->devices() == 0) {
+    if (cuda_module()->devices() == 0) {
         char why[128];
         cuda_module()->describe(why, sizeof why);
         open_cpu(threads, backend, text);
@@ -107,13 +174,71 @@ enum error device_open(const char *word, int threads, enum precision precision,
         (void)snprintf(text + length, DEVICE_TEXT_MAX - length, " (no GPU: %s)", why);
         return OK;
     }
-    if (which != NULL)
-        error = find(which, &i, problem);
+    const enum error error = cuda_module()->open(0, precision, backend, problem);
     if (error == OK)
-        error = cuda_module()->open(i, precision, backend, problem);
-    if (error == OK)
-        describe(i, text);
+        describe(0, text);
     return error;
+}
+
+/* All, or none of them. */
+static enum error open_each(const int gpus[], int count, enum precision precision,
+                            struct backend *backends[], struct team **team, struct problem *problem)
+{
+    enum error error = OK;
+    int opened = 0;
+    while (error == OK && opened < count) {
+        error = cuda_module()->open(gpus[opened], precision, &backends[opened], problem);
+        opened += error == OK;
+    }
+    if (error == OK && count > 1)
+        error = cuda_module()->open_team(backends, count, team, problem);
+    while (error != OK && opened > 0) {
+        opened--;
+        backends[opened]->close(backends[opened]);
+    }
+    return error;
+}
+
+static void describe_each(const int gpus[], int count, char text[DEVICE_TEXT_MAX])
+{
+    CHECK(count > 0);
+    describe(gpus[0], text);
+    for (int i = 1; i < count; i++) {
+        const size_t length = strlen(text);
+        (void)snprintf(text + length, DEVICE_TEXT_MAX - length, "%s%s%d", i == 1 ? "; with " : ", ",
+                       CUDA_PREFIX, gpus[i]);
+    }
+}
+
+enum error device_open_team(const char *word, int threads, enum precision precision,
+                            struct backend **backend, struct team **team,
+                            char text[DEVICE_TEXT_MAX], struct problem *problem)
+{
+    struct backend *backends[TEAM_MAX];
+    int gpus[TEAM_MAX] = {0}, count = 0;
+    const char *list = after(word, CUDA_PREFIX);
+    CHECK(device_is_word(word));
+    *team = NULL;
+    if (list == NULL)
+        return open_any(word, threads, precision, backend, text, problem);
+    enum error error = find_listed(list, gpus, &count, problem);
+    if (error == OK)
+        error = open_each(gpus, count, precision, backends, team, problem);
+    if (error != OK)
+        return error;
+    *backend = backends[0];
+    describe_each(gpus, count, text);
+    return OK;
+}
+
+enum error device_open(const char *word, int threads, enum precision precision,
+                       struct backend **backend, char text[DEVICE_TEXT_MAX],
+                       struct problem *problem)
+{
+    struct team *team;
+    if (device_count(word) > 1)
+        return problem_set(problem, MISMATCH, "%.200s is more than one device: name one", word);
+    return device_open_team(word, threads, precision, backend, &team, text, problem);
 }
 
 void device_list(FILE *out)

@@ -1,6 +1,6 @@
-/* The device that a node computes on: `device = auto | cpu | cuda:N | cuda:UUID`.
+/* The devices that a node computes on: `device = auto | cpu | cuda:N | cuda:UUID | cuda:N,N,…`.
  *
- *   device_open ──► backend_cpu | backend_cuda
+ *   device_open ──► backend_cpu | backend_cuda ◄── struct team ◄── device_open_team
  *
  * Held by tests/unit/model/test_device.c and tests/process/test_gpu.sh.
  */
@@ -12,11 +12,12 @@
 #include <stdio.h>
 
 #include "backend/backend.h"
+#include "backend/team.h"
 #include "base/error.h"
 
-#define DEVICE_NAME_MAX  64 /* bytes of the word, with its end */
-#define DEVICE_TEXT_MAX  192
 #define DEVICE_UUID_TEXT 41 /* "GPU-" and 32 digits in five groups, with its end */
+#define DEVICE_NAME_MAX  (8 + TEAM_MAX * DEVICE_UUID_TEXT) /* bytes of the word, with its end */
+#define DEVICE_TEXT_MAX  320
 
 /* How products of matrices are computed on a GPU: in float32 throughout, or with operands rounded
  * to the 19 bits of TF32 or the 16 of bfloat16, which tensor cores multiply faster. Sums, weights
@@ -31,13 +32,25 @@ struct gpu {
     size_t bytes;                /* of its memory */
 };
 
-#define DEVICE_WORDS "auto, cpu, cuda:N or cuda:GPU-… (its UUID)"
+#define DEVICE_WORDS                                                                               \
+    "auto, cpu, cuda:N, cuda:GPU-… (its UUID), several GPUs as in cuda:0,1 (up to 16), or "      \
+    "cuda:all"
+_Static_assert(TEAM_MAX == 16, "as the words say");
 
 /* Whether the word has one of these forms. */
 bool device_is_word(const char *word);
 
-/* auto: the first GPU, else the CPU. threads: of the CPU. The beginning of a UUID is enough. text
- * describes the device; the problem says why it cannot be used. */
+/* How many devices the word means; of cuda:all, what there is, and 1 where that is nothing. */
+int device_count(const char *word);
+
+/* auto: the first GPU, else the CPU. threads: of the CPU. The beginning of a UUID is enough. Of
+ * several the first is the backend, and the team, which is to be closed before it, has all; of one
+ * the team is NULL. text describes them; the problem says why they cannot be used. */
+enum error device_open_team(const char *word, int threads, enum precision precision,
+                            struct backend **backend, struct team **team,
+                            char text[DEVICE_TEXT_MAX], struct problem *problem) MUST_USE;
+
+/* The same for who can use one device alone. */
 enum error device_open(const char *word, int threads, enum precision precision,
                        struct backend **backend, char text[DEVICE_TEXT_MAX],
                        struct problem *problem) MUST_USE;

@@ -6,16 +6,9 @@
 #include "base/rng.h"
 #include "training/answering.h"
 #include "training/learner_private.h"
-#include "training/optimizer_step.h"
 
 #define START_PART     ((size_t)1 << 16) /* first weights that are drawn at once */
 #define EVALUATED_PART 4096              /* entries of the base that are read at once */
-
-/* What differs from step to step, uploaded in one piece. */
-struct step_input {
-    struct optimizer_step optimizer;
-    uint32_t sample[]; /* [size]; behind them their augmentations, and of dropout their draws */
-};
 
 /* A part at a time: memory that is touched for the first time costs more than the drawing. */
 static void draw_start(struct learner *learner)
@@ -42,35 +35,29 @@ static void replica_start(struct learner *learner, struct arena *arena)
     learner->options.start = NULL;
 }
 
-static size_t step_input_bytes(const struct learner *learner, uint32_t batch)
-{
-    CHECK(batch > 0);
-    const size_t numbers = model_drops(learner->model) ? 2 : 1;
-    return sizeof(struct step_input) + numbers * batch * sizeof(uint32_t) +
-           augmenter_bytes(&learner->augmenter, batch);
-}
-
-/* Where the parts of a step's input lie, of the host's or the backend's. */
-static struct augmentation *augmentations(const struct learner *learner, struct step_input *input)
-{
-    return (struct augmentation *)(void *)(input->sample + learner->size);
-}
-
-static uint32_t *draws(const struct learner *learner, struct step_input *input)
-{
-    return input->sample + learner->size +
-           augmenter_bytes(&learner->augmenter, learner->size) / sizeof(uint32_t);
-}
-
 static uint32_t parts_of(const struct learner *learner)
 {
     return learner->options.micro_batches > 1 ? learner->options.micro_batches : 1;
 }
 
-/* Samples of each part of a step, but that the last has what is left. */
-static uint32_t part_of(const struct learner *learner, uint32_t batch)
+static uint32_t rounded_up(uint32_t number, uint32_t by)
 {
-    return (batch + parts_of(learner) - 1) / parts_of(learner);
+    CHECK(by > 0);
+    return (number + by - 1) / by;
+}
+
+/* Into parts of one size, but that the last has what is left, and these for so many devices. */
+static struct step_cut cut_of(const struct learner *learner, uint32_t size, uint32_t devices)
+{
+    const uint32_t part = rounded_up(size, parts_of(learner));
+    return (struct step_cut){
+        .size = size, .part = part, .each = part * rounded_up(parts_of(learner), devices)};
+}
+
+/* Of the next step. */
+static struct step_cut next_cut(const struct learner *learner)
+{
+    return cut_of(learner, learner->size, learner->helpers ? helpers_devices(learner->helpers) : 1);
 }
 
 static void train_start(struct learner *learner, struct arena *arena, const struct dataset *train)
@@ -79,20 +66,20 @@ static void train_start(struct learner *learner, struct arena *arena, const stru
     const struct learner_options *options = &learner->options;
     const size_t bytes = model_parameters(learner->model) * sizeof(float);
     const uint32_t most = options->batch_max ? options->batch_max : options->batch;
+    const uint32_t devices = options->team ? (uint32_t)options->team->count : 1;
+    const struct gradients_options cut = {.most = cut_of(learner, most, devices),
+                                          .augment = options->augment,
+                                          .smoothing = options->label_smoothing};
     CHECK(options->batch > 0 && options->batch <= most);
-    CHECK(part_of(learner, most) <= (uint32_t)model_batch_max(learner->model));
     learner->size = options->batch;
-    device_dataset_init(&learner->train, backend, train, part_of(learner, most));
-    augmenter_init(&learner->augmenter, &options->augment, backend, train, part_of(learner, most));
+    gradients_init(&learner->gradients, backend, learner->model, train, &cut);
     batch_init(&learner->batch, arena, train->count, dataset_stride(train), options->data_seed,
                options->data_node);
-    learner->gradients = backend->take(backend, bytes);
-    learner->part_gradients = parts_of(learner) > 1 ? backend->take(backend, bytes) : NULL;
     for (uint32_t i = 0; i < optimizer_moments(&options->optimizer); i++)
         learner->moment[i] = backend->take(backend, bytes);
-    learner->host_input = arena_take(arena, 1, step_input_bytes(learner, most));
-    learner->input = backend->take(backend, step_input_bytes(learner, most));
-    learner->score = backend->take(backend, sizeof *learner->score);
+    learner->host_input = arena_take(arena, 1, gradients_input_bytes(&learner->gradients, most));
+    if (options->team)
+        learner->helpers = helpers_new(arena, options->team, learner->model, train, &cut);
 }
 
 static void evaluator_start(struct learner *learner, struct arena *arena,
@@ -122,7 +109,7 @@ struct learner *learner_new(struct arena *arena, struct backend *backend, struct
 
 bool learner_can_step(const struct learner *learner)
 {
-    return learner->train.count > 0;
+    return learner->gradients.train.count > 0;
 }
 
 uint32_t learner_moments(const struct learner *learner)
@@ -132,7 +119,7 @@ uint32_t learner_moments(const struct learner *learner)
 
 bool learner_reads_far(const struct learner *learner)
 {
-    return learner->train.far;
+    return learner->gradients.train.far || (learner->helpers && helpers_read_far(learner->helpers));
 }
 
 void learner_resize(struct learner *learner, uint32_t batch)
@@ -140,6 +127,8 @@ void learner_resize(struct learner *learner, uint32_t batch)
     CHECK(batch > 0);
     if (batch != learner->size)
         learner->backend->sequence_drop(learner->backend, &learner->sequence);
+    if (batch != learner->size && learner->helpers)
+        helpers_recut(learner->helpers);
     learner->size = batch;
 }
 
@@ -169,14 +158,13 @@ uint64_t learner_swarm_samples(const struct learner *learner)
 /* Parts that the next step has: as many as wanted, or fewer of a small one. */
 static uint32_t parts_in(const struct learner *learner)
 {
-    const uint32_t most = part_of(learner, learner->size);
-    return (learner->size + most - 1) / most;
+    return rounded_up(learner->size, next_cut(learner).part);
 }
 
 /* What dropout drops follows from the seed, the epoch and the sample. */
 static void draw_all(struct learner *learner, uint64_t epoch)
 {
-    uint32_t *draw = draws(learner, learner->host_input);
+    uint32_t *draw = gradients_draws(&learner->gradients, learner->host_input, learner->size);
     for (uint32_t i = 0; i < learner->size; i++) {
         struct rng rng =
             rng_new(learner->options.data_seed, epoch << 32 | learner->host_input->sample[i]);
@@ -187,58 +175,35 @@ static void draw_all(struct learner *learner, uint64_t epoch)
 /* One upload: each one costs a small model a noticeable part of its step. */
 static void upload_input(struct learner *learner)
 {
-    CHECK(learner->size > 0 && part_of(learner, learner->size) <= learner->train.batch_max);
+    struct gradients *gradients = &learner->gradients;
     struct step_input *input = learner->host_input;
     const struct batch before = learner->batch;
+    const size_t bytes = gradients_input_bytes(gradients, learner->size);
     batch_next(&learner->batch, learner->size, input->sample);
     if (model_drops(learner->model))
         draw_all(learner, before.epoch);
-    augmenter_draw(&learner->augmenter, &before, input->sample, learner->size,
-                   augmentations(learner, input));
+    augmenter_draw(&gradients->augmenter, &before, input->sample, learner->size,
+                   gradients_augmentations(gradients, input, learner->size));
     learner->steps++;
     optimizer_step_set(&input->optimizer, &learner->options.optimizer, learner->model,
                        learner->swarm_samples, learner->steps, parts_in(learner));
-    learner->backend->upload(learner->backend, learner->input, input,
-                             step_input_bytes(learner, learner->size));
+    learner->backend->upload(learner->backend, gradients->input, input, bytes);
+    if (learner->helpers)
+        helpers_upload(learner->helpers, input, bytes);
 }
 
-/* The gradients of some of the samples, added to those of the parts before. */
-static void learn_part(struct learner *learner, uint32_t first, uint32_t samples)
+/* What this device makes of the step. */
+static void compute_own_gradients(struct learner *learner)
 {
-    struct backend *backend = learner->backend;
-    const uint32_t *sample = learner->input->sample;
-    float *gradients = first == 0 ? learner->gradients : learner->part_gradients;
-    device_dataset_gather(&learner->train, sample + first, samples);
-    const struct model_part part = {
-        .x = augmenter_apply(&learner->augmenter, backend,
-                             augmentations(learner, learner->input) + first, learner->train.x,
-                             samples),
-        .labels = learner->train.y_numbers ? NULL : learner->train.y,
-        .numbers = learner->train.y_numbers,
-        .samples = (int)samples,
-        .of = (int)learner->size,
-        .smoothing = learner->options.label_smoothing,
-        .draws = model_drops(learner->model) ? draws(learner, learner->input) + first : NULL,
-    };
-    model_learn_part(learner->model, weights_all(learner->replica.weights), gradients, &part,
-                     learner->score);
-    if (first > 0)
-        backend->add(backend, learner->replica.parameters, learner->gradients, gradients,
-                     learner->gradients);
-}
-
-static void compute_gradients(struct learner *learner)
-{
-    const uint32_t most = part_of(learner, learner->size);
-    for (uint32_t first = 0; first < learner->size; first += most)
-        learn_part(learner, first, learner->size - first < most ? learner->size - first : most);
+    const struct step_cut cut = next_cut(learner);
+    gradients_compute(&learner->gradients, weights_all(learner->replica.weights), &cut, 0);
 }
 
 static void descend(struct learner *learner)
 {
     optimizer_step_make(learner->backend, &learner->options.optimizer, learner->model,
-                        &learner->input->optimizer, weights_all(learner->replica.weights),
-                        learner->gradients, learner->moment);
+                        &learner->gradients.input->optimizer, weights_all(learner->replica.weights),
+                        learner->gradients.sum, learner->moment);
 }
 
 static uint32_t count_step(struct learner *learner)
@@ -248,25 +213,56 @@ static uint32_t count_step(struct learner *learner)
     return learner->size;
 }
 
+/* The same operations in each step. */
+static void step_alone(struct learner *learner)
+{
+    struct backend *backend = learner->backend;
+    if (backend->sequence_begin(backend, &learner->sequence))
+        return;
+    compute_own_gradients(learner);
+    descend(learner);
+    backend->sequence_end(backend, &learner->sequence);
+}
+
+/* Others' gradients come between a device's own and the optimizer, so these are two sequences. */
+static void step_with_helpers(struct learner *learner)
+{
+    struct backend *backend = learner->backend;
+    const struct step_cut cut = next_cut(learner);
+    helpers_begin(learner->helpers, weights_all(learner->replica.weights), &cut);
+    if (!backend->sequence_begin(backend, &learner->sequence)) {
+        compute_own_gradients(learner);
+        backend->sequence_end(backend, &learner->sequence);
+    }
+    helpers_end(learner->helpers, learner->gradients.sum);
+    if (!backend->sequence_begin(backend, &learner->descent)) {
+        descend(learner);
+        backend->sequence_end(backend, &learner->descent);
+    }
+}
+
 uint32_t learner_step(struct learner *learner)
 {
     CHECK(learner_can_step(learner) && !learner->is_halfway);
-    struct backend *backend = learner->backend;
     upload_input(learner);
-    if (!backend->sequence_begin(backend, &learner->sequence)) { /* the same in each step */
-        compute_gradients(learner);
-        descend(learner);
-        backend->sequence_end(backend, &learner->sequence);
-    }
+    if (learner->helpers)
+        step_with_helpers(learner);
+    else
+        step_alone(learner);
     return count_step(learner);
 }
 
 void learner_gradient(struct learner *learner, float *host)
 {
     CHECK(learner_can_step(learner) && !learner->is_halfway);
+    const struct step_cut cut = next_cut(learner);
     upload_input(learner);
-    compute_gradients(learner);
-    learner->backend->download(learner->backend, host, learner->gradients,
+    if (learner->helpers)
+        helpers_begin(learner->helpers, weights_all(learner->replica.weights), &cut);
+    compute_own_gradients(learner);
+    if (learner->helpers)
+        helpers_end(learner->helpers, learner->gradients.sum);
+    learner->backend->download(learner->backend, host, learner->gradients.sum,
                                learner->replica.parameters * sizeof *host);
     learner->is_halfway = true;
 }
@@ -274,7 +270,7 @@ void learner_gradient(struct learner *learner, float *host)
 uint32_t learner_descend(struct learner *learner, const float *host)
 {
     CHECK(learner->is_halfway);
-    learner->backend->upload(learner->backend, learner->gradients, host,
+    learner->backend->upload(learner->backend, learner->gradients.sum, host,
                              learner->replica.parameters * sizeof *host);
     descend(learner);
     learner->is_halfway = false;
@@ -287,11 +283,13 @@ uint32_t learner_descend_plainly(struct learner *learner, const float *host)
     const struct optimizer plain = {.kind = OPTIMIZER_SGD};
     struct optimizer_step *step = &learner->host_input->optimizer;
     step->sgd = (struct sgd){.rate = step->sgd.rate};
-    learner->backend->upload(learner->backend, &learner->input->optimizer, step, sizeof *step);
-    learner->backend->upload(learner->backend, learner->gradients, host,
+    learner->backend->upload(learner->backend, &learner->gradients.input->optimizer, step,
+                             sizeof *step);
+    learner->backend->upload(learner->backend, learner->gradients.sum, host,
                              learner->replica.parameters * sizeof *host);
-    optimizer_step_make(learner->backend, &plain, learner->model, &learner->input->optimizer,
-                        weights_all(learner->replica.weights), learner->gradients, learner->moment);
+    optimizer_step_make(learner->backend, &plain, learner->model,
+                        &learner->gradients.input->optimizer, weights_all(learner->replica.weights),
+                        learner->gradients.sum, learner->moment);
     learner->is_halfway = false;
     return count_step(learner);
 }
@@ -299,10 +297,10 @@ uint32_t learner_descend_plainly(struct learner *learner, const float *host)
 double learner_losses(struct learner *learner)
 {
     CHECK(learner_can_step(learner));
-    struct score score;
-    learner->backend->download(learner->backend, &score, learner->score, sizeof score);
-    learner->backend->upload(learner->backend, learner->score, &(struct score){0}, sizeof score);
-    return score.loss / (double)shape_positions(model_input(learner->model));
+    double loss = gradients_take_score(&learner->gradients).loss;
+    if (learner->helpers)
+        loss += helpers_take_loss(learner->helpers);
+    return loss / (double)shape_positions(model_input(learner->model));
 }
 
 static void show_base(struct learner *learner)
@@ -355,16 +353,13 @@ struct evaluation learner_evaluate(struct learner *learner, bool all)
 void learner_free(struct learner *learner)
 {
     if (learner_can_step(learner)) {
-        device_dataset_free(&learner->train);
-        augmenter_free(&learner->augmenter, learner->backend);
         learner->backend->sequence_drop(learner->backend, &learner->sequence);
-        learner->backend->give(learner->backend, learner->gradients);
-        if (learner->part_gradients)
-            learner->backend->give(learner->backend, learner->part_gradients);
-        learner->backend->give(learner->backend, learner->input);
-        learner->backend->give(learner->backend, learner->score);
+        learner->backend->sequence_drop(learner->backend, &learner->descent);
         for (uint32_t i = 0; i < learner_moments(learner); i++)
             learner->backend->give(learner->backend, learner->moment[i]);
+        if (learner->helpers)
+            helpers_free(learner->helpers);
+        gradients_free(&learner->gradients);
     }
     if (learner->evaluator)
         evaluator_free(learner->evaluator);

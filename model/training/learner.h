@@ -28,8 +28,9 @@
 
 struct learner_options {
     struct optimizer optimizer;
-    uint32_t batch;                 /* samples of the first steps, <= the model's batch_max */
-    uint32_t micro_batches;         /* parts of a step, whose gradients are added up; 0: one */
+    uint32_t batch;                 /* samples of the first steps */
+    uint32_t micro_batches;         /* parts of a step, <= the model's batch_max each; 0: one */
+    struct team *team;              /* lent; its other devices make a share of them; or NULL */
     float label_smoothing;          /* backend.h */
     uint32_t batch_max;             /* learner_set_batch may go up to it; 0: the batch stays */
     uint64_t model_seed;            /* draws b0 where start is NULL */
@@ -54,7 +55,6 @@ struct learner *learner_new(struct arena *arena, struct backend *backend, struct
                             const struct learner_options *options);
 
 bool learner_can_step(const struct learner *learner);
-
 /* Makes one step and returns its samples. A GPU may still be computing the last few steps. */
 uint32_t learner_step(struct learner *learner);
 
@@ -107,7 +107,7 @@ void learner_apply_own(struct learner *learner, const struct update *update, flo
 /* Evaluates the base (not the weights) on the test samples of the options, or on all. */
 struct evaluation learner_evaluate(struct learner *learner, bool all);
 
-/* True: the device has no room for the training samples, and reads them from the host. */
+/* True: a device has no room for the training samples, and reads them from the host. */
 bool learner_reads_far(const struct learner *learner);
 
 uint64_t learner_digest(const struct learner *learner);

@@ -2,10 +2,9 @@
 #ifndef HEARSAY_MODEL_TRAINING_LEARNER_PRIVATE_H
 #define HEARSAY_MODEL_TRAINING_LEARNER_PRIVATE_H
 
-#include "data/device_dataset.h"
+#include "training/gradients.h"
+#include "training/helpers.h"
 #include "training/learner.h"
-
-struct step_input;
 
 struct learner {
     struct backend *backend;        /* lent */
@@ -17,18 +16,15 @@ struct learner {
     struct learner_relapses relapses;
 
     /* For training; all 0 without training samples. */
-    struct device_dataset train;        /* on the backend */
-    struct augmenter augmenter;         /* of the images; or none */
+    struct gradients gradients;         /* of this device */
+    struct helpers *helpers;            /* the other devices; NULL: there are none */
     struct batch batch;                 /* the order of the samples */
     uint32_t size;                      /* samples of the next step */
-    float *gradients;                   /* [P] */
-    float *part_gradients;              /* [P], of a part of a step; NULL: a step is one part */
     float *moment[LEARNER_MOMENTS_MAX]; /* [learner_moments][P] */
     uint64_t steps;                     /* that the moments have been through */
     struct step_input *host_input;      /* of the step being made */
-    struct step_input *input;           /* the same on the backend */
-    struct score *score;                /* of the steps since learner_losses */
-    struct sequence sequence;           /* the operations of a step */
+    struct sequence sequence;           /* the operations of a step; with helpers, its gradients */
+    struct sequence descent;            /* with helpers: the operations of the optimizer */
     bool is_halfway;                    /* a gradient waits for learner_descend */
 
     /* For evaluation; NULL without test samples. */

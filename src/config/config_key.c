@@ -113,7 +113,8 @@ static const struct config_key keys[] = {
     {"train", "enabled", CONFIG_BOOL, AT(train.enabled), .initial = "yes",
      .help = "no: receive, keep and relay what others learn, without training."},
     {"train", "device", CONFIG_DEVICE, AT(train.device), .initial = "auto",
-     .help = "What computes; auto: the first GPU, if there is one (hearsay --version lists them)."},
+     .help = "What computes; auto: the first GPU, if any (hearsay --version lists them); cuda:0,1: "
+             "both."},
     {"train", "precision", CONFIG_CHOICE, AT(train.precision), .initial = "fp32",
      .words = "fp32|tf32|bf16",
      .help = "How a GPU multiplies matrices; the others are faster, and round to 10 or 7 bits."},
@@ -131,7 +132,7 @@ static const struct config_key keys[] = {
      .unit = "steps/s", .help = "Make no more of them; 0: as many as the machine can."},
     {"train", "micro_batches", CONFIG_U32, AT(train.micro_batches), .initial = "1", .min = 1,
      .max = 4096, .unit = "parts",
-     .help = "A step is learned in so many parts, each in the memory of its samples alone."},
+     .help = "A device learns its step in so many parts, each in the memory of its samples alone."},
     {"train", "recompute", CONFIG_BOOL, AT(train.recompute), .initial = "no",
      .help = "yes: what residuals have inside is computed twice and not kept; a third more work."},
     {"train", "optimizer", CONFIG_CHOICE, AT(train.optimizer), .initial = "sgd",

@@ -22,89 +22,6 @@
 #define EVALUATION_IMAGES ((size_t)1 << 30) /* the same of images, tables and volumes */
 #define START_TEXT_BYTES  32
 
-struct dataset_options setup_dataset_options(const struct config_data *data)
-{
-    return (struct dataset_options){
-        .source = data->source,
-        .directory = data->dir,
-        .files = data->source == DATASET_TEXT ? data->text : data->tokens,
-        .valid = data->valid,
-        .x = data->x,
-        .y = data->y,
-        .test_x = data->test_x,
-        .test_y = data->test_y,
-        .context = data->context,
-        .seed = data->seed,
-        .train_count = data->train_count,
-        .test_count = data->test_count,
-        .shard = data->shard.index,
-        .shards = data->shard.count,
-    };
-}
-
-/* The test set is normalised as the training set, and may not have what that has not; but both may
- * have tokens that the other has not. */
-static enum error match_sets(const char *named, struct dataset *train, struct dataset *test,
-                             struct problem *problem)
-{
-    if (train->tokens && test->classes > train->classes)
-        train->classes = test->classes;
-    if (dataset_is_regression(train) != dataset_is_regression(test) ||
-        (dataset_is_regression(train) && test->classes != train->classes) ||
-        !train->numbers != !test->numbers)
-        return problem_set(
-            problem, MISMATCH,
-            "%.300s: the test samples, or what is to be predicted of them, are numbers of "
-            "another type or count than those of the training; write both alike",
-            named);
-    if (memcmp(&train->shape, &test->shape, sizeof train->shape) != 0 ||
-        test->classes > train->classes)
-        return problem_set(problem, MISMATCH,
-                           "%.300s: the test samples have another shape or more classes than the "
-                           "training samples; take both from the same data set",
-                           named);
-    test->mean = train->mean;
-    test->scale = train->scale;
-    return OK;
-}
-
-/* Tables have no sides to be mirrored. */
-static enum error check_augment(const struct augment_options *augment, struct shape shape,
-                                struct problem *problem)
-{
-    const uint32_t height = (uint32_t)shape.height, width = (uint32_t)shape.width;
-    const uint32_t side = height < width ? height : width;
-    if (!augment_is_wanted(augment))
-        return OK;
-    if (side < 2)
-        return problem_set(
-            problem, MISMATCH,
-            "data.flip, crop and cutout are for images, and the samples are %d x %d; "
-            "leave them out",
-            shape.height, shape.width);
-    if (augment->crop < side && augment->cutout <= side)
-        return OK;
-    return problem_set(
-        problem, MISMATCH, "data.%s = %u is too much for images of %d x %d; take less",
-        augment->crop < side ? "cutout" : "crop",
-        augment->crop < side ? augment->cutout : augment->crop, shape.height, shape.width);
-}
-
-enum error setup_data(const struct config *config, struct dataset *train, struct dataset *test,
-                      struct problem *problem)
-{
-    const struct dataset_options options = setup_dataset_options(&config->data);
-    CHECK(options.shard < options.shards);
-    enum error error = dataset_load_train(train, &options, problem);
-    if (error == OK)
-        error = dataset_load_test(test, &options, problem);
-    if (error != OK)
-        return error;
-    const char *named = options.source == DATASET_NPY ? options.test_x : options.directory;
-    error = match_sets(named, train, test, problem);
-    return error == OK ? check_augment(&config->data.augment, train->shape, problem) : error;
-}
-
 /* The line of layers: as written, or as the folder says that the swarm starts from, or the
  * preset's.
  */
@@ -144,6 +61,11 @@ uint32_t setup_evaluation_batch(const char *line, struct shape in, int classes)
     return fitting >= EVALUATION_BATCH ? EVALUATION_BATCH : fitting > 0 ? (uint32_t)fitting : 1;
 }
 
+uint32_t setup_parts(const struct config *config)
+{
+    return config->train.micro_batches * (uint32_t)device_count(config->train.device);
+}
+
 uint32_t setup_batch_max(const struct config *config, const struct dataset *train)
 {
     if (config->train.batch != CONFIG_AUTO)
@@ -155,7 +77,7 @@ uint32_t setup_batch_max(const struct config *config, const struct dataset *trai
         find_line(config, line, &problem) == OK
             ? model_sample_bytes(line, train->shape, train->classes, recompute)
             : 0;
-    return batch_size_max(sample_bytes / config->train.micro_batches, config->train.batch_bytes);
+    return batch_size_max(sample_bytes / setup_parts(config), config->train.batch_bytes);
 }
 
 struct batch_size setup_batch_size(const struct config *config, const struct model *model)
@@ -163,7 +85,7 @@ struct batch_size setup_batch_size(const struct config *config, const struct mod
     struct batch_size batch_size = {.batch_max = BATCH_SIZE_MIN, .window_ns = BATCH_SIZE_WINDOW_NS};
     if (config->train.batch != CONFIG_AUTO)
         return batch_size; /* it stays: step_ns is 0 */
-    const uint32_t most = config->train.micro_batches * (uint32_t)model_batch_max(model);
+    const uint32_t most = setup_parts(config) * (uint32_t)model_batch_max(model);
     while (2 * batch_size.batch_max <= most && batch_size.batch_max < BATCH_SIZE_MAX)
         batch_size.batch_max *= 2;
     CHECK(batch_size.batch_max <= most);
@@ -227,7 +149,7 @@ struct learner_options setup_learner_options(const struct config *config,
                       .warmup_samples = train->warmup_samples,
                       .period_samples = train->period_samples,
                       .decay = (float)train->decay},
-        .micro_batches = train->micro_batches,
+        .micro_batches = setup_parts(config),
         .label_smoothing = (float)train->label_smoothing,
         .batch = batch_max ? smaller(BATCH_SIZE_START, batch_max) : train->batch,
         .batch_max = batch_max,
@@ -241,19 +163,6 @@ struct learner_options setup_learner_options(const struct config *config,
         .density_max = setup_density_max(config, model_parameters(model)),
         .holds = setup_holds(config),
     };
-}
-
-struct setup_input setup_input(const struct dataset *dataset)
-{
-    struct setup_input input;
-    const struct shape shape = dataset->shape;
-    if (shape.length > 0)
-        (void)snprintf(input.text, sizeof input.text, "%d %s", shape.length,
-                       dataset->token_bytes == 1 ? "bytes" : "tokens");
-    else
-        (void)snprintf(input.text, sizeof input.text, "%dx%dx%d", shape.channels, shape.height,
-                       shape.width);
-    return input;
 }
 
 /* b0, and what sets it apart from others. */
@@ -296,7 +205,7 @@ enum error setup_model(const struct config *config, uint32_t batch_max, const st
     if (error != OK)
         return error;
     const uint32_t tested = setup_evaluation_batch(line, train->shape, train->classes);
-    const uint32_t parts = config->train.micro_batches, part = (batch_max + parts - 1) / parts;
+    const uint32_t parts = setup_parts(config), part = (batch_max + parts - 1) / parts;
     const struct model_use use = {.batch_max = (int)(part > tested ? part : tested),
                                   .recompute = config->train.recompute};
     struct problem why;
@@ -317,13 +226,13 @@ enum error setup_model(const struct config *config, uint32_t batch_max, const st
     return OK;
 }
 
-enum error setup_device(const struct config *config, struct backend **backend,
+enum error setup_device(const struct config *config, struct backend **backend, struct team **team,
                         char text[DEVICE_TEXT_MAX], struct problem *problem)
 {
     const bool left_to_us = strcmp(config->train.device, "auto") == 0;
     const char *word = left_to_us && !config->train.enabled ? "cpu" : config->train.device;
-    return device_open(word, (int)config->train.threads, config->train.precision, backend, text,
-                       problem);
+    return device_open_team(word, (int)config->train.threads, config->train.precision, backend,
+                            team, text, problem);
 }
 
 static enum error make_learner(struct setup *setup, const struct config *config,
@@ -332,7 +241,7 @@ static enum error make_learner(struct setup *setup, const struct config *config,
 {
     struct setup_model made;
     CHECK(!setup->learner && !setup->backend);
-    enum error error = setup_device(config, &setup->backend, setup->device, problem);
+    enum error error = setup_device(config, &setup->backend, &setup->team, setup->device, problem);
     if (error == OK)
         error = setup_model(config, setup_batch_max(config, train), train, &setup->arena,
                             setup->backend, &made, problem);
@@ -348,8 +257,8 @@ static enum error make_learner(struct setup *setup, const struct config *config,
     const uint64_t data_node = config->data.shard.count > 1
                                    ? config->data.shard.index
                                    : bytes_get(setup->keys->identity.id, 8);
-    const struct learner_options options =
-        setup_learner_options(config, &made, data_node, test->count);
+    struct learner_options options = setup_learner_options(config, &made, data_node, test->count);
+    options.team = setup->team;
     setup->learner = learner_new(&setup->arena, setup->backend, setup->model,
                                  config->train.enabled ? train : NULL, test, &options);
     if (learner_reads_far(setup->learner))
@@ -494,6 +403,8 @@ void setup_free(struct setup *setup)
         learner_free(setup->learner);
     if (setup->model)
         model_free(setup->model);
+    if (setup->team)
+        setup->team->close(setup->team);
     if (setup->backend)
         setup->backend->close(setup->backend);
     arena_release(&setup->arena);

@@ -25,6 +25,7 @@ struct setup {
     struct arena arena;                        /* of model and learner */
     struct own_keys *keys;                     /* in locked memory */
     struct backend *backend;                   /* what computes */
+    struct team *team;                         /* further GPUs that compute; NULL: none */
     char device[DEVICE_TEXT_MAX];              /* name of what computes */
     struct model *model;                       /* the layers */
     struct learner *learner;                   /* model, optimizer and data together */
@@ -63,9 +64,12 @@ struct setup_input {
 };
 struct setup_input setup_input(const struct dataset *dataset);
 
-/* What computes, and its name; auto: the CPU for a node that only relays. */
-enum error setup_device(const struct config *config, struct backend **backend,
+/* What computes, and its name (device_open_team); auto: the CPU for a node that only relays. */
+enum error setup_device(const struct config *config, struct backend **backend, struct team **team,
                         char text[DEVICE_TEXT_MAX], struct problem *problem) MUST_USE;
+
+/* Parts into which each step is cut: micro_batches for each device. */
+uint32_t setup_parts(const struct config *config);
 
 struct setup_model {
     struct model *model;                       /* to be freed with model_free */

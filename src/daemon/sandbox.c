@@ -69,6 +69,13 @@ static bool may_use_gpu(const struct config *config)
            (access("/dev/nvidiactl", F_OK) == 0 || access("/dev/dxg", F_OK) == 0);
 }
 
+/* By the word alone: to look for GPUs would load their libraries, which may start threads. */
+static bool may_use_several(const struct config *config)
+{
+    const char *device = config->train.device;
+    return strchr(device, ',') != NULL || strcmp(device, "cuda:all") == 0;
+}
+
 struct sandbox sandbox_find(const struct config *config)
 {
     return (struct sandbox){
@@ -246,6 +253,15 @@ static bool allow_port(int rules, const struct ruleset *forbids, const struct ad
            syscall(SYS_landlock_add_rule, rules, RULE_PORT, &rule, 0) == 0;
 }
 
+/* The threads of NCCL find each other at free ports, and may share memory as files. */
+static bool allow_several_gpus(int rules, const struct ruleset *forbids)
+{
+    const struct port_rule any = {.allowed = NET_BIND, .port = 0};
+    const uint64_t shares = READS | FS_WRITE_FILE | FS_TRUNCATE | FS_MAKE_REG | FS_REMOVE_FILE;
+    return (forbids->net == 0 || syscall(SYS_landlock_add_rule, rules, RULE_PORT, &any, 0) == 0) &&
+           allow(rules, forbids, "/dev/shm", shares);
+}
+
 /* Older kernels know a shorter struct, and take a longer one if what they do not know is zero. */
 static bool restrict_files(const struct config *config, const struct sandbox *sandbox)
 {
@@ -258,6 +274,7 @@ static bool restrict_files(const struct config *config, const struct sandbox *sa
                          allow_configured(rules, &forbids, config) &&
                          allow_port(rules, &forbids, &config->node.listen) &&
                          allow_port(rules, &forbids, &config->node.http) &&
+                         (!may_use_several(config) || allow_several_gpus(rules, &forbids)) &&
                          syscall(SYS_landlock_restrict_self, rules, 0) == 0;
     const int reason = errno;
     (void)close(rules);

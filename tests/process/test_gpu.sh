@@ -97,6 +97,28 @@ for place in '1 cuda:0' '2 cuda:1' '3 cuda:0'; do
         fail "a node does not compute on its own GPU: $place"
 done
 
+tell 'two of them are one node, which goes on with one'
+expect 1 '^FAIL  device: .*GPU 0 is named twice' env CUDA_ON_CPU_DEVICES=2 "${doctor[@]}" \
+    --set train.device=cuda:0,0
+expect 1 '^FAIL  device: there is no GPU 2: the 2 here' env CUDA_ON_CPU_DEVICES=2 "${doctor[@]}" \
+    --set train.device=cuda:0,2
+expect 1 '^FAIL  device: several GPUs need NCCL, which cannot be loaded' env CUDA_ON_CPU_DEVICES=2 \
+    HEARSAY_NCCL="$dir/no-such.so" "${doctor[@]}" --set train.device=cuda:0,1
+export HEARSAY_NCCL=$STAND_IN
+both=(--set train.device=cuda:all --set train.optimizer=adam --set train.rate=0.001)
+expect 0 '^ok    device: cuda:0: .*; with cuda:1$' env CUDA_ON_CPU_DEVICES=2 "${doctor[@]}" "${both[@]}"
+says "$dir/said.out" '^ok    memory: .* of the GPU.s, and .*B of each further GPU' ||
+    fail 'the memory of the second is not told'
+CUDA_ON_CPU_DEVICES=2 start pair "${both[@]}" --set train.samples_max=4000
+wait_for 60 'the two to learn' has_learned pair 4000
+says "$dir/pair.err" 'computes on cuda:0: .*; with cuda:1' || fail 'it does not say on what it computes'
+leave pair
+start pair "${both[@]}" --set train.device=cuda:0 --set train.samples_max=5000
+wait_for 60 'it to go on' has_learned pair 900
+leave pair
+expect 0 '"accuracy": 0\.[5-9]' "$hearsay" eval --state "$dir/pair" --data-source generated \
+    --test-count 500 --json
+
 tell 'samples too many for it stay with the host'
 CUDA_ON_CPU_MIB=80 start far "${with_gpu[@]}" --set data.train_count=40000 --set train.samples_max=2000
 wait_for 60 'it to learn' has_learned far 2000

@@ -49,5 +49,8 @@ static bool cuda_device(int i, struct gpu *gpu)
     return true;
 }
 
-const struct cuda_module hearsay_cuda_module = {
-    .describe = cuda_describe, .devices = cuda_devices, .device = cuda_device, .open = cuda_open};
+const struct cuda_module hearsay_cuda_module = {.describe = cuda_describe,
+                                                .devices = cuda_devices,
+                                                .device = cuda_device,
+                                                .open = cuda_open,
+                                                .open_team = cuda_team_open};

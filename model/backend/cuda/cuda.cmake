@@ -59,4 +59,22 @@ if(WITH_CUDNN)
                         "later, name its folder in CUDNN_PATH, or leave that option out.")
   endif()
 endif()
-message(STATUS "GPU: CUDA ${CUDAToolkit_VERSION}, cuDNN: ${HAVE_CUDNN}")
+
+# HAVE_NCCL: whether a node may use several GPUs. It is compiled against nccl.h, and libnccl loaded
+# when several are asked for.
+set(WITH_NCCL auto CACHE STRING "Several GPUs with NCCL: auto (if it is found), ON or OFF")
+set(HAVE_NCCL OFF)
+if(WITH_NCCL)
+  find_path(NCCL_INCLUDE_DIR nccl.h HINTS ${CUDAToolkit_INCLUDE_DIRS} ENV NCCL_HOME
+            PATH_SUFFIXES include)
+  find_library(NCCL_LIBRARY nccl HINTS ${CUDAToolkit_LIBRARY_DIR} ENV NCCL_HOME
+               PATH_SUFFIXES lib lib64)
+  if(NCCL_INCLUDE_DIR AND NCCL_LIBRARY)
+    set(HAVE_NCCL ON)
+    get_filename_component(NCCL_LIBRARY_DIR ${NCCL_LIBRARY} DIRECTORY)
+  elseif(NOT WITH_NCCL STREQUAL "auto")
+    message(FATAL_ERROR "-DWITH_NCCL=ON, but there is no nccl.h with a libnccl: install NCCL 2, name "
+                        "its folder in NCCL_HOME, or leave that option out.")
+  endif()
+endif()
+message(STATUS "GPU: CUDA ${CUDAToolkit_VERSION}, cuDNN: ${HAVE_CUDNN}, NCCL: ${HAVE_NCCL}")

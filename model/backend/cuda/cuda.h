@@ -9,10 +9,11 @@
  *   backend_cuda_cudnn.c        convolutions with cuDNN; _ways: which of its algorithms
  *   backend_cuda_conv.c         convolutions without cuDNN, as products
  *   backend_cuda_exchange.c     the exchange
+ *   backend_cuda_team.c         several GPUs together, with NCCL; _no_team: without it, none
  *   backend_cuda_devices.c      which GPUs there are; the module's table
  *
- * All of it over the CUDA runtime, cuBLAS, cuBLASLt, perhaps cuDNN, cuda_kernels.h and
- * cuda_transformer.h. The operations of the table stand in cuda_operations.h.
+ * All of it over the CUDA runtime, cuBLAS, cuBLASLt, perhaps cuDNN and NCCL, cuda_kernels.h
+ * and cuda_transformer.h. The operations of the table stand in cuda_operations.h.
  */
 #ifndef HEARSAY_MODEL_BACKEND_CUDA_CUDA_H
 #define HEARSAY_MODEL_BACKEND_CUDA_CUDA_H
@@ -22,6 +23,7 @@
 
 #include "backend/backend.h"
 #include "backend/device.h"
+#include "backend/team.h"
 #include "base/error.h"
 
 #define IN_FLIGHT    4 /* steps that may wait for the device at once */
@@ -78,6 +80,10 @@ struct cuda {
 /* backend_cuda.c; cuda_module.h */
 enum error cuda_open(int i, enum precision precision, struct backend **backend,
                      struct problem *problem);
+
+/* backend_cuda_team.c; cuda_module.h */
+enum error cuda_team_open(struct backend *const backends[], int count, struct team **opened,
+                          struct problem *problem);
 
 /* The struct behind the table, for a call from this thread. */
 struct cuda *cuda_on(struct backend *backend);

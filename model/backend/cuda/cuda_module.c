@@ -43,8 +43,18 @@ static enum error none_open(int i, enum precision precision, struct backend **ba
     return problem_set(problem, MISSING, "%s", why_not);
 }
 
-static const struct cuda_module none = {
-    .describe = none_describe, .devices = none_devices, .device = none_device, .open = none_open};
+static enum error none_open_team(struct backend *const backends[], int count, struct team **opened,
+                                 struct problem *problem)
+{
+    (void)backends, (void)count, (void)opened;
+    return problem_set(problem, MISSING, "%s", why_not);
+}
+
+static const struct cuda_module none = {.describe = none_describe,
+                                        .devices = none_devices,
+                                        .device = none_device,
+                                        .open = none_open,
+                                        .open_team = none_open_team};
 
 /* NULL, and why_not says why. */
 static const struct cuda_module *load(const char *path)

@@ -12,6 +12,7 @@
 
 #include "backend/backend.h"
 #include "backend/device.h"
+#include "backend/team.h"
 
 struct cuda_module {
     /* Writes "CUDA 13.0, driver for 13.0", or why no GPU can be used. */
@@ -22,6 +23,10 @@ struct cuda_module {
     /* The problem says why GPU i cannot be used. */
     enum error (*open)(int i, enum precision precision, struct backend **backend,
                        struct problem *problem);
+    /* Makes a team of these, opened before: no device twice. On OK all but the first are the team's
+     * to close. */
+    enum error (*open_team)(struct backend *const backends[], int count, struct team **opened,
+                            struct problem *problem);
 };
 
 /* The only symbol that the module exports. */

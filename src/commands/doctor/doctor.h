@@ -36,6 +36,7 @@ struct doctor {
     uint64_t parameters;                 /* of the model */
     uint64_t layers_bytes;               /* that its layers keep of the largest batch */
     double data_bytes;                   /* of samples for training and tests */
+    double further_bytes;                /* that each GPU beside the first takes */
     uint64_t free_bytes;                 /* on the disk of the state folder */
     bool has_identity;                   /* the identity could be read */
     bool has_swarm_key;                  /* the swarm key could be read */

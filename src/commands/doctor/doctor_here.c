@@ -273,9 +273,10 @@ static void look_at_processors(struct doctor *doctor, const char *device)
 static void look_at_device(struct doctor *doctor)
 {
     struct backend *backend;
+    struct team *team;
     struct problem problem;
     char text[DEVICE_TEXT_MAX];
-    if (setup_device(&doctor->config, &backend, text, &problem) != OK) {
+    if (setup_device(&doctor->config, &backend, &team, text, &problem) != OK) {
         doctor_say(doctor, VERDICT_FAIL, "device", "%s", problem.text);
         return;
     }
@@ -284,6 +285,8 @@ static void look_at_device(struct doctor *doctor)
         look_at_processors(doctor, text);
     else
         doctor_say(doctor, VERDICT_OK, "device", "%s", text);
+    if (team)
+        team->close(team);
     backend->close(backend);
 }
 

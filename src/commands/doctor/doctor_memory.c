@@ -7,6 +7,7 @@
 #include "base/amount.h"
 #include "commands/doctor/doctor.h"
 #include "daemon/learner_thread.h"
+#include "layers/model_copy.h"
 
 #define PARTS_MAX  16
 #define TEXT_BYTES 512
@@ -113,11 +114,31 @@ static double available_bytes(void)
     return (double)kib * 1024;
 }
 
+/* Of each GPU beside the first: weights and gradients, layers for a part of a step, samples. */
+static double further_bytes(const struct config *config, const struct dataset *train,
+                            const struct model *model)
+{
+    const uint32_t parts = setup_parts(config);
+    const uint32_t most = config->train.batch == CONFIG_AUTO
+                              ? setup_batch_size(config, model).batch_max
+                              : config->train.batch;
+    const int vectors = config->train.micro_batches > 1 ? 3 : 2;
+    struct arena arena;
+    arena_init_growing(&arena);
+    struct model *copy = model_copy(model, &arena, NULL, (int)((most + parts - 1) / parts));
+    const double layers = (double)model_bytes(copy);
+    model_free(copy);
+    arena_release(&arena);
+    return vectors * (double)model_parameters(model) * sizeof(float) + layers + bytes_of(train);
+}
+
 void doctor_count_memory(struct doctor *doctor, const struct dataset *train,
                          const struct dataset *test, const struct model *model)
 {
     doctor->layers_bytes = model_bytes(model);
     doctor->data_bytes = (doctor->config.train.enabled ? bytes_of(train) : 0) + bytes_of(test);
+    if (doctor->config.train.enabled && device_count(doctor->config.train.device) > 1)
+        doctor->further_bytes = further_bytes(&doctor->config, train, model);
 }
 
 void doctor_look_at_memory(struct doctor *doctor)
@@ -126,14 +147,17 @@ void doctor_look_at_memory(struct doctor *doctor)
     const int from = doctor->is_on_gpu ? parts.on_device : 0;
     const double needed = sum_of(&parts, from, parts.count), available = available_bytes();
     const bool is_enough = available <= 0 || needed <= available;
-    char text[TEXT_BYTES], there[64] = "";
+    char text[TEXT_BYTES], there[64] = "", further[64] = "";
     list(&parts, text);
     if (doctor->is_on_gpu)
         (void)snprintf(there, sizeof there, " and %s of the GPU's",
                        amount_of(sum_of(&parts, 0, from), "B").text);
+    if (doctor->further_bytes > 0)
+        (void)snprintf(further, sizeof further, ", and %s of each further GPU's",
+                       amount_of(doctor->further_bytes, "B").text);
     doctor_say(doctor, is_enough ? VERDICT_OK : VERDICT_WARN, "memory",
-               "%s of the %s that are free%s, %.1f bytes for each parameter: %s%s",
-               amount_of(needed, "B").text, amount_of(available, "B").text, there,
+               "%s of the %s that are free%s%s, %.1f bytes for each parameter: %s%s",
+               amount_of(needed, "B").text, amount_of(available, "B").text, there, further,
                sum_of(&parts, 0, parts.count) / (double)doctor->parameters, text,
                is_enough ? "" : ": stop other programs, or take a smaller model or batch");
 }

@@ -24,14 +24,18 @@ target_compile_definitions(cuda-on-cpu PRIVATE BLOCKS_MAX=3) # more only take ti
 target_compile_features(cuda-on-cpu PUBLIC cxx_std_17)
 target_link_libraries(cuda-on-cpu PUBLIC base PkgConfig::BLAS)
 
-# With convolutions as products, and with cuDNN's.
-add_library(hearsay-cuda-on-cpu MODULE model/backend/cuda/backend_cuda_conv.c)
-add_library(hearsay-cudnn-on-cpu MODULE model/backend/cuda/backend_cuda_cudnn.c
+# With convolutions as products and with NCCL, which is in the module itself; and with cuDNN's
+# convolutions, but without NCCL.
+add_library(hearsay-cuda-on-cpu MODULE model/backend/cuda/backend_cuda_conv.c
+                                       model/backend/cuda/backend_cuda_team.c
+                                       tests/fakes/cuda_on_cpu/nccl_on_cpu.cc)
+add_library(hearsay-cudnn-on-cpu MODULE model/backend/cuda/backend_cuda_no_team.c
+                                        model/backend/cuda/backend_cuda_cudnn.c
                                         model/backend/cuda/backend_cuda_cudnn_ways.c
                                         tests/fakes/cuda_on_cpu/cudnn_on_cpu.cc)
 foreach(MODULE hearsay-cuda-on-cpu hearsay-cudnn-on-cpu)
   set_target_properties(${MODULE} PROPERTIES PREFIX "" LINKER_LANGUAGE CXX)
-  target_link_libraries(${MODULE} PRIVATE cuda-on-cpu)
+  target_link_libraries(${MODULE} PRIVATE cuda-on-cpu ${CMAKE_DL_LIBS})
 endforeach()
 foreach(ROOM backend dense entries gather augment adam optimizer_step transformer attention step channel_norm regression recording
              exchange rebase replica evaluator sequence_learner device library_device)
@@ -39,12 +43,17 @@ foreach(ROOM backend dense entries gather augment adam optimizer_step transforme
   set_tests_properties(${ROOM}_cuda_on_cpu PROPERTIES ENVIRONMENT
                        HEARSAY_CUDA=$<TARGET_FILE:hearsay-cuda-on-cpu>)
 endforeach()
+add_test(NAME helpers_cuda_on_cpu COMMAND test_helpers)
+set_tests_properties(helpers_cuda_on_cpu PROPERTIES ENVIRONMENT
+  "CUDA_ON_CPU_DEVICES=3;HEARSAY_CUDA=$<TARGET_FILE:hearsay-cuda-on-cpu>;HEARSAY_NCCL=$<TARGET_FILE:hearsay-cuda-on-cpu>")
 add_test(NAME random_calls_cuda_on_cpu COMMAND random_calls 2 20000)
 set_tests_properties(random_calls_cuda_on_cpu PROPERTIES ENVIRONMENT
                      HEARSAY_CUDA=$<TARGET_FILE:hearsay-cuda-on-cpu>)
-foreach(ROOM backend device)
+foreach(ROOM backend device helpers)
   add_test(NAME ${ROOM}_cudnn_on_cpu COMMAND test_${ROOM})
   set_tests_properties(${ROOM}_cudnn_on_cpu PROPERTIES ENVIRONMENT
                        HEARSAY_CUDA=$<TARGET_FILE:hearsay-cudnn-on-cpu>)
 endforeach()
+set_tests_properties(helpers_cudnn_on_cpu PROPERTIES ENVIRONMENT
+                     "CUDA_ON_CPU_DEVICES=3;HEARSAY_CUDA=$<TARGET_FILE:hearsay-cudnn-on-cpu>")
 set_tests_properties(gpu PROPERTIES ENVIRONMENT STAND_IN=$<TARGET_FILE:hearsay-cuda-on-cpu>)

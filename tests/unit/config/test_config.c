@@ -120,7 +120,7 @@ static void a_value_of_the_wrong_type_is_refused_with_what_is_allowed(void **sta
     assert_set_refused("train.enabled=maybe", "allowed: yes or no");
     assert_set_refused("train.schedule=steps", "allowed: one of constant|step|cosine|linear");
     assert_set_refused("train.schedule=", "no such choice");
-    assert_set_refused("train.device=cuda", "no such device; allowed: auto, cpu, cuda:N or");
+    assert_set_refused("train.device=cuda", "no such device; allowed: auto, cpu, cuda:N,");
     assert_set_refused("train.device=cuda:", "no such device");
     assert_set_refused("train.device=cuda:one", "no such device");
     assert_set_refused("train.device=cuda:-1", "no such device");

@@ -75,6 +75,7 @@ static const struct way to_learner[] = {
     TO("train.weight_decay=0.7", learner_options, optimizer.sgd.weight_decay),
     TO("train.beta2=0.7", learner_options, optimizer.beta2),
     TO("train.micro_batches=7", learner_options, micro_batches),
+    TO("train.device=cuda:0,1", learner_options, micro_batches),
     TO("train.label_smoothing=0.7", learner_options, label_smoothing),
     TO("train.clip=0.7", learner_options, optimizer.clip),
     TO("train.schedule=cosine", learner_options, optimizer.schedule),

@@ -177,6 +177,19 @@ static bool listens_nowhere_else(void)
     return can_listen_at(0) && !can_listen_at(47113);
 }
 
+static bool brings_gpus_together(void)
+{
+    char path[64];
+    (void)snprintf(path, sizeof path, "/dev/shm/test_sandbox-%d", (int)getpid());
+    const bool is_well = can_open(path, O_RDWR | O_CREAT) && unlink(path) == 0;
+    return is_well && can_listen_at(0);
+}
+
+static bool writes_no_shared_memory(void)
+{
+    return !can_open("/dev/shm/test_sandbox", O_RDWR | O_CREAT) && !can_listen_at(0);
+}
+
 static bool starts_no_program(void)
 {
     return !can_execute();
@@ -258,6 +271,24 @@ static void no_other_port_is_bound(void **state)
     play(listens_nowhere_else);
 }
 
+static void several_gpus_may_be_brought_together(void **state)
+{
+    (void)state;
+    struct stat about;
+    const struct config before = config;
+    const char *const several[] = {"cuda:0,1", "cuda:all"};
+    if (kernel_has().landlock < 4 || stat("/dev/shm", &about) != 0)
+        skip();
+    config.node.listen.port = 47112;
+    for (size_t i = 0; i < 2; i++) {
+        (void)strcpy(config.train.device, several[i]);
+        play(brings_gpus_together);
+    }
+    (void)strcpy(config.train.device, "cuda:0");
+    play(writes_no_shared_memory);
+    config = before;
+}
+
 static void no_other_process_is_signalled(void **state)
 {
     (void)state;
@@ -301,6 +332,7 @@ int main(void)
         cmocka_unit_test(a_log_need_not_be_a_file),
         cmocka_unit_test(nothing_else_is_read_or_written),
         cmocka_unit_test(no_other_port_is_bound),
+        cmocka_unit_test(several_gpus_may_be_brought_together),
         cmocka_unit_test(no_other_process_is_signalled),
         cmocka_unit_test(odd_calls_fail),
         cmocka_unit_test(it_can_be_left_out),

@@ -38,11 +38,40 @@ static int end(void **state)
 static void only_words_for_devices_are_words(void **state)
 {
     (void)state;
-    const char *const words[] = {"auto", "cpu", "cuda:0", "cuda:17", "cuda:GPU-0123"};
-    const char *const others[] = {"",        "gpu",      "CPU",       "cuda",       "cuda:",
-                                  "cuda:-1", "cuda:0x1", "cuda:GPU0", "cuda:12345", "autos"};
+    const char *const words[] = {"auto",
+                                 "cpu",
+                                 "cuda:0",
+                                 "cuda:17",
+                                 "cuda:GPU-0123",
+                                 "cuda:0,1",
+                                 "cuda:3,GPU-01,GPU-02",
+                                 "cuda:0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15",
+                                 "cuda:all"};
+    const int counts[] = {1, 1, 1, 1, 1, 2, 3, 16};
+    const char *const others[] = {"",
+                                  "gpu",
+                                  "CPU",
+                                  "cuda",
+                                  "cuda:",
+                                  "cuda:-1",
+                                  "cuda:0x1",
+                                  "cuda:GPU0",
+                                  "cuda:12345",
+                                  "autos",
+                                  "cuda:0,",
+                                  "cuda:,1",
+                                  "cuda:0,,1",
+                                  "cuda:0, 1",
+                                  "cuda:0,all",
+                                  "cuda:all,0",
+                                  "cuda:0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16",
+                                  "cpu,cpu"};
     for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
         assert_true(device_is_word(words[i]));
+    for (size_t i = 0; i < sizeof counts / sizeof counts[0]; i++)
+        assert_int_equal(device_count(words[i]), counts[i]);
+    const int gpus = cuda_module()->devices();
+    assert_int_equal(device_count("cuda:all"), gpus > 0 ? gpus : 1);
     for (size_t i = 0; i < sizeof others / sizeof others[0]; i++)
         assert_false(device_is_word(others[i]));
     char endless[DEVICE_NAME_MAX + 1] = "cuda:GPU-";

@@ -1,0 +1,152 @@
+/* Several GPUs together, by NCCL. It is loaded when several are asked for, so that whoever has one
+ * GPU needs no libnccl; HEARSAY_NCCL names another file. */
+#include <dlfcn.h>
+#include <nccl.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "backend/cuda/cuda.h"
+#include "base/memory.h"
+
+#define LIBRARY "libnccl.so.2"
+
+/* What is used of the library. */
+struct nccl {
+    ncclResult_t (*init_all)(ncclComm_t *comms, int count, const int *devices);
+    ncclResult_t (*destroy)(ncclComm_t comm);
+    ncclResult_t (*group_start)(void);
+    ncclResult_t (*group_end)(void);
+    ncclResult_t (*broadcast)(const void *from, void *to, size_t count, ncclDataType_t type,
+                              int root, ncclComm_t comm, cudaStream_t stream);
+    ncclResult_t (*reduce)(const void *from, void *to, size_t count, ncclDataType_t type,
+                           ncclRedOp_t operation, int root, ncclComm_t comm, cudaStream_t stream);
+    const char *(*error_text)(ncclResult_t error);
+};
+
+struct cuda_team {
+    struct team table; /* first: a pointer to it is a pointer to the struct */
+    struct nccl nccl;
+    ncclComm_t comm[TEAM_MAX]; /* [count]: of each device */
+};
+
+/* The library stays loaded: it may have threads of its own. */
+static bool load(struct nccl *nccl, struct problem *problem)
+{
+    const struct {
+        const char *name;
+        void *to; /* where the pointer to the function stands */
+    } wanted[] = {
+        {"ncclCommInitAll", &nccl->init_all},      {"ncclCommDestroy", &nccl->destroy},
+        {"ncclGroupStart", &nccl->group_start},    {"ncclGroupEnd", &nccl->group_end},
+        {"ncclBroadcast", &nccl->broadcast},       {"ncclReduce", &nccl->reduce},
+        {"ncclGetErrorString", &nccl->error_text},
+    };
+    const char *given = getenv("HEARSAY_NCCL");
+    void *library = dlopen(given ? given : LIBRARY, RTLD_NOW | RTLD_LOCAL);
+    bool is_whole = library != NULL;
+    for (size_t i = 0; is_whole && i < sizeof wanted / sizeof *wanted; i++) {
+        void *symbol = dlsym(library, wanted[i].name);
+        is_whole = symbol != NULL;
+        memcpy(wanted[i].to, &symbol, sizeof symbol);
+    }
+    if (!is_whole) {
+        const char *why = dlerror();
+        (void)problem_set(problem, MISSING,
+                          "several GPUs need NCCL, which cannot be loaded (%.300s): install "
+                          "libnccl2, or name one GPU",
+                          why ? why : LIBRARY);
+    }
+    return is_whole;
+}
+
+static void check(const struct cuda_team *team, ncclResult_t error, const char *what)
+{
+    if (error != ncclSuccess)
+        cuda_lost(what, team->nccl.error_text(error));
+}
+
+static cudaStream_t stream_of(const struct team *team, int i)
+{
+    const struct cuda *cuda = (const struct cuda *)team->backend[i];
+    CHECK(!cuda->recording);
+    return cuda->stream;
+}
+
+/* Between the start and the end of a group nothing waits: one thread calls for all devices. */
+static void team_broadcast(struct team *table, float *const memory[], size_t count)
+{
+    const struct cuda_team *team = (const struct cuda_team *)table;
+    check(team, team->nccl.group_start(), "sending weights");
+    for (int i = 0; i < table->count; i++)
+        check(team,
+              team->nccl.broadcast(memory[i], memory[i], count, ncclFloat32, 0, team->comm[i],
+                                   stream_of(table, i)),
+              "sending weights");
+    check(team, team->nccl.group_end(), "sending weights");
+}
+
+static void team_reduce(struct team *table, float *const memory[], size_t count)
+{
+    const struct cuda_team *team = (const struct cuda_team *)table;
+    check(team, team->nccl.group_start(), "adding gradients");
+    for (int i = 0; i < table->count; i++)
+        check(team,
+              team->nccl.reduce(memory[i], memory[i], count, ncclFloat32, ncclSum, 0, team->comm[i],
+                                stream_of(table, i)),
+              "adding gradients");
+    check(team, team->nccl.group_end(), "adding gradients");
+}
+
+static void team_close(struct team *table)
+{
+    struct cuda_team *team = (struct cuda_team *)table;
+    for (int i = 0; i < table->count; i++)
+        cuda_check(cudaStreamSynchronize(cuda_on(table->backend[i])->stream), "closing");
+    for (int i = 0; i < table->count; i++)
+        check(team, team->nccl.destroy(team->comm[i]), "closing");
+    for (int i = 1; i < table->count; i++)
+        table->backend[i]->close(table->backend[i]);
+    free(team);
+}
+
+static const struct team team_table = {
+    .broadcast = team_broadcast, .reduce = team_reduce, .close = team_close};
+
+/* NCCL's threads find each other by TCP; those of one process need no network for that. */
+static bool stay_here(struct problem *problem)
+{
+    if (setenv("NCCL_SOCKET_IFNAME", "=lo", 0) == 0)
+        return true;
+    (void)problem_set(problem, FAILED, "the environment cannot be set: out of memory");
+    return false;
+}
+
+enum error cuda_team_open(struct backend *const backends[], int count, struct team **opened,
+                          struct problem *problem)
+{
+    int devices[TEAM_MAX];
+    struct nccl nccl;
+    CHECK(count >= 2 && count <= TEAM_MAX);
+    if (!load(&nccl, problem))
+        return MISSING;
+    if (!stay_here(problem))
+        return FAILED;
+    struct cuda_team *team = memory_new(1, sizeof *team);
+    team->table = team_table;
+    team->table.count = count;
+    team->nccl = nccl;
+    for (int i = 0; i < count; i++) {
+        team->table.backend[i] = backends[i];
+        devices[i] = cuda_on(backends[i])->device;
+    }
+    const ncclResult_t error = nccl.init_all(team->comm, count, devices);
+    if (error == ncclSuccess) {
+        *opened = &team->table;
+        return OK;
+    }
+    free(team);
+    return problem_set(problem, FAILED,
+                       "the GPUs cannot work together (NCCL: %s; with NCCL_DEBUG=INFO it says "
+                       "more): name one",
+                       nccl.error_text(error));
+}

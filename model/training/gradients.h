@@ -1,0 +1,67 @@
+/* The gradients of a step on one device: what a learner has, and each of the devices that help it.
+ *
+ *   step_input ─► gather ─► augment ─► forward, backward, part after part ─► sum[P], score
+ *
+ * Held by tests/unit/model/test_helpers.c and test_sequence_learner.c.
+ */
+#ifndef HEARSAY_MODEL_TRAINING_GRADIENTS_H
+#define HEARSAY_MODEL_TRAINING_GRADIENTS_H
+
+#include "data/augment.h"
+#include "data/device_dataset.h"
+#include "layers/model.h"
+#include "training/optimizer_step.h"
+
+/* What differs from step to step, uploaded in one piece. */
+struct step_input {
+    struct optimizer_step optimizer;
+    uint32_t sample[]; /* [size]; behind them their augmentations, and of dropout their draws */
+};
+
+/* How a step is cut: into parts, of which each device makes some that follow each other. */
+struct step_cut {
+    uint32_t size; /* samples of the step */
+    uint32_t part; /* samples of a part; the last has what is left */
+    uint32_t
+        each; /* samples of each device, in whole parts; the last ones may have fewer or none */
+};
+
+struct gradients_options {
+    struct step_cut most;           /* the largest step */
+    struct augment_options augment; /* of the samples */
+    float smoothing;                /* of the labels */
+};
+
+struct gradients {
+    struct backend *backend;     /* lent */
+    struct model *model;         /* lent; on that backend */
+    float smoothing;             /* of the labels */
+    struct device_dataset train; /* on the backend */
+    struct augmenter augmenter;  /* of the images; or none */
+    float *sum;                  /* [P]: of all parts of a step that are made here */
+    float *part;                 /* [P]: of one of them; NULL: there is never a second */
+    struct step_input *input;    /* of the step */
+    struct score *score;         /* of the steps since gradients_take_score */
+};
+
+void gradients_init(struct gradients *gradients, struct backend *backend, struct model *model,
+                    const struct dataset *train, const struct gradients_options *options);
+
+/* Bytes of a step's input, and where its parts lie, in memory of the host or of the backend. */
+size_t gradients_input_bytes(const struct gradients *gradients, uint32_t size);
+struct augmentation *gradients_augmentations(const struct gradients *gradients,
+                                             struct step_input *input, uint32_t size);
+uint32_t *gradients_draws(const struct gradients *gradients, struct step_input *input,
+                          uint32_t size);
+
+/* The sum of the gradients of what device number `which`, from 0, makes of the step in `input`; 0
+ * where that is nothing. May be part of a sequence. */
+void gradients_compute(struct gradients *gradients, const float *weights,
+                       const struct step_cut *cut, uint32_t which);
+
+/* The score since the last call. It waits for the steps. */
+struct score gradients_take_score(struct gradients *gradients);
+
+void gradients_free(struct gradients *gradients);
+
+#endif

@@ -1,0 +1,101 @@
+/* The data of a node, from its configuration. */
+#include <stdio.h>
+#include <string.h>
+
+#include "config/setup.h"
+
+struct dataset_options setup_dataset_options(const struct config_data *data)
+{
+    return (struct dataset_options){
+        .source = data->source,
+        .directory = data->dir,
+        .files = data->source == DATASET_TEXT ? data->text : data->tokens,
+        .valid = data->valid,
+        .x = data->x,
+        .y = data->y,
+        .test_x = data->test_x,
+        .test_y = data->test_y,
+        .context = data->context,
+        .seed = data->seed,
+        .train_count = data->train_count,
+        .test_count = data->test_count,
+        .shard = data->shard.index,
+        .shards = data->shard.count,
+    };
+}
+
+/* The test set is normalised as the training set, and may not have what that has not; but both may
+ * have tokens that the other has not. */
+static enum error match_sets(const char *named, struct dataset *train, struct dataset *test,
+                             struct problem *problem)
+{
+    if (train->tokens && test->classes > train->classes)
+        train->classes = test->classes;
+    if (dataset_is_regression(train) != dataset_is_regression(test) ||
+        (dataset_is_regression(train) && test->classes != train->classes) ||
+        !train->numbers != !test->numbers)
+        return problem_set(
+            problem, MISMATCH,
+            "%.300s: the test samples, or what is to be predicted of them, are numbers of "
+            "another type or count than those of the training; write both alike",
+            named);
+    if (memcmp(&train->shape, &test->shape, sizeof train->shape) != 0 ||
+        test->classes > train->classes)
+        return problem_set(problem, MISMATCH,
+                           "%.300s: the test samples have another shape or more classes than the "
+                           "training samples; take both from the same data set",
+                           named);
+    test->mean = train->mean;
+    test->scale = train->scale;
+    return OK;
+}
+
+/* Tables have no sides to be mirrored. */
+static enum error check_augment(const struct augment_options *augment, struct shape shape,
+                                struct problem *problem)
+{
+    const uint32_t height = (uint32_t)shape.height, width = (uint32_t)shape.width;
+    const uint32_t side = height < width ? height : width;
+    if (!augment_is_wanted(augment))
+        return OK;
+    if (side < 2)
+        return problem_set(
+            problem, MISMATCH,
+            "data.flip, crop and cutout are for images, and the samples are %d x %d; "
+            "leave them out",
+            shape.height, shape.width);
+    if (augment->crop < side && augment->cutout <= side)
+        return OK;
+    return problem_set(
+        problem, MISMATCH, "data.%s = %u is too much for images of %d x %d; take less",
+        augment->crop < side ? "cutout" : "crop",
+        augment->crop < side ? augment->cutout : augment->crop, shape.height, shape.width);
+}
+
+enum error setup_data(const struct config *config, struct dataset *train, struct dataset *test,
+                      struct problem *problem)
+{
+    const struct dataset_options options = setup_dataset_options(&config->data);
+    CHECK(options.shard < options.shards);
+    enum error error = dataset_load_train(train, &options, problem);
+    if (error == OK)
+        error = dataset_load_test(test, &options, problem);
+    if (error != OK)
+        return error;
+    const char *named = options.source == DATASET_NPY ? options.test_x : options.directory;
+    error = match_sets(named, train, test, problem);
+    return error == OK ? check_augment(&config->data.augment, train->shape, problem) : error;
+}
+
+struct setup_input setup_input(const struct dataset *dataset)
+{
+    struct setup_input input;
+    const struct shape shape = dataset->shape;
+    if (shape.length > 0)
+        (void)snprintf(input.text, sizeof input.text, "%d %s", shape.length,
+                       dataset->token_bytes == 1 ? "bytes" : "tokens");
+    else
+        (void)snprintf(input.text, sizeof input.text, "%dx%dx%d", shape.channels, shape.height,
+                       shape.width);
+    return input;
+}
