@@ -22,8 +22,7 @@ struct step_input {
 struct step_cut {
     uint32_t size; /* samples of the step */
     uint32_t part; /* samples of a part; the last has what is left */
-    uint32_t
-        each; /* samples of each device, in whole parts; the last ones may have fewer or none */
+    uint32_t each; /* of each device, in whole parts; the last ones may have fewer or none */
 };
 
 struct gradients_options {

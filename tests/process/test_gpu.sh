@@ -109,12 +109,12 @@ both=(--set train.device=cuda:all --set train.optimizer=adam --set train.rate=0.
 expect 0 '^ok    device: cuda:0: .*; with cuda:1$' env CUDA_ON_CPU_DEVICES=2 "${doctor[@]}" "${both[@]}"
 says "$dir/said.out" '^ok    memory: .* of the GPU.s, and .*B of each further GPU' ||
     fail 'the memory of the second is not told'
-CUDA_ON_CPU_DEVICES=2 start pair "${both[@]}" --set train.samples_max=4000
-wait_for 60 'the two to learn' has_learned pair 4000
+CUDA_ON_CPU_DEVICES=2 start pair "${both[@]}" --set train.samples_max=12000
+wait_for 60 'the two to learn' has_learned pair 12000
 says "$dir/pair.err" 'computes on cuda:0: .*; with cuda:1' || fail 'it does not say on what it computes'
 leave pair
-start pair "${both[@]}" --set train.device=cuda:0 --set train.samples_max=5000
-wait_for 60 'it to go on' has_learned pair 900
+start pair "${both[@]}" --set train.device=cuda:0 --set train.samples_max=15000
+wait_for 60 'it to go on' has_learned pair 2900
 leave pair
 expect 0 '"accuracy": 0\.[5-9]' "$hearsay" eval --state "$dir/pair" --data-source generated \
     --test-count 500 --json
