@@ -43,6 +43,11 @@
  *     48    4     place in the epoch
  *     52    4     batch
  *     56    8     digest of the base (digest.h), with all updates
+ *
+ * Format 4, of the release before, is read, too. Its heads have 16 bytes, without beta; kind 4 is
+ * an outer step (n 0), which moved weights alone, and 5 the end; and a part has n more numbers of
+ * four bytes behind the base. What they say is passed over: the weights lose momentum, and no
+ * progress.
  */
 #ifndef HEARSAY_STATE_CHECKPOINT_H
 #define HEARSAY_STATE_CHECKPOINT_H

@@ -6,6 +6,7 @@
 #include "state/checkpoint.h"
 
 #define CHECKPOINT_FORMAT         5
+#define CHECKPOINT_FORMAT_BEFORE  4 /* is read, too (checkpoint.h) */
 #define CHECKPOINT_MAGIC          "hearsayC"
 #define CHECKPOINT_NAME           "checkpoint-"
 #define CHECKPOINT_PART_BYTES_MAX ((size_t)64 << 20) /* of a part: a load takes so much */

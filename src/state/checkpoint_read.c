@@ -1,6 +1,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +10,8 @@
 #include "base/memory.h"
 #include "state/checkpoint_file.h"
 #include "state/checkpoint_owner.h"
+
+#define OUTER_STEP_BEFORE 4 /* a kind of CHECKPOINT_FORMAT_BEFORE */
 
 /* A file being read. */
 struct source {
@@ -50,6 +53,11 @@ static enum error take(struct source *source, void *to, size_t bytes)
 
 /* The header. */
 
+static bool is_of_before(const struct source *source)
+{
+    return source->header.format == CHECKPOINT_FORMAT_BEFORE;
+}
+
 /* The checksum holds, so the header is as it was written, by this program or by another. */
 static enum error check_format(const struct source *source)
 {
@@ -57,11 +65,12 @@ static enum error check_format(const struct source *source)
     if (memcmp(header->magic, CHECKPOINT_MAGIC, sizeof header->magic) != 0)
         return problem_set(source->problem, MALFORMED,
                            "%.300s: is no checkpoint; give it another name", source->path);
-    if (header->format != CHECKPOINT_FORMAT)
+    if (header->format != CHECKPOINT_FORMAT && !is_of_before(source))
         return problem_set(source->problem, MISMATCH,
-                           "%.300s: has format %" PRIu32 ", and this program reads format %d; "
-                           "start it with the program that wrote it",
-                           source->path, header->format, CHECKPOINT_FORMAT);
+                           "%.300s: has format %" PRIu32 ", and this program reads formats %d and "
+                           "%d; start it with the program that wrote it",
+                           source->path, header->format, CHECKPOINT_FORMAT_BEFORE,
+                           CHECKPOINT_FORMAT);
     return OK;
 }
 
@@ -139,6 +148,8 @@ static enum error take_part(struct source *source)
     if (left == 0 || source->head.count != part->parameters)
         return makes_no_sense(source);
     enum error error = take(source, part->base, bytes);
+    if (error == OK && is_of_before(source))
+        error = take(source, NULL, bytes);
     if (error == OK)
         error = take(source, part->weights, bytes);
     if (error == OK)
@@ -228,10 +239,27 @@ static enum error take_end(struct source *source, struct checkpoint *checkpoint)
     return error == OK ? check_end(source) : error;
 }
 
+/* The head of the next record, as of today; of outer steps there are none any more. */
+static enum error take_head(struct source *source)
+{
+    struct checkpoint_head *head = &source->head;
+    const size_t bytes = offsetof(struct checkpoint_head, beta);
+    enum error error;
+    if (!is_of_before(source))
+        return take(source, head, sizeof *head);
+    head->beta = 0;
+    do {
+        error = take(source, head, bytes);
+    } while (error == OK && head->kind == OUTER_STEP_BEFORE);
+    if (error == OK && head->kind > OUTER_STEP_BEFORE)
+        head->kind--;
+    return error;
+}
+
 static enum error take_records(struct source *source, struct checkpoint *checkpoint)
 {
     for (;;) {
-        enum error error = take(source, &source->head, sizeof source->head);
+        enum error error = take_head(source);
         if (error == OK && source->head.kind == CHECKPOINT_THE_END)
             return take_end(source, checkpoint);
         if (error == OK)

@@ -157,7 +157,54 @@ static void another_format_is_named(void **state)
     memcpy(&header, stream, sizeof header);
     header.format = 2;
     memcpy(changed, &header, sizeof header);
-    must_be_refused(bytes, "has format 2, and this program reads format 5");
+    must_be_refused(bytes, "has format 2, and this program reads formats 4 and 5");
+}
+
+/* The stream as the release before would have written it: returns its bytes. */
+static size_t as_before(void)
+{
+    const size_t header = sizeof(struct checkpoint_header) + strlen(MODEL);
+    const size_t short_head = offsetof(struct checkpoint_head, beta);
+    const uint32_t outer_step[4] = {4};
+    size_t to = header;
+    memcpy(changed, stream, header);
+    changed[offsetof(struct checkpoint_header, format)] = 4;
+    for (int i = 0; i < records; i++) {
+        const size_t at = record_at[i] + sizeof(struct checkpoint_head), end = record_at[i + 1];
+        struct checkpoint_head head = head_at(record_at[i]);
+        const size_t base = head.kind == SNAPSHOT_PART ? head.count * sizeof(int32_t) : 0;
+        if (head.kind != SNAPSHOT_PART) {
+            memcpy(changed + to, outer_step, sizeof outer_step);
+            to += sizeof outer_step;
+        }
+        head.kind += head.kind == CHECKPOINT_THE_END;
+        memcpy(changed + to, &head, short_head);
+        memcpy(changed + to + short_head, stream + at, base);
+        memset(changed + to + short_head + base, 0x77, base); /* the base at some time before */
+        memcpy(changed + to + short_head + 2 * base, stream + at + base, end - at - base);
+        to += short_head + base + end - at;
+    }
+    return to;
+}
+
+static void what_the_release_before_wrote_is_gone_on_from(void **state)
+{
+    static struct story want;
+    (void)state;
+    const size_t size = as_before();
+    disk.file_count = 2;
+    story_put_stream(&disk, 2, changed, size);
+    assert_int_equal(load_with(&disk, FEW, 1), OK);
+    assert_int_equal(series.good, 2);
+    story_init(&want, FEW, 1);
+    story_fill(&want, 2);
+    story_walk(&want, 2, NULL);
+    assert_memory_equal(loaded.state.base, want.state.base, FEW * sizeof(int32_t));
+    assert_memory_equal(loaded.state.moment[0], want.state.moment[0], FEW * sizeof(float));
+    assert_true(loaded.checkpoint.digest == story_digest(&want.state));
+    assert_true(loaded.checkpoint.state.samples == want.state.samples);
+    for (int i = 0; i < records; i++) /* and cut short it is not */
+        must_be_refused(size - 1 - (size_t)i, "damaged or missing");
 }
 
 static void a_stream_that_ends_at_a_record_is_refused(void **state)
@@ -273,6 +320,7 @@ int main(void)
         TEST(a_header_that_contradicts_itself_is_refused),
         TEST(a_header_that_asks_for_more_room_than_there_may_be_is_refused),
         TEST(another_format_is_named),
+        TEST(what_the_release_before_wrote_is_gone_on_from),
         TEST(a_stream_that_ends_at_a_record_is_refused),
         TEST(a_record_that_is_missing_or_there_twice_is_refused),
         TEST(a_head_that_makes_no_sense_is_refused),
