@@ -186,9 +186,12 @@ static uint64_t samples_said(const struct world_node *at)
     return at->claims > 0 ? (uint64_t)(at->claims * (double)at->step_samples) : at->step_samples;
 }
 
+/* What waited for room is done before the next step, as in the daemon (learner_link.h). */
 void world_on_step(struct world *world, uint32_t i)
 {
     struct world_node *at = &world->nodes[i];
+    const uint32_t incarnation = at->incarnation;
+    const bool has_more = node_is_learner_full(at->node);
     at->stepping = false;
     at->steps++;
     world->learned += at->step_samples;
@@ -202,6 +205,10 @@ void world_on_step(struct world *world, uint32_t i)
         perform(world, i, waiting->order, waiting->bases);
         free(waiting);
     }
+    if (has_more)
+        world_pump(world, i);
+    if (!at->node || at->incarnation != incarnation)
+        return; /* it has ended on the way */
     if (!at->ended)
         step_begins(world, i);
     world_pump(world, i);

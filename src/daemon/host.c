@@ -57,6 +57,7 @@ void host_pump(struct host *host)
     do
         do_actions(host);
     while (host->owner.on_pumped(host->owner.self));
+    learner_link_set_more(host->link, node_is_learner_full(host->node));
     operator_orders_keep(&host->orders, host->node, &host->report, transport_now_ns());
     known_proofs_keep(&host->proofs, host->node, &host->report, transport_now_ns());
     known_votes_keep(&host->votes, host->node, &host->report, transport_now_ns());
@@ -475,6 +476,7 @@ void host_run(struct host *host)
     host->owner_ns = host->owner.on_time(host->owner.self, transport_now_ns());
     host_pump(host);
     transport_run(host->transport);
+    learner_link_set_more(host->link, false);
     status_door_shut(&host->door);
 }
 

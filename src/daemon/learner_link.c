@@ -47,8 +47,16 @@ static void say_answer(struct learner_link *link, const struct answer *answer)
 
 /* The side that steps. */
 
+static bool has_no_more(void *context)
+{
+    const struct learner_link *link = context;
+    return !atomic_load(&link->has_more);
+}
+
 const struct learner_request *learner_link_peek(struct learner_link *link)
 {
+    if (atomic_load(&link->has_more))
+        learner_link_sleep(link, UINT64_MAX, has_no_more, link);
     return ring_peek(&link->requests);
 }
 
@@ -155,6 +163,7 @@ void learner_link_init(struct learner_link *link, struct arena *arena,
                           .numbers = arena_take(arena, NODE_PREDICT_MAX, sizeof(float)),
                           .snapshot = options->snapshot};
     link->relapses = 0;
+    atomic_init(&link->has_more, false);
     ring_init(&link->requests, arena, request_ring_bytes(options->apply_window));
     ring_init(&link->events, arena, EVENT_RING_BYTES);
     CHECK(pthread_mutex_init(&link->orders, NULL) == 0);
@@ -205,6 +214,12 @@ void learner_link_ask(struct learner_link *link, enum learner_request_kind kind)
 {
     CHECK(kind != LEARNER_ORDER);
     put(link, kind, NULL);
+}
+
+void learner_link_set_more(struct learner_link *link, bool has_more)
+{
+    if (atomic_exchange(&link->has_more, has_more) && !has_more)
+        learner_link_nudge(link);
 }
 
 bool learner_link_next(struct learner_link *link, struct learner_event *event)

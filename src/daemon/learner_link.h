@@ -5,15 +5,16 @@
  *
  * The thread that steps is the learner's own (learner_thread.h), or that of a program that brings
  * its own model (library/). Between two steps it performs what it was ordered, in order. Nothing
- * here ever waits for the network: a step waits for at most the orders that are already there. The
- * node bounds what is under way (node.h, apply_window), so the rings never overflow.
+ * here ever waits for the network: a step waits for at most the orders that are already there, all
+ * of them. The node bounds what is under way (node.h, apply_window), so the rings never overflow.
  *
  * A step leaves the base alone. So a READ that comes during one is performed at once on the loop's
  * thread: a large model's base is served as fast as a link takes it, however long a step. Whoever
  * performs an order holds the mutex of orders from before it until it is answered; the loop's
  * thread never waits for it, but leaves the READ to the other.
  *
- * Held by tests/unit/daemon/test_learner_thread.c, also under ThreadSanitizer.
+ * Held by tests/unit/daemon/test_learner_link.c and tests/unit/daemon/test_learner_thread.c, also
+ * under ThreadSanitizer.
  */
 #ifndef HEARSAY_DAEMON_LEARNER_LINK_H
 #define HEARSAY_DAEMON_LEARNER_LINK_H
@@ -66,6 +67,7 @@ struct learner_link {
     struct executor executor; /* performs the orders */
     struct ring requests;     /* from the loop's thread */
     struct ring events;       /* to it: put by whoever holds the mutex of orders */
+    _Atomic bool has_more;    /* the loop's thread: it has orders for which there was no room */
     pthread_mutex_t orders;   /* of the base, between its changes and its readers */
     pthread_mutex_t mutex;    /* only for falling asleep and waking up */
     pthread_cond_t woken;
@@ -83,10 +85,15 @@ void learner_link_end(struct learner_link *link);
 void learner_link_order(struct learner_link *link, const struct action *order);
 void learner_link_ask(struct learner_link *link, enum learner_request_kind kind);
 bool learner_link_next(struct learner_link *link, struct learner_event *event);
+/* Are there orders for which there was no room? They come as soon as answers have been taken, and
+ * the side that steps waits for them. */
+void learner_link_set_more(struct learner_link *link, bool has_more);
 
 /* The side that steps. */
 
-/* The oldest request, or NULL; valid until learner_link_done. */
+/* The oldest request, or NULL; valid until learner_link_done. Where the loop's thread has more than
+ * there was room for it is waited for: else a step would come between, and whoever hears more in a
+ * step than there is room for would fall behind for ever. */
 const struct learner_request *learner_link_peek(struct learner_link *link);
 void learner_link_done(struct learner_link *link);
 /* Performs an order and answers it; but TRAIN, which has no answer. Returns the nanoseconds of

@@ -48,6 +48,10 @@ void node_stats(const struct node *node, uint64_t now_ns, struct node_stats *sta
 uint64_t node_digest(const struct node *node);
 uint64_t node_waiting(const struct node *node);
 
+/* As of the last node_next: another rumor goes to the learner as soon as it is done with one that it
+ * has. */
+bool node_is_learner_full(const struct node *node);
+
 /* So long it waits at most between two publications, as things are now. */
 uint64_t node_interval_ns_max(const struct node *node);
 

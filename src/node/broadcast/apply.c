@@ -101,6 +101,7 @@ bool broadcast_compared(const struct node *node, uint32_t *place, uint32_t *seq)
 bool broadcast_next_apply(struct node *node, struct action *action)
 {
     struct broadcast *broadcast = node->broadcast;
+    broadcast->apply.is_full = false;
     if (broadcast->retract.rumors > 0)
         return false; /* first what leaves the base */
     const struct rumor_log_entry *entry = next_to_apply(broadcast);
@@ -111,7 +112,8 @@ bool broadcast_next_apply(struct node *node, struct action *action)
     struct rumor_head head;
     CHECK(rumor_peek(rumor, entry->bytes, &head) == OK);
     CHECK(head.seq == entry->seq);
-    if (!apply_may_give(node, head.count))
+    broadcast->apply.is_full = !apply_may_give(node, head.count);
+    if (broadcast->apply.is_full)
         return false;
     const struct update *update = decoded_at(&broadcast->apply.decoded, broadcast->log.next + 1);
     if (!update)
@@ -221,6 +223,12 @@ bool broadcast_is_all_applied(const struct node *node)
     const struct broadcast *broadcast = node->broadcast;
     return broadcast->log.waiting_bytes == 0 && broadcast->apply.rumors == 0 &&
            broadcast->retract.rumors == 0;
+}
+
+bool node_is_learner_full(const struct node *node)
+{
+    const struct apply *apply = &node->broadcast->apply;
+    return apply->is_full && apply->rumors > 0;
 }
 
 uint64_t node_waiting(const struct node *node)

@@ -38,6 +38,7 @@ struct apply {
     struct given given[GIVEN_MAX]; /* a ring of them, the oldest at given_first */
     uint32_t given_first;          /* where it is */
     uint64_t *held;                /* bit per origin, by place: its rumors wait */
+    bool is_full;                  /* another rumor waits only until the learner has room */
 };
 
 /* A rumor of the log, to be changed by the caller. */

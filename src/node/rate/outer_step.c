@@ -20,8 +20,7 @@ double outer_step_hops(uint32_t live, uint32_t mesh, uint32_t degree)
 
 static double reaction_s(const struct outer_step_measured *measured)
 {
-    const double steps = OUTER_STEP_STEPS + OUTER_STEP_CARRIED * measured->momentum;
-    return measured->delay_s * measured->hops + steps * measured->step_s;
+    return measured->delay_s * measured->hops + OUTER_STEP_STEPS * measured->step_s;
 }
 
 /* The gain for which publishing more rarely pays: averaging over many leaves room for it. */

@@ -10,8 +10,7 @@
  * equally much (shares.h, shares_learners). The rule:
  *
  *   reaction  = how long it takes until the others work with what was published: the one-way delay,
- *               times the hops to most of them, and the steps in which they react: OUTER_STEP_STEPS,
- *               and OUTER_STEP_CARRIED more for a whole local momentum, which carries them on.
+ *               times the hops to most of them, and OUTER_STEP_STEPS steps, in which they react.
  *   interval  = reaction, times half the square root of n if that is more than 1. It is at least so
  *               long that a rumor's head is a twentieth of what is published and that cutting it
  *               takes the learner an eightieth of its time, and at least OUTER_STEP_S, below which
@@ -43,7 +42,6 @@
 #include <stdint.h>
 
 #define OUTER_STEP_STEPS     8.0  /* local steps in which a node reacts to what it applied */
-#define OUTER_STEP_CARRIED   2.0  /* times its momentum: so many more, for which that carries on */
 #define OUTER_STEP_S         0.25 /* the shortest interval, in seconds */
 #define OUTER_STEP_BEGINNING 6    /* publications that come sooner */
 #define OUTER_STEP_FIRST_S   1.0  /* the longest interval between those, in seconds */

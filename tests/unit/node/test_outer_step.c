@@ -10,9 +10,6 @@
 
 #include "node/rate/outer_step.h"
 
-#define STEPS    (8 + 2 * 0.9)          /* in which those of usual() react */
-#define REACTION (0.2 + STEPS * 0.0125) /* of theirs, in seconds */
-
 /* Four nodes, 200 ms apart, 80 steps a second, a line that is wide enough. */
 static struct outer_step_measured usual(void)
 {
@@ -35,14 +32,12 @@ static void the_interval_is_as_long_as_news_takes(void **state)
 {
     (void)state;
     struct outer_step_measured measured = usual();
-    assert_near(outer_step_of(&measured).interval_s, REACTION);
+    assert_near(outer_step_of(&measured).interval_s, 0.2 + 8 * 0.0125);
     measured.delay_s = 0.8;
-    assert_near(outer_step_of(&measured).interval_s, 0.8 + STEPS * 0.0125);
+    assert_near(outer_step_of(&measured).interval_s, 0.8 + 8 * 0.0125);
     measured.hops = 2;
-    assert_near(outer_step_of(&measured).interval_s, 1.6 + STEPS * 0.0125);
+    assert_near(outer_step_of(&measured).interval_s, 1.6 + 8 * 0.0125);
     measured.step_s = 1;
-    assert_near(outer_step_of(&measured).interval_s, 1.6 + STEPS);
-    measured.momentum = 0; /* nothing carries them on */
     assert_near(outer_step_of(&measured).interval_s, 1.6 + 8);
 }
 
@@ -54,10 +49,10 @@ static void up_to_four_average_and_more_are_bolder_and_tell_more_rarely(void **s
         assert_near(outer_step_of(&measured).gain, 1);
     measured.learners = 16;
     assert_near(outer_step_of(&measured).gain, 2);
-    assert_near(outer_step_of(&measured).interval_s, 2 * REACTION);
+    assert_near(outer_step_of(&measured).interval_s, 2 * (0.2 + 8 * 0.0125));
     measured.learners = 64;
     assert_near(outer_step_of(&measured).gain, 4);
-    assert_near(outer_step_of(&measured).interval_s, 4 * REACTION);
+    assert_near(outer_step_of(&measured).interval_s, 4 * (0.2 + 8 * 0.0125));
 }
 
 static void many_tell_often_at_first_and_as_boldly(void **state)
@@ -67,7 +62,7 @@ static void many_tell_often_at_first_and_as_boldly(void **state)
     measured.learners = 64;
     static const double intervals[] = {1, 4 / 3.0, 2, 8 / 3.0, 10 / 3.0, 4, 4};
     for (measured.publications = 0; measured.publications < 7; measured.publications++) {
-        const double usual_s = intervals[measured.publications] * REACTION;
+        const double usual_s = intervals[measured.publications] * (0.2 + 8 * 0.0125);
         const bool is_beginning = measured.publications < OUTER_STEP_BEGINNING;
         assert_near(outer_step_of(&measured).interval_s, is_beginning ? fmin(usual_s, 1) : usual_s);
         assert_near(outer_step_of(&measured).gain, 4);
@@ -78,7 +73,7 @@ static void many_tell_often_at_first_and_as_boldly(void **state)
     assert_near(outer_step_of(&measured).interval_s, 1);
     measured.learners = 4;
     measured.bytes_per_s = 1e6;
-    assert_near(outer_step_of(&measured).interval_s, REACTION);
+    assert_near(outer_step_of(&measured).interval_s, 0.2 + 8 * 0.0125);
 }
 
 /* 12.5 ms of a learner's time are an eightieth of a second. */
@@ -87,7 +82,7 @@ static void where_cutting_takes_long_it_is_done_more_rarely(void **state)
     (void)state;
     struct outer_step_measured measured = usual();
     measured.publish_s = 0.001;
-    assert_near(outer_step_of(&measured).interval_s, REACTION);
+    assert_near(outer_step_of(&measured).interval_s, 0.2 + 8 * 0.0125);
     measured.publish_s = 0.0125;
     assert_near(outer_step_of(&measured).interval_s, 1);
     assert_near(outer_step_of(&measured).gain, 2); /* no more than the root of four */
@@ -104,8 +99,7 @@ static void where_steps_take_long_the_first_six_are_not_waited_for(void **state)
     struct outer_step_measured measured = usual();
     measured.step_s = 0.5;
     for (measured.publications = 0; measured.publications < 8; measured.publications++)
-        assert_near(outer_step_of(&measured).interval_s,
-                    measured.publications < 6 ? 1 : 0.2 + STEPS * 0.5);
+        assert_near(outer_step_of(&measured).interval_s, measured.publications < 6 ? 1 : 0.2 + 4);
     measured.publications = 0;
     measured.bytes_per_s = 1000; /* but they are worth their heads */
     assert_near(outer_step_of(&measured).interval_s, 3);
@@ -130,7 +124,7 @@ static void on_a_thin_line_it_waits_for_something_worth_a_head_and_is_bolder(voi
     struct outer_step_measured measured = usual();
     measured.bytes_per_s = 6000; /* a head of 150 bytes is a twentieth of half a second's */
     assert_near(outer_step_of(&measured).interval_s, 0.5);
-    assert_near(outer_step_of(&measured).gain, 0.5 / REACTION);
+    assert_near(outer_step_of(&measured).gain, 0.5 / 0.3);
 }
 
 static void the_gain_is_at_most_the_root_of_how_many_train(void **state)
@@ -158,10 +152,10 @@ static void what_is_fixed_is_kept_and_the_rest_follows(void **state)
     (void)state;
     struct outer_step_measured measured = usual();
     measured.learners = 16;
-    measured.interval_s = 1.5 * REACTION;
-    assert_near(outer_step_of(&measured).interval_s, 1.5 * REACTION);
+    measured.interval_s = 0.45;
+    assert_near(outer_step_of(&measured).interval_s, 0.45);
     assert_near(outer_step_of(&measured).gain, 1.5);
-    assert_near(outer_step_of(&measured).beta, 1.5 / 2 * 0.3 / 1.5);
+    assert_near(outer_step_of(&measured).beta, 0.45 / 0.6 * 0.3 / 1.5);
     measured.interval_s = 5;
     assert_near(outer_step_of(&measured).gain, 2);
     measured.gain = 4;
@@ -174,9 +168,9 @@ static void who_tells_before_the_news_is_there_averages_with_little_momentum(voi
     (void)state;
     struct outer_step_measured measured = usual();
     measured.learners = 16;
-    measured.interval_s = 0.4 * REACTION;
+    measured.interval_s = 0.12;
     assert_near(outer_step_of(&measured).gain, 1);
-    assert_near(outer_step_of(&measured).beta, 0.4 / 2 * 0.3);
+    assert_near(outer_step_of(&measured).beta, 0.12 / 0.6 * 0.3);
 }
 
 static void who_has_measured_nothing_is_not_bold(void **state)
