@@ -306,7 +306,7 @@ static uint64_t ns_of(double seconds)
 
 _Static_assert(NODE_SERVE_AUTO == CONFIG_AUTO_OF_0, "applied on as it is");
 
-/* From one step to the next, of any: all that ten others publish who wait for sixteen steps. */
+/* With the learner at once, of any: all that ten others publish who wait for sixteen steps. */
 static uint32_t apply_window(size_t parameters)
 {
     return (uint32_t)fmax(RUMOR_ENTRIES_MAX, 10.0 / 16 * DENSITY_MAX * (double)parameters);
