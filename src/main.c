@@ -227,12 +227,14 @@ static int run(int argc, char **argv)
     return run_command(name, argc - 1, argv + 1);
 }
 
-/* OpenBLAS makes threads when it is loaded, and a sandbox is for those that come later: a node has
- * it make none (it is told later how many, backend_cpu.c). */
+/* OpenBLAS makes threads when it is loaded, and a sandbox is for those that come later: who enters
+ * one has it make none (it is told later how many, backend_cpu.c). */
 static bool has_early_threads(int argc, char **argv)
 {
     const char *threads = getenv(BLAS_THREADS_VARIABLE);
-    return argc > 1 && strcmp(argv[1], "node") == 0 && (!threads || strcmp(threads, "1") != 0);
+    const bool enters =
+        argc > 1 && (strcmp(argv[1], "node") == 0 || strcmp(argv[1], "doctor") == 0);
+    return enters && (!threads || strcmp(threads, "1") != 0);
 }
 
 /* The same process, and so the same number, name and environment but for what OpenBLAS reads when

@@ -4,22 +4,18 @@
 #include <fcntl.h>
 #include <glob.h>
 #include <limits.h>
-#include <netinet/in.h>
-#include <sched.h>
-#include <seccomp.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <sys/prctl.h>
-#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/memory.h"
 #include "config/config_key.h"
+#include "daemon/call_filter.h"
 
 /* The kernel's interface, by number: headers are older than kernels. */
 #define RULESET_VERSION 1u /* flag: say the version */
@@ -63,10 +59,13 @@ static int landlock_version(void)
     return version > 0 ? (int)version : 0;
 }
 
+/* If it is to be found out: where there is a driver, or somebody names the module for it. */
 static bool may_use_gpu(const struct config *config)
 {
-    return strcmp(config->train.device, "cpu") != 0 &&
-           (access("/dev/nvidiactl", F_OK) == 0 || access("/dev/dxg", F_OK) == 0);
+    if (strcmp(config->train.device, "auto") != 0)
+        return strcmp(config->train.device, "cpu") != 0;
+    return access("/dev/nvidiactl", F_OK) == 0 || access("/dev/dxg", F_OK) == 0 ||
+           getenv("HEARSAY_CUDA");
 }
 
 /* By the word alone: to look for GPUs would load their libraries, which may start threads. */
@@ -253,6 +252,12 @@ static bool allow_port(int rules, const struct ruleset *forbids, const struct ad
            syscall(SYS_landlock_add_rule, rules, RULE_PORT, &rule, 0) == 0;
 }
 
+/* CUDA writes the names of its threads into files of theirs, and finds no GPU where it cannot. */
+static bool allow_names_of_threads(int rules, const struct ruleset *forbids)
+{
+    return allow(rules, forbids, "/proc/self/task", FS_WRITE_FILE | FS_TRUNCATE);
+}
+
 /* The threads of NCCL find each other at free ports, and may share memory as files. */
 static bool allow_several_gpus(int rules, const struct ruleset *forbids)
 {
@@ -274,6 +279,7 @@ static bool restrict_files(const struct config *config, const struct sandbox *sa
                          allow_configured(rules, &forbids, config) &&
                          allow_port(rules, &forbids, &config->node.listen) &&
                          allow_port(rules, &forbids, &config->node.http) &&
+                         (!sandbox->reads_freely || allow_names_of_threads(rules, &forbids)) &&
                          (!may_use_several(config) || allow_several_gpus(rules, &forbids)) &&
                          syscall(SYS_landlock_restrict_self, rules, 0) == 0;
     const int reason = errno;
@@ -282,178 +288,11 @@ static bool restrict_files(const struct config *config, const struct sandbox *sa
     return is_done;
 }
 
-/* No node calls these, and whoever has taken one over might. */
-static const char *const REFUSED[] = {"execve",
-                                      "execveat",
-                                      "ptrace",
-                                      "process_vm_readv",
-                                      "process_vm_writev",
-                                      "kcmp",
-                                      "pidfd_getfd",
-                                      "mount",
-                                      "umount2",
-                                      "pivot_root",
-                                      "chroot",
-                                      "move_mount",
-                                      "open_tree",
-                                      "fsopen",
-                                      "fsconfig",
-                                      "fsmount",
-                                      "fspick",
-                                      "mount_setattr",
-                                      "unshare",
-                                      "setns",
-                                      "init_module",
-                                      "finit_module",
-                                      "delete_module",
-                                      "kexec_load",
-                                      "kexec_file_load",
-                                      "bpf",
-                                      "perf_event_open",
-                                      "userfaultfd",
-                                      "add_key",
-                                      "request_key",
-                                      "keyctl",
-                                      "setuid",
-                                      "setgid",
-                                      "setreuid",
-                                      "setregid",
-                                      "setresuid",
-                                      "setresgid",
-                                      "setfsuid",
-                                      "setfsgid",
-                                      "setgroups",
-                                      "capset",
-                                      "reboot",
-                                      "swapon",
-                                      "swapoff",
-                                      "settimeofday",
-                                      "clock_settime",
-                                      "adjtimex",
-                                      "clock_adjtime",
-                                      "sethostname",
-                                      "setdomainname",
-                                      "acct",
-                                      "quotactl",
-                                      "quotactl_fd",
-                                      "syslog",
-                                      "iopl",
-                                      "ioperm",
-                                      "modify_ldt",
-                                      "personality",
-                                      "vhangup",
-                                      "nfsservctl",
-                                      "open_by_handle_at",
-                                      "lookup_dcookie",
-                                      "io_uring_setup",
-                                      "io_uring_enter",
-                                      "io_uring_register",
-                                      "memfd_secret",
-                                      "fanotify_init"};
-
-/* A leak check at the end of a sanitized program looks at it with ptrace. */
-static bool is_needed_here(const char *call)
-{
-#ifdef __SANITIZE_ADDRESS__
-    return strcmp(call, "ptrace") == 0;
-#else
-    (void)call;
-    return false;
-#endif
-}
-
-/* An argument of a call, by its number from 0. */
-static struct scmp_arg_cmp argument(unsigned i, enum scmp_compare how, scmp_datum_t value)
-{
-    return (struct scmp_arg_cmp){.arg = i, .op = how, .datum_a = value};
-}
-
-/* Some of its bits are like this. */
-static struct scmp_arg_cmp bits_of_argument(unsigned i, scmp_datum_t bits, scmp_datum_t value)
-{
-    return (struct scmp_arg_cmp){
-        .arg = i, .op = SCMP_CMP_MASKED_EQ, .datum_a = bits, .datum_b = value};
-}
-
-/* Sockets of files, of the internet by TCP and UDP, and to the kernel's tables of addresses. */
-static int refuse_odd_sockets(scmp_filter_ctx filter)
-{
-    static const int used[] = {AF_UNIX, AF_INET, AF_INET6, AF_NETLINK};
-    const uint32_t refusal = SCMP_ACT_ERRNO(EPERM);
-    const int call = SCMP_SYS(socket);
-    int error = seccomp_rule_add(filter, refusal, call, 1, argument(0, SCMP_CMP_GT, AF_NETLINK));
-    for (int family = AF_UNSPEC; family < AF_NETLINK && error == 0; family++) {
-        bool is_used = false;
-        for (size_t i = 0; i < sizeof used / sizeof used[0]; i++)
-            is_used |= family == used[i];
-        if (!is_used)
-            error = seccomp_rule_add(filter, refusal, call, 1,
-                                     argument(0, SCMP_CMP_EQ, (scmp_datum_t)family));
-    }
-    if (error == 0)
-        error = seccomp_rule_add(filter, refusal, call, 2, argument(0, SCMP_CMP_EQ, AF_NETLINK),
-                                 argument(2, SCMP_CMP_NE, 0)); /* but NETLINK_ROUTE */
-    if (error == 0)
-        error =
-            seccomp_rule_add(filter, refusal, call, 2, argument(0, SCMP_CMP_NE, AF_NETLINK),
-                             argument(2, SCMP_CMP_GT, IPPROTO_UDP)); /* SCTP, MPTCP and others */
-    return error;
-}
-
-/* Threads are made, and processes in namespaces of their own are not. clone3 hides its flags, so
- * the C library is told that the kernel does not have it, and takes clone. */
-static int refuse_namespaces(scmp_filter_ctx filter)
-{
-    static const int flags[] = {CLONE_NEWNS,   CLONE_NEWCGROUP, CLONE_NEWUTS, CLONE_NEWIPC,
-                                CLONE_NEWUSER, CLONE_NEWPID,    CLONE_NEWNET};
-    int error = seccomp_rule_add(filter, SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(clone3), 0);
-    for (size_t i = 0; i < sizeof flags / sizeof flags[0] && error == 0; i++) {
-        const scmp_datum_t flag = (scmp_datum_t)flags[i];
-        error = seccomp_rule_add(filter, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(clone), 1,
-                                 bits_of_argument(0, flag, flag));
-    }
-    return error;
-}
-
-/* Nothing is typed into the terminal that the node was started from. */
-static int refuse_typing(scmp_filter_ctx filter)
-{
-    static const unsigned requests[] = {TIOCSTI, TIOCLINUX};
-    int error = 0;
-    for (size_t i = 0; i < sizeof requests / sizeof requests[0] && error == 0; i++)
-        error = seccomp_rule_add(filter, SCMP_ACT_ERRNO(EPERM), SCMP_SYS(ioctl), 1,
-                                 bits_of_argument(1, 0xffffffff, requests[i]));
-    return error;
-}
-
-static bool filter_calls(void)
-{
-    scmp_filter_ctx filter = seccomp_init(SCMP_ACT_ALLOW);
-    int error = filter ? seccomp_attr_set(filter, SCMP_FLTATR_CTL_TSYNC, 1) : -ENOMEM;
-    for (size_t i = 0; i < sizeof REFUSED / sizeof REFUSED[0] && error == 0; i++) {
-        const int call = seccomp_syscall_resolve_name(REFUSED[i]);
-        if (call >= 0 && !is_needed_here(REFUSED[i])) /* negative: not on this machine */
-            error = seccomp_rule_add(filter, SCMP_ACT_ERRNO(EPERM), call, 0);
-    }
-    if (error == 0)
-        error = refuse_odd_sockets(filter);
-    if (error == 0)
-        error = refuse_namespaces(filter);
-    if (error == 0)
-        error = refuse_typing(filter);
-    if (error == 0)
-        error = seccomp_load(filter);
-    if (filter)
-        seccomp_release(filter);
-    errno = -error;
-    return error == 0;
-}
-
 /* A filter that is there already, a container's, may forbid another one. */
 static bool enter_filter(struct sandbox *sandbox)
 {
     const bool is_filtered = prctl(PR_GET_SECCOMP, 0, 0, 0, 0) > 0;
-    sandbox->has_filter = sandbox->has_filter && filter_calls();
+    sandbox->has_filter = sandbox->has_filter && call_filter_enter();
     return sandbox->has_filter || is_filtered;
 }
 

@@ -3,9 +3,10 @@
  *
  *   Landlock   files are written below node.state_dir, the log and /dev/null alone; read where the
  *              system and what the configuration names are, and nowhere else, unless a GPU may be
- *              used, whose libraries read where they please; no program is started; no TCP port is
- *              bound but that of node.listen, or a free one; no signal is sent to others. Where
- *              several GPUs are named, files are written in /dev/shm, and any free port bound
+ *              used, whose libraries read where they please and name their threads; no program is
+ *              started; no TCP port is bound but that of node.listen, or a free one; no signal is
+ *              sent to others. Where several GPUs are named, files are written in /dev/shm, and any
+ *              free port bound
  *   seccomp    calls that no node needs fail with EPERM: programs, namespaces, mounts, modules,
  *              other processes' memory, other users, odd sockets, typing into a terminal
  *

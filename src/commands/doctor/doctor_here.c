@@ -1,4 +1,4 @@
-/* This machine: keys, log, folder, data, model, device, port, clock. */
+/* This machine: keys, log, folder, sandbox, data, model, device, port, clock. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -137,6 +137,23 @@ static void look_at_disk(struct doctor *doctor)
                is_enough ? "" : ": make room, or choose another node.state_dir");
 }
 
+/* The sandbox. */
+
+/* Tried by going into it, as a node does: what follows is looked at from inside. */
+static void look_at_sandbox(struct doctor *doctor)
+{
+    char text[SANDBOX_TEXT_BYTES];
+    struct sandbox sandbox = {0};
+    struct problem problem;
+    if (sandbox_enter(&doctor->config, &sandbox, &problem) != OK) {
+        doctor_say(doctor, VERDICT_FAIL, "sandbox", "%s", problem.text);
+        return;
+    }
+    const bool is_whole = doctor->config.node.sandbox && sandbox.landlock > 0 && sandbox.has_filter;
+    sandbox_text(&doctor->config, &sandbox, text);
+    doctor_say(doctor, is_whole ? VERDICT_OK : VERDICT_WARN, "sandbox", "%s", text);
+}
+
 /* What an earlier incarnation left in the folder, read as a node reads it at its start. */
 
 static void say_refused(void *context, const struct problem *problem)
@@ -195,7 +212,7 @@ static void look_at_state(struct doctor *doctor)
     free(checkpoint.own);
 }
 
-/* Data, model, device. */
+/* Data and model. */
 
 static void look_at_model(struct doctor *doctor, const struct dataset *train,
                           const struct dataset *test)
@@ -256,6 +273,8 @@ static void look_at_data(struct doctor *doctor)
     dataset_free(&train);
     dataset_free(&test);
 }
+
+/* Device. */
 
 static void look_at_processors(struct doctor *doctor, const char *device)
 {
@@ -354,21 +373,13 @@ static void look_at_clock(struct doctor *doctor)
         doctor_say(doctor, VERDICT_OK, "clock", "%s", text);
 }
 
-static void look_at_sandbox(struct doctor *doctor)
-{
-    char text[SANDBOX_TEXT_BYTES];
-    const struct sandbox sandbox = sandbox_find(&doctor->config);
-    const bool is_whole = doctor->config.node.sandbox && sandbox.landlock > 0 && sandbox.has_filter;
-    sandbox_text(&doctor->config, &sandbox, text);
-    doctor_say(doctor, is_whole ? VERDICT_OK : VERDICT_WARN, "sandbox", "%s", text);
-}
-
 void doctor_look_here(struct doctor *doctor)
 {
     look_at_keys(doctor);
     look_at_locked_memory(doctor);
     look_at_log(doctor);
     look_at_folder(doctor);
+    look_at_sandbox(doctor);
     look_at_data(doctor);
     if (doctor->has_model && doctor->has_folder)
         look_at_disk(doctor);
@@ -379,5 +390,4 @@ void doctor_look_here(struct doctor *doctor)
         doctor_look_at_memory(doctor);
     look_at_port(doctor);
     look_at_clock(doctor);
-    look_at_sandbox(doctor);
 }

@@ -5,6 +5,7 @@
 #include <map>
 #include <mutex>
 #include <set>
+#include <string>
 #include <sys/mman.h>
 #include <thread>
 #include <ucontext.h>
@@ -338,7 +339,8 @@ const char *cudaGetErrorString(cudaError_t error)
                                         "operation not permitted when stream is capturing",
                                         "no CUDA-capable device is detected",
                                         "no kernel image is available for execution on the device",
-                                        "invalid resource handle"};
+                                        "invalid resource handle",
+                                        "OS call failed or operation not supported on this OS"};
     return texts[error];
 }
 
@@ -353,9 +355,25 @@ cudaError_t stand_in_kernels()
                                                       : cudaErrorNoKernelImageForDevice;
 }
 
+/* As the driver does at first: it names a thread of its own, and without that there is no GPU. */
+static bool names_a_thread()
+{
+    bool is_named = false;
+    std::thread([&is_named] {
+        const std::string path = "/proc/self/task/" + std::to_string(gettid()) + "/comm";
+        FILE *file = fopen(path.c_str(), "w");
+        is_named = file != nullptr && fputs("cuda-on-cpu", file) >= 0;
+        is_named = file != nullptr && fclose(file) == 0 && is_named;
+    }).join();
+    return is_named;
+}
+
 cudaError_t cudaGetDeviceCount(int *count)
 {
+    static const bool is_started = names_a_thread();
     *count = devices();
+    if (!is_started)
+        return cudaErrorOperatingSystem;
     return *count > 0 ? cudaSuccess : cudaErrorNoDevice;
 }
 

@@ -33,7 +33,8 @@ typedef enum {
     cudaErrorStreamCaptureUnsupported,
     cudaErrorNoDevice,
     cudaErrorNoKernelImageForDevice,
-    cudaErrorInvalidResourceHandle
+    cudaErrorInvalidResourceHandle,
+    cudaErrorOperatingSystem
 } cudaError_t;
 
 typedef struct stand_in_stream *cudaStream_t;

@@ -190,6 +190,28 @@ static bool writes_no_shared_memory(void)
     return !can_open("/dev/shm/test_sandbox", O_RDWR | O_CREAT) && !can_listen_at(0);
 }
 
+static void *name(void *named)
+{
+    char path[64];
+    (void)snprintf(path, sizeof path, "/proc/self/task/%ld/comm", syscall(SYS_gettid));
+    *(bool *)named = can_open(path, O_WRONLY | O_CREAT | O_TRUNC);
+    return NULL;
+}
+
+/* As CUDA does, which has no GPU otherwise. */
+static bool names_its_threads(void)
+{
+    pthread_t thread;
+    bool named = false;
+    return pthread_create(&thread, NULL, name, &named) == 0 && pthread_join(thread, NULL) == 0 &&
+           named;
+}
+
+static bool names_no_threads(void)
+{
+    return !names_its_threads();
+}
+
 static bool starts_no_program(void)
 {
     return !can_execute();
@@ -271,6 +293,19 @@ static void no_other_port_is_bound(void **state)
     play(listens_nowhere_else);
 }
 
+static void a_gpu_may_be_used(void **state)
+{
+    (void)state;
+    if (kernel_has().landlock == 0)
+        skip();
+    (void)strcpy(config.train.device, "cuda:0");
+    play(names_its_threads);
+    play(writes_nothing_else);
+    (void)strcpy(config.train.device, "cpu");
+    play(names_no_threads);
+    (void)strcpy(config.train.device, "auto");
+}
+
 static void several_gpus_may_be_brought_together(void **state)
 {
     (void)state;
@@ -332,6 +367,7 @@ int main(void)
         cmocka_unit_test(a_log_need_not_be_a_file),
         cmocka_unit_test(nothing_else_is_read_or_written),
         cmocka_unit_test(no_other_port_is_bound),
+        cmocka_unit_test(a_gpu_may_be_used),
         cmocka_unit_test(several_gpus_may_be_brought_together),
         cmocka_unit_test(no_other_process_is_signalled),
         cmocka_unit_test(odd_calls_fail),
