@@ -4,12 +4,13 @@
     bench_package_native.py [--samples N] [--seeds N] [--swarms native,native torch,torch ...]
 
 Each swarm trains lenet on Fashion-MNIST over loopback, each of its nodes as many samples, 32 a step,
-SGD with momentum 0.9, at one number of steps a second, from the same first weights; then all end with
-one digest, which is checked, and `hearsay eval` judges the base. Prints a JSON line for each swarm and
-seed of the order of samples. Needs PyTorch, PYTHONPATH=src/python, HEARSAY_LIBRARY, HEARSAY_PROGRAM.
+SGD with momentum 0.9, at one number of steps a second, from the same first weights; the rate falls along
+a cosine with the samples of all, or stays as it is with --decay 1. Then all end with one digest, which is
+checked, and `hearsay eval` judges the base. Prints a JSON line for each swarm and seed of the order of samples. Needs PyTorch, PYTHONPATH=src/python, HEARSAY_LIBRARY, HEARSAY_PROGRAM.
 """
 import argparse
 import json
+import math
 import pathlib
 import subprocess
 import sys
@@ -23,10 +24,16 @@ NAMES = {f'{ours}.{what}': f'{theirs}.{what}' for ours, theirs in
 
 def settings(asked, seed, shard):
     return {'data.dir': DATA, 'data.shard': shard, 'data.seed': seed, 'model.name': 'lenet',
-            'train.rate': asked.rate, 'train.steps_per_s': asked.steps_per_s}
+            'train.rate': asked.rate, 'train.steps_per_s': asked.steps_per_s, 'train.schedule': 'cosine',
+            'train.decay': asked.decay, 'train.period_samples': asked.samples}
 
 
-def worker(config, shard, seed, samples, steps_per_s, rate):
+def fallen(rate, decay, part):
+    """As hearsay's schedule = cosine has it."""
+    return rate * (decay + (1 - decay) * (1 + math.cos(math.pi * min(part, 1))) / 2)
+
+
+def worker(config, shard, seed, samples, steps_per_s, rate, decay, period):
     """A PyTorch script with a node in it."""
     sys.path.insert(0, str(pathlib.Path(__file__).parents[2] / 'src/python/examples'))
     import torch
@@ -48,6 +55,7 @@ def worker(config, shard, seed, samples, steps_per_s, rate):
             if len(order) < 32:
                 order = torch.randperm(len(labels))
             chosen, order = order[:32], order[32:]
+            node.set_rate(fallen(rate, decay, node.swarm_samples / period))
             loss = nn.functional.cross_entropy(model(images[chosen]), labels[chosen])
             optimizer.zero_grad()
             loss.backward()
@@ -91,7 +99,7 @@ def play(asked, kinds, seed):
                     file.write(f'{key.split(".")[1]} = {value}\n')
             command = ([program(), 'node', '--config', str(config)] if kind == 'native' else
                        [sys.executable, __file__, '--worker', str(config), shard, str(100 * seed + i), str(each),
-                        str(asked.steps_per_s), str(asked.rate)])
+                        *[str(number) for number in (asked.steps_per_s, asked.rate, asked.decay, asked.samples)]])
             processes.append(subprocess.Popen(command, stderr=subprocess.DEVNULL if kind == 'native' else None))
         folders = [config.parent for config in configs]
         while True:
@@ -110,13 +118,14 @@ def play(asked, kinds, seed):
 
 def main():
     if sys.argv[1:2] == ['--worker']:
-        config, shard, seed, samples, steps_per_s, rate = sys.argv[2:]
-        return worker(config, shard, int(seed), int(samples), float(steps_per_s), float(rate))
+        config, shard, seed, samples, *numbers = sys.argv[2:]
+        return worker(config, shard, int(seed), int(samples), *[float(number) for number in numbers])
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument('--samples', type=int, default=120000, help='of all together')
     parser.add_argument('--seeds', type=int, default=3)
     parser.add_argument('--steps-per-s', type=float, default=20)
     parser.add_argument('--rate', type=float, default=0.02)
+    parser.add_argument('--decay', type=float, default=0.05, help='of the rate, to its end')
     parser.add_argument('--swarms', nargs='+', default=['native,native', 'torch,torch'])
     asked = parser.parse_args()
     for seed in range(1, asked.seeds + 1):
