@@ -1,14 +1,17 @@
 #!/usr/bin/env bash
 # A GPU and two processors learn Fashion-MNIST together: bench_mixed.sh HEARSAY [GPU_SAMPLES [CPU_SAMPLES]].
 # Each has a third of the samples, the GPU learns 3,000,000 of them, the others 200,000 each, or so
-# many as are asked for. Prints what each has learned, how good the base is, and its digest. The data
-# are where node.conf has them, or in $FASHION_MNIST. Where there is no GPU, it says so.
+# many as are asked for; the rate falls along a cosine until all have learned. Prints what each has
+# learned, how good the base is, and its digest. The data are where node.conf has them, or in
+# $FASHION_MNIST. Where there is no GPU, it says so.
 # shellcheck source=tests/process/story.sh
 source "$(dirname "${BASH_SOURCE[0]}")/../process/story.sh"
 
 gpu_samples=${2:-3000000} cpu_samples=${3:-200000}
 data=(--set "data.dir=${FASHION_MNIST:-/usr/share/datasets/fashion-mnist}")
-small=(--set model.name=lenet --set node.listen=127.0.0.1:0 --set node.grace_s=10 "${data[@]}")
+small=(--set model.name=lenet --set node.listen=127.0.0.1:0 --set node.grace_s=10 "${data[@]}"
+    --set train.schedule=cosine --set train.decay=0.05
+    --set "train.period_samples=$((gpu_samples + 2 * cpu_samples))")
 
 status_of() {
     "$hearsay" status --state "$dir/$1" --json 2>/dev/null |
