@@ -13,7 +13,13 @@
 
 #define ADAM_EPSILON 1e-8f
 
-enum optimizer_kind { OPTIMIZER_SGD, OPTIMIZER_ADAM, OPTIMIZER_LAMB, OPTIMIZER_MUON };
+enum optimizer_kind {
+    OPTIMIZER_SGD,
+    OPTIMIZER_ADAM,
+    OPTIMIZER_LAMB,
+    OPTIMIZER_MUON,
+    OPTIMIZER_AUTO /* of a configuration before config_resolve; no learner has it */
+};
 enum schedule { CONSTANT, STEP, COSINE, DOWNHILL };
 
 struct optimizer {

@@ -1,5 +1,6 @@
 /* What a scenario that was read answers. */
 #include "scenario/scenario.h"
+#include "config/config_resolve.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -28,6 +29,7 @@ void scenario_node_config(const struct scenario *scenario, uint32_t i, struct co
     *config = scenario->config;
     for (uint32_t k = 0; k < group->sets; k++)
         CHECK(config_set(config, group->set[k], &problem) == OK);
+    config_resolve(config);
 }
 
 uint32_t scenario_region(const struct scenario *scenario, uint32_t i)

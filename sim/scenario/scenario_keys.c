@@ -170,8 +170,8 @@ static const struct {
      "goes by the speed in a nodes line; without one a group only passes on"},
     {"train", "device", "cpu", "computes on the CPU"},
     {"train", "threads", "1", "plays in one thread"},
-    {"train", "evaluate_s", "0", "measures by [scenario] evaluate_s"},
-    {"train", "evaluate_part", "1/1", "measures by [scenario] evaluate_samples"},
+    {"train", "evaluate_s", "60", "measures by [scenario] evaluate_s"},
+    {"train", "evaluate_part", "auto", "measures by [scenario] evaluate_samples"},
 };
 
 enum error scenario_keys_allowed(const char *section, const char *name, const char *value,

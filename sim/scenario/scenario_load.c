@@ -7,6 +7,7 @@
 
 #include "config/config_key.h"
 #include "config/config_read.h"
+#include "config/config_resolve.h"
 #include "scenario/scenario_parts.h"
 #include "scenario/strategy_keys.h"
 
@@ -245,6 +246,7 @@ static enum error complete(struct loader *loader, struct problem *problem)
     name_after(scenario->name, sizeof scenario->name, loader->path);
     scenario_keys_apply(&loader->keys, scenario);
     scenario->config = loader->load.config;
+    config_resolve(&scenario->config);
     enum error error = scenario_group_place(scenario, &why);
     if (error != OK)
         return problem_set(problem, error, "%.200s: %.300s", loader->path, why.text);

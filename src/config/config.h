@@ -29,7 +29,7 @@
 
 struct slice {
     uint32_t index; /* from 0, as dataset_options counts; written i/n, from 1 */
-    uint32_t count; /* of slices */
+    uint32_t count; /* of slices; 0: auto, where the key has that word */
 };
 
 struct config_node {

@@ -85,8 +85,8 @@ struct config_allowed config_allowed_of(const struct config_key *key)
                        CONFIG_PEERS_MAX);
         return allowed;
     case CONFIG_SLICE:
-        (void)snprintf(allowed.text, sizeof allowed.text, "i/n with 1 <= i <= n <= %d",
-                       CONFIG_SLICES_MAX);
+        (void)snprintf(allowed.text, sizeof allowed.text, "i/n with 1 <= i <= n <= %d%s%s",
+                       CONFIG_SLICES_MAX, key->words ? ", or " : "", key->words ? key->words : "");
         return allowed;
     case CONFIG_DEVICE:
         return (struct config_allowed){DEVICE_WORDS};

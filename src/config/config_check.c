@@ -5,6 +5,7 @@
 #include "config/config.h"
 #include "config/config_key.h"
 #include "config/config_read.h"
+#include "config/config_resolve.h"
 #include "node/node.h"
 
 /* What was found, and the key that it begins with. */
@@ -149,11 +150,11 @@ enum error config_check(const struct config *config, struct problem *problem)
     return check(config, &finding);
 }
 
-enum error config_load_check(const struct config_load *load, const char *path,
-                             struct problem *problem)
+enum error config_load_check(struct config_load *load, const char *path, struct problem *problem)
 {
     struct problem why;
     struct finding finding = {.problem = &why};
+    config_resolve(&load->config);
     const enum error error = check(&load->config, &finding);
     if (error == OK)
         return OK;

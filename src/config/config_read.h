@@ -39,13 +39,13 @@ enum error config_load_key(struct config_load *load, const char *section, const 
 
 /* Read an INI file over what load holds: MISSING (no such file), FAILED (cannot be read), MALFORMED
  * (anything in it), and a sentence with file and line. A fault may leave a part of the file in
- * load. Then config_set and config_check for it; the check names file and line where the key
- * stands. */
+ * load. Then config_set, and config_resolve and config_check for the whole; the check names file
+ * and line where the key stands. */
 enum error config_load_file(struct config_load *load, const char *path,
                             struct problem *problem) MUST_USE;
 enum error config_load_set(struct config_load *load, const char *assignment,
                            struct problem *problem) MUST_USE;
-enum error config_load_check(const struct config_load *load, const char *path,
+enum error config_load_check(struct config_load *load, const char *path,
                              struct problem *problem) MUST_USE;
 
 #endif

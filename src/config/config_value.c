@@ -202,6 +202,10 @@ static enum error set_slice(void *to, const struct config_key *key, const char *
     uint64_t count;
     const char *end;
     CHECK(key->bytes == sizeof(struct slice));
+    if (key->words && strcmp(text, key->words) == 0) {
+        *(struct slice *)to = (struct slice){0};
+        return OK;
+    }
     bool valid = whole_number(text, &number, &end) && *end == '/' &&
                  whole_number(end + 1, &count, &end) && *end == '\0';
     if (!valid)
@@ -318,8 +322,12 @@ static void print_size(FILE *out, uint64_t bytes)
     (void)fputs(config_allowed_size(bytes).text, out);
 }
 
-static void print_slice(FILE *out, const struct slice *slice)
+static void print_slice(FILE *out, const struct slice *slice, const char *word)
 {
+    if (slice->count == 0 && word) {
+        (void)fputs(word, out);
+        return;
+    }
     CHECK(slice->index < slice->count);
     (void)fprintf(out, "%u/%u", slice->index + 1, slice->count);
 }
@@ -367,7 +375,7 @@ void config_value_print(const void *record, const struct config_key *key, FILE *
         print_addresses(out, value);
         return;
     case CONFIG_SLICE:
-        print_slice(out, value);
+        print_slice(out, value, key->words);
         return;
     }
 }

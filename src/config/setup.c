@@ -16,6 +16,8 @@
 #define PARTITION_S       30      /* of training, of all: what was learned apart in less is added */
 #define DENSITY_MAX       0.1     /* of the parameters in one publication, at most */
 #define DENSITY_ENTRIES   16384.0 /* that may always be in one */
+#define EVALUATED_SAMPLES 2000    /* of an evaluation, where the part is auto */
+#define EVALUATED_TOKENS  32768   /* the same, of sequences */
 #define PARAMETER_LAYOUT  2       /* of the flat vector: matrices, then biases. 1: layer by layer */
 #define EVALUATION_BATCH  100
 #define EVALUATION_BYTES  ((size_t)128 << 20)
@@ -127,14 +129,33 @@ uint32_t setup_density_max(const struct config *config, size_t parameters)
     return (uint32_t)fmax(part * all, 1);
 }
 
+/* Test samples of an evaluation. */
+struct evaluated {
+    uint32_t from, to;
+};
+
+static struct evaluated evaluated_of(const struct slice *part, const struct model *model,
+                                     uint32_t tests)
+{
+    const uint32_t tokens = (uint32_t)model_input(model).length;
+    if (part->count == 0) {
+        const uint32_t most = tokens ? EVALUATED_TOKENS / tokens + 1 : EVALUATED_SAMPLES;
+        return (struct evaluated){.to = smaller(most, tests)};
+    }
+    CHECK(part->index < part->count);
+    return (struct evaluated){
+        .from = (uint32_t)((uint64_t)tests * part->index / part->count),
+        .to = (uint32_t)((uint64_t)tests * (part->index + 1) / part->count),
+    };
+}
+
 struct learner_options setup_learner_options(const struct config *config,
                                              const struct setup_model *made, uint64_t data_node,
                                              uint32_t tests)
 {
     const struct model *model = made->model;
     const struct config_train *train = &config->train;
-    const struct slice part = train->evaluate_part;
-    CHECK(part.index < part.count);
+    const struct evaluated evaluated = evaluated_of(&train->evaluate_part, model, tests);
     const uint32_t batch_max =
         train->batch == CONFIG_AUTO ? setup_batch_size(config, model).batch_max : 0;
     return (struct learner_options){
@@ -158,8 +179,8 @@ struct learner_options setup_learner_options(const struct config *config,
         .data_seed = config->data.seed,
         .data_node = data_node,
         .augment = config->data.augment,
-        .test_from = (uint32_t)((uint64_t)tests * part.index / part.count),
-        .test_to = (uint32_t)((uint64_t)tests * (part.index + 1) / part.count),
+        .test_from = evaluated.from,
+        .test_to = evaluated.to,
         .density_max = setup_density_max(config, model_parameters(model)),
         .holds = setup_holds(config),
     };

@@ -6,6 +6,7 @@
 
 #include "base/memory.h"
 #include "config/config_read.h"
+#include "config/config_resolve.h"
 #include "hearsay.h"
 #include "library/engine.h"
 #include "library/handle.h"
@@ -33,6 +34,10 @@ static enum error load(struct config_load *load, const struct hearsay_options *o
     for (uint32_t i = 0; error == OK && i < options->settings_count; i++)
         error = options->settings[i] ? config_load_set(load, options->settings[i], problem)
                                      : problem_set(problem, MALFORMED, "setting %u is NULL", i);
+    /* A script steps by itself. The rate is compared all the same, so it is that of a daemon with
+     * the same data and no settings, whatever the script's optimizer. */
+    if (error == OK && load->config.train.rate == CONFIG_AUTO_REAL)
+        load->config.train.rate = config_usual_rate(config_usual_optimizer(&load->config));
     if (error == OK)
         error = config_load_check(load, options->config, problem);
     if (error == OK && strcmp(load->config.node.log, "-") == 0)

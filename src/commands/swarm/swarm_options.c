@@ -9,6 +9,7 @@
 
 #include "commands/swarm/swarm.h"
 #include "commands/swarm/swarm_score.h"
+#include "config/config_resolve.h"
 #include "data/arrays.h"
 
 #define DICTIONARY  "/usr/share/dictd/gcide.dict.dz" /* 40 MB of English: package dict-gcide */
@@ -235,6 +236,7 @@ static enum error complete(struct swarm_options *options, struct problem *proble
     if (error == OK)
         error = find_kind(options, problem);
     options->target = target_score(options, options->target);
+    config_resolve(&options->config);
     if (error == OK && options->kind == SCORE_OF_TEXT && options->target < 0)
         return problem_set(problem, MALFORMED,
                            "--target: of text it is in bits per byte, from 0 to 8");

@@ -50,6 +50,8 @@ const char strategy_free[] = "[scenario]\n"
                              "test_count = 200\n"
                              "[train]\n"
                              "momentum = 0\n"
+                             "weight_decay = 0\n"
+                             "clip = 0\n"
                              "rate = 0.2\n"
                              "[strategy]\n"
                              "local_steps = 1\n";

@@ -13,6 +13,7 @@
 
 #include "config/config.h"
 #include "config/config_key.h"
+#include "config/config_resolve.h"
 #include "config/config_value.h"
 #include "support/config/config_story.h"
 
@@ -35,6 +36,7 @@ static void the_defaults_are_those_of_a_node_that_can_start(void **state)
     struct config config;
     struct problem problem = {""};
     config_defaults(&config);
+    config_resolve(&config);
     assert_int_equal(config_check(&config, &problem), OK);
     assert_string_equal(config.node.listen.host, "0.0.0.0");
     assert_int_equal(config.node.listen.port, 7770);
@@ -325,7 +327,35 @@ static void a_number_may_be_left_to_the_node_where_its_key_says_so(void **state)
     must_set(&config, "exchange.serve_bytes_per_s=auto");
     assert_true(config.exchange.serve_bytes_per_s == CONFIG_AUTO_OF_0);
     assert_set_refused("exchange.serve_bytes_per_s=65G", "0 to 64G bytes per second, or auto");
-    assert_set_refused("train.rate=auto", "not a number");
+    assert_set_refused("train.momentum=auto", "not a number");
+}
+
+/* What `auto` comes to, with this assignment. */
+static struct config_train resolved(const char *assignment)
+{
+    struct config config;
+    config_defaults(&config);
+    must_set(&config, assignment);
+    config_resolve(&config);
+    return config.train;
+}
+
+static void auto_settings_of_training_follow_from_data_and_optimizer(void **state)
+{
+    (void)state;
+    const struct config_train image = resolved("data.source=idx");
+    assert_int_equal(image.optimizer, OPTIMIZER_SGD);
+    assert_true(image.rate == 0.02 && image.weight_decay == 0.0005 && image.clip == 5);
+    const struct config_train text = resolved("data.source=text");
+    assert_int_equal(text.optimizer, OPTIMIZER_MUON);
+    assert_true(text.rate == 0.004 && text.weight_decay == 0.1 && text.clip == 1);
+    const struct config_train adam = resolved("train.optimizer=adam");
+    assert_int_equal(adam.optimizer, OPTIMIZER_ADAM);
+    assert_true(adam.rate == 0.001 && adam.weight_decay == 0.1 && adam.clip == 1);
+    assert_true(resolved("data.source=xor").weight_decay == 0);
+    assert_true(resolved("train.rate=0.5").rate == 0.5);
+    assert_true(resolved("train.weight_decay=0").weight_decay == 0);
+    assert_true(resolved("train.clip=0").clip == 0);
 }
 
 int main(void)
@@ -340,6 +370,7 @@ int main(void)
         cmocka_unit_test(a_misspelt_name_is_answered_with_the_nearest),
         cmocka_unit_test(settings_that_contradict_each_other_are_refused),
         cmocka_unit_test(a_number_may_be_left_to_the_node_where_its_key_says_so),
+        cmocka_unit_test(auto_settings_of_training_follow_from_data_and_optimizer),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -13,6 +13,7 @@
 #include "config/config.h"
 #include "config/config_key.h"
 #include "config/config_read.h"
+#include "config/config_resolve.h"
 #include "support/config/config_story.h"
 
 /* A file over what config holds, unless there is a fault. */
@@ -418,6 +419,8 @@ static void the_example_holds_every_key_at_its_default_but_peers(void **state)
         fail_msg("%s", problem.text);
     config_defaults(&expected);
     must_set(&expected, "node.peers=192.0.2.10:7770");
+    config_resolve(&config);
+    config_resolve(&expected);
     must_be_same(&config, &expected);
     assert_int_equal(config_check(&config, &problem), OK);
 }

@@ -8,6 +8,7 @@
 #include <cmocka.h>
 
 #include "config/config_key.h"
+#include "config/config_resolve.h"
 #include "config/shared_settings.h"
 
 static char text[SETTINGS_MAX + 1];
@@ -19,6 +20,7 @@ static const char *text_with(const char *assignment)
     config_defaults(&config);
     if (assignment && config_set(&config, assignment, &problem) != OK)
         fail_msg("%s", problem.text);
+    config_resolve(&config);
     shared_settings_text(&config, text);
     return text;
 }

@@ -132,11 +132,13 @@ static void a_step_in_two_halves_goes_as_far_as_its_gradient(void **state)
     (void)state;
     memset(&mine, 0, sizeof mine);
     mine.halves = true;
-    const char *sets[] = {"train.rate=0.04", "train.momentum=0"};
-    struct played halves = play_mine(sets, 2);
+    const char *sets[] = {"train.rate=0.04", "train.momentum=0", "train.weight_decay=0",
+                          "train.clip=0"};
+    struct played halves = play_mine(sets, 4);
     memset(&mine, 0, sizeof mine);
-    const char *half[] = {"train.rate=0.02", "train.momentum=0"};
-    struct played whole = play_mine(half, 2);
+    const char *half[] = {"train.rate=0.02", "train.momentum=0", "train.weight_decay=0",
+                          "train.clip=0"};
+    struct played whole = play_mine(half, 4);
     assert_same_weights(&halves, &whole, 1e-6f);
     play_end(&halves);
     play_end(&whole);

@@ -1,0 +1,19 @@
+/* `auto` where the rest of the configuration decides: optimizer, rate, weight decay, clip.
+ *
+ *   data.source ─► optimizer ─► rate, weight decay, clip
+ *
+ * What a node measures while it runs (exchange.gain and others) stays auto. Measured in
+ * tests/README.md, "Defaults". Held by tests/unit/config/test_config.c.
+ */
+#ifndef HEARSAY_CONFIG_CONFIG_RESOLVE_H
+#define HEARSAY_CONFIG_CONFIG_RESOLVE_H
+
+#include "config/config.h"
+
+void config_resolve(struct config *config);
+
+/* What it chooses: Muon for sequences and SGD otherwise, and a rate that suits the optimizer. */
+enum optimizer_kind config_usual_optimizer(const struct config *config);
+double config_usual_rate(enum optimizer_kind kind);
+
+#endif
