@@ -260,6 +260,14 @@ static bool is_hidden(const struct model *model, const struct layer *layer,
            layer != &model->layers[model->count - 1];
 }
 
+size_t tensor_entries(const struct tensor *tensor)
+{
+    size_t count = 1;
+    for (int d = 0; d < tensor->rank; d++)
+        count *= tensor->dims[d];
+    return count;
+}
+
 struct tensor model_tensor(const struct model *model, int i)
 {
     CHECK(i >= 0 && i < model->tensors);
@@ -268,6 +276,7 @@ struct tensor model_tensor(const struct model *model, int i)
     struct tensor tensor = {.offset = own->offset, .rank = own->rank};
     memcpy(tensor.dims, own->dims, sizeof tensor.dims);
     tensor.is_hidden = is_hidden(model, layer, own);
+    tensor.is_output = layer == &model->layers[model->count - 1];
     const int length = snprintf(tensor.name, sizeof tensor.name, "%d.%s.%s", layer->number,
                                 layer->kind->name, own->name);
     CHECK(length > 0 && (size_t)length < sizeof tensor.name);

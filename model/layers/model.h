@@ -40,7 +40,9 @@ struct tensor {
     size_t dims[4]; /* conv weight: filters, channels, kernel, kernel; dense: out, in */
     int rank;       /* sides of dims, 1 .. 4 */
     bool is_hidden; /* a matrix or filters that neither read the input nor give the output */
+    bool is_output; /* of the last layer */
 };
+size_t tensor_entries(const struct tensor *tensor);
 
 /* The layers line of a preset, or NULL; and all names, for messages. */
 const char *model_preset(const char *name);
@@ -89,9 +91,8 @@ struct tensor model_tensor(const struct model *model, int i);
 /* The line in its canonical spelling: equal models have equal texts, whatever the blanks. */
 const char *model_line(const struct model *model);
 
-/* All layers one after the other, what is repeated as often as it stands there: each in its
- * canonical spelling, or "residual(", "|" or ")". Equal texts compute the same, however their lines
- * were written. */
+/* The layers in order, repeats written out, each in its canonical spelling, or "residual(", "|" or
+ * ")". Models with equal texts compute the same. */
 int model_layers(const struct model *model);
 const char *model_layer(const struct model *model, int i);
 
@@ -110,19 +111,17 @@ void model_init_part(const struct model *model, uint64_t seed, size_t first, siz
 /* logits[batch, classes] for x[batch, in]; memory of the model, valid until the next call. */
 const float *model_forward(struct model *model, const float *weights, const float *x, int batch);
 
-/* The same for one sequence, so many positions at a time: logits[count, classes] of its positions
- * from .. from+count-1, whose tokens are x[count]. Those before were computed by calls before, and
- * are remembered (model_stepped): each position is computed once (a key-value cache). Only models
- * of sequences can. Held by tests/unit/model/test_step.c. */
+/* The same for one sequence with a key-value cache: logits[count, classes] of positions from ..
+ * from+count-1, whose tokens are x[count]; the calls before computed those before (model_stepped).
+ * Only for models of sequences. Held by tests/unit/model/test_step.c. */
 const float *model_step(struct model *model, const float *weights, const float *x, int from,
                         int count);
 
 /* Positions that model_step has computed with these weights; 0 after any other call. */
 int model_stepped(const struct model *model, const float *weights);
 
-/* Forward, loss, backward. Overwrites gradients[P] with the gradient of the *mean* loss, and adds
- * to the score. labels[batch, positions]. The gradient of a statistic is how far it is from what
- * was measured. */
+/* Forward, loss, backward. Overwrites gradients[P] with the gradient of the *mean* loss, and adds to
+ * the score. labels[batch, positions]. A statistic's gradient is its distance from the measured. */
 void model_learn(struct model *model, const float *weights, float *gradients, const float *x,
                  const int32_t *labels, int batch, struct score *score);
 

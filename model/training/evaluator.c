@@ -133,6 +133,7 @@ struct evaluation evaluator_score(struct evaluator *evaluator, uint32_t from, ui
                                .correct = score.correct,
                                .samples = score.labels,
                                .is_regression = evaluator->test.y_numbers != NULL,
+                               .is_sequence = evaluator->test.token_bytes > 0,
                                .variance = evaluator->variance};
 }
 

@@ -24,6 +24,7 @@ struct evaluation {
     uint32_t correct;   /* of those */
     double loss;        /* mean, in nats; of regression, the mean squared error */
     bool is_regression; /* not classes or tokens */
+    bool is_sequence;   /* of tokens */
     double variance;    /* of the numbers to be predicted, in the whole test; else 0 */
 };
 

@@ -72,6 +72,7 @@ static void train_start(struct learner *learner, struct arena *arena, const stru
                                           .smoothing = options->label_smoothing};
     CHECK(options->batch > 0 && options->batch <= most);
     learner->size = options->batch;
+    learner->rate_factor = 1;
     gradients_init(&learner->gradients, backend, learner->model, train, &cut);
     batch_init(&learner->batch, arena, train->count, dataset_stride(train), options->data_seed,
                options->data_node);
@@ -187,6 +188,7 @@ static void upload_input(struct learner *learner)
     learner->steps++;
     optimizer_step_set(&input->optimizer, &learner->options.optimizer, learner->model,
                        learner->swarm_samples, learner->steps, parts_in(learner));
+    optimizer_step_scale(&input->optimizer, learner->rate_factor);
     learner->backend->upload(learner->backend, gradients->input, input, bytes);
     if (learner->helpers)
         helpers_upload(learner->helpers, input, bytes);
@@ -250,6 +252,12 @@ uint32_t learner_step(struct learner *learner)
     else
         step_alone(learner);
     return count_step(learner);
+}
+
+void learner_scale_rate(struct learner *learner, double factor)
+{
+    CHECK(factor > 0);
+    learner->rate_factor = (float)factor;
 }
 
 void learner_gradient(struct learner *learner, float *host)
@@ -339,6 +347,11 @@ void learner_predict(struct learner *learner, const uint8_t *samples, size_t byt
     CHECK(learner_question_shape(learner, &shape) && bytes == count * shape.bytes);
     show_base(learner);
     evaluator_predict(learner->evaluator, samples, count, numbers);
+}
+
+uint32_t learner_tests(const struct learner *learner)
+{
+    return learner->evaluator ? evaluator_samples(learner->evaluator) : 0;
 }
 
 struct evaluation learner_evaluate(struct learner *learner, bool all)

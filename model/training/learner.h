@@ -58,8 +58,8 @@ bool learner_can_step(const struct learner *learner);
 /* Makes one step and returns its samples. A GPU may still be computing the last few steps. */
 uint32_t learner_step(struct learner *learner);
 
-/* Of a learner without a model: its weights, to be moved by whoever steps for it; the same who has
- * them in places of their own (replica.h); and so many samples are behind what was done. */
+/* Of a learner without a model: its weights, which the caller moves; the same in places of the
+ * caller's (replica.h); and that a step of so many samples was made. */
 float *learner_weights(struct learner *learner);
 void learner_place_weights(struct learner *learner, struct weights places);
 void learner_count(struct learner *learner, uint64_t samples);
@@ -73,25 +73,27 @@ void learner_gradient(struct learner *learner, float *host);
 uint32_t learner_descend(struct learner *learner, const float *host);
 uint32_t learner_descend_plainly(struct learner *learner, const float *host);
 
-/* The loss of each sample since the last call, added up; that of a sequence is the mean of its
- * positions. It waits for the steps. */
+/* The sum of the samples' losses since the last call; a sequence counts its positions' mean. Waits.
+ */
 double learner_losses(struct learner *learner);
 
-/* Sets the samples of a step: 1 .. batch_max, only where the options have a batch_max. */
+/* Multiplies the scheduled rate from now on; 1 in a new or restored learner. */
+void learner_scale_rate(struct learner *learner, double factor);
+
+/* Sets the samples of a step: 1 .. batch_max, where the options have a batch_max. */
 void learner_set_batch(struct learner *learner, uint32_t batch);
 uint32_t learner_batch(const struct learner *learner);
 
-/* Sets how many samples the swarm has learned in all. The schedule of the learning rate counts
- * those: all nodes slow down together, and a node that joins is where the others are. Each
- * publication sets it, too. In between it counts this learner's own samples, and it never falls; so
- * it lags by what all learn between two publications and while rumors travel
- * (tests/world/test_rate_schedule.c). A learner alone counts its own samples. */
+/* Sets how many samples the swarm has learned in all, which schedules of the learning rate count, so
+ * that all nodes slow down together and a node that joins is where the others are. Publications set
+ * it, too; in between it counts this learner's own samples. It never falls, and lags by what all
+ * learn between two publications (tests/world/test_rate_schedule.c). */
 void learner_follow(struct learner *learner, uint64_t swarm_samples);
 uint64_t learner_swarm_samples(const struct learner *learner);
 
-/* As replica.h; the update is the learner's, valid until the next publication. A learner that has
- * diverged, so that some weight is no number, publishes nothing and begins anew: its weights are
- * the base again, its optimizer is as at first, and what it had not published is lost. */
+/* As replica.h; the update is the learner's, valid until the next publication. A learner with a
+ * weight that is no number has diverged: it publishes nothing and resets to the base, with a fresh
+ * optimizer, and what it had not published is lost. */
 const struct update *learner_publish(struct learner *learner, const struct publish_terms *terms);
 /* How often it began anew, and the tensor in which that was seen last. */
 struct learner_relapses {
@@ -104,6 +106,7 @@ void learner_apply(struct learner *learner, const struct update *update, float b
 double learner_agreement(const struct learner *learner, const struct update *update);
 void learner_apply_own(struct learner *learner, const struct update *update, float beta);
 
+uint32_t learner_tests(const struct learner *learner); /* test samples; 0: it evaluates nothing */
 /* Evaluates the base (not the weights) on the test samples of the options, or on all. */
 struct evaluation learner_evaluate(struct learner *learner, bool all);
 
@@ -116,7 +119,6 @@ uint64_t learner_samples(const struct learner *learner);
 
 /* As replica.h: learner_read_block may be called on another thread, also while learner_step or
  * learner_evaluate runs. The optimizer's momentum stays when weights are written.
- *
  * The conservation of error feedback can be checked from outside, per entry and in doubles, to
  * rounding:
  *     produced = published + (weights - QUANTUM·units) + held
@@ -134,12 +136,10 @@ void learner_read_block(const struct learner *learner, size_t first, size_t coun
 void learner_write_block(struct learner *learner, size_t first, size_t count, const int32_t *host,
                          bool keep_weights);
 
-/* Copies all that it is, out and back: what is restored goes on bit for bit as what was saved would
- * have (tests/unit/model/test_comeback.c). The state has learner_moments, and is of all entries or
- * of some (state->first), with the numbers of the whole. Saving takes as long as copying its
- * vectors (tests/bench/bench_checkpoint.c). A learner that was taken in parts between its steps is
- * restored with learner_replay, record by record, and then with a state of no entries for the
- * numbers. */
+/* Copies the whole learner, out and back: a restored one goes on bit for bit as the saved one would
+ * have (tests/unit/model/test_comeback.c), except for learner_scale_rate. The state has
+ * learner_moments, and holds all entries or some (state->first). A learner that was saved in parts
+ * is restored with learner_replay, record by record, and then with a state of no entries. */
 uint32_t learner_moments(const struct learner *learner); /* of its optimizer; 0: it cannot step */
 void learner_save(const struct learner *learner, struct learner_state *state);
 void learner_restore(struct learner *learner, const struct learner_state *state);

@@ -20,6 +20,7 @@ struct learner {
     struct helpers *helpers;            /* the other devices; NULL: there are none */
     struct batch batch;                 /* the order of the samples */
     uint32_t size;                      /* samples of the next step */
+    float rate_factor;                  /* times the scheduled rate */
     float *moment[LEARNER_MOMENTS_MAX]; /* [learner_moments][P] */
     uint64_t steps;                     /* that the moments have been through */
     struct step_input *host_input;      /* of the step being made */

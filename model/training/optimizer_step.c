@@ -18,12 +18,11 @@ void optimizer_step_set(struct optimizer_step *step, const struct optimizer *opt
     step->clip = optimizer->clip;
 }
 
-static size_t count_of(const struct tensor *tensor)
+void optimizer_step_scale(struct optimizer_step *step, float factor)
 {
-    size_t count = 1;
-    for (int d = 0; d < tensor->rank; d++)
-        count *= tensor->dims[d];
-    return count;
+    step->sgd.rate *= factor;
+    step->adam.rate *= factor;
+    step->bare.rate *= factor;
 }
 
 /* A matrix by itself. Of an AdamW that begins within the vector all entries decay: so many are
@@ -33,7 +32,7 @@ static void step_matrix(struct backend *backend, const struct optimizer *optimiz
                         float *weights, float *gradients, float *const moment[2])
 {
     const struct optimizer_operations *optimize = &backend->optimize;
-    const size_t at = tensor->offset, count = count_of(tensor), rows = tensor->dims[0];
+    const size_t at = tensor->offset, count = tensor_entries(tensor), rows = tensor->dims[0];
     float *w = weights + at, *g = gradients + at, *m = moment[0] + at, *v = moment[1] + at;
     if (optimizer->kind == OPTIMIZER_LAMB)
         optimize->lamb(backend, &step->adam, count, true, w, g, m, v);

@@ -18,23 +18,26 @@
 #include "commands/operator/order_giver.h"
 #include "commands/saved_model.h"
 #include "state/base_version.h"
+#include "state/best_base.h"
 #include "state/incarnation.h"
 #include "state/older_bases.h"
 
 enum { EXIT_OK = 0, EXIT_FAILED = 1, EXIT_USAGE = 2 };
 
-#define BASES_MAX (OLDER_BASES_MAX + 2)
+#define BASES_MAX (OLDER_BASES_MAX + 3)
 
 static const char usage[] =
     "hearsay rewind [options] [ID]: which bases from before there are to begin again from\n"
     "hearsay rewind [options] [ID] --to N [--out FILE]: prepare that, and say what is to be done\n"
     "\n"
-    "For when a member has done harm for longer than the logs of the nodes reach back, so that\n"
-    "hearsay expel cannot take out what it published. Run it in the folder of a node; whether the\n"
-    "node runs does not matter, and nothing is changed there. ID: of that member, or its first\n"
-    "digits: how much of it is in each base.\n"
+    "For when training has ruined the model, or a member has done harm for longer than the logs "
+    "of\n"
+    "the nodes reach back, so that hearsay expel cannot take out what it published. Run it in the\n"
+    "folder of a node; whether the node runs does not matter, and nothing is changed there. ID: "
+    "of\n"
+    "that member, or its first digits: how much of it is in each base.\n"
     "\n"
-    "  --to N                  the base with this number\n"
+    "  --to N                  the base with this number; best: that with the best evaluation\n"
     "  --out FILE              where a copy of it is to go (default start.safetensors)\n"
     "  --state DIR             the node's state folder (default state)\n"
     "  --config FILE           or: the node's configuration, which names the folder\n"
@@ -49,18 +52,22 @@ struct options {
     const char *id;               /* "": of nobody in particular */
     const char *out;              /* the copy */
     long to;                      /* number of the base; 0: show them */
+    bool to_best;                 /* the best base instead */
 };
 
 /* A base in the folder. */
 struct base {
     char path[BASE_PATH_BYTES];
     uint64_t saved_s;               /* since 1970 */
+    uint64_t inode;                 /* of the file: a base may have two names */
     struct safetensors_about about; /* what the file says of itself */
     struct base_summary summary;    /* what it is the sum of */
 };
 
 struct bases {
     size_t count;
+    size_t best;                 /* index of the best one; SIZE_MAX: it is not known */
+    struct best_base best_base;  /* its score, if it is known */
     struct base base[BASES_MAX]; /* the newest first */
 };
 
@@ -69,12 +76,15 @@ static enum error take_option(struct options *options, int letter, struct proble
     char *end;
     switch (letter) {
     case 't':
+        options->to_best = strcmp(optarg, "best") == 0;
+        if (options->to_best)
+            return OK;
         options->to = strtol(optarg, &end, 10);
         return *end == '\0' && options->to > 0
                    ? OK
                    : problem_set(problem, MALFORMED,
                                  "--to %.40s: give the number of a base, as hearsay rewind shows "
-                                 "it",
+                                 "it, or best",
                                  optarg);
     case 'o':
         options->out = optarg;
@@ -127,7 +137,10 @@ static enum error read_base(struct bases *bases, const char *path, uint64_t save
     struct base *base = &bases->base[bases->count];
     char *version = memory_new(SAFETENSORS_VERSION_MAX, 1);
     CHECK(bases->count < BASES_MAX);
+    struct stat file;
     *base = (struct base){.saved_s = saved_s};
+    if (stat(path, &file) == 0)
+        base->inode = file.st_ino;
     (void)snprintf(base->path, sizeof base->path, "%s", path);
     enum error error = safetensors_read_about(path, &base->about, problem);
     if (error == OK)
@@ -148,11 +161,42 @@ static void read_or_name(struct bases *bases, const char *path, uint64_t saved_s
         (void)config_options_complain(&problem, 0);
 }
 
+static bool has_file(const struct bases *bases, const char *path)
+{
+    struct stat file;
+    if (stat(path, &file) != 0)
+        return true; /* there is nothing to add */
+    for (size_t i = 0; i < bases->count; i++)
+        if (bases->base[i].inode == file.st_ino)
+            return true;
+    return false;
+}
+
+/* The best base, which may be one of the others by another name. */
+static void find_best(struct bases *bases, const char *folder, const char *id)
+{
+    char path[BASE_PATH_BYTES];
+    struct problem problem;
+    struct stat file;
+    const enum error error = best_base_read(disk_real(), folder, &bases->best_base, &problem);
+    bases->best = SIZE_MAX;
+    if (error != OK && error != MISSING)
+        (void)config_options_complain(&problem, 0);
+    best_base_path(path, folder);
+    if (error != OK || stat(path, &file) != 0)
+        return;
+    if (!has_file(bases, path))
+        read_or_name(bases, path, bases->best_base.saved_s, id);
+    for (size_t i = 0; i < bases->count; i++)
+        if (bases->base[i].inode == file.st_ino)
+            bases->best = i;
+}
+
 static enum error find_bases(struct bases *bases, const char *folder, const char *id,
                              struct problem *problem)
 {
     struct older_bases older;
-    struct stat newest = {0};
+    struct stat newest;
     char path[BASE_PATH_BYTES];
     bases->count = 0;
     const enum error error = older_bases_list(disk_real(), folder, &older, problem);
@@ -162,11 +206,11 @@ static enum error find_bases(struct bases *bases, const char *folder, const char
     if (stat(path, &newest) == 0)
         read_or_name(bases, path, (uint64_t)newest.st_mtim.tv_sec, id);
     for (uint32_t i = older.count; i-- > 0;) {
-        struct stat about;
         older_bases_path(path, folder, older.saved_s[i]);
-        if (bases->count == 0 || stat(path, &about) != 0 || about.st_ino != newest.st_ino)
+        if (!has_file(bases, path))
             read_or_name(bases, path, older.saved_s[i], id);
     }
+    find_best(bases, folder, id);
     return bases->count > 0
                ? OK
                : problem_set(problem, MISSING,
@@ -182,8 +226,9 @@ static double age_s(const struct base *base)
 }
 
 /* n: its number, from 1. */
-static json_t *base_json(const struct base *base, size_t n, const char *id)
+static json_t *base_json(const struct bases *bases, size_t n, const char *id)
 {
+    const struct base *base = &bases->base[n - 1];
     json_t *object = json_object();
     json_output_put(object, "n", json_integer((json_int_t)n));
     json_output_put(object, "file", json_string(base->path));
@@ -193,6 +238,7 @@ static json_t *base_json(const struct base *base, size_t n, const char *id)
     json_output_put(object, "digest", json_output_digest(base->about.digest));
     json_output_put(object, "members", json_integer(base->summary.members));
     json_output_put(object, "rumors", json_integer((json_int_t)base->summary.rumors));
+    json_output_put(object, "is_best", json_boolean(n - 1 == bases->best));
     if (id[0])
         json_output_put(object, "rumors_of_id", json_integer((json_int_t)base->summary.of));
     return object;
@@ -202,7 +248,7 @@ static void print_bases_json(const struct bases *bases, const char *id)
 {
     json_t *list = json_array();
     for (size_t i = 0; i < bases->count; i++)
-        CHECK(json_array_append_new(list, base_json(&bases->base[i], i + 1, id)) == 0);
+        CHECK(json_array_append_new(list, base_json(bases, i + 1, id)) == 0);
     json_output(json_pack("{s:o}", "bases", list));
 }
 
@@ -223,6 +269,13 @@ static void print_bases(const struct bases *bases, const char *id)
         if (without == 0 && base->summary.of == 0)
             without = i + 1;
     }
+    if (bases->best != SIZE_MAX && bases->best_base.score.is_sequence)
+        (void)printf("the best is number %zu, with a loss of %.4g: hearsay rewind --to best\n",
+                     bases->best + 1, bases->best_base.score.loss);
+    else if (bases->best != SIZE_MAX)
+        (void)printf("the best is number %zu, with %.1f %% on the test set: hearsay rewind --to "
+                     "best\n",
+                     bases->best + 1, 100 * evaluation_accuracy(&bases->best_base.score));
     if (id[0] && without > 0)
         (void)printf("the newest that has nothing of %.8s: hearsay rewind %s --to %zu\n", id, id,
                      without);
@@ -303,6 +356,7 @@ static void print_steps(const struct bases *bases, const struct base *base,
         "     [node]   swarm = %s-2          nobody brings anything of the old swarm\n"
         "              state_dir = state-2   the old folder stays as it is\n"
         "     [model]  start = %s\n"
+        "   If training ruined it, lower train.rate there, too.\n"
         "4. Keep out who is to stay out, as the old orders hold in the old swarm alone: make\n"
         "   another swarm key (hearsay swarmkey) and copy it to those machines; or start one\n"
         "   node, and with the operator's key, before the others start:\n"
@@ -314,15 +368,20 @@ static void print_steps(const struct bases *bases, const struct base *base,
 static enum error prepare(const struct bases *bases, const struct options *options,
                           const char *swarm, struct problem *problem)
 {
-    if ((size_t)options->to > bases->count)
+    const size_t n = options->to_best ? bases->best + 1 : (size_t)options->to;
+    if (options->to_best && bases->best == SIZE_MAX)
+        return problem_set(problem, MISSING,
+                           "--to best: no best base is kept here (node.best_base, "
+                           "train.evaluate_s); see: hearsay rewind");
+    if (n > bases->count)
         return problem_set(problem, MISSING, "--to %ld: there are %zu; see: hearsay rewind",
                            options->to, bases->count);
-    const struct base *base = &bases->base[options->to - 1];
+    const struct base *base = &bases->base[n - 1];
     enum error error = check_base(base, problem);
     if (error == OK)
         error = copy_base(base, options->out, problem);
     if (error == OK && options->config.json) {
-        json_t *object = base_json(base, (size_t)options->to, options->id);
+        json_t *object = base_json(bases, n, options->id);
         json_output_put(object, "copied_to", json_string(options->out));
         json_output(object);
     } else if (error == OK) {
@@ -346,9 +405,10 @@ int rewind_run(int argc, char **argv)
     if (config_options_read(&config, &options.config, &problem) != OK)
         return config_options_complain(&problem, EXIT_USAGE);
     enum error error = find_bases(&bases, config.node.state_dir, options.id, &problem);
-    if (error == OK && options.to == 0 && options.config.json)
+    const bool shows = options.to == 0 && !options.to_best;
+    if (error == OK && shows && options.config.json)
         print_bases_json(&bases, options.id);
-    else if (error == OK && options.to == 0)
+    else if (error == OK && shows)
         print_bases(&bases, options.id);
     else if (error == OK)
         error = prepare(&bases, &options, config.node.swarm, &problem);

@@ -47,7 +47,7 @@ struct config_node {
     double grace_s, save_s;      /* longest wait when leaving; between checkpoints, 0: at the end */
     uint32_t older_bases;        /* kept beside the newest, to begin again from */
     char log[CONFIG_PATH_BYTES]; /* file of notes; "": none; "-": standard output */
-    bool verbose, sandbox, quarantine, answers; /* of notes, rights, harm and questions */
+    bool verbose, sandbox, quarantine, answers, best_base; /* switches: configs/node.conf */
 };
 
 struct config_model {

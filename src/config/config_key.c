@@ -46,6 +46,8 @@ static const struct config_key keys[] = {
      .help = "Time between checkpoints; 0: only when leaving."},
     {"node", "older_bases", CONFIG_U32, AT(node.older_bases), .initial = "4", .max = 64,
      .help = "Saved models from before that are kept, to begin again from (hearsay rewind)."},
+    {"node", "best_base", CONFIG_BOOL, AT(node.best_base), .initial = "yes",
+     .help = "Keep the saved base with the best evaluation (hearsay rewind --to best)."},
     {"node", "log", CONFIG_PATH, AT(node.log), .initial = "",
      .help = "File to write notes to, one JSON object per line; -: standard output; empty: none."},
     {"node", "sandbox", CONFIG_BOOL, AT(node.sandbox), .initial = "yes",

@@ -15,6 +15,8 @@
 
 #define SECOND_NS      1000000000ull
 #define SIGNAL_ONCE_NS SECOND_NS /* signals within this time are one */
+#define EVALUATED_PART 100       /* with an auto part, evaluations take 1 / this of the time */
+#define LAST_NS_MAX    (5 * SECOND_NS) /* what an evaluation may take while the node leaves */
 
 struct daemon {
     const struct config *config;
@@ -24,6 +26,7 @@ struct daemon {
     struct sd_notify sd_notify;
     uint64_t signal_ns;   /* when the signal came for which it leaves */
     uint64_t evaluate_ns; /* next evaluation; UINT64_MAX: never, or one is under way */
+    uint64_t sample_ns;   /* an evaluation takes for each sample; 0: there was none yet */
 };
 
 static uint64_t on_time(void *self, uint64_t now_ns)
@@ -44,10 +47,34 @@ static void on_second(void *self, uint64_t now_ns, const struct node_stats *stat
                      &daemon->host.report.reach);
 }
 
-static uint64_t next_evaluation(const struct daemon *daemon, uint64_t now_ns)
+static bool is_part_auto(const struct daemon *daemon)
+{
+    return daemon->config->train.evaluate_part.count == 0;
+}
+
+/* took_ns: of the last evaluation. A part that somebody chose may cost what it costs. */
+static uint64_t next_evaluation(const struct daemon *daemon, uint64_t now_ns, uint64_t took_ns)
 {
     const double every_s = daemon->config->train.evaluate_s;
-    return every_s > 0 ? now_ns + (uint64_t)(every_s * (double)SECOND_NS) : UINT64_MAX;
+    const uint64_t every_ns = (uint64_t)(every_s * (double)SECOND_NS);
+    const uint64_t least_ns = is_part_auto(daemon) ? EVALUATED_PART * took_ns : 0;
+    return every_s > 0 ? now_ns + (every_ns > least_ns ? every_ns : least_ns) : UINT64_MAX;
+}
+
+/* What to evaluate when the node leaves: nobody waits long for it. */
+static enum final_evaluation final_evaluation(const struct daemon *daemon)
+{
+    const struct setup *setup = &daemon->host.setup;
+    const bool is_sequences = model_input(setup->model).length > 0;
+    if (daemon->config->train.evaluate_s == 0)
+        return FINAL_NONE;
+    if (!is_part_auto(daemon))
+        return is_sequences ? FINAL_PART : FINAL_ALL;
+    const uint64_t part = daemon->host.training.guard.last.samples;
+    const uint64_t all = learner_tests(setup->learner);
+    if (part == 0 || daemon->sample_ns * part > LAST_NS_MAX)
+        return FINAL_NONE;
+    return !is_sequences && daemon->sample_ns * all <= LAST_NS_MAX ? FINAL_ALL : FINAL_PART;
 }
 
 static void on_event(void *self, uint64_t now_ns, const struct learner_event *event)
@@ -58,7 +85,9 @@ static void on_event(void *self, uint64_t now_ns, const struct learner_event *ev
         return;
     }
     event_log_evaluated(&daemon->host.report, now_ns, &event->evaluation);
-    daemon->evaluate_ns = next_evaluation(daemon, now_ns);
+    daemon->evaluate_ns = next_evaluation(daemon, now_ns, event->took_ns);
+    if (event->evaluation.samples > 0)
+        daemon->sample_ns = event->took_ns / event->evaluation.samples;
 }
 
 static bool on_pumped(void *self)
@@ -129,7 +158,8 @@ static void start(struct daemon *daemon)
     options.waker = link.waker;
     daemon->learner = learner_thread_new(&host->arena, host->setup.learner, &options);
     host->link = learner_thread_link(daemon->learner);
-    daemon->evaluate_ns = next_evaluation(daemon, now_ns);
+    daemon->evaluate_ns =
+        learner_tests(host->setup.learner) ? next_evaluation(daemon, now_ns, 0) : UINT64_MAX;
 }
 
 static int run(struct daemon *daemon)
@@ -145,7 +175,10 @@ static int run(struct daemon *daemon)
                                      .node = host->node,
                                      .saver = host->saving.saver,
                                      .history = host->saving.history,
-                                     .report = &host->report};
+                                     .report = &host->report,
+                                     .score =
+                                         training_watch_best(&host->training, transport_now_ns()),
+                                     .evaluates = final_evaluation(daemon)};
     const int code = host->starts_again  ? 0
                      : host->is_shut_out ? shutdown_shut_out(&host->report.reach)
                                          : shutdown_run(&closing);

@@ -118,7 +118,7 @@ static void on_ready(void *self)
 /* What the figures of the node's page show. */
 static void show_second(struct host *host, uint64_t now_ns, const struct node_stats *stats)
 {
-    const struct evaluation *base = &host->training.evaluation;
+    const struct evaluation *base = &host->training.guard.last;
     if (!host->web.server)
         return;
     double second[TRAIL_VALUES] = {
@@ -200,19 +200,6 @@ static void on_relapsed(struct host *host, uint64_t now_ns, const struct learner
     host->owner.on_event(host->owner.self, now_ns, event);
 }
 
-static void on_evaluated(struct host *host, uint64_t now_ns, const struct learner_event *event)
-{
-    struct training_watch *watch = &host->training;
-    char text[200];
-    if (!training_watch_on_evaluation(watch, now_ns, &event->evaluation))
-        return;
-    (void)snprintf(text, sizeof text,
-                   "the base's accuracy fell from %.1f to %.1f %%: training comes apart; lower "
-                   "train.rate or set train.clip, on all nodes",
-                   100 * watch->best, 100 * evaluation_accuracy(&event->evaluation));
-    event_log_say(&host->report, now_ns, NOTE_DIVERGED, LEVEL_WARNING, text);
-}
-
 bool host_drain(struct host *host)
 {
     struct learner_event event;
@@ -234,8 +221,11 @@ bool host_drain(struct host *host)
             on_relapsed(host, now_ns, &event);
             break;
         case LEARNER_EVALUATED:
-            on_evaluated(host, now_ns, &event);
+            training_watch_on_evaluation(&host->training, now_ns, &event);
             host->owner.on_event(host->owner.self, now_ns, &event);
+            break;
+        case LEARNER_LOOKED:
+            training_watch_on_vitals(&host->training, now_ns, &event);
             break;
         }
     }
@@ -377,7 +367,6 @@ void host_init(struct host *host, const struct config *config, const struct host
     CHECK(!host->transport);
     host->config = config;
     host->owner = *owner;
-    training_watch_init(&host->training);
     host->transport = transport_new(&transport_owner);
 }
 
@@ -472,10 +461,13 @@ struct learner_link_options host_link_options(struct host *host, const struct ex
 void host_run(struct host *host)
 {
     CHECK(host->node && host->link);
+    training_watch_begin(&host->training, host->config, &host->setup, &host->report, host->link);
     host->saving.link = host->link;
+    host->saving.training = &host->training;
     host->owner_ns = host->owner.on_time(host->owner.self, transport_now_ns());
     host_pump(host);
     transport_run(host->transport);
+    training_watch_end(&host->training);
     learner_link_set_more(host->link, false);
     status_door_shut(&host->door);
 }

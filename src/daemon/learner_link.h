@@ -26,6 +26,7 @@
 #include "base/ring.h"
 #include "daemon/time_spent.h"
 #include "executor/executor.h"
+#include "training/vitals.h"
 
 struct learner_link_options {
     uint32_t apply_window;           /* entries under way at most, see node.h */
@@ -37,10 +38,11 @@ struct learner_link_options {
 };
 
 enum learner_event_kind {
-    LEARNER_STEPPED,  /* steps, samples, batch, loss_sum, spent */
-    LEARNER_ANSWERED, /* answer */
-    LEARNER_RELAPSED, /* relapses: it diverged, and began anew */
-    LEARNER_EVALUATED /* evaluation */
+    LEARNER_STEPPED,   /* steps, samples, batch, loss_sum, spent */
+    LEARNER_ANSWERED,  /* answer */
+    LEARNER_RELAPSED,  /* relapses: it diverged, and began anew */
+    LEARNER_EVALUATED, /* evaluation, took_ns */
+    LEARNER_LOOKED     /* vitals */
 };
 
 struct learner_event {
@@ -52,10 +54,18 @@ struct learner_event {
     struct time_spent spent; /* since the last such event */
     struct answer answer;    /* to an order; what it points to is good until the next such order */
     struct evaluation evaluation;
+    uint64_t took_ns; /* of the evaluation */
     struct learner_relapses relapses;
+    struct vitals vitals;
 };
 
-enum learner_request_kind { LEARNER_ORDER, LEARNER_EVALUATE, LEARNER_STOP };
+enum learner_request_kind {
+    LEARNER_ORDER,
+    LEARNER_EVALUATE,
+    LEARNER_LOOK, /* is answered by LOOKED, if there was a step */
+    LEARNER_SLOW, /* halves the learning rate until the end */
+    LEARNER_STOP
+};
 
 struct learner_request {
     enum learner_request_kind kind;

@@ -21,6 +21,7 @@ struct learner_thread {
     struct learner_event progress; /* STEPPED, not yet said */
     uint64_t said_ns;              /* when that was said last */
     uint64_t due_ns;               /* the next step begins no sooner */
+    double rate_factor;            /* times the scheduled rate */
     struct learner_thread_used used;
 };
 
@@ -65,9 +66,27 @@ static void perform(struct learner_thread *thread, const struct action *order)
 /* An evaluation takes long on a large model, and leaves the base alone. */
 static void evaluate(struct learner_thread *thread)
 {
-    const struct learner_event evaluated = {.kind = LEARNER_EVALUATED,
-                                            .evaluation = learner_evaluate(thread->learner, false)};
+    const uint64_t from_ns = learner_link_now_ns();
+    struct learner_event evaluated = {.kind = LEARNER_EVALUATED,
+                                      .evaluation = learner_evaluate(thread->learner, false)};
+    evaluated.took_ns = learner_link_now_ns() - from_ns;
     learner_link_say(&thread->link, &evaluated);
+}
+
+static void look(struct learner_thread *thread)
+{
+    struct learner_event looked = {.kind = LEARNER_LOOKED};
+    if (learner_samples(thread->learner) == 0 || !learner_can_step(thread->learner))
+        return;
+    vitals_of(thread->learner, &looked.vitals);
+    learner_link_say(&thread->link, &looked);
+}
+
+static void slow(struct learner_thread *thread)
+{
+    thread->rate_factor /= 2;
+    if (learner_can_step(thread->learner))
+        learner_scale_rate(thread->learner, thread->rate_factor);
 }
 
 static void do_request(struct learner_thread *thread, const struct learner_request *request)
@@ -78,6 +97,12 @@ static void do_request(struct learner_thread *thread, const struct learner_reque
         break;
     case LEARNER_EVALUATE:
         evaluate(thread);
+        break;
+    case LEARNER_LOOK:
+        look(thread);
+        break;
+    case LEARNER_SLOW:
+        slow(thread);
         break;
     case LEARNER_STOP:
         thread->is_stopped = true;
@@ -153,6 +178,7 @@ struct learner_thread *learner_thread_new(struct arena *arena, struct learner *l
     thread->options = *options;
     thread->batch_size = options->batch_size;
     thread->progress.kind = LEARNER_STEPPED;
+    thread->rate_factor = 1;
     const struct learner_link_options link_options = {.apply_window = options->apply_window,
                                                       .ops = &executor_learner_ops,
                                                       .learner = learner,

@@ -21,6 +21,7 @@ void saving_begin(const struct saving *saving)
         (void)node_on_saved(saving->node, transport_now_ns(), saving->history, &bytes);
         return;
     }
+    training_watch_before_save(saving->training, transport_now_ns());
     saver_begin(saving->saver);
     go_on(saving);
 }
@@ -33,7 +34,8 @@ void saving_on_part(const struct saving *saving, uint64_t now_ns, size_t entries
     size_t bytes;
     const bool is_of_use = node_on_saved(saving->node, now_ns, saver_own(saving->saver), &bytes);
     if (taken == SAVER_WHOLE && is_of_use)
-        saver_end(saving->saver, bytes, node_incarnation(saving->node));
+        saver_end(saving->saver, bytes, node_incarnation(saving->node),
+                  training_watch_best(saving->training, now_ns));
     else
         saver_abandon(saving->saver, is_of_use);
 }
@@ -46,6 +48,8 @@ void saving_on_wake(struct saving *saving, struct event_log *report, uint64_t no
         return;
     saving->ended++;
     saving->last = saved;
+    if (saved.is_best)
+        training_watch_on_kept(saving->training, &saved.score);
     if (saved.has_checkpoint) {
         saving->saved_ns = now_ns;
         event_log_say(report, now_ns, NOTE_SAVED, LEVEL_DEBUG, "a checkpoint is on disk");

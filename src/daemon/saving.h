@@ -9,16 +9,18 @@
 
 #include "daemon/event_log.h"
 #include "daemon/learner_link.h"
+#include "daemon/training_watch.h"
 #include "state/saver.h"
 
 struct saving {
-    struct saver *saver;       /* writes */
-    struct learner_link *link; /* whose other side takes the parts */
-    struct node *node;         /* says what they are the sum of */
-    uint8_t *history;          /* [node_history_max]: of what is not written */
-    uint64_t saved_ns;         /* when the last checkpoint was whole; 0: never */
-    uint32_t ended;            /* how many saves have ended, well or not */
-    struct saver_result last;  /* how the last of them did */
+    struct saver *saver;             /* writes */
+    struct learner_link *link;       /* whose other side takes the parts */
+    struct node *node;               /* says what they are the sum of */
+    struct training_watch *training; /* knows the score of what is saved */
+    uint8_t *history;                /* [node_history_max]: of what is not written */
+    uint64_t saved_ns;               /* when the last checkpoint was whole; 0: never */
+    uint32_t ended;                  /* how many saves have ended, well or not */
+    struct saver_result last;        /* how the last of them did */
 };
 
 /* The node has asked for a checkpoint. */

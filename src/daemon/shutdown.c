@@ -31,21 +31,21 @@ static size_t fill_history(void *node, uint8_t *own)
 }
 
 enum error shutdown_save(struct node *node, struct saver *saver, struct learner *learner,
-                         struct problem *problem)
+                         const struct evaluation *score, struct problem *problem)
 {
     if (node_is_catching_up(node))
         return problem_set(problem, FAILED,
                            "the base was still being taken over from others and is of no use: "
                            "nothing new is saved");
-    return saver_save(saver, learner, node_incarnation(node), fill_history, node, problem);
+    return saver_save(saver, learner, node_incarnation(node), score, fill_history, node, problem);
 }
 
 /* What the next incarnation goes on from. */
 static enum error save_all(const struct shutdown *closing, struct problem *problem)
 {
     char path[BASE_PATH_BYTES];
-    const enum error error =
-        shutdown_save(closing->node, closing->saver, closing->setup->learner, problem);
+    const enum error error = shutdown_save(closing->node, closing->saver, closing->setup->learner,
+                                           closing->score, problem);
     export_path(path, closing->config->node.state_dir);
     if (error == OK)
         (void)fprintf(stderr, "hearsay: saved the base as %s\n", path);
@@ -97,10 +97,9 @@ int shutdown_run(const struct shutdown *closing)
     int code = save_all(closing, &problem) == OK ? 0 : 1;
     if (code != 0)
         (void)fprintf(stderr, "hearsay: %s\n", problem.text);
-    /* On all images; a text may have so many sequences that a machine is stopped before. */
-    if (closing->config->train.evaluate_s > 0)
-        final.evaluation = learner_evaluate(closing->setup->learner,
-                                            model_input(closing->setup->model).length == 0);
+    if (closing->evaluates != FINAL_NONE)
+        final.evaluation =
+            learner_evaluate(closing->setup->learner, closing->evaluates == FINAL_ALL);
     (void)getrusage(RUSAGE_SELF, &usage);
     final.rss_bytes_max = (uint64_t)usage.ru_maxrss * 1024;
     id_hex(final.id, closing->setup->keys->identity.id);

@@ -10,6 +10,8 @@
 #include "node/inspect.h"
 #include "state/saver.h"
 
+enum final_evaluation { FINAL_NONE, FINAL_PART, FINAL_ALL };
+
 struct shutdown {
     const struct config *config;          /* of the node */
     struct setup *setup;                  /* has the learner, which is the caller's thread's now */
@@ -18,6 +20,8 @@ struct shutdown {
     struct saver *saver;                  /* of checkpoints */
     uint8_t *history;                     /* [node_history_max], scratch */
     struct event_log *report;             /* where the outcome is written */
+    const struct evaluation *score;       /* of this base, if it is the best one; or NULL */
+    enum final_evaluation evaluates;      /* the saved base, on so much of the test set */
 };
 
 /* Nothing is saved: its peers have another swarm, model or protocol; the operator has put it out;
@@ -32,6 +36,7 @@ struct shutdown {
 void shutdown_apply(struct node *node, const struct executor *executor, struct event_log *report);
 /* Saves what the next incarnation goes on from. FAILED: nothing new is saved. */
 enum error shutdown_save(struct node *node, struct saver *saver, struct learner *learner,
+                         const struct evaluation *score,
                          struct problem *problem) MUST_USE;
 
 /* Says so, and what to do; returns the exit code. */

@@ -1,14 +1,98 @@
 #include "daemon/training_watch.h"
 
 #include <math.h>
+#include <stdio.h>
+#include <string.h>
 
 #include "daemon/json_fields.h"
+#include "state/best_base.h"
 
-#define WORTH 0.2 /* an accuracy below that may double and halve */
+#define EVALUATIONS_PART                                                                           \
+    100 /* an evaluation for a checkpoint takes 1 / this of the time at most                       \
+         */
+#define SCORE_NS_MAX 60000000000ull /* a base may have moved on for so long since its score */
 
-void training_watch_init(struct training_watch *watch)
+void training_watch_init(struct training_watch *watch, const struct training_watch_options *options,
+                         uint64_t now_ns)
 {
-    *watch = (struct training_watch){.loss = NAN};
+    struct best_base best = {.digest = 0};
+    struct problem problem;
+    *watch = (struct training_watch){.options = *options, .loss = (double)NAN};
+    guard_init(&watch->guard, options->classes);
+    if (!options->keeps_best)
+        return;
+    const enum error error = best_base_read(disk_real(), options->folder, &best, &problem);
+    if (error == OK)
+        watch->kept = watch->guard.best = best.score;
+    else if (error != MISSING)
+        event_log_say(options->report, now_ns, NOTE_RESUMED, LEVEL_WARNING, problem.text);
+}
+
+/* What is not known without a test set, or of a script's steps, is left out. */
+void training_watch_begin(struct training_watch *watch, const struct config *config,
+                          const struct setup *setup, struct event_log *report,
+                          struct learner_link *link)
+{
+    const struct training_watch_options options = {
+        .report = report,
+        .link = link,
+        .folder = config->node.state_dir,
+        .classes = setup->about.is_regression ? 0 : (uint32_t)setup->about.classes,
+        .steps_here = learner_can_step(setup->learner),
+        .evaluates = config->train.evaluate_s > 0 && learner_tests(setup->learner) > 0,
+        .keeps_best = config->node.best_base,
+    };
+    training_watch_init(watch, &options, learner_link_now_ns());
+}
+
+void training_watch_end(struct training_watch *watch)
+{
+    watch->options.link = NULL;
+}
+
+static void ask(const struct training_watch *watch, enum learner_request_kind kind)
+{
+    if (watch->options.link)
+        learner_link_ask(watch->options.link, kind);
+}
+
+/* How a person names the folder to `hearsay rewind`; NULL: there is no best base in it. */
+static const char *where(const struct training_watch *watch, char text[static 128])
+{
+    if (watch->kept.samples == 0)
+        return NULL;
+    if (strcmp(watch->options.folder, "state") == 0)
+        return "";
+    (void)snprintf(text, 128, " --state %.100s", watch->options.folder);
+    return text;
+}
+
+static void on_guard_event(struct training_watch *watch, uint64_t now_ns, enum guard_event event)
+{
+    char text[GUARD_TEXT_BYTES], folder[128];
+    const struct training_watch_options *options = &watch->options;
+    if (event == GUARD_NOTHING)
+        return;
+    guard_text(&watch->guard, event, now_ns, where(watch, folder), options->steps_here, text);
+    event_log_say(options->report, now_ns, NOTE_TRAINING,
+                  event == GUARD_RECOVERED ? LEVEL_INFO
+                  : event == GUARD_DEAD    ? LEVEL_ERROR
+                                           : LEVEL_WARNING,
+                  text);
+    if (event != GUARD_RECOVERED)
+        (void)snprintf(watch->alarm, sizeof watch->alarm, "%s", text);
+    else if (guard_state(&watch->guard)[0] == '\0')
+        watch->alarm[0] = '\0';
+    if (event == GUARD_SLOWED && options->steps_here)
+        ask(watch, LEARNER_SLOW);
+}
+
+static void look(struct training_watch *watch)
+{
+    if (!watch->options.steps_here || watch->is_looking)
+        return;
+    watch->is_looking = true;
+    ask(watch, LEARNER_LOOK);
 }
 
 void training_watch_on_step(struct training_watch *watch, uint64_t now_ns,
@@ -19,18 +103,54 @@ void training_watch_on_step(struct training_watch *watch, uint64_t now_ns,
     watch->loss_sum += event->loss_sum;
     watch->loss_samples += event->samples;
     time_spent_add(&watch->spent, &event->spent);
+    on_guard_event(
+        watch, now_ns,
+        guard_on_steps(&watch->guard, now_ns, event->steps, event->samples, event->loss_sum));
+    if (guard_wants_vitals(&watch->guard))
+        look(watch);
 }
 
-bool training_watch_on_evaluation(struct training_watch *watch, uint64_t now_ns,
-                                  const struct evaluation *evaluation)
+void training_watch_on_evaluation(struct training_watch *watch, uint64_t now_ns,
+                                  const struct learner_event *event)
 {
-    const double accuracy = evaluation_accuracy(evaluation);
-    const bool was_falling = watch->is_falling;
-    watch->evaluation = *evaluation;
+    CHECK(event->kind == LEARNER_EVALUATED);
     watch->evaluated_ns = now_ns;
-    watch->best = fmax(watch->best, accuracy); /* which may not be known */
-    watch->is_falling = watch->best >= WORTH && accuracy < watch->best / 2;
-    return watch->is_falling && !was_falling;
+    watch->evaluation_ns = event->took_ns;
+    on_guard_event(watch, now_ns, guard_on_evaluation(&watch->guard, now_ns, &event->evaluation));
+    if (watch->stepped_ns > 0)
+        look(watch);
+}
+
+void training_watch_on_vitals(struct training_watch *watch, uint64_t now_ns,
+                              const struct learner_event *event)
+{
+    CHECK(event->kind == LEARNER_LOOKED && watch->is_looking);
+    watch->is_looking = false;
+    on_guard_event(watch, now_ns, guard_on_vitals(&watch->guard, &event->vitals));
+}
+
+static bool keeps_best(const struct training_watch *watch)
+{
+    return watch->options.evaluates && watch->options.keeps_best;
+}
+
+void training_watch_before_save(struct training_watch *watch, uint64_t now_ns)
+{
+    const uint64_t since_ns = now_ns - watch->evaluated_ns;
+    if (keeps_best(watch) && since_ns >= EVALUATIONS_PART * watch->evaluation_ns)
+        ask(watch, LEARNER_EVALUATE);
+}
+
+const struct evaluation *training_watch_best(const struct training_watch *watch, uint64_t now_ns)
+{
+    const struct evaluation *last = &watch->guard.last;
+    const bool is_new = watch->evaluated_ns > 0 && now_ns - watch->evaluated_ns < SCORE_NS_MAX;
+    return keeps_best(watch) && is_new && guard_is_better(last, &watch->kept) ? last : NULL;
+}
+
+void training_watch_on_kept(struct training_watch *watch, const struct evaluation *score)
+{
+    watch->kept = *score;
 }
 
 double training_watch_on_second(struct training_watch *watch)
@@ -44,7 +164,7 @@ double training_watch_on_second(struct training_watch *watch)
 
 static json_t *evaluation_json(const struct training_watch *watch, uint64_t now_ns)
 {
-    const struct evaluation *evaluation = &watch->evaluation;
+    const struct evaluation *evaluation = &watch->guard.last;
     json_t *object = json_object();
     if (evaluation->samples == 0) {
         json_decref(object);
@@ -54,6 +174,51 @@ static json_t *evaluation_json(const struct training_watch *watch, uint64_t now_
     json_put(object, "accuracy", json_real(evaluation_accuracy(evaluation)));
     json_put(object, "samples", json_integer((json_int_t)evaluation->samples));
     json_put(object, "age_s", json_real(json_seconds_since(now_ns, watch->evaluated_ns)));
+    return object;
+}
+
+static json_t *best_json(const struct training_watch *watch, uint64_t now_ns)
+{
+    const struct evaluation *best = &watch->guard.best;
+    json_t *object = json_object();
+    if (best->samples == 0) {
+        json_decref(object);
+        return NULL;
+    }
+    json_put(object, "loss", json_real(best->loss));
+    json_put(object, "accuracy", json_real(evaluation_accuracy(best)));
+    json_put(object, "age_s",
+             watch->guard.best_ns ? json_real(json_seconds_since(now_ns, watch->guard.best_ns))
+                                  : NULL);
+    json_put(object, "kept_accuracy",
+             watch->kept.samples > 0 ? json_real(evaluation_accuracy(&watch->kept)) : NULL);
+    return object;
+}
+
+/* What the guard sees; null is what is not known yet. */
+static json_t *training_json(const struct training_watch *watch, uint64_t now_ns)
+{
+    const struct guard *guard = &watch->guard;
+    const struct vitals *vitals = &guard->vitals;
+    const char *state = guard_state(guard);
+    json_t *object = json_object();
+    json_put(object, "state", json_string(state[0] ? state : "well"));
+    json_put(object, "is_well", json_boolean(!state[0]));
+    json_put(object, "alarm", watch->alarm[0] ? json_string(watch->alarm) : NULL);
+    json_put(object, "rate_factor",
+             watch->options.steps_here ? json_real(guard_rate_factor(guard)) : NULL);
+    json_put(object, "loss_average", json_real(guard->loss));
+    json_put(object, "loss_least", json_real(guard->least));
+    json_put(object, "best", best_json(watch, now_ns));
+    json_put(object, "best_accuracy",
+             guard->best.samples ? json_real(evaluation_accuracy(&guard->best)) : NULL);
+    json_put(object, "weight_norm", json_real(vitals->weight_norm));
+    json_put(object, "gradient_norm",
+             isnan(vitals->weight_norm) ? NULL : json_real(vitals->gradient_norm));
+    json_put(object, "idle_units",
+             isnan(vitals->weight_norm) || vitals->units == 0
+                 ? NULL
+                 : json_real((double)vitals->idle / vitals->units));
     return object;
 }
 
@@ -81,6 +246,7 @@ void training_watch_put(const struct training_watch *watch, json_t *page, uint64
     json_put(page, "last_step_age_s",
              watch->stepped_ns ? json_real(json_seconds_since(now_ns, watch->stepped_ns)) : NULL);
     json_put(page, "evaluation", evaluation_json(watch, now_ns));
+    json_put(page, "training", training_json(watch, now_ns));
     json_put(page, "spent", spent);
     json_put(page, "step_seconds", steps_json(&watch->spent));
 }

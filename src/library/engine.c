@@ -372,7 +372,7 @@ static enum error save(struct engine *engine, struct problem *problem)
     caller_learner_gather(&engine->caller);
     const uint64_t digest = learner_digest(host->setup.learner);
     const enum error error =
-        shutdown_save(host->node, host->saving.saver, host->setup.learner, problem);
+        shutdown_save(host->node, host->saving.saver, host->setup.learner, NULL, problem);
     if (error == OK && digest != node_digest(host->node))
         return problem_set(problem, FAILED,
                            "the base is not the sum of its rumors: a defect or broken memory; do "

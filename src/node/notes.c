@@ -31,6 +31,7 @@ static const char *const NAMES[NOTE_KINDS] = {
     [NOTE_EVALUATED] = "evaluated",
     [NOTE_BATCH] = "batch",
     [NOTE_DIVERGED] = "diverged",
+    [NOTE_TRAINING] = "training",
     [NOTE_DOUBT] = "doubt",
     [NOTE_HARM] = "harm",
     [NOTE_EXPELLED] = "expelled",

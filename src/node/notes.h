@@ -39,6 +39,7 @@ enum note_kind {
     NOTE_EVALUATED,
     NOTE_BATCH,
     NOTE_DIVERGED,
+    NOTE_TRAINING,
     NOTE_DOUBT,
     NOTE_HARM,
     NOTE_EXPELLED,

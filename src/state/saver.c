@@ -23,15 +23,16 @@ struct saver {
     struct checkpoint_series series; /* where the next save stands */
     struct checkpoint_writer writer; /* of the file under way */
 
-    bool is_running;            /* there is a thread, not yet joined */
-    bool is_asked;              /* the learner is to take a part, and has not answered */
-    size_t taken;               /* entries of the parts that it has taken */
-    pthread_t thread;           /* writes the checkpoint and the base */
-    pthread_mutex_t mutex;      /* for falling asleep and waking up */
-    pthread_cond_t moved;       /* a record, room for one, or a verdict has come */
-    _Atomic(int) verdict;       /* an enum verdict: the loop's to set, once in a save */
-    int32_t *units;             /* [P]: the base as it was written; the thread's */
-    atomic_bool has_ended;      /* set by the thread: it has a result */
+    bool is_running;         /* there is a thread, not yet joined */
+    bool is_asked;           /* the learner is to take a part, and has not answered */
+    size_t taken;            /* entries of the parts that it has taken */
+    pthread_t thread;        /* writes the checkpoint and the base */
+    pthread_mutex_t mutex;   /* for falling asleep and waking up */
+    pthread_cond_t moved;    /* a record, room for one, or a verdict has come */
+    _Atomic(int) verdict;    /* an enum verdict: the loop's to set, once in a save */
+    int32_t *units;          /* [P]: the base as it was written; the thread's */
+    atomic_bool has_ended;   /* set by the thread: it has a result */
+    struct evaluation score; /* of the base, if it becomes the best one; samples 0: it does not */
     struct saver_result result; /* how the save has ended */
 };
 
@@ -186,6 +187,20 @@ static void write_records(struct saver *saver)
     }
 }
 
+static enum error keep_best(struct saver *saver, struct problem *problem)
+{
+    const struct best_base best = {.score = saver->score,
+                                   .digest = saver->checkpoint.digest,
+                                   .saved_s = incarnation_wall_ms() / 1000};
+    if (best.score.samples == 0)
+        return OK;
+    const enum error error =
+        best_base_keep(saver->options.disk, saver->options.folder, &best, problem);
+    saver->result.is_best = error == OK;
+    saver->result.score = best.score;
+    return error;
+}
+
 static void write_end(struct saver *saver)
 {
     struct checkpoint *checkpoint = &saver->checkpoint;
@@ -201,6 +216,8 @@ static void write_end(struct saver *saver)
         result->error = older_bases_keep(saver->options.disk, saver->options.folder,
                                          incarnation_wall_ms() / 1000, saver->options.older_bases,
                                          &result->problem);
+    if (result->error == OK)
+        result->error = keep_best(saver, &result->problem);
 }
 
 static void abandon(struct saver *saver)
@@ -287,11 +304,13 @@ static void give_verdict(struct saver *saver, enum verdict verdict)
     move(saver);
 }
 
-void saver_end(struct saver *saver, size_t own_bytes, uint64_t incarnation)
+void saver_end(struct saver *saver, size_t own_bytes, uint64_t incarnation,
+               const struct evaluation *score)
 {
     CHECK(saver->taken == saver->options.parameters && own_bytes <= CHECKPOINT_OWN_MAX);
     saver->checkpoint.own_bytes = own_bytes;
     saver->checkpoint.incarnation = incarnation;
+    saver->score = score ? *score : (struct evaluation){.samples = 0};
     give_verdict(saver, ENDS);
 }
 
@@ -340,8 +359,8 @@ static void save_part(void *learner, struct learner_state *part)
 }
 
 enum error saver_save(struct saver *saver, struct learner *learner, uint64_t incarnation,
-                      size_t (*fill)(void *context, uint8_t *own), void *context,
-                      struct problem *problem)
+                      const struct evaluation *score, size_t (*fill)(void *context, uint8_t *own),
+                      void *context, struct problem *problem)
 {
     size_t first;
     stop(saver);
@@ -350,7 +369,7 @@ enum error saver_save(struct saver *saver, struct learner *learner, uint64_t inc
         (void)saver_on_taken(saver, snapshot_take(&saver->queue, first, save_part, learner));
         wait_for_room(saver);
     }
-    saver_end(saver, fill(context, saver_own(saver)), incarnation);
+    saver_end(saver, fill(context, saver_own(saver)), incarnation, score);
     join(saver);
     *problem = saver->result.problem;
     return saver->result.error;

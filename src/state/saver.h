@@ -19,6 +19,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "state/best_base.h"
 #include "state/checkpoint.h"
 #include "state/export.h"
 #include "training/learner.h"
@@ -77,13 +78,17 @@ enum saver_taken saver_on_taken(struct saver *saver, size_t entries);
 /* Where the node's history goes, of the moment in which the last part was taken: before saver_end.
  */
 uint8_t *saver_own(struct saver *saver);
-void saver_end(struct saver *saver, size_t own_bytes, uint64_t incarnation);
+/* score: of this base, which becomes the best one (best_base.h); NULL: it does not. */
+void saver_end(struct saver *saver, size_t own_bytes, uint64_t incarnation,
+               const struct evaluation *score);
 /* is_slow: because the disk is, which saver_took then says. */
 void saver_abandon(struct saver *saver, bool is_slow);
 
 /* How a save has ended. The checkpoint may be whole, and the base not saved. */
 struct saver_result {
-    bool has_checkpoint;    /* the checkpoint is whole */
+    bool has_checkpoint; /* the checkpoint is whole */
+    bool is_best;        /* the base was kept as the best one, with this score: */
+    struct evaluation score;
     enum error error;       /* of the checkpoint, or of the base */
     struct problem problem; /* of that error */
 };
@@ -91,11 +96,11 @@ struct saver_result {
 /* True once for each save that has ended. */
 bool saver_took(struct saver *saver, struct saver_result *result);
 
-/* For the end of a node: ends the save under way, and makes one of a learner that stands still. The
- * history is in saver_own when fill has been called. */
+/* For the end of a node: ends the save under way, and makes one of a learner that stands still,
+ * with the score of saver_end. The history is in saver_own when fill has been called. */
 enum error saver_save(struct saver *saver, struct learner *learner, uint64_t incarnation,
-                      size_t (*fill)(void *context, uint8_t *own), void *context,
-                      struct problem *problem) MUST_USE;
+                      const struct evaluation *score, size_t (*fill)(void *context, uint8_t *own),
+                      void *context, struct problem *problem) MUST_USE;
 
 /* Abandons the save under way. */
 void saver_free(struct saver *saver);

@@ -165,6 +165,9 @@ static void put_bytes(json_t *story, const char *name, double bytes, const char 
 static void put_facts(json_t *story, const json_t *page)
 {
     const json_t *evaluation = json_object_get(page, "evaluation");
+    const json_t *training = json_object_get(page, "training");
+    const json_t *best = json_object_get(training, "best");
+    const char *alarm = text(training, "alarm");
     story_fact(story, "stage", text(page, "stage"));
     story_fact(story, "address",
                text(page, "address")[0] ? text(page, "address") : "it only dials");
@@ -177,6 +180,9 @@ static void put_facts(json_t *story, const json_t *page)
     put_fact(story, "loss", "%.4g", number(page, "loss"));
     put_fact(story, "loss of the base", "%.4g", number(evaluation, "loss"));
     put_fact(story, "accuracy of the base", "%.2f %%", 100 * number(evaluation, "accuracy"));
+    put_fact(story, "best accuracy", "%.2f %%", 100 * number(best, "accuracy"));
+    if (alarm[0])
+        story_fact(story, "alarm", alarm);
     put_fact(story, "share", "%.1f %%", 100 * number(page, "share"));
     put_fact(story, "rumors known", "%.0f", number(page, "rumors_known"));
     put_bytes(story, "sent", number(page, "sent_bytes"), "B");

@@ -70,7 +70,7 @@ static void measure_save(struct saver *saver, struct learner *learner, struct co
             CHECK(cost->parts < PARTS_MAX);
             cost->hold[cost->parts++] = now_ms() - from;
             if (saver_on_taken(saver, taken) == SAVER_WHOLE)
-                saver_end(saver, 0, 1);
+                saver_end(saver, 0, 1, NULL);
         }
         from = now_ms();
         (void)learner_step(learner);

@@ -134,6 +134,17 @@ static void print_alone(FILE *out, const json_t *page)
     print_folded(out, reason);
 }
 
+/* What the guard of training warns of. */
+static void print_alarm(FILE *out, const json_t *page)
+{
+    const json_t *training = json_object_get(page, "training");
+    const char *alarm = json_string_value(json_object_get(training, "alarm"));
+    if (!alarm)
+        return;
+    (void)fprintf(out, "  alarm:     training is not well\n");
+    print_folded(out, alarm);
+}
+
 static void print_training(FILE *out, const json_t *page)
 {
     if (!flag_of(page, "trains")) {
@@ -273,6 +284,7 @@ void status_print_node(FILE *out, const json_t *page)
                   text_of(page, "swarm", 30).text, span(page, "uptime_s").text,
                   text_of(page, "stage", 12).text);
     print_alone(out, page);
+    print_alarm(out, page);
     (void)fprintf(out, "  address    %s%s\n", address.text[0] ? "listens on " : "only dials",
                   address.text);
     print_training(out, page);

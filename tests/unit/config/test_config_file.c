@@ -41,6 +41,7 @@ static const char *const others[] = {
     "node.grace_s=0.1",
     "node.save_s=60",
     "node.older_bases=9",
+    "node.best_base=no",
     "node.log=-",
     "node.verbose=yes",
     "node.sandbox=no",

@@ -69,7 +69,7 @@ static json_t *page_at(uint64_t now_ns)
                                        .checkpoint_age_s = NAN};
     struct action action;
     memset(&watch, 0, sizeof watch);
-    training_watch_init(&training);
+    training_watch_init(&training, &(struct training_watch_options){.folder = "."}, now_ns);
     node_on_time(node, now_ns);
     while (node_next(node, &action)) {
     }

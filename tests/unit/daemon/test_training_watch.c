@@ -10,17 +10,22 @@
 
 #include <jansson.h>
 #include <math.h>
+#include <stdio.h>
 
 #include "daemon/training_watch.h"
 
 #define MS_NS 1000000ull
 
 static struct training_watch watch;
+static struct event_log report;
 
 static int begin(void **state)
 {
+    const struct training_watch_options options = {
+        .report = &report, .folder = "some/folder", .classes = 10};
     (void)state;
-    training_watch_init(&watch);
+    report = (struct event_log){.is_quiet = true};
+    training_watch_init(&watch, &options, 1);
     return 0;
 }
 
@@ -58,9 +63,10 @@ static void loss_is_the_mean_of_a_second_and_stays_while_nothing_is_learned(void
 
 static void an_evaluation_has_its_age(void **state)
 {
-    const struct evaluation evaluation = {.samples = 10, .correct = 4, .loss = 1.5};
+    const struct learner_event event = {.kind = LEARNER_EVALUATED,
+                                        .evaluation = {.samples = 10, .correct = 4, .loss = 1.5}};
     (void)state;
-    assert_false(training_watch_on_evaluation(&watch, 1000 * MS_NS, &evaluation));
+    training_watch_on_evaluation(&watch, 1000 * MS_NS, &event);
     json_t *page = page_at(3000 * MS_NS);
     const json_t *said = json_object_get(page, "evaluation");
     assert_true(json_real_value(json_object_get(said, "accuracy")) == 0.4);
@@ -95,26 +101,71 @@ static void steps_fall_into_their_bins(void **state)
     json_decref(page);
 }
 
-static bool has_fallen_with(uint32_t correct)
+static uint32_t events;
+static char said[EVENT_LOG_LINE_BYTES];
+
+/* Of warnings, as the last notes of the report hold them. */
+static void look_at_report(void)
 {
-    const struct evaluation evaluation = {.samples = 1000, .correct = correct, .loss = 1};
-    return training_watch_on_evaluation(&watch, MS_NS, &evaluation);
+    events = report.notes;
+    if (events > 0)
+        (void)snprintf(said, sizeof said, "%s", report.last[(events - 1) % EVENT_LOG_LAST]);
 }
 
-static void who_loses_half_of_its_accuracy_has_come_apart(void **state)
+static void evaluated(uint32_t correct)
+{
+    const struct learner_event event = {
+        .kind = LEARNER_EVALUATED,
+        .evaluation = {.samples = 2000, .correct = correct, .loss = 1},
+    };
+    training_watch_on_evaluation(&watch, 60000 * MS_NS, &event);
+    look_at_report();
+}
+
+static void a_worse_base_is_noted_once_with_its_best(void **state)
 {
     (void)state;
-    training_watch_init(&watch);
-    assert_false(has_fallen_with(100));
-    assert_false(has_fallen_with(40)); /* it had learned nothing yet */
-    assert_false(has_fallen_with(940));
-    assert_false(has_fallen_with(480));
-    assert_true(has_fallen_with(460));
-    assert_false(has_fallen_with(100)); /* that was said */
-    assert_false(has_fallen_with(900));
-    assert_true(has_fallen_with(0));
-    const struct evaluation none = {.samples = 0};
-    assert_false(training_watch_on_evaluation(&watch, MS_NS, &none));
+    begin(NULL);
+    evaluated(1800);
+    evaluated(1700);
+    assert_int_equal(events, 0); /* one evaluation may be chance */
+    evaluated(1700);
+    assert_int_equal(events, 1);
+    assert_non_null(strstr(said, "the base has 85.0 % on the test set, and had 90.0 %"));
+    assert_null(strstr(said, "rewind")); /* no best base is on disk */
+    evaluated(1600);
+    assert_int_equal(events, 1);
+    evaluated(1800);
+    assert_int_equal(events, 2);
+    assert_non_null(strstr(said, "recovered"));
+}
+
+static void a_finding_names_the_best_base_that_is_on_disk(void **state)
+{
+    const struct evaluation score = {.samples = 2000, .correct = 1800, .loss = 1};
+    (void)state;
+    begin(NULL);
+    evaluated(1800);
+    training_watch_on_kept(&watch, &score);
+    evaluated(1700);
+    evaluated(1700);
+    assert_non_null(strstr(said, "hearsay rewind --state some/folder --to best"));
+}
+
+static void the_score_of_a_save_is_that_of_the_last_evaluation_if_it_is_new(void **state)
+{
+    const struct evaluation better = {.samples = 2000, .correct = 1900, .loss = 1};
+    (void)state;
+    begin(NULL);
+    assert_null(training_watch_best(&watch, 61000 * MS_NS));
+    evaluated(1800);
+    assert_null(training_watch_best(&watch, 61000 * MS_NS)); /* it does not evaluate */
+    watch.options.evaluates = watch.options.keeps_best = true;
+    assert_non_null(training_watch_best(&watch, 61000 * MS_NS));
+    assert_int_equal(training_watch_best(&watch, 61000 * MS_NS)->correct, 1800);
+    assert_null(training_watch_best(&watch, 120000 * MS_NS)); /* the base has moved on since */
+    training_watch_on_kept(&watch, &better);
+    assert_null(training_watch_best(&watch, 61000 * MS_NS));
 }
 
 int main(void)
@@ -124,7 +175,10 @@ int main(void)
         cmocka_unit_test_setup(loss_is_the_mean_of_a_second_and_stays_while_nothing_is_learned,
                                begin),
         cmocka_unit_test_setup(an_evaluation_has_its_age, begin),
-        cmocka_unit_test_setup(who_loses_half_of_its_accuracy_has_come_apart, begin),
+        cmocka_unit_test_setup(a_worse_base_is_noted_once_with_its_best, begin),
+        cmocka_unit_test_setup(a_finding_names_the_best_base_that_is_on_disk, begin),
+        cmocka_unit_test_setup(the_score_of_a_save_is_that_of_the_last_evaluation_if_it_is_new,
+                               begin),
         cmocka_unit_test_setup(steps_fall_into_their_bins, begin),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

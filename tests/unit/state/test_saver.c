@@ -250,7 +250,7 @@ static uint64_t end_save(void)
 {
     const uint64_t digest = learner_digest(learner);
     memset(saver_own(saver), 3, HISTORY);
-    saver_end(saver, HISTORY, 1);
+    saver_end(saver, HISTORY, 1, NULL);
     return digest;
 }
 
@@ -352,7 +352,8 @@ static void at_the_end_everything_is_saved_in_place_of_what_was_under_way(void *
     assert_int_equal(snapshot_take(saver_queue(saver), first, take, learner), PART);
     (void)learner_step(learner);
     publish();
-    assert_int_equal(saver_save(saver, learner, 1, fill, (void *)(uintptr_t)&byte, &problem), OK);
+    assert_int_equal(saver_save(saver, learner, 1, NULL, fill, (void *)(uintptr_t)&byte, &problem),
+                     OK);
     must_load(2, learner_digest(learner));
     saver_begin(saver); /* and one that is under way when it is freed leaves nothing */
     assert_true(saver_next(saver, &first));

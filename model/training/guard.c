@@ -1,0 +1,226 @@
+#include "training/guard.h"
+
+#include <math.h>
+#include <stdio.h>
+
+#include "base/amount.h"
+#include "base/error.h"
+
+#define RECOVERED     1.5  /* times the minimum: what was reported is over */
+#define GUESSED_PART  0.8  /* of the loss of guessing: vitals are looked at */
+#define GUESSED_STEPS 100  /* in a row, between two looks */
+#define OUTLIER       10   /* times the average and 1: a larger loss, or none, counts as this */
+#define WORSE_TIMES   2    /* evaluations in a row */
+#define CHANGES_SIDES 0.05 /* of the samples, between two evaluations of nearly equal models */
+#define DEVIATIONS    3    /* of the score of a small test set */
+
+void guard_init(struct guard *guard, uint32_t classes)
+{
+    *guard = (struct guard){.guessing = classes > 1 ? log(classes) : (double)NAN,
+                            .loss = (double)NAN,
+                            .least = (double)NAN,
+                            .vitals = {.weight_norm = (double)NAN}};
+}
+
+/* A loss may be negative where a script has its own. */
+static double bound(const struct guard *guard, double times)
+{
+    return guard->least + (times - 1) * fabs(guard->least) + GUARD_RISES_BY;
+}
+
+static void average(struct guard *guard, uint64_t now_ns, uint32_t steps, double loss)
+{
+    guard->steps += steps; /* the first ones count equally */
+    const double kept =
+        fmin(exp(-(double)steps / GUARD_STEPS), 1 - (double)steps / (double)guard->steps);
+    const double most = OUTLIER * (isnan(guard->loss) ? 1 : fabs(guard->loss) + 1);
+    const double taken = loss < most ? loss : most; /* no number is not below it */
+    guard->loss = isnan(guard->loss) ? taken : kept * guard->loss + (1 - kept) * taken;
+    if (guard->steps < GUARD_STEPS || guard->loss >= guard->least)
+        return;
+    guard->least = guard->loss;
+    guard->least_ns = now_ns;
+}
+
+static void count(uint64_t *in_a_row, bool holds, uint32_t steps)
+{
+    *in_a_row = holds ? *in_a_row + steps : 0;
+}
+
+/* Steps above the bound before the rate is halved for the so-manieth time. */
+static uint64_t steps_before(uint32_t halving)
+{
+    return GUARD_FAR_STEPS + (uint64_t)halving * GUARD_AGAIN_STEPS;
+}
+
+static bool must_slow(const struct guard *guard)
+{
+    return !guard->is_dead && guard->halvings < GUARD_HALVINGS &&
+           guard->far_steps >= steps_before(guard->halvings);
+}
+
+static bool has_recovered(struct guard *guard)
+{
+    const bool was_well = !guard->is_dead && !guard->is_rising;
+    guard->is_dead = guard->is_dead && guard->loss >= GUESSED_PART * guard->guessing;
+    guard->is_rising = guard->is_rising && guard->loss > bound(guard, RECOVERED);
+    return !was_well && !guard->is_dead && !guard->is_rising;
+}
+
+enum guard_event guard_on_steps(struct guard *guard, uint64_t now_ns, uint32_t steps,
+                                uint64_t samples, double loss_sum)
+{
+    if (steps == 0 || samples == 0 || loss_sum == 0) /* 0: a script did not say its loss */
+        return GUARD_NOTHING;
+    average(guard, now_ns, steps, loss_sum / (double)samples);
+    count(&guard->guessed_steps, guard->loss >= GUESSED_PART * guard->guessing, steps);
+    count(&guard->risen_steps, guard->loss > bound(guard, GUARD_RISES), steps);
+    count(&guard->far_steps, guard->loss > bound(guard, GUARD_SLOWS), steps);
+    if (must_slow(guard)) {
+        guard->halvings++;
+        guard->is_rising = true;
+        return GUARD_SLOWED;
+    }
+    if (!guard->is_rising && !guard->is_dead && guard->risen_steps >= GUARD_RISEN_STEPS) {
+        guard->is_rising = true;
+        return GUARD_RISING;
+    }
+    return has_recovered(guard) ? GUARD_RECOVERED : GUARD_NOTHING;
+}
+
+bool guard_wants_vitals(const struct guard *guard)
+{
+    return !guard->is_dead && guard->guessed_steps >= GUESSED_STEPS;
+}
+
+enum guard_event guard_on_vitals(struct guard *guard, const struct vitals *vitals)
+{
+    const bool was_suspect = guard_wants_vitals(guard);
+    guard->vitals = *vitals;
+    guard->guessed_steps = 0;
+    if (!was_suspect || vitals->input_norm != 0)
+        return GUARD_NOTHING;
+    guard->is_dead = true;
+    return GUARD_DEAD;
+}
+
+static bool is_by_accuracy(const struct evaluation *evaluation)
+{
+    return !evaluation->is_regression && !evaluation->is_sequence;
+}
+
+bool guard_is_better(const struct evaluation *evaluation, const struct evaluation *than)
+{
+    if (evaluation->samples == 0 || isnan(evaluation->loss))
+        return false;
+    if (than->samples == 0)
+        return true;
+    return is_by_accuracy(evaluation) ? evaluation_accuracy(evaluation) > evaluation_accuracy(than)
+                                      : evaluation->loss < than->loss;
+}
+
+/* The score of a few samples varies without anything being wrong. */
+static bool is_below(const struct evaluation *evaluation, const struct evaluation *best)
+{
+    if (!is_by_accuracy(evaluation))
+        return !(evaluation->loss <= (1 + GUARD_WORSE_LOSS) * best->loss);
+    const double chance = DEVIATIONS * sqrt(2 * CHANGES_SIDES / evaluation->samples);
+    return !(evaluation_accuracy(evaluation) >=
+             evaluation_accuracy(best) - fmax(GUARD_WORSE_ACCURACY, chance));
+}
+
+enum guard_event guard_on_evaluation(struct guard *guard, uint64_t now_ns,
+                                     const struct evaluation *evaluation)
+{
+    if (evaluation->samples == 0)
+        return GUARD_NOTHING;
+    guard->last = *evaluation;
+    if (guard_is_better(evaluation, &guard->best)) {
+        guard->best = *evaluation;
+        guard->best_ns = now_ns;
+    }
+    guard->below = is_below(evaluation, &guard->best) ? guard->below + 1 : 0;
+    if (guard->is_worse && guard->below == 0) {
+        guard->is_worse = false;
+        return GUARD_RECOVERED;
+    }
+    if (guard->is_worse || guard->below < WORSE_TIMES)
+        return GUARD_NOTHING;
+    guard->is_worse = true;
+    return GUARD_WORSE;
+}
+
+const char *guard_state(const struct guard *guard)
+{
+    return guard->is_dead ? "dead" : guard->is_rising ? "rising" : guard->is_worse ? "worse" : "";
+}
+
+double guard_rate_factor(const struct guard *guard)
+{
+    return ldexp(1, -(int)guard->halvings);
+}
+
+/* "90.1 %", or "a loss of 1.23" */
+static void score_text(const struct evaluation *evaluation, char text[static 32])
+{
+    if (is_by_accuracy(evaluation))
+        (void)snprintf(text, 32, "%.1f %%", 100 * evaluation_accuracy(evaluation));
+    else
+        (void)snprintf(text, 32, "a loss of %.4g", evaluation->loss);
+}
+
+static double seconds_since(uint64_t now_ns, uint64_t then_ns)
+{
+    return now_ns > then_ns ? (double)(now_ns - then_ns) * 1e-9 : 0;
+}
+
+void guard_text(const struct guard *guard, enum guard_event event, uint64_t now_ns,
+                const char *where, bool steps_here, char text[static GUARD_TEXT_BYTES])
+{
+    char best[32], last[32], back[224] = "";
+    const struct amount least = amount_span(seconds_since(now_ns, guard->least_ns));
+    const struct amount ago = amount_span(seconds_since(now_ns, guard->best_ns));
+    const char *rate = steps_here ? "train.rate" : "the optimizer's learning rate";
+    score_text(&guard->best, best);
+    score_text(&guard->last, last);
+    if (where)
+        (void)snprintf(back, sizeof back,
+                       "; to return to the best base (%s): hearsay rewind%.100s --to best", best,
+                       where);
+    switch (event) {
+    case GUARD_RISING:
+        (void)snprintf(text, GUARD_TEXT_BYTES,
+                       "the training loss here has risen to %.3g from %.3g (%s ago): lower %s on "
+                       "all nodes, and look at this node's data%s",
+                       guard->loss, guard->least, least.text, rate, back);
+        return;
+    case GUARD_SLOWED:
+        (void)snprintf(text, GUARD_TEXT_BYTES,
+                       "the training loss here has risen to %.3g from %.3g (%s ago): %s%.4g of %s; "
+                       "lower it on all nodes%s",
+                       guard->loss, guard->least, least.text,
+                       steps_here ? "until it is restarted this node learns at " : "try ",
+                       guard_rate_factor(guard), rate, back);
+        return;
+    case GUARD_DEAD:
+        (void)snprintf(text, GUARD_TEXT_BYTES,
+                       "the model is dead: its loss (%.3g) is that of guessing, and no gradient "
+                       "reaches its first layer; lower %s on all nodes%s",
+                       guard->loss, rate, back);
+        return;
+    case GUARD_WORSE:
+        (void)snprintf(text, GUARD_TEXT_BYTES,
+                       "the base has %s on the test set, and had %s %s ago: lower %s on all "
+                       "nodes%s",
+                       last, best, ago.text, rate, back);
+        return;
+    case GUARD_RECOVERED:
+        (void)snprintf(text, GUARD_TEXT_BYTES, "training has recovered: loss %.3g here",
+                       guard->loss);
+        return;
+    case GUARD_NOTHING:
+    case GUARD_EVENTS:
+        break;
+    }
+    check_failed(__FILE__, __LINE__, "every event has its sentence");
+}

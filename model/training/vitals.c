@@ -1,0 +1,52 @@
+#include "training/vitals.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "base/error.h"
+#include "base/memory.h"
+#include "training/learner_private.h"
+
+#define READ_PART ((size_t)1 << 16) /* entries that are read at once */
+
+/* The Euclidean norm of device[count], and how many entries are 0. */
+static double norm_of(const struct learner *learner, const float *device, size_t count,
+                      uint32_t *zeros)
+{
+    float *part = memory_new(READ_PART, sizeof *part);
+    double sum = 0;
+    for (size_t first = 0; first < count; first += READ_PART) {
+        const size_t left = count - first, size = left < READ_PART ? left : READ_PART;
+        learner->backend->download(learner->backend, part, device + first, size * sizeof *part);
+        for (size_t i = 0; i < size; i++) {
+            sum += (double)part[i] * (double)part[i];
+            *zeros += part[i] == 0;
+        }
+    }
+    free(part);
+    return sqrt(sum);
+}
+
+void vitals_of(const struct learner *learner, struct vitals *vitals)
+{
+    CHECK(learner_can_step(learner) && learner->samples > 0);
+    const struct model *model = learner->model;
+    const size_t trained = model_trained(model);
+    const float *gradient = learner->gradients.sum;
+    uint32_t ignored = 0;
+    *vitals = (struct vitals){
+        .weight_norm = norm_of(learner, weights_all(learner->replica.weights), trained, &ignored),
+        .gradient_norm = norm_of(learner, gradient, trained, &ignored),
+        .input_norm = (double)NAN,
+    };
+    for (int i = 0; i < model_tensors(model); i++) {
+        const struct tensor tensor = model_tensor(model, i);
+        const size_t count = tensor_entries(&tensor);
+        if (tensor.offset == 0)
+            vitals->input_norm = norm_of(learner, gradient, count, &ignored);
+        if (tensor.rank != 1 || tensor.is_output || tensor.offset >= trained)
+            continue;
+        vitals->units += (uint32_t)count;
+        (void)norm_of(learner, gradient + tensor.offset, count, &vitals->idle);
+    }
+}

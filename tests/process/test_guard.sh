@@ -1,0 +1,45 @@
+#!/usr/bin/env bash
+# Training ruins a model; the node says so, and the remedy that it prints brings the best score back:
+# test_guard.sh HEARSAY
+set -euo pipefail
+# shellcheck source=tests/process/story.sh
+source "$(dirname "${BASH_SOURCE[0]}")/story.sh"
+
+nodes=(--set node.save_s=1 --set train.evaluate_s=0.5
+    --set 'model.layers=dense 32, relu, dense 10')
+
+learned() { shows one '"kept_accuracy":0\.(4[5-9]|[5-9])'; }
+
+tell 'a node keeps the best base that it has saved'
+start one "${nodes[@]}"
+wait_for 60 'the model to learn' learned
+says "$dir/page.out" '"state":"well"' || fail 'it is not well'
+leave one
+[[ -s $dir/one/base-best.safetensors ]] || fail 'there is no best base'
+! notes one '"note":"training"' || fail 'it raised an alarm for nothing'
+expect 0 'the best is number [0-9]+, with [0-9.]+ % on the test set' "$hearsay" rewind --state "$dir/one"
+kept=$(sed -n 's/.*the best is number [0-9]*, with \([0-9.]*\) % on .*/\1/p' "$dir/said.out")
+
+tell 'started again with fifty times the rate, it ruins the model, and says what to do'
+start one "${nodes[@]}" --set train.rate=1 --set train.clip=0 --set train.weight_decay=0
+wait_for 60 'the warning' notes one '"note":"training","level":"(warning|error)".*hearsay rewind'
+notes one "\"note\":\"training\".*to return to the best base .$kept %.: hearsay rewind" || fail 'it does not name the best score'
+wait_for 20 'the page to say so' shows one '"is_well":false'
+expect 0 'alarm: +training is not well' "$hearsay" status --state "$dir/one"
+leave one
+
+tell 'the best base is still the one from before'
+remedy=$(sed -n 's/.*"note":"training".*\(hearsay rewind[^"]*--to best\)".*/\1/p' "$dir/one.log" | tail -n 1)
+read -ra words <<<"$remedy"
+expect 0 'What is left to do' "$hearsay" "${words[@]:1}" --out "$dir/start.safetensors"
+
+tell 'a swarm that begins from it has its score'
+start two "${nodes[@]}" --set node.swarm=hearsay-2 --set "model.start=$dir/start.safetensors" \
+    --set train.enabled=no
+expect 0 'accuracy' "$hearsay" eval --state "$dir/start.safetensors" --set data.source=generated \
+    --set data.train_count=600 --set data.test_count=200
+says "$dir/said.out" "accuracy +$kept" || fail "its accuracy is not $kept %"
+wait_for 20 'two to run' shows two '"stage":"running"'
+leave two
+
+printf '%3d s  done\n' "$SECONDS"
