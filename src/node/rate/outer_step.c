@@ -23,10 +23,12 @@ static double reaction_s(const struct outer_step_measured *measured)
     return measured->delay_s * measured->hops + OUTER_STEP_STEPS * measured->step_s;
 }
 
-/* The gain for which publishing more rarely pays: averaging over many leaves room for it. */
+/* The gain for which publishing more rarely pays: averaging over many leaves room for it, and more
+ * of it where publications are cut. */
 static double usual_gain(const struct outer_step_measured *measured)
 {
-    return fmax(sqrt(measured->learners) / 2, 1);
+    const double most = fmax(sqrt(measured->learners) / 2, 1);
+    return measured->is_cut ? most : sqrt(most);
 }
 
 static double heads_s(const struct outer_step_measured *measured)

@@ -11,8 +11,9 @@
  *
  *   reaction  = how long it takes until the others work with what was published: the one-way delay,
  *               times the hops to most of them, and OUTER_STEP_STEPS steps, in which they react.
- *   interval  = reaction, times half the square root of n if that is more than 1. It is at least so
- *               long that a rumor's head is a twentieth of what is published and that cutting it
+ *   interval  = reaction, times half the square root of n if that is more than 1; and times the
+ *               root of that, where the last publication was not cut by its budget. It is at least
+ *               so long that a rumor's head is a twentieth of what is published and that cutting it
  *               takes the learner an eightieth of its time, and at least OUTER_STEP_S, below which
  *               nothing is gained. The first six intervals are shorter, the first of them one
  *               reaction, and none is longer than a second: then all learn the same, applying it
@@ -26,12 +27,15 @@
  * Why: what is published gain times over in an interval is answered only after the reaction. A loop
  * with a delay oscillates where gain · reaction / interval comes near pi/2; at 1 it settles
  * quickly. The more nodes are averaged, the less noise there is to fear, and the further the swarm
- * may go on. gain · beta is the swarm's momentum (heavy ball: Polyak 1964), what DiLoCo calls the
- * outer momentum: where learners have 0.9 of their own, a half diverged nowhere, and in long runs
- * of a convolutional network 0.3 was better; where they have none, 0.6 was. So it was with Adam,
- * whose momentum does not lengthen its steps: a language model ends as near again to an ideal
- * cluster, since each node divides by the noise of its own small batch, and steps less far along
- * what all agree on than one that sees all of them.
+ * may go on. But the gain acts as a larger rate, and a long interval as a large batch: both help
+ * while learning has just begun or where budgets cut publications, and both cost several points
+ * where the rate is already the largest that goes. So where lines have room half of it (in
+ * logarithms) is given up, which costs the beginning two tenths of a point. gain · beta is the
+ * swarm's momentum (heavy ball: Polyak 1964), what DiLoCo calls the outer momentum: where learners
+ * have 0.9 of their own, a half diverged nowhere, and in long runs of a convolutional network 0.3
+ * was better; where they have none, 0.6 was. So it was with Adam, whose momentum does not lengthen
+ * its steps. There it acts as a larger rate does: Adam divided by the noise of the whole swarm's
+ * batch gains no more.
  *
  * Measured in tests/README.md, by tests/bench/bench_exchange.py. Held by
  * tests/unit/node/test_outer_step.c.
@@ -39,6 +43,7 @@
 #ifndef HEARSAY_NODE_RATE_OUTER_STEP_H
 #define HEARSAY_NODE_RATE_OUTER_STEP_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #define OUTER_STEP_STEPS     8.0  /* local steps in which a node reacts to what it applied */
@@ -57,6 +62,7 @@ struct outer_step_measured {
     double interval_s;     /* a configured interval; 0: to be chosen */
     double gain;           /* a configured gain; 0: to be chosen */
     uint32_t publications; /* so far */
+    bool is_cut;           /* the last one took what its budget allowed: there was more */
 };
 
 struct outer_step {

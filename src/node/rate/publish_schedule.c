@@ -89,6 +89,7 @@ void publish_schedule_renew(struct node *node)
         .interval_s = (double)options->interval_ns * 1e-9,
         .gain = options->gain,
         .publications = schedule->publications,
+        .is_cut = schedule->is_cut,
     };
     schedule->outer_step = outer_step_of(&measured);
     if (options->beta >= 0)
@@ -262,9 +263,10 @@ static void measure_full(struct publish_schedule *schedule, uint64_t bytes)
 {
     CHECK(schedule->allowed_bytes > 0);
     const double took = (double)bytes;
+    schedule->is_cut = took >= CUT * schedule->allowed_bytes;
     if (bytes == 0) /* there was nothing, or weights were lost */
         return;
-    if (took < CUT * schedule->allowed_bytes)
+    if (!schedule->is_cut)
         schedule->full_bytes = took;
     else if (schedule->full_bytes > 0)
         schedule->full_bytes = fmax(schedule->full_bytes, FULL_GROWS * took);

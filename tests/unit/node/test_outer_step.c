@@ -19,7 +19,8 @@ static struct outer_step_measured usual(void)
                                         .step_s = 0.0125,
                                         .bytes_per_s = 1e6,
                                         .momentum = 0.9,
-                                        .publications = 100};
+                                        .publications = 100,
+                                        .is_cut = true};
 }
 
 static void assert_near(double is, double should_be)
@@ -53,6 +54,20 @@ static void up_to_four_average_and_more_are_bolder_and_tell_more_rarely(void **s
     measured.learners = 64;
     assert_near(outer_step_of(&measured).gain, 4);
     assert_near(outer_step_of(&measured).interval_s, 4 * (0.2 + 8 * 0.0125));
+}
+
+/* The square root of what it would be. */
+static void where_lines_have_room_many_publish_more_often_with_less_gain(void **state)
+{
+    (void)state;
+    struct outer_step_measured measured = usual();
+    measured.is_cut = false;
+    for (measured.learners = 1; measured.learners <= 4; measured.learners++)
+        assert_near(outer_step_of(&measured).gain, 1);
+    measured.learners = 64;
+    assert_near(outer_step_of(&measured).gain, 2);
+    assert_near(outer_step_of(&measured).interval_s, 2 * (0.2 + 8 * 0.0125));
+    assert_near(outer_step_of(&measured).beta, 0.3 / 2);
 }
 
 static void many_tell_often_at_first_and_as_boldly(void **state)
@@ -216,6 +231,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_interval_is_as_long_as_news_takes),
         cmocka_unit_test(up_to_four_average_and_more_are_bolder_and_tell_more_rarely),
+        cmocka_unit_test(where_lines_have_room_many_publish_more_often_with_less_gain),
         cmocka_unit_test(many_tell_often_at_first_and_as_boldly),
         cmocka_unit_test(where_cutting_takes_long_it_is_done_more_rarely),
         cmocka_unit_test(where_steps_take_long_the_first_six_are_not_waited_for),
