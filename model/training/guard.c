@@ -8,7 +8,7 @@
 
 #define RECOVERED     1.5  /* times the minimum: what was reported is over */
 #define GUESSED_PART  0.8  /* of the loss of guessing: vitals are looked at */
-#define GUESSED_STEPS 100  /* in a row, between two looks */
+#define GUESSED_STEPS 25   /* in a row, between two looks */
 #define OUTLIER       10   /* times the average and 1: a larger loss, or none, counts as this */
 #define WORSE_TIMES   2    /* evaluations in a row */
 #define CHANGES_SIDES 0.05 /* of the samples, between two evaluations of nearly equal models */

@@ -108,6 +108,11 @@ struct learner *learner_new(struct arena *arena, struct backend *backend, struct
     return learner;
 }
 
+const struct model *learner_model(const struct learner *learner)
+{
+    return learner->model;
+}
+
 bool learner_can_step(const struct learner *learner)
 {
     return learner->gradients.train.count > 0;

@@ -54,6 +54,7 @@ struct learner *learner_new(struct arena *arena, struct backend *backend, struct
                             const struct dataset *train, const struct dataset *test,
                             const struct learner_options *options);
 
+const struct model *learner_model(const struct learner *learner);
 bool learner_can_step(const struct learner *learner);
 /* Makes one step and returns its samples. A GPU may still be computing the last few steps. */
 uint32_t learner_step(struct learner *learner);
@@ -84,10 +85,10 @@ void learner_scale_rate(struct learner *learner, double factor);
 void learner_set_batch(struct learner *learner, uint32_t batch);
 uint32_t learner_batch(const struct learner *learner);
 
-/* Sets how many samples the swarm has learned in all, which schedules of the learning rate count, so
- * that all nodes slow down together and a node that joins is where the others are. Publications set
- * it, too; in between it counts this learner's own samples. It never falls, and lags by what all
- * learn between two publications (tests/world/test_rate_schedule.c). */
+/* Sets how many samples the swarm has learned in all, which schedules of the learning rate count,
+ * so that all nodes slow down together and a node that joins is where the others are. Publications
+ * set it, too; in between it counts this learner's own samples. It never falls, and lags by what
+ * all learn between two publications (tests/world/test_rate_schedule.c). */
 void learner_follow(struct learner *learner, uint64_t swarm_samples);
 uint64_t learner_swarm_samples(const struct learner *learner);
 
@@ -110,7 +111,7 @@ uint32_t learner_tests(const struct learner *learner); /* test samples; 0: it ev
 /* Evaluates the base (not the weights) on the test samples of the options, or on all. */
 struct evaluation learner_evaluate(struct learner *learner, bool all);
 
-/* True: a device has no room for the training samples, and reads them from the host. */
+/* A device has no room for the training samples, and reads them from the host. */
 bool learner_reads_far(const struct learner *learner);
 
 uint64_t learner_digest(const struct learner *learner);

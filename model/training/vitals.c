@@ -50,3 +50,9 @@ void vitals_of(const struct learner *learner, struct vitals *vitals)
         (void)norm_of(learner, gradient + tensor.offset, count, &vitals->idle);
     }
 }
+
+uint32_t vitals_classes(const struct learner *learner)
+{
+    CHECK(learner_can_step(learner));
+    return learner->gradients.train.targets ? 0 : (uint32_t)model_outputs(learner->model);
+}

@@ -18,6 +18,9 @@ struct vitals {
     uint32_t idle;        /* of those, where the gradient was exactly 0 */
 };
 
+/* Classes that the learner tells apart; 0: it predicts numbers. */
+uint32_t vitals_classes(const struct learner *learner);
+
 /* Waits for the steps, of which at least one was made. Reads all weights and gradients once. */
 void vitals_of(const struct learner *learner, struct vitals *vitals);
 

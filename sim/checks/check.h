@@ -18,6 +18,7 @@
  *   10  same seed, same trace                                       two runs (storm.h)
  *   11  no node counts many more samples than all have learned,    every second
  *       or say that they have
+ *   12  no guard of training warns where nothing ruins training    every step
  *
  * The first violation is kept as a sentence, and the world stops there.
  * Held by tests/planted/test_planted.sh: a defect is planted against each, and must be found.
@@ -54,6 +55,7 @@ struct check {
     uint32_t published_max;          /* room */
     bool outsiders_publish;          /* rumors of outsiders may be applied, too */
     bool outsiders_lie;              /* and an honest node may be taken for one that lies */
+    bool trains_well;                /* nothing ruins training: no guard may warn */
     double claimed;                  /* samples: the most that a node ever knew claims of */
     struct u64_set rumors_published; /* rumor ─► index + 1 of its update */
     struct u64_set rumors_applied;   /* (node, incarnation, base, rumor) ─► 1 */

@@ -51,6 +51,8 @@ enum fault_kind {
                           node of a crashes, and restarts after away_ns */
     FAULT_POISON, /* poison X, with KIND N [, from T to T]: a publishes something else than what
                      it learned (enum poison), validly signed; without times, always */
+    FAULT_RUIN,   /* ruin X, with KIND N, at T: training of a comes apart (enum ruin), until it is
+                     started again */
     FAULT_KINDS
 };
 
@@ -77,6 +79,14 @@ enum poison {
     POISON_CLAIMS,    /* claims N (100): learns and publishes honestly, and says that it learns N
                          times as many samples */
     POISONS
+};
+
+/* How a RUIN ruins training. N is the fault's value. */
+enum ruin {
+    RUIN_RATE,   /* rate N (50): the learning rate becomes N times what it is */
+    RUIN_LABELS, /* shuffled labels: those of its training samples are permuted */
+    RUIN_LAYER,  /* dead layer: all units of the first layer with biases are silenced */
+    RUINS
 };
 
 struct node_set {
@@ -108,15 +118,18 @@ struct fault {
     uint32_t actions;  /* CRASH: dies in the midst of this action, counted from then; 0: at once */
     enum fault_disk disk; /* CRASH, CHURN: what the restart finds */
     enum poison poison;   /* POISON: how */
-    double value;         /* CLOCK: seconds; CRASH: not 0 if silently; POISON: N */
+    enum ruin ruin;       /* RUIN: how */
+    double value;         /* CLOCK: seconds; CRASH: not 0 if silently; POISON, RUIN: N */
     uint64_t seed;        /* seeds what the fault draws while it lasts */
 };
 
 /* The word for it in a fault line. */
 const char *fault_name(enum fault_kind kind);
 const char *poison_name(enum poison poison);
+const char *ruin_name(enum ruin ruin);
 /* N where the line has none; 0: it takes none. */
 double poison_value(enum poison poison);
+double ruin_value(enum ruin ruin);
 /* Does it change what is published, rather than data or claims? */
 bool poison_is_published(enum poison poison);
 

@@ -312,6 +312,9 @@ static void strike(struct fault_injector *injector, struct injection *injection,
     case FAULT_POISON:
         world_poison(injector->world, i, fault->poison, fault->value, fault->seed);
         break;
+    case FAULT_RUIN:
+        world_ruin(injector->world, i, fault->ruin, fault->value, rng_mix(fault->seed + i));
+        break;
     case FAULT_PAUSE: /* these four act on all nodes at once, in turn() */
     case FAULT_SLOW_READER:
     case FAULT_PARTITION:

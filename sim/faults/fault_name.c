@@ -20,6 +20,7 @@ const char *fault_name(enum fault_kind kind)
         [FAULT_MUTE] = "mute",
         [FAULT_CHURN] = "churn",
         [FAULT_POISON] = "poison",
+        [FAULT_RUIN] = "ruin",
     };
     CHECK((unsigned int)kind < FAULT_KINDS);
     return names[kind];
@@ -52,4 +53,17 @@ bool poison_is_published(enum poison poison)
 {
     CHECK((unsigned int)poison < POISONS);
     return poison != POISON_LABELS && poison != POISON_CLAIMS;
+}
+
+const char *ruin_name(enum ruin ruin)
+{
+    static const char *const names[RUINS] = {
+        [RUIN_RATE] = "rate", [RUIN_LABELS] = "shuffled labels", [RUIN_LAYER] = "dead layer"};
+    CHECK((unsigned int)ruin < RUINS);
+    return names[ruin];
+}
+
+double ruin_value(enum ruin ruin)
+{
+    return ruin == RUIN_RATE ? 50 : 0;
 }

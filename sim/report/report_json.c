@@ -284,6 +284,8 @@ static void put_end(json_t *root, const struct outcome *outcome)
     put_real(root, "copies", outcome->copies);
     put_real(root, "control_bytes_per_s", outcome->control_bytes_per_s);
     put_real(root, "origins", outcome->origins);
+    put_count(root, "alarms", outcome->alarms);
+    put_text(root, "alarm", outcome->alarm_text);
     put_digest(root, "trace", outcome->trace);
     put_count(root, "events", outcome->events);
     put_real(root, "cpu_s", outcome->cpu_s);

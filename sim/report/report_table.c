@@ -156,6 +156,14 @@ static void fact_warnings(struct table *table, const struct outcome *outcome)
     table_add(table, "%s", text);
 }
 
+static void fact_alarms(struct table *table, const struct outcome *outcome)
+{
+    if (outcome->alarms == 0)
+        return;
+    table_add(table, "alarms");
+    table_add(table, "%u; first %s", (unsigned)outcome->alarms, outcome->alarm_text);
+}
+
 static void fact_work(struct table *table, const struct outcome *outcome)
 {
     table_add(table, "computed");
@@ -185,6 +193,7 @@ void report_facts(struct table *table, const struct outcome *outcome)
     fact_spreading(table, outcome);
     fact_steps(table, outcome);
     fact_warnings(table, outcome);
+    fact_alarms(table, outcome);
     fact_work(table, outcome);
     if (outcome->violation[0]) {
         table_add(table, "BROKEN");

@@ -28,6 +28,9 @@ enum metric {
                            every running node holds a whole base, and trains if it should */
     METRIC_REMOVED,  /* no healthy node removed: no node is taken for dead, or given up as silent,
                         without a fault that explains it (fault_injector_explains) */
+    METRIC_NO_ALARM, /* no alarm: the guard of no node warns */
+    METRIC_ALARM,    /* alarm by 40 s; alarm within 25 s of 60 s: the first warning of a guard comes
+                        by then, and not before from_ns */
     METRIC_STEPS_OF, /* steps of core >= 95 % from 60 s to 90 s: local steps made, of those that
                         the group's speed allows. Falls only if a node makes its learner wait */
     METRIC_PUBLISHED_BY, /* published by core >= 90 % from 60 s to 90 s: bytes of rumors, of those

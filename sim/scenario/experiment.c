@@ -216,6 +216,7 @@ void experiment_evaluate(struct experiment *experiment, struct outcome *outcome,
     const bool is_end = at_ns == experiment->scenario->span_ns;
     const struct evaluation evaluation = experiment_mark(
         experiment, host_weights, is_end ? 0 : experiment->scenario->evaluate_samples);
+    experiment->last = evaluation;
     enter(&outcome->moments[outcome->moments_count - 1], &evaluation);
 }
 

@@ -22,6 +22,7 @@ void outcome_init(struct outcome *outcome, const struct scenario *scenario)
         .copies = NAN,
         .control_bytes_per_s = NAN,
         .origins = NAN,
+        .alarm_s = NAN,
     };
     outcome->nodes = memory_new(scenario->nodes_count, sizeof *outcome->nodes);
     for (uint32_t i = 0; i < scenario->nodes_count; i++) {
@@ -282,6 +283,22 @@ static struct measured measure_removed(const struct outcome *outcome)
     return measured;
 }
 
+static struct measured measure_alarm(const struct outcome *outcome, const struct expect *expect)
+{
+    const bool wants_none = expect->metric == METRIC_NO_ALARM;
+    const double from_s = seconds_of(expect->from_ns), by_s = seconds_of(expect->by_ns);
+    struct measured measured = {.value = outcome->alarm_s};
+    measured.met = wants_none
+                       ? outcome->alarms == 0
+                       : outcome->alarms > 0 && measured.value > from_s && measured.value <= by_s;
+    if (outcome->alarms == 0)
+        (void)snprintf(measured.text, sizeof measured.text, "none");
+    else
+        (void)snprintf(measured.text, sizeof measured.text, "%u; first %.70s",
+                       (unsigned)outcome->alarms, outcome->alarm_text);
+    return measured;
+}
+
 static struct measured measure_blocks(const struct outcome *outcome, const struct expect *expect)
 {
     const struct node_total *most = NULL;
@@ -359,6 +376,9 @@ static struct measured measure(const struct outcome *outcome, const struct expec
         return measure_joined(outcome, expect);
     case METRIC_REMOVED:
         return measure_removed(outcome);
+    case METRIC_NO_ALARM:
+    case METRIC_ALARM:
+        return measure_alarm(outcome, expect);
     case METRIC_STEPS_OF:
         return measure_steps_of(outcome, expect);
     case METRIC_PUBLISHED_BY:

@@ -116,13 +116,16 @@ struct outcome {
     uint64_t base_bytes;        /* of one base; 0: not known */
     uint32_t removed;           /* healthy nodes taken for dead, or given up as silent */
     char removed_text[96];      /* the first of them: "west/3 by east/1 at 31.2 s" */
-    uint64_t trace;             /* hash of everything that happened */
-    uint64_t events;            /* events taken */
-    double cpu_s;               /* processor time of the whole run */
-    double gradient_cpu_s;      /* part of it in forward and backward passes */
-    double evaluate_cpu_s;      /* part of it in evaluations */
-    uint64_t rss_bytes_max;     /* most memory of this process so far */
-    char violation[256];        /* the invariant that broke; "": none */
+    uint32_t alarms;            /* warnings of the guards of training */
+    double alarm_s;             /* when the first of them came; NAN: there was none */
+    char alarm_text[400];   /* the first of them: "gpu/1 at 31.2 s: the training loss here …" */
+    uint64_t trace;         /* hash of everything that happened */
+    uint64_t events;        /* events taken */
+    double cpu_s;           /* processor time of the whole run */
+    double gradient_cpu_s;  /* part of it in forward and backward passes */
+    double evaluate_cpu_s;  /* part of it in evaluations */
+    uint64_t rss_bytes_max; /* most memory of this process so far */
+    char violation[256];    /* the invariant that broke; "": none */
 };
 
 /* Counters 0, measurements NAN, nodes named. The scenario must outlive the outcome. */

@@ -31,6 +31,8 @@ static const struct form {
     [METRIC_COMPONENT] = {"one component", TIMES_REACHED, "one component within 10 s of 60 s"},
     [METRIC_JOINED] = {"joined", TIMES_REACHED, "joined by 90 s"},
     [METRIC_REMOVED] = {"no healthy node removed", TIMES_NONE, "no healthy node removed"},
+    [METRIC_NO_ALARM] = {"no alarm", TIMES_NONE, "no alarm"},
+    [METRIC_ALARM] = {"alarm", TIMES_REACHED, "alarm within 25 s of 60 s"},
     [METRIC_STEPS_OF] = {"steps of", TIMES_SPAN, "steps of GROUP >= 95 % from 60 s to 90 s"},
     [METRIC_PUBLISHED_BY] = {"published by", TIMES_SPAN,
                              "published by GROUP >= 90 % from 60 s to 90 s"},
@@ -90,7 +92,7 @@ static enum error read_group(const struct scenario *scenario, struct clause *cla
 static bool is_plain(enum metric metric)
 {
     return metric == METRIC_ONE_VERSION || metric == METRIC_COMPONENT || metric == METRIC_JOINED ||
-           metric == METRIC_REMOVED;
+           metric == METRIC_REMOVED || metric == METRIC_NO_ALARM || metric == METRIC_ALARM;
 }
 
 /* A multiple of another quantity, with an upper bound. */
@@ -182,6 +184,8 @@ static enum error read_value(struct clause *clause, struct expect *expect, struc
     case METRIC_COMPONENT:
     case METRIC_JOINED:
     case METRIC_REMOVED:
+    case METRIC_NO_ALARM:
+    case METRIC_ALARM:
         return OK;
     }
     check_failed(__FILE__, __LINE__, "every metric has its value");

@@ -49,6 +49,7 @@ static const struct form {
     [FAULT_CHURN] = {OPTIONAL, EVERY | AWAY, FROM | DISK,
                      "churn X, every D, away D, from T to T, disk lost"},
     [FAULT_POISON] = {ONE, WITH, FROM, "poison X, with KIND N, from T to T"},
+    [FAULT_RUIN] = {ONE, WITH | AT, 0, "ruin X, with KIND N, at T"},
 };
 
 /* The word of each clause, in the order of the bits. */
@@ -235,19 +236,24 @@ static enum error read_disk(struct clause *clause, struct fault *fault, struct p
     return OK;
 }
 
-/* "sign flip", or "sign flip 2" */
-static enum error read_poison(struct clause *clause, struct fault *fault, struct problem *problem)
+/* How a POISON poisons and a RUIN ruins: "sign flip", or "sign flip 2". */
+static enum error read_with(struct clause *clause, struct fault *fault, struct problem *problem)
 {
+    const bool is_poison = fault->kind == FAULT_POISON;
+    const unsigned int kinds = is_poison ? (unsigned int)POISONS : (unsigned int)RUINS;
     const char *names[POISONS];
     unsigned int kind = 0;
-    for (unsigned int i = 0; i < POISONS; i++)
-        names[i] = poison_name((enum poison)i);
-    while (kind < POISONS && !clause_take(clause, names[kind]))
+    for (unsigned int i = 0; i < kinds; i++)
+        names[i] = is_poison ? poison_name((enum poison)i) : ruin_name((enum ruin)i);
+    while (kind < kinds && !clause_take(clause, names[kind]))
         kind++;
-    if (kind == POISONS)
-        return clause_unknown(clause, names, POISONS, problem);
-    fault->poison = (enum poison)kind;
-    fault->value = poison_value(fault->poison);
+    if (kind == kinds)
+        return clause_unknown(clause, names, kinds, problem);
+    if (is_poison)
+        fault->poison = (enum poison)kind;
+    else
+        fault->ruin = (enum ruin)kind;
+    fault->value = is_poison ? poison_value(fault->poison) : ruin_value(fault->ruin);
     if (clause_is_empty(clause) || !(fault->value > 0))
         return OK;
     return clause_number(clause, "how much", 0.001, 1e6, &fault->value, problem);
@@ -277,7 +283,7 @@ static enum error read_value(struct clause *clause, unsigned int bit, struct fau
         fault->value = 1;
         return OK;
     case WITH:
-        return read_poison(clause, fault, problem);
+        return read_with(clause, fault, problem);
     default:
         return read_from(clause, fault, problem);
     }

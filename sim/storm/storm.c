@@ -155,6 +155,10 @@ static struct play *play_new(uint64_t seed, FILE *trace, struct storm *storm)
     world_init(&play->world, &options);
     play->world.trace_file = trace;
     play->world.has_list = plan->options.limits.quarantines;
+    play->world.check.trains_well = true;
+    for (uint32_t k = 0; k < plan->faults_count; k++)
+        if (plan->faults[k].kind == FAULT_POISON)
+            play->world.check.trains_well = false;
     play->world.user = play;
     play->world.on_user = on_user;
     build(play);

@@ -152,7 +152,7 @@ static double median(double *values, uint64_t count)
 static void print_faults(const struct tally *tally)
 {
     (void)printf("seeds with");
-    for (int kind = 0; kind < FAULT_KINDS; kind++)
+    for (int kind = 0; kind < FAULT_RUIN; kind++)
         (void)printf("%s %s %" PRIu64,
                      kind == 0       ? ""
                      : kind % 5 == 0 ? ",\n          "

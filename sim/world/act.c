@@ -156,6 +156,7 @@ static void step_begins(struct world *world, uint32_t i)
     struct world_node *at = &world->nodes[i];
     at->stepping = true;
     sim_learner_step(&at->sim_learner);
+    world_watch_step(world, i);
     event_queue_put(&world->event_queue, world_now_ns(world) + at->step_ns, WORLD_STEP, i,
                     at->incarnation, 0);
 }
@@ -280,13 +281,15 @@ static bool is_slander(const struct world *world, const struct note *note)
     return false;
 }
 
-static void note(struct world *world, uint32_t i, const struct note *note)
+void world_note(struct world *world, uint32_t i, const struct note *note)
 {
     struct world_node *at = &world->nodes[i];
     at->notes[note->kind]++;
     at->last[note->kind] = *note;
     if ((note->kind == NOTE_DIGEST || is_slander(world, note)) && !world->check.outsiders_lie)
         check_fail(&world->check, "3: node %u: %.150s", i, note->text);
+    if (note->kind == NOTE_TRAINING && note->level >= LEVEL_WARNING && world->check.trains_well)
+        check_fail(&world->check, "12: node %u: %.150s", i, note->text);
     if (world->on_note)
         world->on_note(world->user, i, note);
 }
@@ -361,7 +364,7 @@ static void act(struct world *world, uint32_t i, const struct action *action)
         save_part(world, i);
         break;
     case ACTION_NOTE:
-        note(world, i, &action->note);
+        world_note(world, i, &action->note);
         break;
     case ACTION_RESTART:
         at->starts_again = true;

@@ -231,6 +231,7 @@ void world_start(struct world *world, uint32_t i)
     world->wire.parties[i].paused_ns = 0;
     at->born_ns = world_now_ns(world);
     prepare(world, i);
+    world_training_begins(at);
     arena_init(&at->arena, node_arena_bytes(&at->options));
     at->node = node_new(&at->arena, &at->options, world_now_ns(world));
     check_started(world, i);

@@ -91,6 +91,8 @@ void world_kill_in(struct world *world, uint32_t i, uint32_t actions, bool silen
 void world_poison(struct world *world, uint32_t i, enum poison poison, double value,
                   uint64_t common);
 void world_cure(struct world *world, uint32_t i, enum poison poison);
+/* Its training is ruined in this way, until it is started again. */
+void world_ruin(struct world *world, uint32_t i, enum ruin ruin, double value, uint64_t seed);
 void world_pause(struct world *world, uint32_t i, uint64_t until_ns);
 /* Training ends everywhere; nobody leaves. */
 void world_rest(struct world *world);

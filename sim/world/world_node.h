@@ -4,6 +4,7 @@
 
 #include "node/inspect.h"
 #include "training/batch_size.h"
+#include "training/guard.h"
 #include "world/sim_disk.h"
 #include "world/sim_learner.h"
 
@@ -56,6 +57,8 @@ struct world_node {
     bool starts_again;            /* it has asked to */
     bool finished;                /* it has left, as it was told to */
     uint64_t finished_ns;         /* when */
+    struct guard guard;           /* of its training */
+    double ruined_rate;           /* a fault makes its learning rate so many times what it is */
     uint64_t steps;               /* since it was started */
     uint64_t applied;             /* updates that its learner has applied since then */
     uint64_t moved_on;            /* of these, those with outer momentum */

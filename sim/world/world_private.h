@@ -1,4 +1,5 @@
-/* The inside of the world: world.c (parties, births, the loop), act.c (what nodes ask for).
+/* The inside of the world: world.c (parties, births, the loop), act.c (what nodes ask for),
+ * training.c (the guard).
  * Nobody else includes this. */
 #ifndef HEARSAY_SIM_WORLD_WORLD_PRIVATE_H
 #define HEARSAY_SIM_WORLD_WORLD_PRIVATE_H
@@ -15,5 +16,10 @@ void world_on_step(struct world *world, uint32_t i); /* its local step is over *
 void world_on_save(struct world *world, uint32_t i); /* a part of a checkpoint is written */
 void world_size_step(struct world_node *at);         /* by the batch of its learner */
 void world_drop_orders(struct world_node *at);
+void world_note(struct world *world, uint32_t i, const struct note *note); /* node i says it */
+
+/* training.c */
+void world_training_begins(struct world_node *at);
+void world_watch_step(struct world *world, uint32_t i);
 
 #endif

@@ -172,9 +172,9 @@ static void a_model_that_guesses_without_a_gradient_is_dead(void **state)
     const struct vitals alive = {.weight_norm = 9, .gradient_norm = 1, .input_norm = 0.1};
     const struct vitals dead = {.weight_norm = 9, .gradient_norm = 1, .input_norm = 0};
     (void)state;
-    learn(50, 2.3);
+    learn(20, 2.3);
     assert_false(guard_wants_vitals(&guard));
-    learn(50, 2.3);
+    learn(5, 2.3);
     assert_true(guard_wants_vitals(&guard));
     note(guard_on_vitals(&guard, &alive));
     assert_int_equal(found_count, 0);

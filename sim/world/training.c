@@ -1,0 +1,90 @@
+/* Training in a simulated node: the guard that watches it, and faults that ruin it. */
+#include <stdlib.h>
+
+#include "base/memory.h"
+#include "training/shuffle_labels.h"
+#include "world/world_private.h"
+
+#define SILENT (-100.0f) /* a bias that no sample outweighs */
+
+void world_training_begins(struct world_node *at)
+{
+    const struct learner *learner = at->sim_learner.learner;
+    const bool can_step = learner && learner_can_step(learner);
+    guard_init(&at->guard, can_step ? vitals_classes(learner) : 0);
+    at->ruined_rate = 1;
+}
+
+static void scale_rate(struct world_node *at)
+{
+    learner_scale_rate(at->sim_learner.learner, at->ruined_rate * guard_rate_factor(&at->guard));
+}
+
+static void on_guard_event(struct world *world, uint32_t i, enum guard_event event)
+{
+    struct world_node *at = &world->nodes[i];
+    struct note note = {.at_ns = world_now_ns(world), .kind = NOTE_TRAINING};
+    if (event == GUARD_NOTHING)
+        return;
+    note.level = event == GUARD_RECOVERED ? LEVEL_INFO : LEVEL_WARNING;
+    guard_text(&at->guard, event, note.at_ns, NULL, true, note.text);
+    if (event == GUARD_SLOWED)
+        scale_rate(at);
+    world_note(world, i, &note);
+}
+
+void world_watch_step(struct world *world, uint32_t i)
+{
+    struct world_node *at = &world->nodes[i];
+    struct learner *learner = at->sim_learner.learner;
+    struct vitals vitals;
+    if (!learner)
+        return;
+    const double loss_sum = learner_losses(learner);
+    on_guard_event(world, i,
+                   guard_on_steps(&at->guard, world_now_ns(world), 1, at->step_samples, loss_sum));
+    if (!guard_wants_vitals(&at->guard))
+        return;
+    vitals_of(learner, &vitals);
+    on_guard_event(world, i, guard_on_vitals(&at->guard, &vitals));
+}
+
+/* The first layer that has biases, if it is not the last. */
+static void silence_layer(struct sim_learner *sim_learner, const struct model *model)
+{
+    float *weights = memory_new(sim_learner_parameters(sim_learner), sizeof *weights);
+    sim_learner_read_weights(sim_learner, weights);
+    for (int i = 0; i < model_tensors(model); i++) {
+        const struct tensor tensor = model_tensor(model, i);
+        if (tensor.rank > 1 || tensor.is_output)
+            continue;
+        for (size_t k = 0; k < tensor_entries(&tensor); k++)
+            weights[tensor.offset + k] = SILENT;
+        break;
+    }
+    sim_learner_write_weights(sim_learner, weights);
+    free(weights);
+}
+
+void world_ruin(struct world *world, uint32_t i, enum ruin ruin, double value, uint64_t seed)
+{
+    struct world_node *at = &world->nodes[i];
+    struct learner *learner = at->sim_learner.learner;
+    if (!learner || !at->node)
+        return;
+    switch (ruin) {
+    case RUIN_RATE:
+        at->ruined_rate = value;
+        scale_rate(at);
+        return;
+    case RUIN_LABELS:
+        learner_shuffle_labels(learner, seed);
+        return;
+    case RUIN_LAYER:
+        silence_layer(&at->sim_learner, learner_model(learner));
+        return;
+    case RUINS:
+        break;
+    }
+    check_failed(__FILE__, __LINE__, "every ruin has its way");
+}
