@@ -11,8 +11,11 @@
 #define GUESSED_STEPS 25   /* in a row, between two looks */
 #define OUTLIER       10   /* times the average and 1: a larger loss, or none, counts as this */
 #define WORSE_TIMES   2    /* evaluations in a row */
+#define WORSE_STEPS   50   /* from the first of them on */
 #define CHANGES_SIDES 0.05 /* of the samples, between two evaluations of nearly equal models */
 #define DEVIATIONS    3    /* of the score of a small test set */
+#define USUAL_FALLS   3    /* times the usual fall from one evaluation to the next */
+#define FALLS_KEPT    0.1  /* of each in their moving average */
 
 void guard_init(struct guard *guard, uint32_t classes)
 {
@@ -119,14 +122,31 @@ bool guard_is_better(const struct evaluation *evaluation, const struct evaluatio
                                       : evaluation->loss < than->loss;
 }
 
-/* The score of a few samples varies without anything being wrong. */
-static bool is_below(const struct evaluation *evaluation, const struct evaluation *best)
+/* By how much it is worse: of accuracy, in its units; of a loss, as a part of it. */
+static double fall(const struct evaluation *from, const struct evaluation *to)
 {
-    if (!is_by_accuracy(evaluation))
-        return !(evaluation->loss <= (1 + GUARD_WORSE_LOSS) * best->loss);
+    const double by = is_by_accuracy(to) ? evaluation_accuracy(from) - evaluation_accuracy(to)
+                                         : to->loss / from->loss - 1;
+    return isnan(by) ? INFINITY : by;
+}
+
+/* The score of a few samples varies without anything being wrong, and so does that of a base that
+ * has just begun to learn. */
+static bool is_below(const struct guard *guard, const struct evaluation *evaluation)
+{
     const double chance = DEVIATIONS * sqrt(2 * CHANGES_SIDES / evaluation->samples);
-    return !(evaluation_accuracy(evaluation) >=
-             evaluation_accuracy(best) - fmax(GUARD_WORSE_ACCURACY, chance));
+    const double least =
+        is_by_accuracy(evaluation) ? fmax(GUARD_WORSE_ACCURACY, chance) : GUARD_WORSE_LOSS;
+    return fall(&guard->best, evaluation) > fmax(least, USUAL_FALLS * guard->usual_fall);
+}
+
+/* Root mean square, so that a fall now and then counts. */
+static void measure_fall(struct guard *guard, const struct evaluation *evaluation)
+{
+    const double by = guard->last.samples ? fmin(fmax(fall(&guard->last, evaluation), 0), 1) : 0;
+    const double square = guard->usual_fall * guard->usual_fall;
+    guard->usual_fall = sqrt(square + FALLS_KEPT * (by * by - square));
+    guard->last = *evaluation;
 }
 
 enum guard_event guard_on_evaluation(struct guard *guard, uint64_t now_ns,
@@ -134,17 +154,20 @@ enum guard_event guard_on_evaluation(struct guard *guard, uint64_t now_ns,
 {
     if (evaluation->samples == 0)
         return GUARD_NOTHING;
-    guard->last = *evaluation;
     if (guard_is_better(evaluation, &guard->best)) {
         guard->best = *evaluation;
         guard->best_ns = now_ns;
     }
-    guard->below = is_below(evaluation, &guard->best) ? guard->below + 1 : 0;
+    guard->below = is_below(guard, evaluation) ? guard->below + 1 : 0;
+    if (guard->below == 1)
+        guard->below_steps = guard->steps;
+    measure_fall(guard, evaluation);
     if (guard->is_worse && guard->below == 0) {
         guard->is_worse = false;
         return GUARD_RECOVERED;
     }
-    if (guard->is_worse || guard->below < WORSE_TIMES)
+    if (guard->is_worse || guard->below < WORSE_TIMES ||
+        guard->steps < guard->below_steps + WORSE_STEPS)
         return GUARD_NOTHING;
     guard->is_worse = true;
     return GUARD_WORSE;

@@ -11,8 +11,9 @@
  *   SLOWED  loss > GUARD_SLOWS · minimum + GUARD_RISES_BY for GUARD_FAR_STEPS steps: the rate is
  *           halved, again after GUARD_AGAIN_STEPS more of such steps, GUARD_HALVINGS times at most
  *   DEAD    the loss is that of guessing, and no gradient reaches a layer before the last
- *   WORSE   two evaluations in a row are below the best one by GUARD_WORSE_ACCURACY, or by
- *           GUARD_WORSE_LOSS of its loss where sequences or numbers are predicted
+ *   WORSE   two evaluations in a row, 50 steps apart, are below the best one by
+ *           GUARD_WORSE_ACCURACY, or by GUARD_WORSE_LOSS of its loss where sequences or numbers are
+ * predicted; and by more than scores usually fall from one evaluation to the next
  *
  * Each state is reported when it begins, and RECOVERED when it ends. The guard complements defaults
  * that bound the weights and does not replace them: some collapses give no notice.
@@ -72,6 +73,8 @@ struct guard {
     struct evaluation best; /* samples 0: none yet */
     uint64_t best_ns;       /* when the best was measured */
     uint32_t below;         /* evaluations in a row that were clearly below it */
+    uint64_t below_steps;   /* steps at the first of these */
+    double usual_fall;      /* how far scores fall, root mean square, lately; rises count as 0 */
     bool is_worse;          /* WORSE was reported and is not over */
 
     struct vitals vitals; /* as of the last look; weight_norm NAN: none yet */

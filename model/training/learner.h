@@ -85,10 +85,9 @@ void learner_scale_rate(struct learner *learner, double factor);
 void learner_set_batch(struct learner *learner, uint32_t batch);
 uint32_t learner_batch(const struct learner *learner);
 
-/* Sets how many samples the swarm has learned in all, which schedules of the learning rate count,
- * so that all nodes slow down together and a node that joins is where the others are. Publications
- * set it, too; in between it counts this learner's own samples. It never falls, and lags by what
- * all learn between two publications (tests/world/test_rate_schedule.c). */
+/* Sets how many samples the swarm has learned, which schedules of the learning rate count: all
+ * nodes slow down together. Publications set it as well; in between it counts this learner's own
+ * samples. It never falls, and lags by a publication (tests/world/test_rate_schedule.c). */
 void learner_follow(struct learner *learner, uint64_t swarm_samples);
 uint64_t learner_swarm_samples(const struct learner *learner);
 

@@ -12,8 +12,7 @@
 
 enum step { BEGIN, TURN, BACK, STALL, END };
 
-/* A fault, and its state. */
-struct injection {
+struct injection {          /* a fault, and its state */
     struct fault fault;     /* with times of the world */
     struct rng rng;         /* draws for this fault alone */
     struct node_set struck; /* the nodes that it struck */
@@ -49,7 +48,7 @@ static void put(struct fault_injector *injector, const struct injection *injecti
     world_put(injector->world, at_ns, EVENT_TAG << 32 | number, (uint64_t)step << 32 | node);
 }
 
-/* When it is over; NEVER_NS: not before fault_injector_end. */
+/* NEVER_NS: not before fault_injector_end. */
 static uint64_t over_ns(const struct fault *fault)
 {
     if (fault->to_ns > fault->from_ns)
@@ -153,7 +152,7 @@ static void duplicate(struct fault_injector *injector, uint32_t i)
         world_start(injector->world, twin);
 }
 
-/* An operator has noticed: the copy is killed, the original, refused by others since, restarted. */
+/* An operator kills the copy, and restarts the original, which the others refused since. */
 static void end_duplicate(struct fault_injector *injector, uint32_t i)
 {
     struct world *world = injector->world;
@@ -225,9 +224,8 @@ static void extend_until(uint64_t *until_ns, uint64_t to_ns)
         *until_ns = to_ns;
 }
 
-/* Extend a pause or a deaf period by a slice. A process that was killed and restarted meanwhile is
- * no longer paused, and is left alone. A nanosecond more lets the next slice begin before this
- * ends. */
+/* Extends a pause or a deaf period by a slice; a nanosecond more lets the next slice begin before
+ * this ends. A process that was restarted meanwhile is no longer paused. */
 static void extend(struct fault_injector *injector, struct injection *injection)
 {
     const uint64_t over = over_ns(&injection->fault), next_ns = now_ns(injector) + SLICE_NS;

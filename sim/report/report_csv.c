@@ -21,9 +21,9 @@ static void write_count(FILE *out, uint64_t value)
 /* Median and maximum over all nodes. */
 static void write_spread(FILE *out, const struct outcome *outcome, uint32_t at, enum figure figure)
 {
-    double values[OUTCOME_CURVES_MAX];
+    double values[SCENARIO_CURVES_MAX];
     const uint32_t nodes = outcome->node_moments ? outcome->scenario->nodes_count : 0;
-    CHECK(nodes <= OUTCOME_CURVES_MAX);
+    CHECK(nodes <= SCENARIO_CURVES_MAX);
     for (uint32_t i = 0; i < nodes; i++)
         values[i] = report_figure(outcome, at, i, figure);
     write_real(out, report_quantile(values, nodes, 0.5));

@@ -284,7 +284,7 @@ static void put_fact_without_curves(json_t *story)
 {
     char text[96];
     (void)snprintf(text, sizeof text, "none of single nodes: they are kept for up to %d nodes",
-                   OUTCOME_CURVES_MAX);
+                   SCENARIO_CURVES_MAX);
     story_fact(story, "curves", text);
 }
 

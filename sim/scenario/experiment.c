@@ -95,6 +95,7 @@ enum error experiment_open(struct experiment *experiment, const struct scenario 
     *experiment = (struct experiment){
         .scenario = scenario, .backend = backend_cpu(1), .begin_cpu_s = sim_learner_cpu_s()};
     arena_init(&experiment->arena, ARENA_BYTES);
+    guard_init(&experiment->guard, 0);
     if (scenario->made_up)
         return OK;
     struct dataset test = {0};
@@ -207,6 +208,20 @@ static void enter(struct moment *moment, const struct evaluation *evaluation)
     moment->loss = evaluation->loss;
 }
 
+static void watch_base(struct experiment *experiment, struct outcome *outcome, uint64_t at_ns,
+                       const struct evaluation *evaluation)
+{
+    char text[GUARD_TEXT_BYTES];
+    const struct scenario *scenario = experiment->scenario;
+    const uint64_t samples = outcome->moments[outcome->moments_count - 1].samples;
+    experiment->guard.steps = samples / scenario->nodes_count / experiment->batch;
+    const enum guard_event event = guard_on_evaluation(&experiment->guard, at_ns, evaluation);
+    if (event != GUARD_WORSE)
+        return;
+    guard_text(&experiment->guard, event, at_ns, NULL, true, text);
+    outcome_alarm(outcome, (double)at_ns * 1e-9, "the base", text);
+}
+
 void experiment_evaluate(struct experiment *experiment, struct outcome *outcome, uint64_t at_ns,
                          const float *host_weights)
 {
@@ -216,8 +231,9 @@ void experiment_evaluate(struct experiment *experiment, struct outcome *outcome,
     const bool is_end = at_ns == experiment->scenario->span_ns;
     const struct evaluation evaluation = experiment_mark(
         experiment, host_weights, is_end ? 0 : experiment->scenario->evaluate_samples);
-    experiment->last = evaluation;
     enter(&outcome->moments[outcome->moments_count - 1], &evaluation);
+    if (!is_end) /* the last one is on other samples */
+        watch_base(experiment, outcome, at_ns, &evaluation);
 }
 
 void experiment_show(const struct experiment *experiment, const struct outcome *outcome,

@@ -14,6 +14,7 @@
 #include "config/setup.h"
 #include "data/shards.h"
 #include "scenario/outcome.h"
+#include "training/guard.h"
 #include "world/sim_learner.h"
 
 struct experiment {
@@ -26,7 +27,7 @@ struct experiment {
     uint32_t batch;              /* the model's: of a node, or of all nodes together (ideal) */
     struct evaluator *evaluator; /* of the test set; NULL when updates are made up */
     float *weights;              /* [P], scratch memory for evaluations */
-    struct evaluation last;      /* of experiment_evaluate */
+    struct guard guard;          /* of the base that is evaluated */
     double evaluate_cpu_s;       /* processor time of evaluations so far */
     double begin_cpu_s;          /* processor time of the process at the start */
     FILE *trace;                 /* NULL: none */

@@ -39,7 +39,7 @@ static void grow(struct outcome *outcome)
     outcome->moments_max = outcome->moments_max ? 2 * outcome->moments_max : MOMENTS_FIRST;
     outcome->moments =
         memory_more(outcome->moments, outcome->moments_max, sizeof *outcome->moments);
-    if (nodes > OUTCOME_CURVES_MAX)
+    if (nodes > SCENARIO_CURVES_MAX)
         return;
     outcome->node_moments = memory_more(outcome->node_moments, (size_t)outcome->moments_max * nodes,
                                         sizeof *outcome->node_moments);

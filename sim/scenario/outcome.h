@@ -2,16 +2,13 @@
  *
  *   strategy (gossip | single | ideal | …) ─► outcome ─► report (tables, JSON, CSV, plots)
  *
- * Times are virtual seconds from the start. NAN stands for what does not exist or was not measured,
- * such as a link of the ideal cluster or an accuracy between two evaluations.
- */
+ * Times are virtual seconds from the start. NAN: does not exist, or was not measured. */
 #ifndef HEARSAY_SIM_SCENARIO_OUTCOME_H
 #define HEARSAY_SIM_SCENARIO_OUTCOME_H
 
 #include "scenario/edge.h"
 #include "scenario/scenario.h"
 
-#define OUTCOME_CURVES_MAX SCENARIO_CURVES_MAX
 /* The swarm at one moment. Counters count from the start, over all nodes. */
 struct moment {
     double at_s;
@@ -67,8 +64,7 @@ struct node_total {
     double joining_s;     /* from its first start to its first step; NAN: it made none */
 };
 
-/* The traffic from one region to another. */
-struct link_total {
+struct link_total { /* from one region to another */
     char from[SCENARIO_NAME_BYTES];
     char to[SCENARIO_NAME_BYTES];
     uint64_t bytes;
@@ -84,8 +80,7 @@ struct verdict {
     char text[192]; /* "accuracy >= 0.88 by 120 s: 0.8912 at 95 s, after 12.3 MB" */
 };
 
-/* Utilisation of a link with a limited rate: a node's uplink or downlink in the second half of
- * training, or the link between two regions over all of it. */
+/* Utilisation of a limited link: of a node in the second half of training, else over all of it. */
 struct link_use {
     char name[2 * SCENARIO_NAME_BYTES + 16]; /* "desk/1 up", "west > east" */
     double use;
@@ -130,20 +125,22 @@ struct outcome {
 
 /* Counters 0, measurements NAN, nodes named. The scenario must outlive the outcome. */
 void outcome_init(struct outcome *outcome, const struct scenario *scenario);
-/* A moment at at_s, not before the last: counters 0, measurements NAN. */
+/* A moment not before the last: counters 0, measurements NAN. */
 struct moment *outcome_add(struct outcome *outcome, double at_s);
-/* The nodes at the last moment: [nodes], or NULL. */
-struct node_moment *outcome_nodes(struct outcome *outcome);
+struct node_moment *
+outcome_nodes(struct outcome *outcome); /* at the last moment: [nodes]; or NULL */
 /* All links with a limit, busiest first; the caller frees them. */
 struct link_use *outcome_uses(const struct outcome *outcome, uint32_t *count);
-/* Fill the verdicts. */
-void outcome_judge(struct outcome *outcome);
+void outcome_judge(struct outcome *outcome); /* fills the verdicts */
 
-/* An expectation needs the accuracy of every node at that time (METRIC_ACCURACY_OF_ALL). */
+/* A guard warns; who: the node, or "the base". */
+void outcome_alarm(struct outcome *outcome, double at_s, const char *who, const char *text);
+
+/* METRIC_ACCURACY_OF_ALL needs the accuracy of every node at that time. */
 bool outcome_wants_nodes(const struct scenario *scenario, uint64_t at_ns);
 
-/* is_stopped: it was interrupted, so no expectation is judged, and none met. span_s: virtual
- * seconds of training that were played. is_met: every expectation holds and no invariant broke. */
+/* is_stopped: it was interrupted, so no expectation is met. span_s: virtual seconds of training
+ * that were played. is_met: every expectation holds and no invariant broke. */
 bool outcome_is_stopped(const struct outcome *outcome);
 double outcome_span_s(const struct outcome *outcome);
 bool outcome_is_met(const struct outcome *outcome);

@@ -215,3 +215,12 @@ bool outcome_wants_nodes(const struct scenario *scenario, uint64_t at_ns)
     }
     return false;
 }
+
+void outcome_alarm(struct outcome *outcome, double at_s, const char *who, const char *text)
+{
+    if (outcome->alarms++ > 0)
+        return;
+    outcome->alarm_s = at_s;
+    (void)snprintf(outcome->alarm_text, sizeof outcome->alarm_text, "%s at %.1f s: %s", who, at_s,
+                   text);
+}

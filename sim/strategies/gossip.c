@@ -26,7 +26,6 @@ struct gossip {
     struct path paths[SCENARIO_REGIONS_MAX][SCENARIO_REGIONS_MAX]; /* [from][to] */
     struct fault_injector *injector;
     struct health health;
-    struct guard guard;                   /* of the base that is evaluated */
     uint32_t twin_of[SCENARIO_TWINS_MAX]; /* whose identity each spare node has */
     struct lifetime *lifetimes;           /* [nodes] */
     struct node_stats at_half;            /* sums over all nodes at half time */
@@ -159,25 +158,14 @@ static void build(struct gossip *gossip)
     health_init(&gossip->health, &gossip->world, gossip->injector, scenario->nodes_count);
 }
 
-/* who: the node that warns, or the base. */
-static void on_alarm(struct gossip *gossip, const char *who, const char *text)
-{
-    struct outcome *outcome = gossip->outcome;
-    const double at_s = (double)ns_of(gossip) * 1e-9;
-    if (outcome->alarms++ > 0)
-        return;
-    outcome->alarm_s = at_s;
-    (void)snprintf(outcome->alarm_text, sizeof outcome->alarm_text, "%s at %.1f s: %s", who, at_s,
-                   text);
-}
-
 static void on_note(void *self, uint32_t i, const struct note *note)
 {
     struct gossip *gossip = self;
     health_on_note(&gossip->health, i, note);
     if (note->kind == NOTE_TRAINING && note->level >= LEVEL_WARNING &&
         i < gossip->experiment->scenario->nodes_count)
-        on_alarm(gossip, gossip->outcome->nodes[i].name, note->text);
+        outcome_alarm(gossip->outcome, (double)ns_of(gossip) * 1e-9, gossip->outcome->nodes[i].name,
+                      note->text);
 }
 
 static void on_user(void *self, uint64_t subject, uint64_t amount)
@@ -316,22 +304,6 @@ static uint64_t most_known(const struct gossip *gossip, struct moment *moment)
     return most;
 }
 
-/* The base that was just evaluated; the last evaluation is on other samples than those before. */
-static void watch_base(struct gossip *gossip)
-{
-    const struct experiment *experiment = gossip->experiment;
-    const struct evaluation *evaluation = &experiment->last;
-    char text[GUARD_TEXT_BYTES];
-    const uint64_t now_ns = world_now_ns(&gossip->world);
-    if (ns_of(gossip) >= experiment->scenario->span_ns)
-        return;
-    const enum guard_event event = guard_on_evaluation(&gossip->guard, now_ns, evaluation);
-    if (event != GUARD_WORSE)
-        return;
-    guard_text(&gossip->guard, event, now_ns, NULL, true, text);
-    on_alarm(gossip, "the base", text);
-}
-
 static void measure(struct gossip *gossip, double span_s)
 {
     const struct scenario *scenario = gossip->experiment->scenario;
@@ -360,7 +332,6 @@ static void measure(struct gossip *gossip, double span_s)
     if (base) {
         moment->distance = distance_now(gossip);
         experiment_evaluate(gossip->experiment, gossip->outcome, ns_of(gossip), base);
-        watch_base(gossip);
     }
     if (base && nodes && outcome_wants_nodes(scenario, ns_of(gossip)))
         measure_accuracies(gossip, nodes);
@@ -490,7 +461,6 @@ const float *gossip_play(struct experiment *experiment, struct outcome *outcome)
     struct gossip *gossip = memory_new(1, sizeof *gossip);
     gossip->experiment = experiment;
     gossip->outcome = outcome;
-    guard_init(&gossip->guard, 0);
     build(gossip);
     struct world *world = &gossip->world;
     world->user = gossip;

@@ -11,13 +11,14 @@ void world_training_begins(struct world_node *at)
 {
     const struct learner *learner = at->sim_learner.learner;
     const bool can_step = learner && learner_can_step(learner);
-    guard_init(&at->guard, can_step ? vitals_classes(learner) : 0);
-    at->ruined_rate = 1;
+    guard_init(&at->watched.guard, can_step ? vitals_classes(learner) : 0);
+    at->watched.ruined_rate = 1;
 }
 
 static void scale_rate(struct world_node *at)
 {
-    learner_scale_rate(at->sim_learner.learner, at->ruined_rate * guard_rate_factor(&at->guard));
+    learner_scale_rate(at->sim_learner.learner,
+                       at->watched.ruined_rate * guard_rate_factor(&at->watched.guard));
 }
 
 static void on_guard_event(struct world *world, uint32_t i, enum guard_event event)
@@ -27,7 +28,7 @@ static void on_guard_event(struct world *world, uint32_t i, enum guard_event eve
     if (event == GUARD_NOTHING)
         return;
     note.level = event == GUARD_RECOVERED ? LEVEL_INFO : LEVEL_WARNING;
-    guard_text(&at->guard, event, note.at_ns, NULL, true, note.text);
+    guard_text(&at->watched.guard, event, note.at_ns, NULL, true, note.text);
     if (event == GUARD_SLOWED)
         scale_rate(at);
     world_note(world, i, &note);
@@ -41,12 +42,13 @@ void world_watch_step(struct world *world, uint32_t i)
     if (!learner)
         return;
     const double loss_sum = learner_losses(learner);
-    on_guard_event(world, i,
-                   guard_on_steps(&at->guard, world_now_ns(world), 1, at->step_samples, loss_sum));
-    if (!guard_wants_vitals(&at->guard))
+    on_guard_event(
+        world, i,
+        guard_on_steps(&at->watched.guard, world_now_ns(world), 1, at->step_samples, loss_sum));
+    if (!guard_wants_vitals(&at->watched.guard))
         return;
     vitals_of(learner, &vitals);
-    on_guard_event(world, i, guard_on_vitals(&at->guard, &vitals));
+    on_guard_event(world, i, guard_on_vitals(&at->watched.guard, &vitals));
 }
 
 /* The first layer that has biases, if it is not the last. */
@@ -74,7 +76,7 @@ void world_ruin(struct world *world, uint32_t i, enum ruin ruin, double value, u
         return;
     switch (ruin) {
     case RUIN_RATE:
-        at->ruined_rate = value;
+        at->watched.ruined_rate = value;
         scale_rate(at);
         return;
     case RUIN_LABELS:

@@ -22,6 +22,11 @@ struct outsider {
 struct poisoner;      /* poisoner.h */
 struct waiting_order; /* for the learner (act.c) */
 
+struct watched {
+    struct guard guard; /* of training */
+    double ruined_rate; /* a fault makes the learning rate so many times what it is */
+};
+
 struct world_node {
     struct node *node;              /* NULL: not running */
     struct arena arena;             /* of the node */
@@ -57,8 +62,7 @@ struct world_node {
     bool starts_again;            /* it has asked to */
     bool finished;                /* it has left, as it was told to */
     uint64_t finished_ns;         /* when */
-    struct guard guard;           /* of its training */
-    double ruined_rate;           /* a fault makes its learning rate so many times what it is */
+    struct watched watched;       /* training, since it was started */
     uint64_t steps;               /* since it was started */
     uint64_t applied;             /* updates that its learner has applied since then */
     uint64_t moved_on;            /* of these, those with outer momentum */

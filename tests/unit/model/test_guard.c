@@ -48,6 +48,7 @@ static void evaluate(uint32_t correct, uint32_t of, double loss)
 {
     const struct evaluation evaluation = {.samples = of, .correct = correct, .loss = loss};
     now_ns += 60 * SECOND_NS;
+    guard.steps += 100;
     note(guard_on_evaluation(&guard, now_ns, &evaluation));
 }
 
@@ -218,6 +219,24 @@ static void a_base_below_its_best_twice_is_worse(void **state)
     assert_int_equal(found[1], GUARD_RECOVERED);
 }
 
+/* As in a swarm that has just begun to learn, at a high rate. */
+static void a_score_that_always_varies_is_no_event_and_a_collapse_is(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 20; i++)
+        evaluate(i % 4 < 2 ? 1500 : 1420, 2000, 0.8);
+    for (uint32_t i = 0; i < found_count; i++)
+        found[i] = GUARD_NOTHING; /* of the first of them nobody can know */
+    found_count = 0;
+    for (int i = 0; i < 20; i++)
+        evaluate(i % 4 < 2 ? 1500 : 1420, 2000, 0.8);
+    assert_int_equal(found_count, 0);
+    evaluate(200, 2000, 2.3);
+    evaluate(200, 2000, 2.3);
+    assert_int_equal(found_count, 1);
+    assert_int_equal(found[0], GUARD_WORSE);
+}
+
 static void a_small_test_set_needs_a_larger_fall(void **state)
 {
     (void)state;
@@ -243,7 +262,11 @@ static void sequences_and_numbers_are_judged_by_loss(void **state)
     assert_int_equal(found_count, 0);
     evaluation.loss = 1.55;
     note(guard_on_evaluation(&guard, 4, &evaluation));
+    guard.steps = 49;
     note(guard_on_evaluation(&guard, 5, &evaluation));
+    assert_int_equal(found_count, 0); /* a moment of many evaluations */
+    guard.steps = 50;
+    note(guard_on_evaluation(&guard, 6, &evaluation));
     assert_int_equal(found_count, 1);
     assert_non_null(strstr(text(GUARD_WORSE), "has a loss of 1.55 on the test set"));
 }
@@ -283,6 +306,7 @@ int main(void)
         TEST(a_model_that_guesses_without_a_gradient_is_dead),
         TEST(a_model_without_a_gradient_that_does_not_guess_is_not_dead),
         TEST(a_base_below_its_best_twice_is_worse),
+        TEST(a_score_that_always_varies_is_no_event_and_a_collapse_is),
         TEST(a_small_test_set_needs_a_larger_fall),
         TEST(sequences_and_numbers_are_judged_by_loss),
         TEST(a_base_with_a_loss_that_is_no_number_is_worse_and_never_the_best),
