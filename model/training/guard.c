@@ -45,9 +45,16 @@ static void average(struct guard *guard, uint64_t now_ns, uint32_t steps, double
     guard->least_ns = now_ns;
 }
 
-static void count(uint64_t *in_a_row, bool holds, uint32_t steps)
+static void count(struct guard_row *row, uint64_t now_ns, bool holds, uint32_t steps)
 {
-    *in_a_row = holds ? *in_a_row + steps : 0;
+    if (row->steps == 0)
+        row->since_ns = now_ns;
+    row->steps = holds ? row->steps + steps : 0;
+}
+
+static bool is_long(const struct guard_row *row, uint64_t now_ns, uint64_t steps)
+{
+    return row->steps >= steps && now_ns - row->since_ns >= GUARD_SPAN_NS;
 }
 
 /* Steps above the bound before the rate is halved for the so-manieth time. */
@@ -56,10 +63,10 @@ static uint64_t steps_before(uint32_t halving)
     return GUARD_FAR_STEPS + (uint64_t)halving * GUARD_AGAIN_STEPS;
 }
 
-static bool must_slow(const struct guard *guard)
+static bool must_slow(const struct guard *guard, uint64_t now_ns)
 {
     return !guard->is_dead && guard->halvings < GUARD_HALVINGS &&
-           guard->far_steps >= steps_before(guard->halvings);
+           is_long(&guard->far, now_ns, steps_before(guard->halvings));
 }
 
 static bool has_recovered(struct guard *guard)
@@ -76,15 +83,15 @@ enum guard_event guard_on_steps(struct guard *guard, uint64_t now_ns, uint32_t s
     if (steps == 0 || samples == 0 || loss_sum == 0) /* 0: a script did not say its loss */
         return GUARD_NOTHING;
     average(guard, now_ns, steps, loss_sum / (double)samples);
-    count(&guard->guessed_steps, guard->loss >= GUESSED_PART * guard->guessing, steps);
-    count(&guard->risen_steps, guard->loss > bound(guard, GUARD_RISES), steps);
-    count(&guard->far_steps, guard->loss > bound(guard, GUARD_SLOWS), steps);
-    if (must_slow(guard)) {
+    count(&guard->guessed, now_ns, guard->loss >= GUESSED_PART * guard->guessing, steps);
+    count(&guard->risen, now_ns, guard->loss > bound(guard, GUARD_RISES), steps);
+    count(&guard->far, now_ns, guard->loss > bound(guard, GUARD_SLOWS), steps);
+    if (must_slow(guard, now_ns)) {
         guard->halvings++;
         guard->is_rising = true;
         return GUARD_SLOWED;
     }
-    if (!guard->is_rising && !guard->is_dead && guard->risen_steps >= GUARD_RISEN_STEPS) {
+    if (!guard->is_rising && !guard->is_dead && is_long(&guard->risen, now_ns, GUARD_RISEN_STEPS)) {
         guard->is_rising = true;
         return GUARD_RISING;
     }
@@ -93,14 +100,14 @@ enum guard_event guard_on_steps(struct guard *guard, uint64_t now_ns, uint32_t s
 
 bool guard_wants_vitals(const struct guard *guard)
 {
-    return !guard->is_dead && guard->guessed_steps >= GUESSED_STEPS;
+    return !guard->is_dead && guard->guessed.steps >= GUESSED_STEPS;
 }
 
 enum guard_event guard_on_vitals(struct guard *guard, const struct vitals *vitals)
 {
     const bool was_suspect = guard_wants_vitals(guard);
     guard->vitals = *vitals;
-    guard->guessed_steps = 0;
+    guard->guessed.steps = 0;
     if (!was_suspect || vitals->input_norm != 0)
         return GUARD_NOTHING;
     guard->is_dead = true;

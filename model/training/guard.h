@@ -7,9 +7,11 @@
  * What it watches:
  *
  *   loss    exponential moving average of the training loss over GUARD_STEPS steps, and its minimum
- *   RISING  loss > GUARD_RISES · minimum + GUARD_RISES_BY for GUARD_RISEN_STEPS steps
- *   SLOWED  loss > GUARD_SLOWS · minimum + GUARD_RISES_BY for GUARD_FAR_STEPS steps: the rate is
- *           halved, again after GUARD_AGAIN_STEPS more of such steps, GUARD_HALVINGS times at most
+ *   RISING  loss > GUARD_RISES · minimum + GUARD_RISES_BY for GUARD_RISEN_STEPS steps and
+ *           GUARD_SPAN_NS
+ *   SLOWED  loss > GUARD_SLOWS · minimum + GUARD_RISES_BY for GUARD_FAR_STEPS steps and
+ *           GUARD_SPAN_NS: the rate is halved, again after GUARD_AGAIN_STEPS more of such steps,
+ *           GUARD_HALVINGS times at most
  *   DEAD    the loss is that of guessing, and no gradient reaches a layer before the last
  *   WORSE   two evaluations in a row, 50 steps apart, are below the best one by
  *           GUARD_WORSE_ACCURACY, or by GUARD_WORSE_LOSS of its loss where sequences or numbers are
@@ -39,6 +41,7 @@
 #define GUARD_FAR_STEPS      200
 #define GUARD_AGAIN_STEPS    1000
 #define GUARD_HALVINGS       6
+#define GUARD_SPAN_NS        5000000000ull /* a GPU's steps are a blink: others' progress may come */
 #define GUARD_WORSE_ACCURACY 0.02
 #define GUARD_WORSE_LOSS     0.03
 #define GUARD_TEXT_BYTES     320
@@ -53,20 +56,26 @@ enum guard_event {
     GUARD_EVENTS
 };
 
+/* Steps in a row of which something holds. */
+struct guard_row {
+    uint64_t steps;    /* so far */
+    uint64_t since_ns; /* when the first of them was made */
+};
+
 struct guard {
     double guessing; /* loss of a model that guesses, in nats: ln(classes); NAN: not known */
 
     /* Of this node's steps. */
-    double loss;            /* moving average, in nats; NAN: no step yet */
-    double least;           /* its minimum; NAN: fewer than GUARD_STEPS steps yet */
-    uint64_t least_ns;      /* when that was */
-    uint64_t steps;         /* so far */
-    uint64_t risen_steps;   /* in a row above the bound of RISING */
-    uint64_t far_steps;     /* in a row above the bound of SLOWED */
-    uint64_t guessed_steps; /* in a row at the loss of guessing */
-    uint32_t halvings;      /* of the rate */
-    bool is_rising;         /* RISING was reported and is not over */
-    bool is_dead;           /* DEAD was */
+    double loss;              /* moving average, in nats; NAN: no step yet */
+    double least;             /* its minimum; NAN: fewer than GUARD_STEPS steps yet */
+    uint64_t least_ns;        /* when that was */
+    uint64_t steps;           /* so far */
+    struct guard_row risen;   /* above the bound of RISING */
+    struct guard_row far;     /* above the bound of SLOWED */
+    struct guard_row guessed; /* at the loss of guessing */
+    uint32_t halvings;        /* of the rate */
+    bool is_rising;           /* RISING was reported and is not over */
+    bool is_dead;             /* DEAD was */
 
     /* Of the base. */
     struct evaluation last; /* samples 0: none yet */

@@ -31,8 +31,10 @@ enum metric {
     METRIC_NO_ALARM, /* no alarm: the guard of no node warns */
     METRIC_ALARM,    /* alarm by 40 s; alarm within 25 s of 60 s: the first warning of a guard comes
                         by then, and not before from_ns */
-    METRIC_STEPS_OF, /* steps of core >= 95 % from 60 s to 90 s: local steps made, of those that
-                        the group's speed allows. Falls only if a node makes its learner wait */
+    METRIC_LAST_TENTH, /* last tenth >= best tenth - 0.3 points: mean accuracy of the base over the
+                          last tenth of the evaluations, against any tenth in a row */
+    METRIC_STEPS_OF,   /* steps of core >= 95 % from 60 s to 90 s: local steps made, of those that
+                          the group's speed allows. Falls only if a node makes its learner wait */
     METRIC_PUBLISHED_BY, /* published by core >= 90 % from 60 s to 90 s: bytes of rumors, of those
                             in as long a time before. Falls if transfers take links or budget away
                           */

@@ -283,6 +283,37 @@ static struct measured measure_removed(const struct outcome *outcome)
     return measured;
 }
 
+/* The evaluations before the end, which is on other samples. Returns how many they are. */
+static uint32_t evaluations(const struct outcome *outcome, double *accuracies)
+{
+    const double end_s = seconds_of(outcome->scenario->span_ns);
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < outcome->moments_count; i++)
+        if (isfinite(outcome->moments[i].accuracy) && outcome->moments[i].at_s < end_s)
+            accuracies[count++] = outcome->moments[i].accuracy;
+    return count;
+}
+
+static struct measured measure_last_tenth(const struct outcome *outcome,
+                                          const struct expect *expect)
+{
+    double *accuracies = memory_new(outcome->moments_count + 1, sizeof *accuracies);
+    const uint32_t count = evaluations(outcome, accuracies), tenth = count / 10;
+    double best = -INFINITY, last = NAN, sum = 0;
+    for (uint32_t i = 0; tenth > 0 && i < count; i++) {
+        sum += accuracies[i] - (i >= tenth ? accuracies[i - tenth] : 0);
+        last = sum / tenth;
+        best = i + 1 >= tenth ? fmax(best, last) : best;
+    }
+    free(accuracies);
+    struct measured measured = {.value = last - best, .met = last - best >= expect->value};
+    (void)snprintf(measured.text, sizeof measured.text, "%.2f %%, and %.2f %% at best", 100 * last,
+                   100 * best);
+    if (isnan(last))
+        (void)snprintf(measured.text, sizeof measured.text, "fewer than ten evaluations");
+    return measured;
+}
+
 static struct measured measure_alarm(const struct outcome *outcome, const struct expect *expect)
 {
     const bool wants_none = expect->metric == METRIC_NO_ALARM;
@@ -376,6 +407,8 @@ static struct measured measure(const struct outcome *outcome, const struct expec
         return measure_joined(outcome, expect);
     case METRIC_REMOVED:
         return measure_removed(outcome);
+    case METRIC_LAST_TENTH:
+        return measure_last_tenth(outcome, expect);
     case METRIC_NO_ALARM:
     case METRIC_ALARM:
         return measure_alarm(outcome, expect);

@@ -33,6 +33,7 @@ static const struct form {
     [METRIC_REMOVED] = {"no healthy node removed", TIMES_NONE, "no healthy node removed"},
     [METRIC_NO_ALARM] = {"no alarm", TIMES_NONE, "no alarm"},
     [METRIC_ALARM] = {"alarm", TIMES_REACHED, "alarm within 25 s of 60 s"},
+    [METRIC_LAST_TENTH] = {"last tenth", TIMES_NONE, "last tenth >= best tenth - 0.3 points"},
     [METRIC_STEPS_OF] = {"steps of", TIMES_SPAN, "steps of GROUP >= 95 % from 60 s to 90 s"},
     [METRIC_PUBLISHED_BY] = {"published by", TIMES_SPAN,
                              "published by GROUP >= 90 % from 60 s to 90 s"},
@@ -119,6 +120,32 @@ static enum error read_relation(struct clause *clause, struct expect *expect,
                        forms[expect->metric].written);
 }
 
+/* "", "- 0.5 points" */
+static enum error read_points(struct clause *clause, struct expect *expect, struct problem *problem)
+{
+    double points = 0;
+    if (!clause_take_sign(clause, "-"))
+        return OK;
+    const enum error error =
+        clause_number(clause, "by how many points it may be less", 0, 100, &points, problem);
+    if (error != OK)
+        return error;
+    expect->value = -points / 100;
+    if (clause_take(clause, "points"))
+        return OK;
+    return clause_fail(clause, problem, "the unit is missing, such as: %s - 0.5 points",
+                       expect->metric == METRIC_LAST_TENTH ? "best tenth" : "better half");
+}
+
+/* "best tenth - 0.3 points" */
+static enum error read_tenth(struct clause *clause, struct expect *expect, struct problem *problem)
+{
+    if (clause_take(clause, "best tenth"))
+        return read_points(clause, expect, problem);
+    return clause_fail(clause, problem, "best tenth is missing; it is written: %s",
+                       forms[expect->metric].written);
+}
+
 /* "0.8", "better half", "worse half - 0.5 points" */
 static enum error read_bound(struct clause *clause, struct expect *expect, struct problem *problem)
 {
@@ -128,17 +155,7 @@ static enum error read_bound(struct clause *clause, struct expect *expect, struc
         expect->bound = BOUND_WORSE_HALF;
     else
         return clause_number(clause, "an accuracy", 0, 1, &expect->value, problem);
-    if (!clause_take_sign(clause, "-"))
-        return OK;
-    double points = 0;
-    const enum error error =
-        clause_number(clause, "what is less than that half's", 0, 100, &points, problem);
-    if (error != OK)
-        return error;
-    expect->value = -points / 100;
-    if (clause_take(clause, "points"))
-        return OK;
-    return clause_fail(clause, problem, "the unit is missing, such as: better half - 0.5 points");
+    return read_points(clause, expect, problem);
 }
 
 /* "1.1 x base", "1.15 x blocks / rate" */
@@ -164,6 +181,8 @@ static enum error read_value(struct clause *clause, struct expect *expect, struc
         return clause_number(clause, "an accuracy", 0, 1, &expect->value, problem);
     case METRIC_ACCURACY_OF_ALL:
         return read_bound(clause, expect, problem);
+    case METRIC_LAST_TENTH:
+        return read_tenth(clause, expect, problem);
     case METRIC_COPIES:
         return clause_number(clause, "copies per rumor", 0, 1000, &expect->value, problem);
     case METRIC_MEMBERS:

@@ -95,6 +95,23 @@ static void a_loss_that_doubles_is_reported_within_500_steps(void **state)
     assert_true(guard_rate_factor(&guard) == 1);
 }
 
+/* Others' progress may come in between. */
+static void steps_that_take_no_time_have_to_last_for_five_seconds(void **state)
+{
+    (void)state;
+    learn(1000, 0.1);
+    for (int i = 0; i < 4000; i++) {
+        now_ns += SECOND_NS / 1000;
+        note(guard_on_steps(&guard, now_ns, 1, BATCH, BATCH * 2.3));
+    }
+    assert_int_equal(found_count, 0);
+    for (int i = 0; i < 1100; i++) {
+        now_ns += SECOND_NS / 1000;
+        note(guard_on_steps(&guard, now_ns, 1, BATCH, BATCH * 2.3));
+    }
+    assert_int_equal(found[found_count - 1], GUARD_SLOWED);
+}
+
 static void a_collapse_halves_the_rate_and_is_reported_once_as_rising(void **state)
 {
     (void)state;
@@ -297,6 +314,7 @@ int main(void)
         TEST(a_falling_loss_is_no_finding),
         TEST(noise_about_a_small_loss_is_no_finding),
         TEST(a_loss_that_doubles_is_reported_within_500_steps),
+        TEST(steps_that_take_no_time_have_to_last_for_five_seconds),
         TEST(a_collapse_halves_the_rate_and_is_reported_once_as_rising),
         TEST(the_rate_is_halved_six_times_at_most),
         TEST(a_loss_that_falls_again_has_recovered_and_keeps_its_rate),
