@@ -196,6 +196,19 @@ class Arrays(unittest.TestCase):
                     node.settle()
             self.assertFalse(node.info().joined)  # it did not wait for the end of the call
 
+    def test_a_loss_that_rises_is_a_warning(self):
+        hearsay.handle._LOOK_S = 0.1
+        with make(self.settings('rises')) as node, self.assertLogs('hearsay', 'WARNING') as logs:
+            node.join()
+            for _ in range(500):
+                node.step(arrays(), 32, 0.1)
+            while node.status()['training']['is_well']:  # five seconds and 200 steps
+                node.step(arrays(), 32, 3.0)
+            while not logs.output:
+                node.step(arrays(), 32, 3.0)
+            self.assertEqual(node.status()['training']['state'], 'rising')
+            self.assertIn("try 0.5 of the optimizer's learning rate", logs.output[0])
+
     def test_a_child_cannot_use_it(self):
         with make(self.settings('forks')) as node:
             read, write = os.pipe()

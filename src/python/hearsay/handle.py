@@ -8,6 +8,7 @@ from __future__ import annotations
 import ctypes
 import dataclasses
 import json
+import logging
 import math
 import os
 import time
@@ -21,6 +22,9 @@ from hearsay.errors import error_of
 
 Settings = Mapping[str, Any]  # {"node.listen": "0.0.0.0:7770", "node.sandbox": False, ...}
 
+log = logging.getLogger("hearsay")
+
+_LOOK_S = 10.0  # between two looks at what the guard of training says
 _WAIT_S = 0.2  # of one call that waits: between two of them Python looks at signals
 
 
@@ -98,6 +102,8 @@ class Handle:
     ) -> None:
         """fetch and store are methods; see hearsay_options."""
         self._raised: BaseException | None = None
+        self._alarm = ""
+        self._look_s = time.monotonic() + _LOOK_S
         copies = self._callback(fetch), self._callback(store)
         config = config if config is not None else os.environ.get("HEARSAY_CONFIG")
         lines = [f"{key}={_text(value)}".encode() for key, value in (settings or {}).items()]
@@ -180,6 +186,7 @@ class Handle:
         if samples < 0:
             raise ValueError(f"a step has at least one sample, and not {samples}")
         self._check(LIBRARY.hearsay_step(self._node, samples, loss, ctypes.byref(changed)))
+        self._warn()
         return bool(changed.value)
 
     def base(self, tensors: Sequence[Tensor]) -> None:
@@ -192,6 +199,16 @@ class Handle:
 
     def extra(self) -> bytes:
         return self._grow(LIBRARY.hearsay_extra)
+
+    def _warn(self) -> None:
+        """Says once what the guard of training warns of."""
+        if time.monotonic() < self._look_s:
+            return
+        self._look_s = time.monotonic() + _LOOK_S
+        alarm = str(self.status()["training"]["alarm"] or "")
+        if alarm and alarm != self._alarm:
+            log.warning("%s", alarm)
+        self._alarm = alarm
 
     def status(self) -> dict[str, Any]:
         status: dict[str, Any] = json.loads(self._grow(LIBRARY.hearsay_status)[:-1])

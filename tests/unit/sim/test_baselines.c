@@ -36,6 +36,8 @@ static void an_ideal_cluster_is_one_machine_with_the_batches_of_all(void **state
                               "[train]\n"
                               "batch = 96\n"
                               "momentum = 0\n"
+                              "weight_decay = 0\n"
+                              "clip = 0\n"
                               "rate = 0.2\n";
     const char *seconds = "scenario.seconds=2";
     struct played ideal = play_text(strategy_free, "ideal", &seconds, 1);

@@ -94,6 +94,47 @@ static void accuracy_without_a_time_is_that_of_the_end(void **state)
     assert_verdict(true, "accuracy >= 0.8: 0.8000");
 }
 
+/* Twenty evaluations before the end, so a tenth is two of them. */
+static void the_last_tenth_is_held_against_the_best_tenth_in_a_row(void **state)
+{
+    (void)state;
+    outcome_begin();
+    story_expect(METRIC_LAST_TENTH, true, -0.003, 0, "last tenth >= best tenth - 0.3 points");
+    for (int i = 0; i < 18; i++)
+        (void)outcome_moment(0.4 * (i + 1), i == 9 || i == 10 ? 0.9 : 0.8);
+    (void)outcome_moment(8, 0.902);
+    (void)outcome_moment(9, 0.893);
+    (void)outcome_moment(10, 0.1); /* the end, on other samples */
+    assert_verdict(true, "last tenth >= best tenth - 0.3 points: 89.75 %, and 90.00 % at best");
+    judged.moments[19].accuracy = 0.891;
+    assert_verdict(false, "last tenth >= best tenth - 0.3 points: 89.65 %, and 90.00 % at best");
+}
+
+static void fewer_than_ten_evaluations_have_no_last_tenth(void **state)
+{
+    (void)state;
+    outcome_begin();
+    story_expect(METRIC_LAST_TENTH, true, -1, 0, "last tenth >= best tenth - 100 points");
+    for (int i = 0; i < 9; i++)
+        (void)outcome_moment(i + 1, 0.8);
+    assert_verdict(false, "last tenth >= best tenth - 100 points: fewer than ten evaluations");
+}
+
+static void alarms_are_expected_or_not(void **state)
+{
+    (void)state;
+    outcome_begin();
+    story_expect(METRIC_NO_ALARM, false, 0, 0, "no alarm");
+    assert_verdict(true, "no alarm: none");
+    outcome_alarm(&judged, 4, "desk/1", "the model is dead");
+    outcome_alarm(&judged, 5, "desk/2", "too");
+    assert_verdict(false, "no alarm: 2; first desk/1 at 4.0 s: the model is dead");
+    story_expect(METRIC_ALARM, false, 0, 6, "alarm by 6 s");
+    assert_verdict(true, "alarm by 6 s: 2; first desk/1 at 4.0 s: the model is dead");
+    story_scenario.expects[0].from_ns = 4000000000;
+    assert_verdict(false, "alarm by 6 s: 2; first desk/1 at 4.0 s: the model is dead");
+}
+
 static void one_version_counts_from_the_end_of_training(void **state)
 {
     (void)state;
@@ -256,6 +297,9 @@ int main(void)
         TEST(accuracy_by_a_time_counts_the_first_moment_that_has_it),
         TEST(accuracy_a_moment_too_late_is_not_met_and_the_best_before_is_told),
         TEST(accuracy_without_a_time_is_that_of_the_end),
+        TEST(the_last_tenth_is_held_against_the_best_tenth_in_a_row),
+        TEST(fewer_than_ten_evaluations_have_no_last_tenth),
+        TEST(alarms_are_expected_or_not),
         TEST(one_version_counts_from_the_end_of_training),
         TEST(copies_and_control_are_held_against_their_bounds),
         TEST(link_use_is_that_of_the_busiest_in_the_second_half_of_training),

@@ -134,7 +134,10 @@ static void each_class_of_fault_is_present_in_half_of_all_storms(void **state)
         assert_int_equal(plan.twins, of[FAULT_DUPLICATE]);
     }
     for (int kind = 0; kind < FAULT_KINDS; kind++)
-        assert_in_range(with[kind], 900, 1100);
+        if (kind == FAULT_RUIN) /* few storms have data to learn from */
+            assert_int_equal(with[kind], 0);
+        else
+            assert_in_range(with[kind], 900, 1100);
 }
 
 static void faults_name_nodes_that_exist(void **state)

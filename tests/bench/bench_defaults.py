@@ -1,0 +1,117 @@
+#!/usr/bin/env python3
+"""What does a default of training do over many passes of the data, with one node and with many?
+
+    python3 tests/bench/bench_defaults.py build/hearsay [--seeds 1] [--jobs 2] [--only mlp/4,wd]
+                                    [--nodes 1,4,16,32] [--kept FILE]
+
+Plays Fashion-MNIST in the simulator, all nodes of equal speed with a shard each: a dense net for 100
+passes over the 60,000 samples, and a convolutional one (half of lenet) for 20. Prints one line per run:
+the mean accuracy of the base over the last eighth of the evaluations (5,000 test samples), the best
+evaluation, and the end on all 10,000.
+
+Settings (SGD, rate 0.02, momentum 0.9):
+  none       neither weight decay nor clipping
+  clip       clip 1
+  clip+wd    clip 1 and weight decay 5e-4
+  default    clip 5 and weight decay 5e-4
+  cosine     the default with a rate that falls to a hundredth at the end, which is known in hindsight
+
+--only: places and settings whose names have all these parts, such as half/16,cosine. A run takes one and
+a half to three minutes of a processor. --kept FILE: what was played before is taken from there.
+"""
+import argparse
+import json
+import os
+import re
+import subprocess
+import tempfile
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+HALF = "conv 8 5x5 pad 2, relu, maxpool 2, conv 16 5x5 pad 2, relu, maxpool 2, dense 64, relu, dense 10"
+PLACES = {"mlp": ("dense 64, relu, dense 10", 100), "half": (HALF, 20)}
+IMAGES = 60000
+EVALUATIONS = 40
+DEFAULT = "clip = 5\nweight_decay = 0.0005\n"
+SETTINGS = {
+    "none": "clip = 0\nweight_decay = 0\n",
+    "clip": "clip = 1\nweight_decay = 0\n",
+    "clip+wd": "clip = 1\nweight_decay = 0.0005\n",
+    "default": DEFAULT,
+    "cosine": DEFAULT + "schedule = cosine\ndecay = 0.01\nperiod_samples = {samples}\n",
+}
+SCENARIO = """
+[scenario]
+seconds = {seconds:.3f}
+settle_s = 5
+evaluate_s = {every:.4f}
+evaluate_samples = 5000
+nodes = {nodes} home, 640 samples/s, up 20 Mbit/s, down 100 Mbit/s
+link = home home, rtt 30 ms
+[model]
+layers = {layers}
+[data]
+source = idx
+[train]
+"""
+
+
+def play(hearsay, place, nodes, setting, seed):
+    layers, passes = PLACES[place]
+    samples = passes * IMAGES
+    seconds = samples / (nodes * 640)
+    text = SCENARIO.format(seconds=seconds, every=seconds / EVALUATIONS, nodes=nodes, layers=layers)
+    text += SETTINGS[setting].format(samples=samples)
+    with tempfile.NamedTemporaryFile("w", suffix=".conf") as file:
+        file.write(text)
+        file.flush()
+        ran = subprocess.run([hearsay, "sim", file.name, "--no-report", "--only", "--seed", str(seed)],
+                             env={**os.environ, "OPENBLAS_NUM_THREADS": "1"}, text=True,
+                             capture_output=True)
+    out = ran.stdout + ran.stderr
+    marks = [float(mark) for mark in re.findall(r"^ *\d+ s +([\d.]+) %  ", out, re.M)]
+    end = re.search(r"^accuracy +([\d.]+) %", out, re.M)
+    if not marks or not end:
+        raise SystemExit(f"{place}/{nodes}, {setting}, seed {seed}: {out[-500:]}")
+    return marks, float(end[1])
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("hearsay")
+    parser.add_argument("--seeds", type=int, default=1)
+    parser.add_argument("--jobs", type=int, default=1)
+    parser.add_argument("--nodes", default="1,4,16,32")
+    parser.add_argument("--only", default="")
+    parser.add_argument("--kept")
+    options = parser.parse_args()
+    known, lock = {}, threading.Lock()
+    if options.kept and os.path.exists(options.kept):
+        with open(options.kept) as file:
+            known = {tuple(key): (marks, end) for key, marks, end in map(json.loads, file)}
+    runs = [(place, int(nodes), setting, seed) for place in PLACES
+            for nodes in options.nodes.split(",") for setting in SETTINGS
+            for seed in range(1, options.seeds + 1)
+            if all(part in f"{place}/{nodes} {setting}" for part in options.only.split(","))]
+
+    def line(run):
+        if run not in known:
+            marks, end = play(options.hearsay, *run)
+            with lock:
+                known[run] = marks, end
+                if options.kept:
+                    with open(options.kept, "a") as file:
+                        file.write(json.dumps([run, marks, end]) + "\n")
+        marks, end = known[run]
+        last = marks[-max(1, len(marks) // 8):]
+        place, nodes, setting, seed = run
+        return (f"| {place}/{nodes} | {setting} | {seed} | {sum(last) / len(last):.2f} | {max(marks):.2f} | "
+                f"{end:.2f} |")
+
+    print("| place | setting | seed | last eighth | best | end |\n|---|---|---|---|---|---|", flush=True)
+    with ThreadPoolExecutor(options.jobs) as pool:
+        for text in pool.map(line, runs):
+            print(text, flush=True)
+
+
+main()
