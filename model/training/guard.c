@@ -57,16 +57,10 @@ static bool is_long(const struct guard_row *row, uint64_t now_ns, uint64_t steps
     return row->steps >= steps && now_ns - row->since_ns >= GUARD_SPAN_NS;
 }
 
-/* Steps above the bound before the rate is halved for the so-manieth time. */
-static uint64_t steps_before(uint32_t halving)
-{
-    return GUARD_FAR_STEPS + (uint64_t)halving * GUARD_AGAIN_STEPS;
-}
-
 static bool must_slow(const struct guard *guard, uint64_t now_ns)
 {
     return !guard->is_dead && guard->halvings < GUARD_HALVINGS &&
-           is_long(&guard->far, now_ns, steps_before(guard->halvings));
+           is_long(&guard->far, now_ns, guard->halvings ? GUARD_AGAIN_STEPS : GUARD_FAR_STEPS);
 }
 
 static bool has_recovered(struct guard *guard)
@@ -88,6 +82,7 @@ enum guard_event guard_on_steps(struct guard *guard, uint64_t now_ns, uint32_t s
     count(&guard->far, now_ns, guard->loss > bound(guard, GUARD_SLOWS), steps);
     if (must_slow(guard, now_ns)) {
         guard->halvings++;
+        guard->far.steps = 0; /* the lower rate gets its time */
         guard->is_rising = true;
         return GUARD_SLOWED;
     }

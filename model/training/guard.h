@@ -65,7 +65,7 @@ struct guard_row {
 struct guard {
     double guessing; /* loss of a model that guesses, in nats: ln(classes); NAN: not known */
 
-    /* Of this node's steps. */
+    /* This node's steps. */
     double loss;              /* moving average, in nats; NAN: no step yet */
     double least;             /* its minimum; NAN: fewer than GUARD_STEPS steps yet */
     uint64_t least_ns;        /* when that was */
@@ -77,7 +77,7 @@ struct guard {
     bool is_rising;           /* RISING was reported and is not over */
     bool is_dead;             /* DEAD was */
 
-    /* Of the base. */
+    /* Evaluations of the base. */
     struct evaluation last; /* samples 0: none yet */
     struct evaluation best; /* samples 0: none yet */
     uint64_t best_ns;       /* when the best was measured */

@@ -12,7 +12,7 @@
 
 void config_resolve(struct config *config);
 
-/* What it chooses: Muon for sequences and SGD otherwise, and a rate that suits the optimizer. */
+/* The choices: Muon for sequences and SGD otherwise, and a rate that suits the optimizer. */
 enum optimizer_kind config_usual_optimizer(const struct config *config);
 double config_usual_rate(enum optimizer_kind kind);
 

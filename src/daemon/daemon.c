@@ -61,7 +61,7 @@ static uint64_t next_evaluation(const struct daemon *daemon, uint64_t now_ns, ui
     return every_s > 0 ? now_ns + (every_ns > least_ns ? every_ns : least_ns) : UINT64_MAX;
 }
 
-/* What to evaluate when the node leaves: nobody waits long for it. */
+/* Chooses what to evaluate when the node leaves: nobody waits long for it. */
 static enum final_evaluation final_evaluation(const struct daemon *daemon)
 {
     const struct setup *setup = &daemon->host.setup;

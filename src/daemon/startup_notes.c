@@ -26,6 +26,25 @@ static void say_who(struct event_log *report, uint64_t now_ns, const struct conf
     event_log_note(report, &note);
 }
 
+/* What `auto` has come to, of keys that the configuration decides. */
+static void say_training(struct event_log *report, uint64_t now_ns, const struct config *config,
+                         const struct setup *setup)
+{
+    static const char *const names[] = {[OPTIMIZER_SGD] = "sgd",
+                                        [OPTIMIZER_ADAM] = "adam",
+                                        [OPTIMIZER_LAMB] = "lamb",
+                                        [OPTIMIZER_MUON] = "muon"};
+    const struct config_train *train = &config->train;
+    char text[200];
+    CHECK(train->optimizer < OPTIMIZER_AUTO);
+    if (!learner_can_step(setup->learner)) /* a script steps, or nobody */
+        return;
+    (void)snprintf(
+        text, sizeof text, "learns with %s: rate %.4g, momentum %.4g, weight decay %.4g, clip %.4g",
+        names[train->optimizer], train->rate, train->momentum, train->weight_decay, train->clip);
+    event_log_say(report, now_ns, NOTE_TRAINING, LEVEL_INFO, text);
+}
+
 void startup_notes_say(struct event_log *report, uint64_t now_ns, const struct config *config,
                        const struct setup *setup, const struct node_options *options)
 {
@@ -37,6 +56,7 @@ void startup_notes_say(struct event_log *report, uint64_t now_ns, const struct c
         model_print(setup->model, stderr);
     (void)snprintf(text, sizeof text, "computes on %s", setup->device);
     event_log_say(report, now_ns, NOTE_DEVICE, LEVEL_INFO, text);
+    say_training(report, now_ns, config, setup);
 }
 
 void startup_notes_sandbox(struct event_log *report, uint64_t now_ns, const struct config *config,

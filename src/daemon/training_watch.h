@@ -1,4 +1,4 @@
-/* What the learner reports of itself: its loss, evaluations of the base, and where its time went.
+/* Keeps the reports of the learner: its loss, evaluations of the base, and where its time went.
  *
  *   steps, evaluations, vitals ─► guard (training/guard.h) ─► a note with the remedy, a halved rate
  *   a checkpoint is due ─► evaluation ─► is the base that is saved the best one? (best_base.h)

@@ -152,14 +152,11 @@ static enum error set_usual(struct swarm_options *options, const char *const *us
     return error;
 }
 
-/* Language models: nanoGPT's for a CPU. */
+/* Language models: nanoGPT's batch and warm-up for a CPU, and the optimizer of sequences. */
 static enum error set_for_text(struct swarm_options *options, struct problem *problem)
 {
-    static const char *const usual[] = {"train.optimizer=adam",   "train.rate=0.001",
-                                        "train.momentum=0.9",     "train.beta2=0.99",
-                                        "train.batch=12",         "train.clip=1",
-                                        "train.weight_decay=0.1", "train.warmup_samples=1200",
-                                        "train.nesterov=no"};
+    static const char *const usual[] = {"train.momentum=0.9", "train.beta2=0.99", "train.batch=12",
+                                        "train.warmup_samples=1200", "train.nesterov=no"};
     return set_usual(options, usual, sizeof usual / sizeof usual[0], problem);
 }
 

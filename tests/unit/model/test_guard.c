@@ -110,6 +110,7 @@ static void steps_that_take_no_time_have_to_last_for_five_seconds(void **state)
         note(guard_on_steps(&guard, now_ns, 1, BATCH, BATCH * 2.3));
     }
     assert_int_equal(found[found_count - 1], GUARD_SLOWED);
+    assert_int_equal(guard.halvings, 1); /* the lower rate gets its own thousand steps */
 }
 
 static void a_collapse_halves_the_rate_and_is_reported_once_as_rising(void **state)
@@ -165,7 +166,7 @@ static void single_losses_that_are_no_numbers_are_no_finding_and_many_are(void *
     assert_true(isfinite(guard.loss));
 }
 
-/* Of a script. */
+/* A script may minimise what it likes. */
 static void a_loss_below_zero_is_held_against_its_size(void **state)
 {
     (void)state;
