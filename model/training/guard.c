@@ -10,8 +10,7 @@
 #define GUESSED_PART  0.8  /* of the loss of guessing: vitals are looked at */
 #define GUESSED_STEPS 25   /* in a row, between two looks */
 #define OUTLIER       10   /* times the average and 1: a larger loss, or none, counts as this */
-#define WORSE_TIMES   2    /* evaluations in a row */
-#define WORSE_STEPS   50   /* from the first of them on */
+#define WORSE_STEPS   50   /* between two evaluations that are below the best one */
 #define CHANGES_SIDES 0.05 /* of the samples, between two evaluations of nearly equal models */
 #define DEVIATIONS    3    /* of the score of a small test set */
 #define USUAL_FALLS   3    /* times the usual fall from one evaluation to the next */
@@ -160,16 +159,16 @@ enum guard_event guard_on_evaluation(struct guard *guard, uint64_t now_ns,
         guard->best = *evaluation;
         guard->best_ns = now_ns;
     }
-    guard->below = is_below(guard, evaluation) ? guard->below + 1 : 0;
-    if (guard->below == 1)
+    const bool was_below = guard->is_below;
+    guard->is_below = is_below(guard, evaluation);
+    if (!was_below)
         guard->below_steps = guard->steps;
     measure_fall(guard, evaluation);
-    if (guard->is_worse && guard->below == 0) {
+    if (guard->is_worse && !guard->is_below) {
         guard->is_worse = false;
         return GUARD_RECOVERED;
     }
-    if (guard->is_worse || guard->below < WORSE_TIMES ||
-        guard->steps < guard->below_steps + WORSE_STEPS)
+    if (guard->is_worse || !guard->is_below || guard->steps < guard->below_steps + WORSE_STEPS)
         return GUARD_NOTHING;
     guard->is_worse = true;
     return GUARD_WORSE;

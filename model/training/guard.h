@@ -81,8 +81,8 @@ struct guard {
     struct evaluation last; /* samples 0: none yet */
     struct evaluation best; /* samples 0: none yet */
     uint64_t best_ns;       /* when the best was measured */
-    uint32_t below;         /* evaluations in a row that were clearly below it */
-    uint64_t below_steps;   /* steps at the first of these */
+    bool is_below;          /* the last evaluation was clearly below it */
+    uint64_t below_steps;   /* steps when evaluations began to be */
     double usual_fall;      /* how far scores fall, root mean square, lately; rises count as 0 */
     bool is_worse;          /* WORSE was reported and is not over */
 
