@@ -59,8 +59,8 @@ bool learner_can_step(const struct learner *learner);
 /* Makes one step and returns its samples. A GPU may still be computing the last few steps. */
 uint32_t learner_step(struct learner *learner);
 
-/* Of a learner without a model: its weights, which the caller moves; the same in places of the
- * caller's (replica.h); and that a step of so many samples was made. */
+/* For a learner without a model: its weights, which the caller moves; the same in places of the
+ * caller's (replica.h); and the count of samples of a step that the caller made. */
 float *learner_weights(struct learner *learner);
 void learner_place_weights(struct learner *learner, struct weights places);
 void learner_count(struct learner *learner, uint64_t samples);

@@ -32,7 +32,7 @@ void optimizer_step_set(struct optimizer_step *step, const struct optimizer *opt
                         const struct model *model, uint64_t samples, uint64_t number,
                         uint32_t parts);
 
-/* All rates of the step become so many times what they are; statistics follow as before. */
+/* Multiplies all learning rates of the step; statistics follow as before. */
 void optimizer_step_scale(struct optimizer_step *step, float factor);
 
 /* Moves weights[P] by gradients[P], which may be overwritten. step, weights, gradients and

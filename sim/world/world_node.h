@@ -24,7 +24,7 @@ struct waiting_order; /* for the learner (act.c) */
 
 struct watched {
     struct guard guard; /* of training */
-    double ruined_rate; /* a fault makes the learning rate so many times what it is */
+    double ruined_rate; /* factor that a fault puts on the learning rate; 1: none does */
 };
 
 struct world_node {

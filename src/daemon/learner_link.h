@@ -40,7 +40,7 @@ struct learner_link_options {
 enum learner_event_kind {
     LEARNER_STEPPED,   /* steps, samples, batch, loss_sum, spent */
     LEARNER_ANSWERED,  /* answer */
-    LEARNER_RELAPSED,  /* relapses: it diverged, and began anew */
+    LEARNER_RELAPSED,  /* relapses: it diverged, and was reset to the base */
     LEARNER_EVALUATED, /* evaluation, took_ns */
     LEARNER_LOOKED     /* vitals */
 };

@@ -21,7 +21,7 @@ struct shutdown {
     uint8_t *history;                     /* [node_history_max], scratch */
     struct event_log *report;             /* where the outcome is written */
     const struct evaluation *score;       /* of this base, if it is the best one; or NULL */
-    enum final_evaluation evaluates;      /* the saved base, on so much of the test set */
+    enum final_evaluation evaluates;      /* the part of the test set that scores the saved base */
 };
 
 /* Nothing is saved: its peers have another swarm, model or protocol; the operator has put it out;
@@ -36,8 +36,7 @@ struct shutdown {
 void shutdown_apply(struct node *node, const struct executor *executor, struct event_log *report);
 /* Saves what the next incarnation goes on from. FAILED: nothing new is saved. */
 enum error shutdown_save(struct node *node, struct saver *saver, struct learner *learner,
-                         const struct evaluation *score,
-                         struct problem *problem) MUST_USE;
+                         const struct evaluation *score, struct problem *problem) MUST_USE;
 
 /* Says so, and what to do; returns the exit code. */
 int shutdown_shut_out(const struct reach *reach);

@@ -10,7 +10,7 @@
 #define EVALUATIONS_PART                                                                           \
     100 /* an evaluation for a checkpoint takes 1 / this of the time at most                       \
          */
-#define SCORE_NS_MAX 60000000000ull /* a base may have moved on for so long since its score */
+#define SCORE_NS_MAX 60000000000ull /* a score is too old for the base after this */
 
 void training_watch_init(struct training_watch *watch, const struct training_watch_options *options,
                          uint64_t now_ns)
@@ -28,7 +28,6 @@ void training_watch_init(struct training_watch *watch, const struct training_wat
         event_log_say(options->report, now_ns, NOTE_RESUMED, LEVEL_WARNING, problem.text);
 }
 
-/* What is not known without a test set, or of a script's steps, is left out. */
 void training_watch_begin(struct training_watch *watch, const struct config *config,
                           const struct setup *setup, struct event_log *report,
                           struct learner_link *link)
@@ -195,7 +194,7 @@ static json_t *best_json(const struct training_watch *watch, uint64_t now_ns)
     return object;
 }
 
-/* What the guard sees; null is what is not known yet. */
+/* The guard's state; null: not known yet. */
 static json_t *training_json(const struct training_watch *watch, uint64_t now_ns)
 {
     const struct guard *guard = &watch->guard;

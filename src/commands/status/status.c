@@ -134,7 +134,7 @@ static void print_alone(FILE *out, const json_t *page)
     print_folded(out, reason);
 }
 
-/* What the guard of training warns of. */
+/* The last warning of the guard of training. */
 static void print_alarm(FILE *out, const json_t *page)
 {
     const json_t *training = json_object_get(page, "training");
