@@ -12,16 +12,16 @@
  *   SLOWED  loss > GUARD_SLOWS · minimum + GUARD_RISES_BY for GUARD_FAR_STEPS steps and
  *           GUARD_SPAN_NS: the rate is halved, again after GUARD_AGAIN_STEPS more of such steps,
  *           GUARD_HALVINGS times at most
- *   DEAD    the loss is that of guessing, and no gradient reaches a layer before the last
+ *   DEAD    the loss is that of guessing, and no gradient reaches the first layer
  *   WORSE   two evaluations in a row, 50 steps apart, are below the best one by
- *           GUARD_WORSE_ACCURACY, or by GUARD_WORSE_LOSS of its loss where sequences or numbers are
- * predicted; and by more than scores usually fall from one evaluation to the next
+ *           GUARD_WORSE_ACCURACY, or by GUARD_WORSE_LOSS of its loss for sequences and numbers,
+ *           and by more than scores usually fall from one evaluation to the next
  *
  * Each state is reported when it begins, and RECOVERED when it ends. The guard complements defaults
  * that bound the weights and does not replace them: some collapses give no notice.
  *
  * It reads no clock: the caller passes the time. Held by tests/unit/model/test_guard.c, and by
- * scenarios with planted collapses (configs/sim-collapse-*.conf).
+ * scenarios with planted collapses (configs/sim-ruin-*.conf).
  */
 #ifndef HEARSAY_MODEL_TRAINING_GUARD_H
 #define HEARSAY_MODEL_TRAINING_GUARD_H

@@ -7,10 +7,8 @@
 #include "daemon/json_fields.h"
 #include "state/best_base.h"
 
-#define EVALUATIONS_PART                                                                           \
-    100 /* an evaluation for a checkpoint takes 1 / this of the time at most                       \
-         */
-#define SCORE_NS_MAX 60000000000ull /* a score is too old for the base after this */
+#define EVALUATIONS_PART 100            /* time between evaluations, in times that one takes */
+#define SCORE_NS_MAX     60000000000ull /* a score is too old for the base after this */
 
 void training_watch_init(struct training_watch *watch, const struct training_watch_options *options,
                          uint64_t now_ns)
@@ -62,7 +60,9 @@ static const char *where(const struct training_watch *watch, char text[static 12
         return NULL;
     if (strcmp(watch->options.folder, "state") == 0)
         return "";
-    (void)snprintf(text, 128, " --state %.100s", watch->options.folder);
+    const bool fits =
+        strlen(watch->options.folder) <= 100; /* a cut path would name another folder */
+    (void)snprintf(text, 128, " --state %.100s", fits ? watch->options.folder : "STATE_DIR");
     return text;
 }
 
