@@ -21,7 +21,8 @@
  *   12  no guard of training warns where nothing ruins training    every step
  *
  * The first violation is kept as a sentence, and the world stops there.
- * Held by tests/planted/test_planted.sh: a defect is planted against each, and must be found.
+ * Held by tests/planted/test_planted.sh: a defect is planted against each but 12, which
+ * tests/unit/sim/test_ruin.c holds, and must be found.
  */
 #ifndef HEARSAY_SIM_CHECKS_CHECK_H
 #define HEARSAY_SIM_CHECKS_CHECK_H
