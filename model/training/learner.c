@@ -101,6 +101,8 @@ struct learner *learner_new(struct arena *arena, struct backend *backend, struct
     replica_start(learner, arena);
     if (options->holds)
         replica_may_hold(&learner->replica);
+    if (options->averages)
+        base_average_init(&learner->average, arena, learner_parameters(learner));
     if (train)
         train_start(learner, arena, train);
     if (test)
@@ -359,13 +361,28 @@ uint32_t learner_tests(const struct learner *learner)
     return learner->evaluator ? evaluator_samples(learner->evaluator) : 0;
 }
 
+/* Of the weights that are set. */
+static struct evaluation score(struct learner *learner, bool all)
+{
+    return evaluator_score(learner->evaluator, all ? 0 : learner->options.test_from,
+                           all ? evaluator_samples(learner->evaluator) : learner->options.test_to);
+}
+
 struct evaluation learner_evaluate(struct learner *learner, bool all)
 {
     if (!learner->evaluator)
         return (struct evaluation){0};
     show_base(learner);
-    return evaluator_score(learner->evaluator, all ? 0 : learner->options.test_from,
-                           all ? evaluator_samples(learner->evaluator) : learner->options.test_to);
+    return score(learner, all);
+}
+
+struct evaluation learner_evaluate_average(struct learner *learner, bool all)
+{
+    const float *mean = learner_average(learner);
+    if (!learner->evaluator || !mean)
+        return (struct evaluation){0};
+    evaluator_set_part(learner->evaluator, 0, learner_parameters(learner), mean);
+    return score(learner, all);
 }
 
 void learner_free(struct learner *learner)

@@ -4,9 +4,7 @@
  *                                                                  ├─ replica: publish ─► update
  *                                        update ─► replica: apply ─┘
  *
- * Single-threaded; no sockets, no clock, no files. It does nothing between two calls: its owner
- * decides when to step, to publish and to apply.
- *
+ * Single-threaded; no sockets, no clock, no files. Its owner decides when to step, publish, apply.
  * Weights, base, gradients, momentum and samples are the learner's own; model and backend are lent.
  * Many learners in one thread may share a model and a backend, each used between the others' calls,
  * and each learns, bit for bit, as it would with its own (tests/unit/model/test_evaluator.c).
@@ -43,13 +41,13 @@ struct learner_options {
     uint32_t test_to;               /* end of those test samples */
     uint32_t density_max;           /* entries of one publication at most */
     bool holds;                     /* publications may hold something back (replica.h) */
+    bool averages;                  /* an average of the base is kept (base_average.h) */
 };
 
 struct learner;
 
-/* train and test may be NULL: no steps, no evaluation (many learners may share one evaluator).
- * Their bytes are copied to the backend; the datasets can be freed afterwards. model may be NULL,
- * with a start and neither train nor test: then somebody else steps (learner_weights). */
+/* Copies train and test to the backend; each may be NULL: no steps, no evaluation. model may be
+ * NULL with a start and neither of them: then the caller moves the weights (learner_weights). */
 struct learner *learner_new(struct arena *arena, struct backend *backend, struct model *model,
                             const struct dataset *train, const struct dataset *test,
                             const struct learner_options *options);
@@ -59,23 +57,22 @@ bool learner_can_step(const struct learner *learner);
 /* Makes one step and returns its samples. A GPU may still be computing the last few steps. */
 uint32_t learner_step(struct learner *learner);
 
-/* For a learner without a model: its weights, which the caller moves; the same in places of the
- * caller's (replica.h); and the count of samples of a step that the caller made. */
+/* Without a model: the weights, which the caller moves, here or in memory of the caller's
+ * (replica.h), and the samples of a step that the caller made. */
 float *learner_weights(struct learner *learner);
 void learner_place_weights(struct learner *learner, struct weights places);
 void learner_count(struct learner *learner, uint64_t samples);
 
-/* A step in two halves, for who does something with the gradient in between: it is computed on the
- * samples of the next step into host[P], and the weights follow host[P], bit for bit as in a whole
- * step (tests/unit/model/test_learner.c). Nothing may be called between the two but what reads.
- * Plainly: weights −= rate·host[P] with the scheduled rate alone, for who has a momentum of their
- * own; statistics follow as ever. The moments of the optimizer are of no use behind it. */
+/* A step in two halves: the gradient of the next step into host[P], and the optimizer's step along
+ * host[P], together bit for bit a whole step (tests/unit/model/test_learner.c). Between the two
+ * only functions that read may be called. learner_descend_plainly ignores the optimizer and its
+ * moments: weights −= scheduled rate · host[P]. */
 void learner_gradient(struct learner *learner, float *host);
 uint32_t learner_descend(struct learner *learner, const float *host);
 uint32_t learner_descend_plainly(struct learner *learner, const float *host);
 
-/* The sum of the samples' losses since the last call; a sequence counts its positions' mean. Waits.
- */
+/* Waits for the steps, and returns the sum of the losses of all samples since the last call; a
+ * sequence counts its positions' mean. */
 double learner_losses(struct learner *learner);
 
 /* Multiplies the scheduled rate from now on; 1 in a new or restored learner. */
@@ -85,9 +82,8 @@ void learner_scale_rate(struct learner *learner, double factor);
 void learner_set_batch(struct learner *learner, uint32_t batch);
 uint32_t learner_batch(const struct learner *learner);
 
-/* Sets how many samples the swarm has learned, which schedules of the learning rate count: all
- * nodes slow down together. Publications set it as well; in between it counts this learner's own
- * samples. It never falls, and lags by a publication (tests/world/test_rate_schedule.c). */
+/* Raises the samples that the swarm has learned, which learning-rate schedules count. Publications
+ * set the number as well, and own steps add to it (tests/world/test_rate_schedule.c). */
 void learner_follow(struct learner *learner, uint64_t swarm_samples);
 uint64_t learner_swarm_samples(const struct learner *learner);
 
@@ -109,6 +105,12 @@ void learner_apply_own(struct learner *learner, const struct update *update, flo
 uint32_t learner_tests(const struct learner *learner); /* test samples; 0: it evaluates nothing */
 /* Evaluates the base (not the weights) on the test samples of the options, or on all. */
 struct evaluation learner_evaluate(struct learner *learner, bool all);
+/* The same of the averaged base; samples 0: there is none. */
+struct evaluation learner_evaluate_average(struct learner *learner, bool all);
+/* The averaged base [P], to which publications add; NULL: none is kept, or it is empty. A saved one
+ * is set with the samples of the swarm at its last addition; without effect where none is kept. */
+const float *learner_average(const struct learner *learner);
+void learner_set_average(struct learner *learner, const float *mean, uint64_t samples);
 
 /* A device has no room for the training samples, and reads them from the host. */
 bool learner_reads_far(const struct learner *learner);
@@ -118,9 +120,8 @@ size_t learner_parameters(const struct learner *learner);
 uint64_t learner_samples(const struct learner *learner);
 
 /* As replica.h: learner_read_block may be called on another thread, also while learner_step or
- * learner_evaluate runs. The optimizer's momentum stays when weights are written.
- * The conservation of error feedback can be checked from outside, per entry and in doubles, to
- * rounding:
+ * learner_evaluate runs. The optimizer's momentum stays when weights are written. Error feedback
+ * conserves, per entry and to rounding:
  *     produced = published + (weights - QUANTUM·units) + held
  * (held: replica.h; 0 where no publication held anything back). produced grows by what each step
  * (or write) did to the weights, and with each update, published or applied, by beta of what it
@@ -136,10 +137,9 @@ void learner_read_block(const struct learner *learner, size_t first, size_t coun
 void learner_write_block(struct learner *learner, size_t first, size_t count, const int32_t *host,
                          bool keep_weights);
 
-/* Copies the whole learner, out and back: a restored one goes on bit for bit as the saved one would
- * have (tests/unit/model/test_comeback.c), except for learner_scale_rate. The state has
- * learner_moments, and holds all entries or some (state->first). A learner that was saved in parts
- * is restored with learner_replay, record by record, and then with a state of no entries. */
+/* Copies the whole learner, out and back, or the entries of the state: a restored one continues bit
+ * for bit (tests/unit/model/test_comeback.c), except for learner_scale_rate. One that was saved in
+ * parts is restored with learner_replay, record by record, and then with a state of no entries. */
 uint32_t learner_moments(const struct learner *learner); /* of its optimizer; 0: it cannot step */
 void learner_save(const struct learner *learner, struct learner_state *state);
 void learner_restore(struct learner *learner, const struct learner_state *state);

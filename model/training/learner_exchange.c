@@ -38,7 +38,19 @@ const struct update *learner_publish(struct learner *learner, const struct publi
     CHECK(update->count <= learner->options.density_max);
     if (learner->replica.lost > 0)
         begin_anew(learner);
+    base_average_add(&learner->average, &learner->replica, terms->swarm_samples);
     return update;
+}
+
+const float *learner_average(const struct learner *learner)
+{
+    return learner->average.samples > 0 ? learner->average.mean : NULL;
+}
+
+void learner_set_average(struct learner *learner, const float *mean, uint64_t samples)
+{
+    if (learner->average.mean)
+        base_average_set(&learner->average, mean, learner_parameters(learner), samples);
 }
 
 const struct learner_relapses *learner_relapses(const struct learner *learner)
@@ -123,7 +135,14 @@ void learner_read_block(const struct learner *learner, size_t first, size_t coun
 void learner_write_block(struct learner *learner, size_t first, size_t count, const int32_t *host,
                          bool keep_weights)
 {
+    base_average_clear(&learner->average);
     replica_write_block(&learner->replica, first, count, host, keep_weights);
+}
+
+static void save_average(const struct base_average *average, struct learner_state *state)
+{
+    memcpy(state->average, average->mean + state->first, state->parameters * sizeof(float));
+    state->average_samples = average->samples;
 }
 
 void learner_save(const struct learner *learner, struct learner_state *state)
@@ -141,6 +160,9 @@ void learner_save(const struct learner *learner, struct learner_state *state)
     state->at = learner->batch.at;
     state->batch = learner->size;
     state->random_walk = 0;
+    state->average_samples = 0;
+    if (state->average && learner_average(learner))
+        save_average(&learner->average, state);
 }
 
 static void restore_entries(struct learner *learner, const struct learner_state *state)

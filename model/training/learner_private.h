@@ -2,6 +2,7 @@
 #ifndef HEARSAY_MODEL_TRAINING_LEARNER_PRIVATE_H
 #define HEARSAY_MODEL_TRAINING_LEARNER_PRIVATE_H
 
+#include "training/base_average.h"
 #include "training/gradients.h"
 #include "training/helpers.h"
 #include "training/learner.h"
@@ -14,6 +15,7 @@ struct learner {
     uint64_t samples;               /* learned here */
     uint64_t swarm_samples;         /* learned by all, as far as is known */
     struct learner_relapses relapses;
+    struct base_average average; /* of the base; without memory: none is kept */
 
     /* For training; all 0 without training samples. */
     struct gradients gradients;         /* of this device */

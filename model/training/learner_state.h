@@ -4,6 +4,8 @@
  *   learner ── save: copies only ──► learner_state ──► snapshot.h, checkpoint.h
  *   learner ◄─────── restore ─────── learner_state ◄──
  *
+ * The averaged base travels with it, and is kept in a file of its own (base_average.h).
+ *
  * What it was made with (model, data, options) is not in it: that must be the same again. A random
  * walk (random_walk_learner.h) has a state of the same kind, without moments and batches. Held by
  * tests/unit/model/test_comeback.c.
@@ -30,6 +32,8 @@ struct learner_state {
     uint32_t at;                        /* place of the next sample in its epoch */
     uint32_t batch;                     /* samples of a step; 0: not known */
     uint64_t random_walk;               /* generator of a random walk; 0 for a learner */
+    float *average; /* [P] for the averaged base, with memory of its own; NULL: not wanted */
+    uint64_t average_samples; /* of the swarm, at its last addition; 0: there is no average */
 };
 
 /* Bytes of the two vectors and the moments, for one allocation. */

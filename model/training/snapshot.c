@@ -52,6 +52,16 @@ void snapshot_queue_init(struct snapshot_queue *queue, struct arena *arena, size
     atomic_init(&queue->part_is_out, false);
 }
 
+size_t snapshot_average_bytes(size_t part_parameters)
+{
+    return part_parameters * sizeof(float) + 64;
+}
+
+void snapshot_take_average(struct snapshot_queue *queue, struct arena *arena)
+{
+    queue->part.average = arena_take(arena, queue->part_parameters, sizeof(float));
+}
+
 /* The learner's side. */
 
 static bool is_under_way(const struct snapshot_queue *queue)

@@ -75,6 +75,10 @@ size_t snapshot_queue_bytes(size_t part_parameters, uint32_t moments, size_t ent
 void snapshot_queue_init(struct snapshot_queue *queue, struct arena *arena, size_t parameters,
                          size_t part_parameters, uint32_t moments, size_t entries);
 
+/* Parts have the averaged base, too (learner_state.h); what that takes of the arena. */
+size_t snapshot_average_bytes(size_t part_parameters);
+void snapshot_take_average(struct snapshot_queue *queue, struct arena *arena);
+
 /* The learner's side. */
 
 /* Takes the part that begins with this entry: the first one begins a snapshot, each other one

@@ -14,7 +14,7 @@
 #define DEFAULT_LENGTH 64
 #define THREADS_MAX    256
 #define PASSES_MAX     100000
-#define BYTES_EACH     24 /* of a parameter: weights, base, base at last publish, gradient, moments */
+#define BYTES_EACH     28 /* of a parameter: weights, gradient, 2 moments, 3 for the base */
 
 static const char usage[] =
     "hearsay model [options] LINE|NAME|DIR: the layers of a model as a table\n"

@@ -47,7 +47,8 @@ struct config_node {
     double grace_s, save_s;      /* longest wait when leaving; between checkpoints, 0: at the end */
     uint32_t older_bases;        /* kept beside the newest, to begin again from */
     char log[CONFIG_PATH_BYTES]; /* file of notes; "": none; "-": standard output */
-    bool verbose, sandbox, quarantine, answers, best_base; /* switches: configs/node.conf */
+    bool best_base, averaged_base;              /* files beside the saved base */
+    bool verbose, sandbox, quarantine, answers; /* switches: configs/node.conf */
 };
 
 struct config_model {
@@ -84,8 +85,7 @@ struct config_train {
     bool recompute;                /* what residuals have inside, on the way back */
     enum optimizer_kind optimizer; /* how gradients move weights */
     double rate;                   /* learning rate at the start */
-    double momentum;               /* beta1 of AdamW */
-    double beta2;                  /* of AdamW */
+    double momentum, beta2;        /* of AdamW; momentum is its beta1 */
     bool nesterov;                 /* Nesterov momentum, for SGD */
     double weight_decay;           /* decoupled for AdamW */
     double clip;                   /* length of the gradients at most; 0: no limit */

@@ -103,6 +103,8 @@ uint32_t setup_density_max(const struct config *config, size_t parameters);
 
 /* May publications hold back a part of what they leave (model/exchange/replica.h)? */
 bool setup_holds(const struct config *config);
+/* Is an average of the base kept (model/training/base_average.h)? */
+bool setup_averages(const struct config *config);
 
 /* All that follows from the configuration and the size of the model; keys, model and digest are the
  * caller's. */

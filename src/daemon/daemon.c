@@ -84,7 +84,7 @@ static void on_event(void *self, uint64_t now_ns, const struct learner_event *ev
         sd_notify_stopping(&daemon->sd_notify); /* it leaves */
         return;
     }
-    event_log_evaluated(&daemon->host.report, now_ns, &event->evaluation);
+    event_log_evaluated(&daemon->host.report, now_ns, &event->evaluation, &event->averaged);
     daemon->evaluate_ns = next_evaluation(daemon, now_ns, event->took_ns);
     if (event->evaluation.samples > 0)
         daemon->sample_ns = event->took_ns / event->evaluation.samples;

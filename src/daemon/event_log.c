@@ -280,16 +280,36 @@ static void put_evaluation(json_t *line, const struct evaluation *evaluation)
     put_real(line, "loss", evaluation->loss);
 }
 
+static void say_averaged(const struct evaluation *averaged)
+{
+    if (averaged->samples > 0 && averaged->is_regression)
+        (void)fprintf(stderr, "; averaged: R² %.4f", evaluation_r2(averaged));
+    else if (averaged->samples > 0)
+        (void)fprintf(stderr, "; averaged: accuracy %.2f %%, loss %.4f",
+                      100 * evaluation_accuracy(averaged), averaged->loss);
+}
+
+static void put_averaged(json_t *line, const struct evaluation *averaged)
+{
+    json_t *object = averaged->samples > 0 ? json_object() : NULL;
+    if (!object)
+        return;
+    put_evaluation(object, averaged);
+    CHECK(json_object_set_new(line, "averaged", object) == 0);
+}
+
 void event_log_evaluated(struct event_log *report, uint64_t now_ns,
-                         const struct evaluation *evaluation)
+                         const struct evaluation *evaluation, const struct evaluation *averaged)
 {
     (void)fprintf(stderr, "%9.3f the base: ", seconds_since(report, now_ns));
     say_evaluation(evaluation);
+    say_averaged(averaged);
     (void)fputc('\n', stderr);
     if (!report->log)
         return;
     json_t *line = line_begin(report, now_ns, note_kind_name(NOTE_EVALUATED));
     put_evaluation(line, evaluation);
+    put_averaged(line, averaged);
     line_end(report, line);
 }
 
@@ -302,6 +322,7 @@ void event_log_final(struct event_log *report, uint64_t now_ns, const struct fin
     if (final->evaluation.samples) {
         (void)fputs("; ", stderr);
         say_evaluation(&final->evaluation);
+        say_averaged(&final->averaged);
     }
     (void)fputc('\n', stderr);
     if (!report->log)
@@ -310,6 +331,7 @@ void event_log_final(struct event_log *report, uint64_t now_ns, const struct fin
     put_text(line, "id", final->id);
     put_stats(line, &final->stats);
     put_evaluation(line, &final->evaluation);
+    put_averaged(line, &final->averaged);
     put_digest(line, "base_digest", final->learner_digest);
     put_text(line, "version", final->version);
     put_number(line, "parameters", final->parameters);

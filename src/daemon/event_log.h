@@ -58,13 +58,14 @@ void event_log_relapsed(struct event_log *report, uint64_t now_ns,
                         const struct learner_relapses *relapses, bool is_last);
 
 void event_log_evaluated(struct event_log *report, uint64_t now_ns,
-                         const struct evaluation *evaluation);
+                         const struct evaluation *evaluation, const struct evaluation *averaged);
 
 /* The end of the run. */
 struct final {
     char id[2 * ID_BYTES + 1];    /* of the node */
     struct node_stats stats;      /* at the end */
     struct evaluation evaluation; /* of the base, on all test samples; samples 0: none was made */
+    struct evaluation averaged;   /* the same of the averaged base */
     uint64_t learner_digest;      /* computed from the base itself */
     const char *version;          /* of the base, as text */
     uint64_t parameters;          /* of the model */

@@ -6,6 +6,7 @@
 #include "base/memory.h"
 #include "daemon/listen.h"
 #include "daemon/startup_notes.h"
+#include "state/averaged_base.h"
 #include "state/disk.h"
 #include "state/incarnation.h"
 #include "state/saver.h"
@@ -342,6 +343,9 @@ static enum error resume(struct host *host, struct problem *problem)
         error = OK;
     else if (error == OK)
         error = state_dir_check_history(folder, options, problem);
+    if (error == OK && averaged_base_load(folder, host->setup.learner, problem) != OK)
+        event_log_say(&host->report, transport_now_ns(), NOTE_RESUMED, LEVEL_WARNING,
+                      problem->text);
     options->digest = learner_digest(host->setup.learner);
     options->kept.swarm_samples = learner_swarm_samples(host->setup.learner);
     return error == OK ? incarnation_begin(disk_real(), folder, incarnation_wall_ms(),

@@ -41,7 +41,7 @@ enum learner_event_kind {
     LEARNER_STEPPED,   /* steps, samples, batch, loss_sum, spent */
     LEARNER_ANSWERED,  /* answer */
     LEARNER_RELAPSED,  /* relapses: it diverged, and was reset to the base */
-    LEARNER_EVALUATED, /* evaluation, took_ns */
+    LEARNER_EVALUATED, /* evaluation, averaged, took_ns */
     LEARNER_LOOKED     /* vitals */
 };
 
@@ -54,7 +54,8 @@ struct learner_event {
     struct time_spent spent; /* since the last such event */
     struct answer answer;    /* to an order; what it points to is good until the next such order */
     struct evaluation evaluation;
-    uint64_t took_ns; /* of the evaluation */
+    struct evaluation averaged; /* of the averaged base; samples 0: there is none */
+    uint64_t took_ns;           /* of both evaluations */
     struct learner_relapses relapses;
     struct vitals vitals;
 };

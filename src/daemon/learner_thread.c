@@ -69,6 +69,7 @@ static void evaluate(struct learner_thread *thread)
     const uint64_t from_ns = learner_link_now_ns();
     struct learner_event evaluated = {.kind = LEARNER_EVALUATED,
                                       .evaluation = learner_evaluate(thread->learner, false)};
+    evaluated.averaged = learner_evaluate_average(thread->learner, false);
     evaluated.took_ns = learner_link_now_ns() - from_ns;
     learner_link_say(&thread->link, &evaluated);
 }

@@ -9,6 +9,7 @@
 #include "node/admission.h"
 #include "node/broadcast/history.h"
 #include "socket/transport.h"
+#include "state/averaged_base.h"
 #include "state/base_version.h"
 #include "state/safetensors.h"
 
@@ -49,6 +50,9 @@ static enum error save_all(const struct shutdown *closing, struct problem *probl
     export_path(path, closing->config->node.state_dir);
     if (error == OK)
         (void)fprintf(stderr, "hearsay: saved the base as %s\n", path);
+    averaged_base_path(path, closing->config->node.state_dir);
+    if (error == OK && learner_average(closing->setup->learner))
+        (void)fprintf(stderr, "hearsay: saved its running mean as %s\n", path);
     return error;
 }
 
@@ -76,6 +80,13 @@ int shutdown_shut_out(const struct reach *reach)
     return SHUTDOWN_SHUT_OUT;
 }
 
+static void evaluate_final(const struct shutdown *closing, struct final *final)
+{
+    const bool all = closing->evaluates == FINAL_ALL;
+    final->evaluation = learner_evaluate(closing->setup->learner, all);
+    final->averaged = learner_evaluate_average(closing->setup->learner, all);
+}
+
 int shutdown_run(const struct shutdown *closing)
 {
     struct rusage usage;
@@ -98,8 +109,7 @@ int shutdown_run(const struct shutdown *closing)
     if (code != 0)
         (void)fprintf(stderr, "hearsay: %s\n", problem.text);
     if (closing->evaluates != FINAL_NONE)
-        final.evaluation =
-            learner_evaluate(closing->setup->learner, closing->evaluates == FINAL_ALL);
+        evaluate_final(closing, &final);
     (void)getrusage(RUSAGE_SELF, &usage);
     final.rss_bytes_max = (uint64_t)usage.ru_maxrss * 1024;
     id_hex(final.id, closing->setup->keys->identity.id);

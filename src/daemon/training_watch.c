@@ -115,6 +115,7 @@ void training_watch_on_evaluation(struct training_watch *watch, uint64_t now_ns,
     CHECK(event->kind == LEARNER_EVALUATED);
     watch->evaluated_ns = now_ns;
     watch->evaluation_ns = event->took_ns;
+    watch->averaged = event->averaged;
     on_guard_event(watch, now_ns, guard_on_evaluation(&watch->guard, now_ns, &event->evaluation));
     if (watch->stepped_ns > 0)
         look(watch);
@@ -161,18 +162,16 @@ double training_watch_on_second(struct training_watch *watch)
     return watch->loss;
 }
 
-static json_t *evaluation_json(const struct training_watch *watch, uint64_t now_ns)
+/* NULL: there is no evaluation. */
+static json_t *evaluation_json(const struct evaluation *evaluation, double age_s)
 {
-    const struct evaluation *evaluation = &watch->guard.last;
-    json_t *object = json_object();
-    if (evaluation->samples == 0) {
-        json_decref(object);
+    if (evaluation->samples == 0)
         return NULL;
-    }
+    json_t *object = json_object();
     json_put(object, "loss", json_real(evaluation->loss));
     json_put(object, "accuracy", json_real(evaluation_accuracy(evaluation)));
     json_put(object, "samples", json_integer((json_int_t)evaluation->samples));
-    json_put(object, "age_s", json_real(json_seconds_since(now_ns, watch->evaluated_ns)));
+    json_put(object, "age_s", json_real(age_s));
     return object;
 }
 
@@ -238,13 +237,15 @@ static json_t *steps_json(const struct time_spent *spent)
 
 void training_watch_put(const struct training_watch *watch, json_t *page, uint64_t now_ns)
 {
+    const double age_s = json_seconds_since(now_ns, watch->evaluated_ns);
     json_t *spent = json_object();
     json_put(spent, "steps_s", json_real((double)watch->spent.steps_ns * 1e-9));
     json_put(spent, "exchange_s", json_real((double)watch->spent.exchange_ns * 1e-9));
     json_put(page, "loss", json_real(watch->loss));
     json_put(page, "last_step_age_s",
              watch->stepped_ns ? json_real(json_seconds_since(now_ns, watch->stepped_ns)) : NULL);
-    json_put(page, "evaluation", evaluation_json(watch, now_ns));
+    json_put(page, "evaluation", evaluation_json(&watch->guard.last, age_s));
+    json_put(page, "averaged", evaluation_json(&watch->averaged, age_s));
     json_put(page, "training", training_json(watch, now_ns));
     json_put(page, "spent", spent);
     json_put(page, "step_seconds", steps_json(&watch->spent));

@@ -38,6 +38,7 @@ struct training_watch {
     bool is_looking;              /* vitals were asked for */
     uint64_t evaluated_ns;        /* when the base was last evaluated; 0: it was not */
     uint64_t evaluation_ns;       /* how long that took */
+    struct evaluation averaged;   /* of the averaged base, then; samples 0: there was none */
     struct evaluation kept;       /* of the best base on disk; samples 0: there is none */
 };
 

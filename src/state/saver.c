@@ -9,6 +9,7 @@
 #include "base/arena.h"
 #include "base/memory.h"
 #include "base/thread.h"
+#include "state/averaged_base.h"
 #include "state/incarnation.h"
 #include "state/older_bases.h"
 
@@ -31,6 +32,8 @@ struct saver {
     pthread_cond_t moved;    /* a record, room for one, or a verdict has come */
     _Atomic(int) verdict;    /* an enum verdict: the loop's to set, once in a save */
     int32_t *units;          /* [P]: the base as it was written; the thread's */
+    float *mean;             /* [P]: the averaged base; the thread's; NULL: no part had it */
+    bool lacks_mean;         /* a part did not have it; the thread's */
     atomic_bool has_ended;   /* set by the thread: it has a result */
     struct evaluation score; /* of the base, if it becomes the best one; samples 0: it does not */
     struct saver_result result; /* how the save has ended */
@@ -38,7 +41,10 @@ struct saver {
 
 static size_t queue_bytes(const struct saver_options *options)
 {
-    return snapshot_queue_bytes(options->part_parameters, options->moments, options->entries);
+    const size_t average_bytes =
+        options->averages ? snapshot_average_bytes(options->part_parameters) : 0;
+    return snapshot_queue_bytes(options->part_parameters, options->moments, options->entries) +
+           average_bytes;
 }
 
 size_t saver_queue_bytes(const struct saver_options *options)
@@ -48,7 +54,7 @@ size_t saver_queue_bytes(const struct saver_options *options)
 
 size_t saver_base_bytes(const struct saver_options *options)
 {
-    return options->parameters * sizeof(int32_t);
+    return options->parameters * (sizeof(int32_t) + (options->averages ? sizeof(float) : 0));
 }
 
 /* Any thread's: whoever sleeps is to look again. */
@@ -65,9 +71,12 @@ struct saver *saver_new(const struct saver_options *options)
     struct saver *saver = memory_new(1, sizeof *saver);
     CHECK(options->wake);
     saver->options = *options;
-    arena_init(&saver->arena, queue_bytes(options));
+    saver->options.averages &= options->base.model != NULL;
+    arena_init(&saver->arena, queue_bytes(&saver->options));
     snapshot_queue_init(&saver->queue, &saver->arena, options->parameters, options->part_parameters,
                         options->moments, options->entries);
+    if (saver->options.averages)
+        snapshot_take_average(&saver->queue, &saver->arena);
     saver->queue.wake = move;
     saver->queue.waker = saver;
     saver->checkpoint.model = options->model;
@@ -127,12 +136,23 @@ bool saver_is_busy(const struct saver *saver)
 
 /* The thread. */
 
+static void keep_mean(struct saver *saver, const struct learner_state *part)
+{
+    if (!saver->mean)
+        saver->mean = memory_new(saver->options.parameters, sizeof *saver->mean);
+    memcpy(saver->mean + part->first, part->average, part->parameters * sizeof *part->average);
+}
+
 static void keep_part(struct saver *saver, const struct learner_state *part)
 {
     struct learner_state *numbers = &saver->checkpoint.state;
     memcpy(saver->units + part->first, part->base, part->parameters * sizeof *part->base);
     *numbers = *part; /* those of the last part are those of the end */
     numbers->parameters = saver->options.parameters;
+    if (part->average_samples > 0)
+        keep_mean(saver, part);
+    else
+        saver->lacks_mean = true;
 }
 
 /* The base wraps. */
@@ -201,6 +221,15 @@ static enum error keep_best(struct saver *saver, struct problem *problem)
     return error;
 }
 
+/* An average that began while the save was under way is saved with the next one. */
+static enum error save_mean(struct saver *saver, struct problem *problem)
+{
+    if (!saver->mean || saver->lacks_mean)
+        return OK;
+    return averaged_base_save(&saver->options.base, saver->options.folder, saver->mean,
+                              saver->checkpoint.state.average_samples, problem);
+}
+
 static void write_end(struct saver *saver)
 {
     struct checkpoint *checkpoint = &saver->checkpoint;
@@ -218,6 +247,8 @@ static void write_end(struct saver *saver)
                                          &result->problem);
     if (result->error == OK)
         result->error = keep_best(saver, &result->problem);
+    if (result->error == OK)
+        result->error = save_mean(saver, &result->problem);
 }
 
 static void abandon(struct saver *saver)
@@ -243,7 +274,9 @@ static void *run(void *argument)
     struct saver *saver = argument;
     give_way();
     saver->result = (struct saver_result){.error = OK};
-    saver->units = memory_new(saver_base_bytes(&saver->options), 1);
+    saver->units = memory_new(saver->options.parameters, sizeof *saver->units);
+    saver->mean = NULL;
+    saver->lacks_mean = false;
     checkpoint_begin(&saver->writer, saver->options.disk, saver->options.folder, &saver->checkpoint,
                      saver->options.part_parameters, &saver->series);
     write_records(saver);
@@ -252,6 +285,7 @@ static void *run(void *argument)
     else
         abandon(saver);
     free(saver->units);
+    free(saver->mean);
     atomic_store(&saver->has_ended, true);
     saver->options.wake(saver->options.waker);
     return NULL;

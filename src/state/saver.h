@@ -34,6 +34,7 @@ struct saver_options {
     uint32_t moments;          /* of the learner's optimizer */
     size_t part_parameters;    /* entries that are taken at once (snapshot_part_parameters) */
     size_t entries;            /* of updates that the queue has room for (snapshot.h) */
+    bool averages;             /* the averaged base is a file beside the base (averaged_base.h) */
     void (*wake)(void *waker); /* called on the saver's thread when saver_next or saver_took may
                                   have changed */
     void *waker;               /* passed to wake */
@@ -42,7 +43,7 @@ struct saver_options {
 struct saver;
 
 /* Takes the memory of the queue until it is freed, and while a save runs four bytes a parameter for
- * the exported base. */
+ * the exported base, and as many for the averaged base. */
 struct saver *saver_new(const struct saver_options *options);
 /* What saver_new takes, and what a save takes. */
 size_t saver_queue_bytes(const struct saver_options *options);
@@ -89,7 +90,7 @@ struct saver_result {
     bool has_checkpoint; /* the checkpoint is whole */
     bool is_best;        /* the base was kept as the best one, with this score: */
     struct evaluation score;
-    enum error error;       /* of the checkpoint, or of the base */
+    enum error error;       /* of the checkpoint, the base or the averaged base */
     struct problem problem; /* of that error */
 };
 

@@ -34,6 +34,9 @@ static const struct metric OF_NODE[] = {
     {"evaluation_accuracy", GAUGE, "Of the shared model, in its last evaluation; 0 to 1.",
      "evaluation.accuracy"},
     {"evaluation_age_seconds", GAUGE, "Since that evaluation.", "evaluation.age_s"},
+    {"averaged_loss", GAUGE, "Of the averaged shared model, in that evaluation.", "averaged.loss"},
+    {"averaged_accuracy", GAUGE, "Of the averaged shared model, in that evaluation; 0 to 1.",
+     "averaged.accuracy"},
     {"best_accuracy", GAUGE, "The highest of those accuracies; 0 to 1.", "training.best_accuracy"},
     {"training_well", GAUGE,
      "1; or 0: loss or score have become worse, and hearsay status says what "

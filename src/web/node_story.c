@@ -180,6 +180,8 @@ static void put_facts(json_t *story, const json_t *page)
     put_fact(story, "loss", "%.4g", number(page, "loss"));
     put_fact(story, "loss of the base", "%.4g", number(evaluation, "loss"));
     put_fact(story, "accuracy of the base", "%.2f %%", 100 * number(evaluation, "accuracy"));
+    put_fact(story, "accuracy of the averaged base", "%.2f %%",
+             100 * number(json_object_get(page, "averaged"), "accuracy"));
     put_fact(story, "best accuracy", "%.2f %%", 100 * number(best, "accuracy"));
     if (alarm[0])
         story_fact(story, "alarm", alarm);

@@ -18,6 +18,9 @@ says "$dir/page.out" '"state":"well"' || fail 'it is not well'
 leave one
 [[ -s $dir/one/base-best.safetensors ]] || fail 'there is no best base'
 ! notes one '"note":"training","level":"(warning|error)"' || fail 'it raised an alarm for nothing'
+notes one '"note":"evaluated".*"averaged":.*"accuracy":0\.' || fail 'it does not evaluate the averaged base'
+expect 0 'accuracy +[0-9.]+ %' "$hearsay" eval --state "$dir/one/base-averaged.safetensors" \
+    --set data.source=generated --set data.train_count=600 --set data.test_count=200
 expect 0 'the best is number [0-9]+, with [0-9.]+ % on the test set' "$hearsay" rewind --state "$dir/one"
 kept=$(sed -n 's/.*the best is number [0-9]*, with \([0-9.]*\) % on .*/\1/p' "$dir/said.out")
 

@@ -102,7 +102,7 @@ grep -o 'hearsay_[a-z_]*' "$deploy/board.json" alerts.yaml | sed 's/.*://' | sor
     while read -r name; do
         name=${name%_bucket}
         grep -q "^# TYPE $name " metrics.txt ||
-            [[ $name =~ ^hearsay_(alone_seconds|evaluation_.*|checkpoint_age_seconds|neighbour_.*|loss)$ ]] ||
+            [[ $name =~ ^hearsay_(alone_seconds|(evaluation|averaged)_.*|checkpoint_age_seconds|neighbour_.*|loss)$ ]] ||
             fail "board or rules ask for $name, which no node has"
     done
 python3 -m json.tool "$deploy/board.json" >/dev/null || fail 'the board is no JSON'

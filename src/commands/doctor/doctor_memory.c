@@ -54,7 +54,9 @@ static void add_host(struct parts *parts, const struct doctor *doctor)
     const struct saver_options saver =
         setup_saver_options(&doctor->config, doctor->parameters, moments_of(&doctor->config));
     add(parts, "parts of a checkpoint", (double)saver_queue_bytes(&saver));
-    add(parts, "base to be saved", (double)saver_base_bytes(&saver));
+    add(parts, "averaged base",
+        setup_averages(&doctor->config) ? (double)doctor->parameters * sizeof(float) : 0);
+    add(parts, "bases to be saved", (double)saver_base_bytes(&saver));
     add(parts, "published", setup_density_max(&doctor->config, doctor->parameters) * 5.0);
     add(parts, "orders to the learner, at most",
         (double)learner_thread_arena_bytes(

@@ -42,6 +42,7 @@ static const char *const others[] = {
     "node.save_s=60",
     "node.older_bases=9",
     "node.best_base=no",
+    "node.averaged_base=no",
     "node.log=-",
     "node.verbose=yes",
     "node.sandbox=no",

@@ -15,6 +15,7 @@
 
 #include "base/error.h"
 #include "node/broadcast/history.h"
+#include "state/averaged_base.h"
 #include "state/saver.h"
 
 #define ENTRIES    500
@@ -22,6 +23,7 @@
 #define HISTORY    HISTORY_ENTRY_BYTES
 #define LINE       "dense 8, relu, dense 10"
 #define ROUNDS_MAX 100000
+#define P_MAX      8000
 
 static struct arena arena;
 static struct backend *backend;
@@ -30,8 +32,7 @@ static struct learner *learner;
 static struct saver *saver;
 static char folder[64];
 
-static const struct publish_terms TERMS = {
-    .budget_bytes = 400, .share = 0.25, .gain = 1, .beta = 0.3};
+static struct publish_terms terms = {.budget_bytes = 400, .share = 0.25, .gain = 1, .beta = 0.3};
 
 /* Rung by the saver's thread. */
 static struct bell {
@@ -102,7 +103,8 @@ static struct learner *learner_new_of(uint64_t node)
                                             .batch = 10,
                                             .model_seed = 1,
                                             .data_node = node,
-                                            .density_max = ENTRIES};
+                                            .density_max = ENTRIES,
+                                            .averages = true};
     struct dataset train;
     struct problem problem;
     assert_int_equal(dataset_load_train(&train, &data, &problem), OK);
@@ -124,6 +126,7 @@ static struct saver *open_saver(void)
                                     .moments = learner_moments(learner),
                                     .part_parameters = PART,
                                     .entries = ENTRIES,
+                                    .averages = true,
                                     .wake = ring_bell,
                                     .waker = &bell};
     export_path(options.base.path, folder);
@@ -166,16 +169,22 @@ static int end(void **state)
     return rmdir(folder);
 }
 
+static float taken_average[P_MAX]; /* by the parts of the last save */
+
 static void take(void *self, struct learner_state *part)
 {
     learner_save(self, part);
+    assert_true(part->first + part->parameters <= P_MAX);
+    if (part->average_samples > 0)
+        memcpy(taken_average + part->first, part->average, part->parameters * sizeof(float));
 }
 
 /* As the executor does. */
 static void publish(void)
 {
-    const struct update *update = learner_publish(learner, &TERMS);
-    snapshot_note_update(saver_queue(saver), SNAPSHOT_OWN, update, (float)TERMS.beta);
+    terms.swarm_samples = learner_swarm_samples(learner);
+    const struct update *update = learner_publish(learner, &terms);
+    snapshot_note_update(saver_queue(saver), SNAPSHOT_OWN, update, (float)terms.beta);
 }
 
 /* Takes all parts as the saver asks for them, with a step and a publication between two. */
@@ -339,6 +348,68 @@ static size_t fill(void *context, uint8_t *own)
     return HISTORY;
 }
 
+static void must_have_average(uint64_t samples)
+{
+    struct problem problem;
+    struct learner *other = learner_new_of(1);
+    learner_follow(other, samples);
+    assert_int_equal(averaged_base_load(folder, other, &problem), OK);
+    assert_memory_equal(learner_average(other), learner_average(learner),
+                        learner_parameters(learner) * sizeof(float));
+    learner_free(other);
+}
+
+static void the_averaged_base_is_saved_beside_the_base(void **state)
+{
+    (void)state;
+    const int byte = 5;
+    struct problem problem;
+    begin_series();
+    for (int i = 0; i < 20; i++) {
+        (void)learner_step(learner);
+        publish();
+    }
+    assert_int_equal(saver_save(saver, learner, 1, NULL, fill, (void *)(uintptr_t)&byte, &problem),
+                     OK);
+    must_have_average(200);
+    for (int i = 0; i < 5; i++) { /* and while it learns, part by part */
+        (void)learner_step(learner);
+        publish();
+    }
+    saver_begin(saver);
+    assert_int_equal(take_all(), SAVER_WHOLE);
+    (void)end_save();
+    assert_int_equal(result_of_save().error, OK);
+    struct learner *other = learner_new_of(1);
+    learner_follow(other, learner_swarm_samples(learner));
+    assert_int_equal(averaged_base_load(folder, other, &problem), OK);
+    assert_memory_equal(learner_average(other), taken_average,
+                        learner_parameters(learner) * sizeof(float));
+    learner_free(other);
+}
+
+static void an_average_that_a_part_lacks_is_not_saved(void **state)
+{
+    (void)state;
+    size_t first;
+    begin_series();
+    saver_begin(saver);
+    assert_true(saver_next(saver, &first));
+    const size_t taken = snapshot_take(saver_queue(saver), first, take, learner);
+    assert_int_equal(saver_on_taken(saver, taken), SAVER_MORE);
+    (void)learner_step(learner);
+    publish(); /* the average begins here */
+    const uint64_t before = rings();
+    if (!snapshot_has_room(saver_queue(saver)))
+        wait_for_bell(before);
+    assert_int_equal(take_all(), SAVER_WHOLE);
+    (void)end_save();
+    assert_int_equal(result_of_save().error, OK);
+    char path[BASE_PATH_BYTES];
+    averaged_base_path(path, folder);
+    assert_int_equal(access(path, F_OK), -1);
+}
+
 /* As at the end of a node: whatever was under way, all that the learner is is saved at once. */
 static void at_the_end_everything_is_saved_in_place_of_what_was_under_way(void **state)
 {
@@ -371,6 +442,8 @@ int main(void)
         TEST(what_is_saved_while_it_learns_is_loaded_with_the_base_of_its_end),
         TEST(while_the_disk_stands_still_nobody_waits_and_the_save_is_abandoned),
         TEST(a_full_disk_is_told_of_and_what_was_saved_before_stays),
+        TEST(the_averaged_base_is_saved_beside_the_base),
+        TEST(an_average_that_a_part_lacks_is_not_saved),
         TEST(at_the_end_everything_is_saved_in_place_of_what_was_under_way),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

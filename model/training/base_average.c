@@ -1,0 +1,60 @@
+#include "training/base_average.h"
+
+#include <math.h>
+#include <string.h>
+
+#include "base/error.h"
+
+#define POWER        10.0              /* a larger one averages over a shorter time */
+#define SAMPLES_PART 256               /* an addition is due when the samples grew by 1/256 */
+#define PART         ((size_t)1 << 16) /* entries that are read at once */
+
+void base_average_init(struct base_average *average, struct arena *arena, size_t parameters)
+{
+    const size_t part = parameters < PART ? parameters : PART;
+    *average = (struct base_average){.mean = arena_take(arena, parameters, sizeof(float)),
+                                     .part = arena_take(arena, part, sizeof(float))};
+}
+
+/* The weight of a base that stands for the samples from `before` to `now`: the integral of its
+ * weights in the mean. */
+static float weight_of(uint64_t before, uint64_t now)
+{
+    CHECK(before < now);
+    return (float)(1 - pow((double)before / (double)now, POWER));
+}
+
+static void add_part(float *mean, const float *base, size_t count, float weight)
+{
+    for (size_t c = 0; c < count; c++)
+        mean[c] += weight * (base[c] - mean[c]);
+}
+
+void base_average_add(struct base_average *average, const struct replica *replica, uint64_t samples)
+{
+    const size_t parameters = replica->parameters;
+    if (!average->mean || samples < average->due || samples == average->samples)
+        return;
+    const float weight = weight_of(average->samples, samples);
+    for (size_t first = 0; first < parameters; first += PART) {
+        const size_t left = parameters - first, count = left < PART ? left : PART;
+        replica_read_base_part(replica, first, count, average->part);
+        add_part(average->mean + first, average->part, count, weight);
+    }
+    average->samples = samples;
+    average->due = samples + samples / SAMPLES_PART;
+}
+
+void base_average_clear(struct base_average *average)
+{
+    average->samples = average->due = 0;
+}
+
+void base_average_set(struct base_average *average, const float *mean, size_t parameters,
+                      uint64_t samples)
+{
+    CHECK(average->mean);
+    memcpy(average->mean, mean, parameters * sizeof *mean);
+    average->samples = samples;
+    average->due = samples + samples / SAMPLES_PART;
+}

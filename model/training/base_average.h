@@ -1,0 +1,46 @@
+/* The averaged base: a running mean of the base, over about the last tenth of the training.
+ *
+ *   publication ─► base, samples of the swarm ─► base_average_add ─► mean[P] ─► evaluation, file
+ *
+ * With a constant learning rate the base moves around the model that training has found. Its mean
+ * lies closer to that model: the noise of single steps cancels out. A falling learning rate has the
+ * same effect, but needs to know when the training ends, and a swarm does not.
+ *
+ * The base that was reached after s' of s samples weighs in proportion to s'^(POWER - 1), the
+ * power-function mean of Karras et al. (2024, "Analyzing and Improving the Training Dynamics of
+ * Diffusion Models", 3.1). So the window grows with the training, and its mean age is
+ * s / (POWER + 1). Measured in tests/README.md ("Defaults"); held by
+ * tests/unit/model/test_base_average.c.
+ */
+#ifndef HEARSAY_MODEL_TRAINING_BASE_AVERAGE_H
+#define HEARSAY_MODEL_TRAINING_BASE_AVERAGE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/arena.h"
+#include "exchange/replica.h"
+
+struct base_average {
+    float *mean;      /* [P], on the host; NULL: no average is kept */
+    float *part;      /* scratch buffer for some entries of the base */
+    uint64_t samples; /* of the swarm at the last addition; 0: the mean is empty */
+    uint64_t due;     /* samples of the swarm from which the next addition is due */
+};
+
+void base_average_init(struct base_average *average, struct arena *arena, size_t parameters);
+
+/* Adds the replica's base, reached after so many samples of the swarm, if an addition is due. An
+ * empty mean becomes that base. Without memory for a mean it does nothing. */
+void base_average_add(struct base_average *average, const struct replica *replica,
+                      uint64_t samples);
+
+/* Empties the mean: the base was replaced by another one. */
+void base_average_clear(struct base_average *average);
+
+/* Goes on with a mean[P] that was saved after so many samples of the swarm. */
+void base_average_set(struct base_average *average, const float *mean, size_t parameters,
+                      uint64_t samples);
+
+#endif

@@ -1,0 +1,29 @@
+/* The averaged base as a file: the running mean of the base (training/base_average.h).
+ *
+ *   FOLDER/base-averaged.safetensors   written after base.safetensors, as large, in the same format
+ *
+ * Its "digest" is the checksum of its weights, since they are no base. Nodes add to their averages
+ * at different moments, so the files of two nodes are almost equal and not bit for bit. A node that
+ * starts again goes on from its file. Held by tests/unit/state/test_averaged_base.c.
+ */
+#ifndef HEARSAY_STATE_AVERAGED_BASE_H
+#define HEARSAY_STATE_AVERAGED_BASE_H
+
+#include "base/error.h"
+#include "state/export.h"
+#include "training/learner.h"
+
+void averaged_base_path(char path[static BASE_PATH_BYTES], const char *folder);
+
+/* Writes mean[P], the average after so many samples of the swarm. `base` describes the file of the
+ * base, of which the metadata is taken. FAILED: with a sentence. */
+enum error averaged_base_save(const struct export *base, const char *folder, const float *mean,
+                              uint64_t samples, struct problem *problem) MUST_USE;
+
+/* Gives the learner the average of this folder to go on with, if there is one of its model and not
+ * from after its base: the base may have been rewound. FAILED, MALFORMED, FORGED: with a sentence,
+ * and the learner begins a new average. */
+enum error averaged_base_load(const char *folder, struct learner *learner,
+                              struct problem *problem) MUST_USE;
+
+#endif
