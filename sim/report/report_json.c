@@ -274,6 +274,9 @@ static void put_end(json_t *root, const struct outcome *outcome)
     put_real(root, "accuracy", outcome->accuracy);
     put_real(root, "loss", outcome->loss);
     put_count(root, "tested", outcome->tested);
+    put_real(root, "averaged_accuracy", evaluation_accuracy(&outcome->averaged));
+    put_real(root, "averaged_loss",
+             outcome->averaged.samples ? outcome->averaged.loss : (double)NAN);
     put_real(root, "seconds", end->at_s);
     put_count(root, "samples", end->samples);
     put_count(root, "rumors", end->rumors);

@@ -40,6 +40,15 @@ static void fact_accuracy(struct table *table, const struct outcome *outcome)
         table_add(table, "not measured");
 }
 
+static void fact_averaged(struct table *table, const struct outcome *outcome)
+{
+    if (outcome->averaged.samples == 0)
+        return;
+    table_add(table, "averaged");
+    table_add(table, "%.2f %%, loss %.4f: the mean of the base over the last tenth",
+              100 * evaluation_accuracy(&outcome->averaged), outcome->averaged.loss);
+}
+
 static void fact_best(struct table *table, const struct outcome *outcome)
 {
     const struct moment *best = NULL;
@@ -187,6 +196,7 @@ void report_facts(struct table *table, const struct outcome *outcome)
     fact_setting(table, outcome);
     fact_stopped(table, outcome);
     fact_accuracy(table, outcome);
+    fact_averaged(table, outcome);
     fact_best(table, outcome);
     fact_traffic(table, outcome);
     fact_busiest(table, outcome);

@@ -159,7 +159,8 @@ struct learner *experiment_learner(struct experiment *experiment, uint32_t i, st
     if (trains)
         CHECK(shards_take(&experiment->shards, &experiment->train, i, &shard, &problem) == OK);
     flip_labels(experiment, i, &shard);
-    const struct learner_options options = setup_learner_options(config, &experiment->made, i, 0);
+    struct learner_options options = setup_learner_options(config, &experiment->made, i, 0);
+    options.averages &= i == 0 && experiment->scenario->strategy == STRATEGY_GOSSIP;
     struct learner *learner = learner_new(arena, experiment->backend, experiment->made.model,
                                           trains ? &shard : NULL, NULL, &options);
     dataset_free(&shard);
@@ -254,6 +255,14 @@ static uint64_t memory_bytes(void)
     struct rusage usage;
     (void)getrusage(RUSAGE_SELF, &usage);
     return (uint64_t)usage.ru_maxrss * 1024;
+}
+
+void experiment_finish_average(struct experiment *experiment, struct outcome *outcome,
+                               const struct learner *first)
+{
+    const float *mean = first ? learner_average(first) : NULL;
+    if (experiment->evaluator && mean && !outcome_is_stopped(outcome))
+        outcome->averaged = experiment_mark(experiment, mean, 0);
 }
 
 void experiment_finish(struct experiment *experiment, struct outcome *outcome,

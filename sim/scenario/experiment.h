@@ -73,6 +73,9 @@ void experiment_show(const struct experiment *experiment, const struct outcome *
 /* The watcher wants the play to end now. */
 bool experiment_is_stopped(const struct experiment *experiment);
 
+/* Evaluates the averaged base of the first node on the whole test set; NULL: the node is down. */
+void experiment_finish_average(struct experiment *experiment, struct outcome *outcome,
+                               const struct learner *first);
 /* The end of every strategy: evaluation on the whole test set, processor time, verdicts. */
 void experiment_finish(struct experiment *experiment, struct outcome *outcome,
                        const float *host_weights);

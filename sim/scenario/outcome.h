@@ -1,13 +1,13 @@
 /* The outcome of a scenario: filled by a strategy while it plays, read by the report.
  *
  *   strategy (gossip | single | ideal | …) ─► outcome ─► report (tables, JSON, CSV, plots)
- *
  * Times are virtual seconds from the start. NAN: does not exist, or was not measured. */
 #ifndef HEARSAY_SIM_SCENARIO_OUTCOME_H
 #define HEARSAY_SIM_SCENARIO_OUTCOME_H
 
 #include "scenario/edge.h"
 #include "scenario/scenario.h"
+#include "training/evaluator.h"
 
 /* The swarm at one moment. Counters count from the start, over all nodes. */
 struct moment {
@@ -101,9 +101,9 @@ struct outcome {
     uint32_t edges_count;
     struct verdict verdicts[SCENARIO_EXPECTS_MAX]; /* of the scenario's expectations */
     double stopped_s;           /* virtual time of an interruption; NAN: it was played to the end */
-    double accuracy;            /* of the base on the whole test set; NAN: not measured */
-    double loss;                /* of the base on the whole test set; NAN: not measured */
+    double accuracy, loss;      /* of the base on the whole test set; NAN: not measured */
     uint32_t tested;            /* samples of the test set; 0: not measured */
+    struct evaluation averaged; /* of the first node's averaged base; samples 0: there is none */
     double one_version_s;       /* from the end of training until all hold the same; NAN: never */
     double copies;              /* times each rumor was received, in the second half; NAN */
     double control_bytes_per_s; /* per node, in the second half; NAN */

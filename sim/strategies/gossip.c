@@ -483,6 +483,7 @@ const float *gossip_play(struct experiment *experiment, struct outcome *outcome)
     outcome->events = world->event_queue.taken;
     memcpy(outcome->violation, world->check.violation, sizeof outcome->violation);
     const float *base = base_of_first(gossip);
+    experiment_finish_average(experiment, outcome, world->nodes[0].sim_learner.learner);
     health_free(&gossip->health);
     fault_injector_free(gossip->injector);
     world_free(world);
