@@ -150,6 +150,12 @@ static void measure_fall(struct guard *guard, const struct evaluation *evaluatio
     guard->last = *evaluation;
 }
 
+/* A node that makes no steps of its own has the second evaluation below the best one. */
+static bool is_below_for_long(const struct guard *guard, bool was_below)
+{
+    return guard->steps > 0 ? guard->steps >= guard->below_steps + WORSE_STEPS : was_below;
+}
+
 enum guard_event guard_on_evaluation(struct guard *guard, uint64_t now_ns,
                                      const struct evaluation *evaluation)
 {
@@ -168,7 +174,7 @@ enum guard_event guard_on_evaluation(struct guard *guard, uint64_t now_ns,
         guard->is_worse = false;
         return GUARD_RECOVERED;
     }
-    if (guard->is_worse || !guard->is_below || guard->steps < guard->below_steps + WORSE_STEPS)
+    if (guard->is_worse || !guard->is_below || !is_below_for_long(guard, was_below))
         return GUARD_NOTHING;
     guard->is_worse = true;
     return GUARD_WORSE;
@@ -196,6 +202,20 @@ static void score_text(const struct evaluation *evaluation, char text[static 32]
 static double seconds_since(uint64_t now_ns, uint64_t then_ns)
 {
     return now_ns > then_ns ? (double)(now_ns - then_ns) * 1e-9 : 0;
+}
+
+static void recovered_text(const struct guard *guard, char text[static GUARD_TEXT_BYTES])
+{
+    char last[32], loss[64] = "";
+    score_text(&guard->last, last);
+    if (!isnan(guard->loss))
+        (void)snprintf(loss, sizeof loss, "the training loss here is %.3g", guard->loss);
+    if (guard->last.samples == 0)
+        (void)snprintf(text, GUARD_TEXT_BYTES, "training has recovered: %s", loss);
+    else
+        (void)snprintf(text, GUARD_TEXT_BYTES, "training has recovered: %s%sthe base has %s%s",
+                       loss, loss[0] ? ", " : "", last,
+                       guard->is_worse ? ", which is still below its best" : "");
 }
 
 void guard_text(const struct guard *guard, enum guard_event event, uint64_t now_ns,
@@ -239,8 +259,7 @@ void guard_text(const struct guard *guard, enum guard_event event, uint64_t now_
                        last, best, ago.text, rate, back);
         return;
     case GUARD_RECOVERED:
-        (void)snprintf(text, GUARD_TEXT_BYTES, "training has recovered: loss %.3g here",
-                       guard->loss);
+        recovered_text(guard, text);
         return;
     case GUARD_NOTHING:
     case GUARD_EVENTS:

@@ -53,16 +53,21 @@ static void ask(const struct training_watch *watch, enum learner_request_kind ki
         learner_link_ask(watch->options.link, kind);
 }
 
-/* How a person names the folder to `hearsay rewind`; NULL: there is no best base in it. */
+/* Characters that a shell takes as they are. */
+#define PLAIN_CHARACTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=.,:@%/"
+
+/* The options that name the folder to `hearsay rewind`; NULL: there is no best base in it. */
 static const char *where(const struct training_watch *watch, char text[static 128])
 {
+    const char *folder = watch->options.folder;
+    const bool is_plain = folder[strspn(folder, PLAIN_CHARACTERS)] == '\0';
+    const bool fits = strlen(folder) <= 98 && !strchr(folder, '\''); /* no other folder is named */
     if (watch->kept.samples == 0)
         return NULL;
-    if (strcmp(watch->options.folder, "state") == 0)
+    if (strcmp(folder, "state") == 0)
         return "";
-    const bool fits =
-        strlen(watch->options.folder) <= 100; /* a cut path would name another folder */
-    (void)snprintf(text, 128, " --state %.100s", fits ? watch->options.folder : "STATE_DIR");
+    (void)snprintf(text, 128, is_plain || !fits ? " --state %.98s" : " --state '%.98s'",
+                   fits ? folder : "STATE_DIR");
     return text;
 }
 

@@ -153,6 +153,28 @@ static void a_finding_names_the_best_base_that_is_on_disk(void **state)
     assert_non_null(strstr(said, "hearsay rewind --state some/folder --to best"));
 }
 
+static const char *remedy_for(const char *folder)
+{
+    const struct evaluation score = {.samples = 2000, .correct = 1800, .loss = 1};
+    begin(NULL);
+    watch.options.folder = folder;
+    evaluated(1800);
+    training_watch_on_kept(&watch, &score);
+    evaluated(1700);
+    evaluated(1700);
+    return said;
+}
+
+static void a_remedy_can_be_pasted_into_a_shell_whatever_the_folder(void **state)
+{
+    (void)state;
+    assert_non_null(strstr(remedy_for("my runs/a"), "rewind --state 'my runs/a' --to best"));
+    assert_non_null(strstr(remedy_for("$HOME;x"), "rewind --state '$HOME;x' --to best"));
+    assert_non_null(strstr(remedy_for("it's"), "rewind --state STATE_DIR --to best"));
+    assert_non_null(strstr(remedy_for("état"), "rewind --state 'état' --to best"));
+    assert_non_null(strstr(remedy_for("state"), "rewind --to best"));
+}
+
 static void the_score_of_a_save_is_that_of_the_last_evaluation_if_it_is_new(void **state)
 {
     const struct evaluation better = {.samples = 2000, .correct = 1900, .loss = 1};
@@ -178,6 +200,7 @@ int main(void)
         cmocka_unit_test_setup(an_evaluation_has_its_age, begin),
         cmocka_unit_test_setup(a_worse_base_is_noted_once_with_its_best, begin),
         cmocka_unit_test_setup(a_finding_names_the_best_base_that_is_on_disk, begin),
+        cmocka_unit_test_setup(a_remedy_can_be_pasted_into_a_shell_whatever_the_folder, begin),
         cmocka_unit_test_setup(the_score_of_a_save_is_that_of_the_last_evaluation_if_it_is_new,
                                begin),
         cmocka_unit_test_setup(steps_fall_into_their_bins, begin),

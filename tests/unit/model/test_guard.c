@@ -237,6 +237,28 @@ static void a_base_below_its_best_twice_is_worse(void **state)
     assert_int_equal(found[1], GUARD_RECOVERED);
 }
 
+/* A node that relays makes no steps, and evaluates. */
+static void a_node_without_steps_finds_a_base_worse_at_the_second_evaluation(void **state)
+{
+    const struct evaluation best = {.samples = 2000, .correct = 1800, .loss = 0.3},
+                            worse = {.samples = 2000, .correct = 1700, .loss = 0.4};
+    (void)state;
+    assert_int_equal(guard_on_evaluation(&guard, 1, &best), GUARD_NOTHING);
+    assert_int_equal(guard_on_evaluation(&guard, 2, &worse), GUARD_NOTHING);
+    assert_int_equal(guard_on_evaluation(&guard, 3, &worse), GUARD_WORSE);
+    assert_int_equal(guard_on_evaluation(&guard, 4, &best), GUARD_RECOVERED);
+    assert_string_equal(text(GUARD_RECOVERED), "training has recovered: the base has 90.0 %");
+}
+
+static void a_recovered_loss_says_that_the_base_is_still_worse(void **state)
+{
+    (void)state;
+    learn(1000, 0.1);
+    guard.last = (struct evaluation){.samples = 2000, .correct = 1700};
+    guard.is_worse = true;
+    assert_non_null(strstr(text(GUARD_RECOVERED), "85.0 %, which is still below its best"));
+}
+
 /* As in a swarm that has just begun to learn, at a high rate. */
 static void a_score_that_always_varies_is_no_event_and_a_collapse_is(void **state)
 {
@@ -325,6 +347,8 @@ int main(void)
         TEST(a_model_that_guesses_without_a_gradient_is_dead),
         TEST(a_model_without_a_gradient_that_does_not_guess_is_not_dead),
         TEST(a_base_below_its_best_twice_is_worse),
+        TEST(a_node_without_steps_finds_a_base_worse_at_the_second_evaluation),
+        TEST(a_recovered_loss_says_that_the_base_is_still_worse),
         TEST(a_score_that_always_varies_is_no_event_and_a_collapse_is),
         TEST(a_small_test_set_needs_a_larger_fall),
         TEST(sequences_and_numbers_are_judged_by_loss),
