@@ -19,12 +19,12 @@ from source import Source  # noqa: E402
 TOPS = ('include', 'src', 'net', 'model', 'sim', 'tests')
 ENDS = ('.c', '.h', '.cu', '.cuh', '.cc')
 
-FUNCTION_LINES = 70
-FILE_LINES = 500
-HEADER_LINES = 150
-HEADER_EXCEPTIONS = {'src/node/node.h': 200, 'include/hearsay.h': 200,
-                     'model/backend/backend.h': FILE_LINES}
-STRUCT_MEMBERS = 40
+# Half as much again as is usual here: a file is split where two ideas meet, and not to meet a number.
+FUNCTION_LINES = 105
+FILE_LINES = 750
+HEADER_LINES = 225
+HEADER_EXCEPTIONS = {'model/backend/backend.h': FILE_LINES}
+STRUCT_MEMBERS = 60
 FAKES = 'tests/fakes/'  # they have the shape of somebody else's headers
 CHECKS_PER_FUNCTION = 0.5
 
