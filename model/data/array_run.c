@@ -14,13 +14,26 @@ static bool are_alike(const struct npy_file *one, const struct npy_file *other)
 {
     const size_t inner = (size_t)(one->rank - 1) * sizeof *one->dims;
     return one->kind == other->kind && one->bytes == other->bytes && one->rank == other->rank &&
+           one->channels_last == other->channels_last &&
            memcmp(one->dims + 1, other->dims + 1, inner) == 0;
+}
+
+static enum error open_ordered(const struct array_run *run, struct npy_file *file, size_t i,
+                               struct problem *problem)
+{
+    enum error error = npy_file_open(file, run->list.path[i], problem);
+    if (error != OK)
+        return error;
+    error = npy_file_order(file, run->channels, problem);
+    if (error != OK)
+        npy_file_close(file);
+    return error;
 }
 
 static enum error look_at(struct array_run *run, size_t i, struct problem *problem)
 {
     struct npy_file file;
-    enum error error = npy_file_open(&file, run->list.path[i], problem);
+    enum error error = open_ordered(run, &file, i, problem);
     if (error != OK)
         return error;
     const uint64_t count = run->count + file.dims[0];
@@ -43,9 +56,9 @@ static enum error look_at(struct array_run *run, size_t i, struct problem *probl
 }
 
 enum error array_run_open(struct array_run *run, const char *text, const char *key,
-                          struct problem *problem)
+                          enum npy_channels channels, struct problem *problem)
 {
-    struct array_run opened = {.key = key};
+    struct array_run opened = {.key = key, .channels = channels};
     enum error error = file_list_read(&opened.list, text, key, problem);
     for (size_t i = 0; error == OK && i < opened.list.count; i++)
         error = look_at(&opened, i, problem);
@@ -98,7 +111,7 @@ static enum error read_files(const struct array_run *run, struct pass *pass,
     enum error error = OK;
     for (size_t i = 0; error == OK && i < run->list.count && pass->at < pass->to; i++) {
         struct npy_file file;
-        error = npy_file_open(&file, run->list.path[i], problem);
+        error = open_ordered(run, &file, i, problem);
         if (error != OK)
             return error;
         const uint64_t count = file.dims[0];

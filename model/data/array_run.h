@@ -9,9 +9,10 @@
 
 struct array_run {
     struct file_list list;
-    const char *key;      /* that named the files */
-    struct npy_file like; /* closed: type and shape of all */
-    uint32_t count;       /* samples of all; dims[0] of `like` are the first file's */
+    const char *key;            /* that named the files */
+    enum npy_channels channels; /* as asked for (npy_file_order) */
+    struct npy_file like;       /* closed: type and shape of all */
+    uint32_t count;             /* samples of all; dims[0] of `like` are the first file's */
 };
 
 /* Some samples of the run, as they lie in a file. */
@@ -24,7 +25,7 @@ struct array_block {
 
 /* Looks at the files, whose names stand in `text`. After OK array_run_close. */
 enum error array_run_open(struct array_run *run, const char *text, const char *key,
-                          struct problem *problem) MUST_USE;
+                          enum npy_channels channels, struct problem *problem) MUST_USE;
 
 /* Reads the samples from .. to-1 of the run, block by block, until `take` objects. */
 enum error array_run_read(const struct array_run *run, uint32_t from, uint32_t to,

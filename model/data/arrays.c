@@ -10,10 +10,13 @@
 
 #define SIDE_MAX   65536               /* of a shape, and numbers to be predicted of a sample */
 #define SAMPLE_MAX ((uint64_t)1 << 24) /* numbers of a sample */
+#define LOOKS_MAX  1000                /* classes that floats may look like */
+#define LOOKS_EACH 4                   /* samples of each class, then */
 
 /* The run of x and y, and which of its samples become the data set. */
 struct source {
     struct array_run x, y;
+    enum dataset_look look;        /* what y holds */
     uint32_t learned;              /* the first so many are for training */
     uint32_t from, to;             /* range of the data set, before it is cut into shards */
     struct slice_of_samples slice; /* of the range; keep NULL: all of it */
@@ -28,6 +31,11 @@ struct filling {
     uint32_t kept;      /* samples so far */
 };
 
+static bool are_numbers(enum dataset_look look)
+{
+    return look == LOOK_NUMBERS || look == LOOK_WHOLE_NUMBERS;
+}
+
 static bool has_test(const struct dataset_options *options)
 {
     return (options->test_x && options->test_x[0]) || (options->test_y && options->test_y[0]);
@@ -41,12 +49,17 @@ static bool is_kept(const struct source *source, uint32_t at)
 
 /* What y and x may hold. */
 
-static enum error check_y(const struct array_run *y, struct problem *problem)
+static enum error check_y(const struct array_run *y, bool is_regression, struct problem *problem)
 {
     const struct npy_file *like = &y->like;
     const char *path = y->list.path[0];
     char type[NPY_NAME_BYTES];
-    if (!arrays_are_numbers(like) && like->size != 1)
+    if (is_regression && like->kind != 'f')
+        return problem_set(problem, MISMATCH,
+                           "%.300s: holds %s, and those of the training are floats, to be "
+                           "predicted; write y.astype(np.float32)",
+                           path, npy_file_type(type, like));
+    if (!is_regression && like->size != 1)
         return problem_set(problem, MISMATCH,
                            "%.300s: has %llu numbers of %s for each sample, and a label is one; "
                            "write one label each, or, to predict numbers, y.astype(np.float32)",
@@ -100,6 +113,8 @@ enum error arrays_shape(const struct npy_file *file, struct shape *shape, struct
 static int64_t label_at(const struct npy_file *like, const void *labels, uint32_t i)
 {
     const bool is_signed = like->kind == 'i';
+    if (like->kind == 'f')
+        return (int64_t)((const float *)labels)[i]; /* a whole number: take_labels has seen to it */
     switch (like->bytes) {
     case 1:
         return is_signed ? ((const int8_t *)labels)[i] : ((const uint8_t *)labels)[i];
@@ -112,12 +127,23 @@ static int64_t label_at(const struct npy_file *like, const void *labels, uint32_
     }
 }
 
+static bool is_whole(float number)
+{
+    return number > -1e9f && number < 1e9f && number == floorf(number);
+}
+
 static enum error take_labels(void *context, const struct array_block *block,
                               struct problem *problem)
 {
     struct filling *filling = context;
     const struct npy_file *like = &filling->source->y.like;
     for (uint32_t i = 0; i < block->count; i++) {
+        if (like->kind == 'f' && !is_whole(((const float *)block->data)[i]))
+            return problem_set(problem, MALFORMED,
+                               "%.300s: the label of sample %u is %.9g, and labels are whole "
+                               "numbers from 0 to %d; or predict numbers: data.task = numbers",
+                               block->path, block->at + i, (double)((const float *)block->data)[i],
+                               DATASET_TOKENS_MAX - 1);
         const int64_t label = label_at(like, block->data, i);
         const bool is_huge = label >= DATASET_TOKENS_MAX || (label < 0 && like->kind == 'u');
         if (is_huge || label < 0)
@@ -209,7 +235,7 @@ static enum error take_memory(struct dataset *dataset, const struct source *sour
         dataset->numbers = malloc(count * size * sizeof *dataset->numbers);
     else
         dataset->pixels = malloc(count * size);
-    if (arrays_are_numbers(&source->y.like))
+    if (are_numbers(source->look))
         dataset->targets = malloc(count * width * sizeof *dataset->targets);
     else
         dataset->labels = malloc(count * sizeof *dataset->labels);
@@ -252,18 +278,82 @@ static enum error read_x(struct dataset *dataset, const struct source *source,
     return OK;
 }
 
+/* Which classes floats look like. */
+struct look {
+    uint32_t of[LOOKS_MAX]; /* samples of each class */
+    int classes;            /* the highest one + 1 */
+    bool is_regression;     /* a number that is no class was seen */
+};
+
+static enum error look_at_labels(void *context, const struct array_block *block,
+                                 struct problem *problem)
+{
+    struct look *look = context;
+    const float *numbers = block->data;
+    (void)problem;
+    for (uint32_t i = 0; i < block->count && !look->is_regression; i++) {
+        look->is_regression = !is_whole(numbers[i]) || numbers[i] < 0 || numbers[i] >= LOOKS_MAX;
+        if (look->is_regression)
+            break;
+        const int class = (int)numbers[i];
+        look->of[class]++;
+        look->classes = class >= look->classes ? class + 1 : look->classes;
+    }
+    return OK;
+}
+
+/* Reads all of y, where it holds floats and the task is not said. */
+static enum error find_task(const struct array_run *y, enum dataset_task task,
+                            enum dataset_look *found, struct problem *problem)
+{
+    const struct npy_file *like = &y->like;
+    struct look look = {.is_regression = like->size != 1};
+    if (task == DATASET_NUMBERS && like->kind != 'f')
+        return problem_set(problem, MISMATCH,
+                           "%.300s: holds integers, and data.task = numbers predicts floats; write "
+                           "y.astype(np.float32)",
+                           y->list.path[0]);
+    *found = task == DATASET_CLASSES || like->kind != 'f' ? LOOK_LABELS : LOOK_NUMBERS;
+    if (*found == LOOK_LABELS || task == DATASET_NUMBERS || look.is_regression)
+        return OK;
+    const enum error error = array_run_read(y, 0, y->count, look_at_labels, &look, problem);
+    for (int class = 0; class < look.classes; class ++)
+        look.is_regression |= look.of[class] < LOOKS_EACH;
+    if (!look.is_regression && look.classes > 1)
+        *found = like->stored_bytes == sizeof(double) ? LOOK_FLOAT_LABELS : LOOK_WHOLE_NUMBERS;
+    return error;
+}
+
+static enum error find_task_of(const char *y, enum dataset_task task, enum dataset_look *look,
+                               struct problem *problem)
+{
+    struct array_run run;
+    enum error error = array_run_open(&run, y, "data.y", NPY_CHANNELS_FIRST, problem);
+    if (error != OK)
+        return error;
+    error = find_task(&run, task, look, problem);
+    array_run_close(&run);
+    return error;
+}
+
 /* The files. */
 
-static enum error open_pair(struct source *source, const char *x, const char *y, bool test,
+static enum error open_pair(struct source *source, const struct dataset_options *options, bool test,
                             struct problem *problem)
 {
-    enum error error = array_run_open(&source->x, x, test ? "data.test_x" : "data.x", problem);
+    const char *x = test ? options->test_x : options->x, *y = test ? options->test_y : options->y;
+    enum error error =
+        array_run_open(&source->x, x, test ? "data.test_x" : "data.x", options->channels, problem);
     if (error == OK)
-        error = array_run_open(&source->y, y, test ? "data.test_y" : "data.y", problem);
+        error = array_run_open(&source->y, y, test ? "data.test_y" : "data.y", NPY_CHANNELS_FIRST,
+                               problem);
     if (error == OK)
         error = check_x(&source->x, problem);
+    if (error == OK) /* a test set may lack some of the classes of the training */
+        error = find_task_of(options->y && options->y[0] ? options->y : y, options->task,
+                             &source->look, problem);
     if (error == OK)
-        error = check_y(&source->y, problem);
+        error = check_y(&source->y, are_numbers(source->look), problem);
     if (error == OK && source->x.count != source->y.count)
         error = problem_set(problem, MISMATCH,
                             "%s has %u samples and %s %u; name files that belong together",
@@ -288,8 +378,7 @@ static enum error open_source(struct source *source, const struct dataset_option
                               bool train, struct problem *problem)
 {
     const bool apart = has_test(options), of_test = apart && !train;
-    enum error error = open_pair(source, of_test ? options->test_x : options->x,
-                                 of_test ? options->test_y : options->y, of_test, problem);
+    enum error error = open_pair(source, options, of_test, problem);
     if (error == OK && apart && train)
         error = check_apart(source, options->test_x, problem);
     if (error != OK)
@@ -315,6 +404,8 @@ static enum error load(struct dataset *dataset, struct source *source,
         error = arrays_shape(&source->x.like, &dataset->shape, problem);
     if (error != OK)
         return error;
+    dataset->channels_last = source->x.like.channels_last;
+    dataset->look = source->look;
     dataset->count = source->slice.keep ? source->slice.kept : source->to - source->from;
     error = take_memory(dataset, source, problem);
     if (error == OK)
@@ -322,15 +413,13 @@ static enum error load(struct dataset *dataset, struct source *source,
     return error == OK ? read_x(dataset, source, problem) : error;
 }
 
-enum error arrays_are_regression(const char *y, bool *is_regression, struct problem *problem)
+enum error arrays_are_regression(const char *y, enum dataset_task task, bool *is_regression,
+                                 struct problem *problem)
 {
-    struct array_run run;
-    const enum error error = array_run_open(&run, y, "data.y", problem);
-    if (error != OK)
-        return error;
-    *is_regression = arrays_are_numbers(&run.like);
-    array_run_close(&run);
-    return OK;
+    enum dataset_look look = LOOK_LABELS;
+    const enum error error = find_task_of(y, task, &look, problem);
+    *is_regression = are_numbers(look);
+    return error;
 }
 
 enum error arrays_load(struct dataset *dataset, const struct dataset_options *options, bool train,

@@ -11,8 +11,11 @@
  *   k        a table's row        1 x 1 x k
  *   h, w     an image             1 x h x w
  *   …, h, w  several, a volume    … x h x w: all dimensions before the last two are channels
+ *   h, w, c  images whose channels are last, read as c x h x w (npy_file_order)
  *
- * y is of any type of integers: labels, one for each sample; or float32: so many numbers for each.
+ * y is of any type of integers: labels, one for each sample; or floats: so many numbers for each.
+ * float64, NumPy's default, are labels where the task is AUTO and they look like classes: one whole
+ * number for each sample, of 0 .. k-1, k <= 1000, with four samples or more for each of these.
  * Only what is kept is held in memory. Held by tests/unit/model/test_arrays.c.
  */
 #ifndef HEARSAY_MODEL_DATA_ARRAYS_H
@@ -33,14 +36,8 @@ enum error arrays_load(struct dataset *dataset, const struct dataset_options *op
 enum error arrays_shape(const struct npy_file *file, struct shape *shape,
                         struct problem *problem) MUST_USE;
 
-/* The file holds numbers to be predicted, not labels. */
-static inline bool arrays_are_numbers(const struct npy_file *file)
-{
-    return file->kind == 'f';
-}
-
-/* Whether the files of such a list (data.y) hold numbers to be predicted. */
-enum error arrays_are_regression(const char *y, bool *is_regression,
+/* Whether the files of such a list (data.y) hold numbers to be predicted, and not labels. */
+enum error arrays_are_regression(const char *y, enum dataset_task task, bool *is_regression,
                                  struct problem *problem) MUST_USE;
 
 /* The index of the first number that is NaN or infinite; count: there is none. */

@@ -26,6 +26,7 @@
 
 #include "base/error.h"
 #include "base/shape.h"
+#include "data/npy_file.h"
 
 #define DATASET_TALLIED     1000
 #define DATASET_CONTEXT_MIN 2
@@ -41,6 +42,21 @@ enum dataset_source {
     DATASET_TOKENS,
 };
 
+/* What npy's y holds. */
+enum dataset_task {
+    DATASET_TASK_AUTO, /* classes, if it holds integers or looks like classes (arrays.h) */
+    DATASET_CLASSES,   /* labels of classes */
+    DATASET_NUMBERS    /* numbers to be predicted */
+};
+
+/* What y was taken for. */
+enum dataset_look {
+    LOOK_LABELS,       /* labels: integers, or as the task says */
+    LOOK_FLOAT_LABELS, /* labels, since these float64 look like classes */
+    LOOK_NUMBERS,      /* numbers to be predicted */
+    LOOK_WHOLE_NUMBERS /* numbers, since they are float32; but they look like classes */
+};
+
 struct dataset {
     uint8_t *pixels; /* images of bytes: [count, channels·height·width]; else NULL */
     float *numbers;  /* images and tables of floats: the same; else NULL */
@@ -54,6 +70,8 @@ struct dataset {
     int classes;        /* highest label or token in the whole file + 1, at least 2; or targets */
     float mean;         /* of the bytes, 0 .. 255 */
     float scale;        /* 1 / deviation of the bytes */
+    bool channels_last; /* the file has the channels last; pixels and numbers have them first */
+    enum dataset_look look; /* of npy: what y was taken for */
 };
 
 struct dataset_options {
@@ -63,6 +81,8 @@ struct dataset_options {
     const char *valid;           /* the same for the test; NULL or "": the last tenth of files is */
     const char *x, *y;           /* npy: lists of files of samples, and of labels or targets */
     const char *test_x, *test_y; /* the same for the test; NULL or "": the last tenth is */
+    enum dataset_task task;      /* npy: what y holds */
+    enum npy_channels channels;  /* npy: which dimension of x holds the channels */
     uint32_t context;            /* text, tokens: of a sample, DATASET_CONTEXT_MIN .. _MAX */
     uint64_t seed;               /* generated; and the sharding */
     uint32_t train_count;        /* generated: how many training samples */

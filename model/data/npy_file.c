@@ -17,6 +17,8 @@ _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "the files' order is t
 #define MAGIC_BYTES  6
 #define PREFIX_BYTES 12 /* magic, version and the longer of both lengths */
 #define HEADER_MAX   ((size_t)1 << 20)
+#define CHANNELS_MAX 4 /* grey, with alpha, colour, with alpha */
+#define SIDE_MIN     8 /* of images whose channels may be last */
 #define REMEDY       "write it with np.save, or download it again"
 
 static enum error fail_to_read(const struct npy_file *file, struct problem *problem)
@@ -103,7 +105,7 @@ const char *npy_file_type(char out[static NPY_NAME_BYTES], const struct npy_file
     (void)snprintf(out, NPY_NAME_BYTES, "bool");
     for (size_t i = 0; i < sizeof NAMES / sizeof *NAMES; i++)
         if (NAMES[i].kind == file->kind)
-            (void)snprintf(out, NPY_NAME_BYTES, "%s%d", NAMES[i].name, 8 * file->bytes);
+            (void)snprintf(out, NPY_NAME_BYTES, "%s%d", NAMES[i].name, 8 * file->stored_bytes);
     return out;
 }
 
@@ -113,8 +115,8 @@ static enum error unsupported(const struct npy_file *file, const struct npy_head
     char type[NPY_NAME_BYTES];
     if (file->kind == 'f')
         return problem_set(problem, MALFORMED,
-                           "%.300s: holds %s, and of floats float32 alone can be read; convert it: "
-                           "np.save(FILE, a.astype(np.float32))",
+                           "%.300s: holds %s, and of floats float32 and float64 can be read; "
+                           "convert it: np.save(FILE, a.astype(np.float32))",
                            file->path, npy_file_type(type, file));
     if (file->kind == 'c')
         return problem_set(problem, MALFORMED,
@@ -142,7 +144,7 @@ static bool is_supported(const struct npy_file *file)
     case 'i':
         return bytes == 1 || bytes == 2 || bytes == 4 || bytes == 8;
     case 'f':
-        return bytes == 4;
+        return bytes == 4 || bytes == 8;
     default:
         return false;
     }
@@ -158,8 +160,11 @@ static enum error set_type(struct npy_file *file, const struct npy_header *heade
     file->kind = descr[order];
     const long bytes = file->kind ? strtol(descr + order + 1, &end, 10) : 0;
     file->bytes = end && *end == '\0' && bytes > 0 && bytes < 1024 ? (int)bytes : 0;
+    file->stored_bytes = file->bytes;
     if (!is_supported(file))
         return unsupported(file, header, problem);
+    if (file->kind == 'f')
+        file->bytes = sizeof(float);
     if (descr[0] == '>' && bytes > 1)
         return problem_set(problem, MALFORMED,
                            "%.300s: is big endian; turn it: np.save(FILE, "
@@ -205,7 +210,7 @@ static enum error check_length(const struct npy_file *file, size_t begins, struc
         return fail_to_read(file, problem);
     const uint64_t there = (uint64_t)about.st_size - begins;
     const bool is_countable = !__builtin_mul_overflow(file->size, file->dims[0], &bytes) &&
-                              !__builtin_mul_overflow(bytes, (uint64_t)file->bytes, &bytes);
+                              !__builtin_mul_overflow(bytes, (uint64_t)file->stored_bytes, &bytes);
     if (is_countable && bytes == there)
         return OK;
     if (!is_countable)
@@ -253,11 +258,51 @@ enum error npy_file_open(struct npy_file *file, const char *path, struct problem
     return error;
 }
 
-enum error npy_file_read(struct npy_file *file, void *to, uint64_t samples, struct problem *problem)
+static enum error ask_for_channels(const struct npy_file *file, struct problem *problem)
+{
+    const unsigned long long sides[] = {file->dims[1], file->dims[2], file->dims[3]};
+    return problem_set(problem, MISMATCH,
+                       "%.300s: its samples are %llu x %llu x %llu, and the channels may be the "
+                       "first or the last of these; say which: data.channels = first, or last",
+                       file->path, sides[0], sides[1], sides[2]);
+}
+
+/* Behind two sides of an image, a last dimension of 1 or 3 is its channels. One of 2 or 4 may also
+ * be the width of narrow feature maps, unless the sides are those of a square. */
+static enum error find_channels(const struct npy_file *file, enum npy_channels *channels,
+                                struct problem *problem)
+{
+    const uint64_t height = file->dims[1], width = file->dims[2], last = file->dims[3];
+    *channels = NPY_CHANNELS_FIRST;
+    if (height < SIDE_MIN || width < SIDE_MIN || last > CHANNELS_MAX)
+        return OK;
+    if (last % 2 == 0 && height != width)
+        return ask_for_channels(file, problem);
+    *channels = NPY_CHANNELS_LAST;
+    return OK;
+}
+
+enum error npy_file_order(struct npy_file *file, enum npy_channels channels,
+                          struct problem *problem)
+{
+    CHECK(file->at == 0 && !file->channels_last);
+    if (file->rank != 4 || channels == NPY_CHANNELS_FIRST)
+        return OK;
+    const enum error error =
+        channels == NPY_CHANNELS_AUTO ? find_channels(file, &channels, problem) : OK;
+    if (error != OK || channels == NPY_CHANNELS_FIRST)
+        return error;
+    const uint64_t sides[] = {file->dims[3], file->dims[1], file->dims[2]};
+    memcpy(file->dims + 1, sides, sizeof sides);
+    file->channels_last = true;
+    return OK;
+}
+
+static enum error read_bytes(struct npy_file *file, void *to, uint64_t bytes,
+                             struct problem *problem)
 {
     char *next = to;
-    CHECK(samples <= file->dims[0] - file->at);
-    for (uint64_t bytes = samples * file->size * (uint64_t)file->bytes; bytes > 0;) {
+    while (bytes > 0) {
         const ssize_t got = read(file->fd, next, bytes);
         if (got < 0 && errno == EINTR)
             continue;
@@ -270,14 +315,54 @@ enum error npy_file_read(struct npy_file *file, void *to, uint64_t samples, stru
         next += got;
         bytes -= (uint64_t)got;
     }
-    file->at += samples;
     return OK;
+}
+
+/* Writes the number at this place of the file's samples to `to`, in the type that is read. */
+static void put_number(const struct npy_file *file, const unsigned char *from, uint64_t at,
+                       unsigned char *to)
+{
+    if (file->stored_bytes == file->bytes) {
+        memcpy(to, from + at * (uint64_t)file->bytes, (size_t)file->bytes);
+        return;
+    }
+    double number;
+    memcpy(&number, from + at * sizeof number, sizeof number);
+    const float rounded = (float)number;
+    memcpy(to, &rounded, sizeof rounded);
+}
+
+/* Places of a sample in the order in which it is read: c, h, w of a file that has h, w, c. */
+static void reorder(const struct npy_file *file, const unsigned char *from, uint64_t samples,
+                    unsigned char *to)
+{
+    const uint64_t channels = file->channels_last ? file->dims[1] : 1;
+    const uint64_t places = file->size / channels, bytes = (uint64_t)file->bytes;
+    for (uint64_t i = 0; i < samples; i++)
+        for (uint64_t c = 0; c < channels; c++)
+            for (uint64_t k = 0; k < places; k++, to += bytes)
+                put_number(file, from, i * file->size + k * channels + c, to);
+}
+
+enum error npy_file_read(struct npy_file *file, void *to, uint64_t samples, struct problem *problem)
+{
+    const bool is_as_stored = !file->channels_last && file->stored_bytes == file->bytes;
+    const uint64_t bytes = samples * file->size * (uint64_t)file->stored_bytes;
+    CHECK(samples <= file->dims[0] - file->at);
+    unsigned char *stored = is_as_stored ? to : memory_new(bytes + 1, 1);
+    const enum error error = read_bytes(file, stored, bytes, problem);
+    if (!is_as_stored && error == OK)
+        reorder(file, stored, samples, to);
+    if (!is_as_stored)
+        free(stored);
+    file->at += error == OK ? samples : 0;
+    return error;
 }
 
 enum error npy_file_skip(struct npy_file *file, uint64_t samples, struct problem *problem)
 {
     CHECK(samples < file->dims[0] - file->at);
-    const uint64_t bytes = samples * file->size * (uint64_t)file->bytes;
+    const uint64_t bytes = samples * file->size * (uint64_t)file->stored_bytes;
     if (lseek(file->fd, (off_t)bytes, SEEK_CUR) < 0)
         return fail_to_read(file, problem);
     file->at += samples;

@@ -62,14 +62,18 @@ static enum error check_sizes(const struct model *model, struct problem *problem
     return OK;
 }
 
-static enum error check_last(const struct model *model, struct problem *problem)
+/* There may be more outputs than classes here: tokens or classes that only other nodes have. */
+static enum error check_last(struct model *model, bool exact, struct problem *problem)
 {
     const struct layer *last = &model->layers[model->count - 1];
     const bool is_dense = last->kind == &layer_dense || last->kind == &layer_logits;
-    if (is_dense && last->out.channels == model->classes && last->out.length == model->in.length)
+    const int outputs = last->out.channels;
+    const bool fits = exact ? outputs == model->classes : outputs >= model->classes;
+    if (is_dense && fits && last->out.length == model->in.length) {
+        if (model->in.length == 0)
+            model->classes = outputs;
         return OK;
-    if (model->in.length > 0 && is_dense && last->out.channels > model->classes)
-        return OK; /* tokens that the data do not have */
+    }
     return problem_set(problem, MALFORMED,
                        "layer %d, '%s': the last layer must be '%s %d', one output per %s",
                        last->number + 1, last->text, "dense", model->classes,
@@ -90,7 +94,7 @@ static void absorb(struct model *model)
     }
 }
 
-static enum error read(struct model *model, const char *line, struct problem *problem)
+static enum error read(struct model *model, const char *line, bool exact, struct problem *problem)
 {
     struct chain chain = {.layers = model->layers, .in = model->in, .classes = model->classes};
     if (strlen(line) >= MODEL_LINE_MAX)
@@ -100,7 +104,7 @@ static enum error read(struct model *model, const char *line, struct problem *pr
     enum error error = layer_line_read(line, &chain, model->line, sizeof model->line, problem);
     model->count = chain.count;
     if (error == OK)
-        error = check_last(model, problem);
+        error = check_last(model, exact, problem);
     if (error == OK)
         error = check_sizes(model, problem);
     if (error != OK)
@@ -134,11 +138,11 @@ static int logits_max(const struct model *model)
 }
 
 /* A model that has read its line and has no memory of the backend yet. */
-enum error model_read(struct model *model, const char *line, struct problem *problem)
+enum error model_read(struct model *model, const char *line, bool exact, struct problem *problem)
 {
     model->layers = memory_new(LAYERS_MAX, sizeof *model->layers);
     model->tensor = memory_new((size_t)LAYERS_MAX * LAYER_TENSORS_MAX, sizeof *model->tensor);
-    const enum error error = read(model, line, problem);
+    const enum error error = read(model, line, exact, problem);
     if (error != OK)
         model_let_go(model);
     else
@@ -162,7 +166,7 @@ enum error model_new_for(struct model **model, struct arena *arena, struct backe
                           .batch_max = use->batch_max,
                           .logits_floats = use->logits_floats ? use->logits_floats : LOGITS_FLOATS,
                           .recomputes = use->recompute};
-    enum error error = model_read(&built, line, problem);
+    enum error error = model_read(&built, line, use->exact, problem);
     if (error != OK)
         return error;
     if (backend)

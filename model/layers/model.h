@@ -52,10 +52,10 @@ const char *model_preset_name(int i); /* NULL behind the last */
 /* Tokens that a line embeds; 0: it reads images, or is wrong. */
 int model_line_tokens(const char *line);
 
-/* Parses and checks the line. batch_max bounds every later call. The last layer must give `classes`
- * numbers, which are logits or predicted numbers. A wrong line: MALFORMED and a
- * sentence that names the layer and what would be right. Without a backend (NULL) the model takes
- * no memory for a batch, and can be looked at, not computed with. */
+/* Parses and checks the line. batch_max bounds every later call. The last layer must give at least
+ * `classes` numbers, which are logits, or exactly so many predicted numbers. A wrong line:
+ * MALFORMED and a sentence that names the layer and what would be right. Without a backend (NULL)
+ * the model takes no memory for a batch, and can be looked at, not computed with. */
 enum error model_new(struct model **model, struct arena *arena, struct backend *backend,
                      const char *line, struct shape in, int classes, int batch_max,
                      struct problem *problem) MUST_USE;
@@ -64,6 +64,7 @@ enum error model_new(struct model **model, struct arena *arena, struct backend *
 struct model_use {
     int batch_max;        /* samples of a call at most */
     bool recompute;       /* on the way back, what residuals have inside, instead of keeping it */
+    bool exact;           /* as many outputs as `classes`, and no more: they predict numbers */
     size_t logits_floats; /* of `logits` that are computed at once, at least a sample's; 0: 64 MB */
 };
 enum error model_new_for(struct model **model, struct arena *arena, struct backend *backend,
@@ -120,8 +121,9 @@ const float *model_step(struct model *model, const float *weights, const float *
 /* Positions that model_step has computed with these weights; 0 after any other call. */
 int model_stepped(const struct model *model, const float *weights);
 
-/* Forward, loss, backward. Overwrites gradients[P] with the gradient of the *mean* loss, and adds to
- * the score. labels[batch, positions]. A statistic's gradient is its distance from the measured. */
+/* Forward, loss, backward. Overwrites gradients[P] with the gradient of the *mean* loss, and adds
+ * to the score. labels[batch, positions]. A statistic's gradient is its distance from the measured.
+ */
 void model_learn(struct model *model, const float *weights, float *gradients, const float *x,
                  const int32_t *labels, int batch, struct score *score);
 

@@ -150,7 +150,7 @@ size_t model_sample_bytes(const char *line, struct shape in, int classes, bool r
                          .logits_floats = LOGITS_FLOATS,
                          .recomputes = recompute};
     struct problem problem;
-    if (model_read(&read, line, &problem) != OK)
+    if (model_read(&read, line, false, &problem) != OK)
         return 0;
     const size_t bytes = model_bytes(&read) - fixed_bytes(&read);
     model_let_go(&read);

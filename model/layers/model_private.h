@@ -37,7 +37,8 @@ struct model {
 
 /* model.c: reads the line; the layers have no memory for a batch then. What it has taken for them
  * is let go. */
-enum error model_read(struct model *model, const char *line, struct problem *problem) MUST_USE;
+enum error model_read(struct model *model, const char *line, bool exact,
+                      struct problem *problem) MUST_USE;
 void model_let_go(struct model *model);
 
 /* model_memory.c */

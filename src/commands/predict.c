@@ -431,6 +431,17 @@ static bool is_png(const char *path)
     return is_read && memcmp(begin, magic, sizeof magic) == 0;
 }
 
+/* Where both readings of its dimensions are likely, the model's input says which is right. */
+static enum error order_as_learned(const struct bench *bench, struct npy_file *file,
+                                   struct problem *problem)
+{
+    const struct shape in = bench->about.in;
+    const bool is_last = file->rank == 4 && file->dims[1] == (uint64_t)in.height &&
+                         file->dims[2] == (uint64_t)in.width &&
+                         file->dims[3] == (uint64_t)in.channels;
+    return npy_file_order(file, is_last ? NPY_CHANNELS_LAST : NPY_CHANNELS_FIRST, problem);
+}
+
 static enum error predict_file(const struct bench *bench, const char *path, struct problem *problem)
 {
     struct npy_file file;
@@ -441,7 +452,9 @@ static enum error predict_file(const struct bench *bench, const char *path, stru
     enum error error = npy_file_open(&file, path, problem);
     if (error != OK)
         return error;
-    error = predict_npy(bench, &file, problem);
+    error = order_as_learned(bench, &file, problem);
+    if (error == OK)
+        error = predict_npy(bench, &file, problem);
     npy_file_close(&file);
     return error;
 }

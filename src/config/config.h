@@ -71,6 +71,10 @@ struct config_data {
     struct slice shard;               /* the part of the training set for this node */
     uint32_t train_count, test_count; /* generated samples */
     struct augment_options augment;   /* of images, as they are learned */
+    enum dataset_task task;           /* npy: what y holds */
+    enum npy_channels channels;       /* npy: where x has the channels of images */
+    uint32_t classes;                 /* of the task; 0: as many as the labels here say */
+    double mean, deviation;           /* of samples of bytes, in the swarm; or CONFIG_AUTO_REAL */
 };
 
 struct config_train {

@@ -24,11 +24,24 @@
 #define EVALUATION_IMAGES ((size_t)1 << 30) /* the same of images, tables and volumes */
 #define START_TEXT_BYTES  32
 
+/* Gives a preset for images as many outputs as the data need. Its ten stay where the labels here
+ * are fewer and nobody has said how many there are: other sites may have the others. */
+static void fit_preset(char line[static MODEL_LINE_MAX], const struct config *config,
+                       const struct dataset *train)
+{
+    static const char end[] = ", dense 10";
+    const size_t length = strlen(line), cut = length - (sizeof end - 1);
+    const bool is_of_images = length >= sizeof end && strcmp(line + cut, end) == 0;
+    const bool is_said = config->data.classes > 0 || dataset_is_regression(train);
+    if (is_of_images && (is_said || train->classes > 10))
+        (void)snprintf(line + cut, MODEL_LINE_MAX - cut, ", dense %d", train->classes);
+}
+
 /* The line of layers: as written, or as the folder says that the swarm starts from, or the
  * preset's.
  */
-static enum error find_line(const struct config *config, char line[static MODEL_LINE_MAX],
-                            struct problem *problem)
+static enum error find_line(const struct config *config, const struct dataset *train,
+                            char line[static MODEL_LINE_MAX], struct problem *problem)
 {
     const struct config_model *model = &config->model;
     const char *preset = model_preset(model->name);
@@ -46,6 +59,8 @@ static enum error find_line(const struct config *config, char line[static MODEL_
                            "model.name: there is no model \"%s\"; known: %s; or give model.layers",
                            model->name, model_presets());
     (void)snprintf(line, MODEL_LINE_MAX, "%s", model->layers[0] ? model->layers : preset);
+    if (model->layers[0] == '\0')
+        fit_preset(line, config, train);
     return OK;
 }
 
@@ -76,7 +91,7 @@ uint32_t setup_batch_max(const struct config *config, const struct dataset *trai
     struct problem problem; /* said by setup_model */
     const bool recompute = config->train.recompute;
     const size_t sample_bytes =
-        find_line(config, line, &problem) == OK
+        find_line(config, train, line, &problem) == OK
             ? model_sample_bytes(line, train->shape, train->classes, recompute)
             : 0;
     return batch_size_max(sample_bytes / setup_parts(config), config->train.batch_bytes);
@@ -228,13 +243,14 @@ enum error setup_model(const struct config *config, uint32_t batch_max, const st
                        struct problem *problem)
 {
     char line[MODEL_LINE_MAX];
-    enum error error = find_line(config, line, problem);
+    enum error error = find_line(config, train, line, problem);
     if (error != OK)
         return error;
     const uint32_t tested = setup_evaluation_batch(line, train->shape, train->classes);
     const uint32_t parts = setup_parts(config), part = (batch_max + parts - 1) / parts;
     const struct model_use use = {.batch_max = (int)(part > tested ? part : tested),
-                                  .recompute = config->train.recompute};
+                                  .recompute = config->train.recompute,
+                                  .exact = dataset_is_regression(train)};
     struct problem why;
     error =
         model_new_for(&made->model, arena, backend, line, train->shape, train->classes, &use, &why);
@@ -262,6 +278,13 @@ enum error setup_device(const struct config *config, struct backend **backend, s
                             team, text, problem);
 }
 
+/* Of a model of images that has more outputs than there are labels here, other nodes have them. */
+static int classes_of(const struct model *model, const struct dataset *train)
+{
+    const bool is_sequence = model_input(model).length > 0;
+    return is_sequence || dataset_is_regression(train) ? train->classes : model_outputs(model);
+}
+
 static enum error make_learner(struct setup *setup, const struct config *config,
                                const struct dataset *train, const struct dataset *test,
                                struct problem *problem)
@@ -276,7 +299,7 @@ static enum error make_learner(struct setup *setup, const struct config *config,
         return error;
     setup->model = made.model;
     memcpy(setup->description, made.description, sizeof setup->description);
-    setup->about = (struct safetensors_about){.classes = train->classes,
+    setup->about = (struct safetensors_about){.classes = classes_of(made.model, train),
                                               .is_regression = dataset_is_regression(train),
                                               .mean = train->mean,
                                               .scale = train->scale};
@@ -311,6 +334,33 @@ enum error setup_keys(struct setup *setup, const struct config *config, struct a
     return error == OK ? swarm_key_load(own->swarm_key, config->node.swarm_key, problem) : error;
 }
 
+/* What was found in the data without having been said. */
+static void describe_data(struct setup *setup, const struct dataset *train)
+{
+    char *text = setup->data_notes;
+    const size_t room = sizeof setup->data_notes;
+    const int outputs = model_outputs(setup->model);
+    size_t used = 0;
+    if (train->channels_last)
+        used += (size_t)snprintf(text, room,
+                                 "data.x has the channels of its images last (data.channels)\n");
+    if (train->look == LOOK_FLOAT_LABELS)
+        used += (size_t)snprintf(text + used, room - used,
+                                 "data.y holds float64 that look like %d classes, and is learned "
+                                 "as classes; to predict numbers: data.task = numbers\n",
+                                 train->classes);
+    if (train->look == LOOK_WHOLE_NUMBERS)
+        used += (size_t)snprintf(text + used, room - used,
+                                 "data.y holds float32, and is predicted as numbers; they look "
+                                 "like classes: to learn those, data.task = classes\n");
+    if (train->labels && outputs > train->classes)
+        used += (size_t)snprintf(text + used, room - used,
+                                 "the model has %d outputs, and the labels here go up to %d: other "
+                                 "nodes may have the other classes (data.classes)\n",
+                                 outputs, train->classes - 1);
+    CHECK(used < room);
+}
+
 enum error setup_make(struct setup *setup, const struct config *config, struct problem *problem)
 {
     struct dataset train = {0}, test = {0};
@@ -319,9 +369,13 @@ enum error setup_make(struct setup *setup, const struct config *config, struct p
         arena_init_growing(&setup->arena);
         error = make_learner(setup, config, &train, &test, problem);
     }
+    shared_settings_text(config, setup->settings);
+    if (error == OK && train.pixels && config->train.enabled)
+        shared_settings_add_scale(setup->settings, train.mean, train.scale);
+    if (error == OK)
+        describe_data(setup, &train);
     dataset_free(&train);
     dataset_free(&test);
-    shared_settings_text(config, setup->settings);
     return error;
 }
 

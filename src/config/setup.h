@@ -32,6 +32,7 @@ struct setup {
     struct safetensors_about about;            /* what saved models say of the data */
     char description[SETUP_DESCRIPTION_BYTES]; /* of the model: input, layers, seed or start */
     char settings[SETTINGS_MAX + 1];           /* those that all nodes must share */
+    char data_notes[512];                      /* sentences, each ended by '\n' */
 };
 
 /* setup_keys reads the keys into an otherwise empty setup, since nothing is begun without them;

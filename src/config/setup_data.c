@@ -15,6 +15,8 @@ struct dataset_options setup_dataset_options(const struct config_data *data)
         .y = data->y,
         .test_x = data->test_x,
         .test_y = data->test_y,
+        .task = data->task,
+        .channels = data->channels,
         .context = data->context,
         .seed = data->seed,
         .train_count = data->train_count,
@@ -47,6 +49,35 @@ static enum error match_sets(const char *named, struct dataset *train, struct da
                            named);
     test->mean = train->mean;
     test->scale = train->scale;
+    return OK;
+}
+
+/* What the configuration says of the whole swarm's data takes the place of what is derived from the
+ * files here, which may be one site's. */
+static enum error set_task(const struct config_data *data, struct dataset *train,
+                           struct dataset *test, struct problem *problem)
+{
+    const int labels = train->classes > test->classes ? train->classes : test->classes;
+    if (data->classes > 0 && dataset_is_regression(train))
+        return problem_set(problem, MISMATCH,
+                           "data.classes = %u, but y holds numbers to be predicted; leave it out",
+                           data->classes);
+    if (data->classes > 0 && labels > (int)data->classes)
+        return problem_set(problem, MISMATCH,
+                           "data.classes = %u, but the labels here go up to %d; count the classes "
+                           "from 0, and give all nodes the same number",
+                           data->classes, labels - 1);
+    if (data->classes > 0)
+        train->classes = test->classes = (int)data->classes;
+    if ((data->mean >= 0 || data->deviation > 0) && !train->pixels)
+        return problem_set(problem, MISMATCH,
+                           "data.%s is for samples of bytes, and these are taken as they are; "
+                           "leave it out",
+                           data->mean >= 0 ? "mean" : "deviation");
+    if (data->mean >= 0)
+        train->mean = (float)data->mean;
+    if (data->deviation > 0)
+        train->scale = (float)(1 / data->deviation);
     return OK;
 }
 
@@ -83,7 +114,9 @@ enum error setup_data(const struct config *config, struct dataset *train, struct
     if (error != OK)
         return error;
     const char *named = options.source == DATASET_NPY ? options.test_x : options.directory;
-    error = match_sets(named, train, test, problem);
+    error = set_task(&config->data, train, test, problem);
+    if (error == OK)
+        error = match_sets(named, train, test, problem);
     return error == OK ? check_augment(&config->data.augment, train->shape, problem) : error;
 }
 

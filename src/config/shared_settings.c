@@ -34,3 +34,12 @@ void shared_settings_text(const struct config *config, char out[static SETTINGS_
     CHECK(fclose(text) == 0);
     CHECK(memchr(out, '\0', SETTINGS_MAX + 1)); /* no value of these keys is long */
 }
+
+void shared_settings_add_scale(char text[static SETTINGS_MAX + 1], float mean, float scale)
+{
+    const size_t used = strlen(text);
+    const int bytes =
+        snprintf(text + used, SETTINGS_MAX + 1 - used, "data.mean=%.6g\ndata.deviation=%.6g\n",
+                 (double)mean, (double)(1 / scale));
+    CHECK(bytes > 0 && used + (size_t)bytes <= SETTINGS_MAX);
+}

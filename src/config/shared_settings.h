@@ -11,5 +11,7 @@
 /* A node that only passes on says nothing of data and training; one that has all the data says no
  * part of it. */
 void shared_settings_text(const struct config *config, char out[static SETTINGS_MAX + 1]);
+/* Adds how the bytes of samples are normalised here: sites with files of their own may differ. */
+void shared_settings_add_scale(char text[static SETTINGS_MAX + 1], float mean, float scale);
 
 #endif

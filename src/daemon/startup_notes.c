@@ -45,6 +45,15 @@ static void say_training(struct event_log *report, uint64_t now_ns, const struct
     event_log_say(report, now_ns, NOTE_TRAINING, LEVEL_INFO, text);
 }
 
+static void say_data(struct event_log *report, uint64_t now_ns, const struct setup *setup)
+{
+    char text[sizeof setup->data_notes];
+    for (const char *at = setup->data_notes, *end; (end = strchr(at, '\n')); at = end + 1) {
+        (void)snprintf(text, sizeof text, "%.*s", (int)(end - at), at);
+        event_log_say(report, now_ns, NOTE_TRAINING, LEVEL_INFO, text);
+    }
+}
+
 void startup_notes_say(struct event_log *report, uint64_t now_ns, const struct config *config,
                        const struct setup *setup, const struct node_options *options)
 {
@@ -56,6 +65,7 @@ void startup_notes_say(struct event_log *report, uint64_t now_ns, const struct c
         model_print(setup->model, stderr);
     (void)snprintf(text, sizeof text, "computes on %s", setup->device);
     event_log_say(report, now_ns, NOTE_DEVICE, LEVEL_INFO, text);
+    say_data(report, now_ns, setup);
     say_training(report, now_ns, config, setup);
 }
 

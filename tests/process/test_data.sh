@@ -81,8 +81,14 @@ expect 0 '^vocabulary  256, of which 9 come' "${data[@]}" --set data.source=text
 expect 0 '^augmented, as they may be learned:$' "${data[@]}" --set data.source=generated \
     --set data.flip=yes --set data.crop=4 --set data.cutout=8
 
+tell 'images with their channels last, and float64'
+bytes_of 1 "${pixels[@]:0:768}" | npy last.npy '|u1' '4, 8, 8, 3'
+expect 0 'NumPy array of uint8, channels last, shape \(4, 3, 8, 8\)' "${data[@]}" "$dir/last.npy"
+bytes_of 1 "${pixels[@]:0:512}" | npy unclear.npy '|u1' '1, 16, 8, 4'
+expect 1 'say which: data.channels = first, or last' "${data[@]}" "$dir/unclear.npy"
+
 tell 'what is wrong with it'
-bytes_of 8 0 1 2 | npy float64.npy '<f8' '3,'
+bytes_of 2 0 1 2 | npy float16.npy '<f2' '3,'
 bytes_of 4 1 2 3 4 | npy fortran.npy '<f4' '2, 2' True
 bytes_of 4 1 2 3 4 | npy big.npy '>i4' '4,'
 bytes_of 4 0 0x7fc00000 0 0x7f800000 | npy nan.npy '<f4' '4,'
@@ -90,7 +96,7 @@ bytes_of 4 0 0x7fc00000 | npy nan2.npy '<f4' '2,'
 bytes_of 4 0 0x3fffffff 4294967295 2 | npy negative.npy '<i4' '4,'
 bytes_of 4 1 2 3 | npy short.npy '<f4' '4,'
 bytes_of 8 1 2 3 4 | npy int64.npy '<i8' '2, 2'
-expect 1 'float64.npy: holds float64, .*astype\(np.float32\)' "${data[@]}" "$dir/float64.npy"
+expect 1 'float16.npy: holds float16, .*astype\(np.float32\)' "${data[@]}" "$dir/float16.npy"
 expect 1 'fortran.npy: lies in Fortran order' "${data[@]}" "$dir/fortran.npy"
 expect 1 'big.npy: is big endian' "${data[@]}" "$dir/big.npy"
 expect 1 'nan.npy: sample 1 holds NaN' "${data[@]}" "$dir/nan.npy"
@@ -161,6 +167,33 @@ for name in one two; do
     wait_for 60 "$name to learn" above "$name" 0.95
 done
 
+tell 'a site without the highest class, and with brighter images, learns the same task'
+few=() brighter=()
+for ((i = 0; i < 300; i++)); do
+    class=$((i % 3))
+    for ((k = 0; k < 4; k++)); do
+        brighter+=($((k == class ? 220 + i % 30 : 20 + i * k % 90)))
+    done
+    few+=("$class")
+done
+bytes_of 1 "${brighter[@]}" | npy brighter.npy '|u1' '300, 4'
+bytes_of 8 "${few[@]}" | npy few.npy '<i8' '300,'
+site=(--set data.source=npy --set "data.x=$dir/brighter.npy" --set "data.y=$dir/few.npy" --set "node.peers=$address")
+start site "${learn[@]}" "${site[@]}"
+wait_for 40 'it to join' shows site '"stage":"running"'
+notes site 'the model has 4 outputs, and the labels here go up to 2' || fail 'it does not say which classes it lacks'
+wait_for 40 'a warning of other images' notes site 'has other settings.*data.mean = [0-9.]+ .here [0-9.]+.'
+settings=$(sed -n 's/.*data.mean = \([0-9.]*\) .*data.deviation = \([0-9.]*\) .*/\1 \2/p' "$dir/site.log" | head -n 1)
+leave site
+read -r mean deviation <<<"$settings"
+rm -r "$dir/site" "$dir/site.log"
+start site "${learn[@]}" "${site[@]}" --set "data.mean=$mean" --set "data.deviation=$deviation" --set data.classes=4
+wait_for 40 'it to join' shows site '"stage":"running"'
+wait_for 40 'it to hear from the others' shows site '"rumors_received":[1-9]'
+! notes site 'has other settings' || fail 'it warns of settings that are the same'
+! notes site 'the labels here go up to' || fail 'it was told how many classes there are'
+leave site
+
 tell 'numbers are another model'
 start other "${learn[@]}" "${numbers[@]}" --set 'model.layers=dense 16, tanh, dense 1' \
     --set "node.peers=$address" --alone
@@ -178,6 +211,9 @@ eval=("$hearsay" eval --state "$dir/two")
 expect 0 '^accuracy  (100|9[0-9])\.[0-9]* % \([0-9]* of 300 test samples\)$' \
     "${eval[@]}" --x "$dir/x.npy" --y "$dir/y.npy"
 expect 0 'of 30 test samples' "${eval[@]}" "${arrays[@]}"
+expect 0 'of 30 test samples' "${eval[@]}" # the node's own data
+expect 0 'of 30 test samples' "$hearsay" eval --config "$dir/two/node.conf" --state "$dir/two/base.safetensors"
+expect 2 'none.conf: cannot be opened' "${eval[@]}" --config none.conf
 expect 1 'the model predicts 4 classes of 1x1x4 samples, the test set has 1 numbers' \
     "${eval[@]}" --x "$dir/x.npy" --y "$dir/wanted.npy"
 expect 1 'data.test_y is empty' "${eval[@]}" --x "$dir/x.npy"

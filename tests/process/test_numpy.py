@@ -86,7 +86,6 @@ def arrays_are_read_as_numpy_has_them():
 # What is refused, and what to do about it.
 
 REFUSED = [
-    (lambda a: a.astype('f8'), 'holds float64', lambda a: a.astype(np.float32)),
     (lambda a: a.astype('f2'), 'holds float16', lambda a: a.astype(np.float32)),
     (lambda a: a.astype('i4'), 'holds int32', lambda a: a.astype(np.float32)),
     (lambda a: a.astype('c8'), 'holds complex64', None),

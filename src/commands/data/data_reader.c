@@ -74,9 +74,14 @@ static enum error find_format(struct data_reader *reader, struct problem *proble
 
 static enum error open_npy(struct data_reader *reader, struct problem *problem)
 {
-    const enum error error = npy_file_open(&reader->npy, reader->path, problem);
+    enum error error = npy_file_open(&reader->npy, reader->path, problem);
     if (error != OK)
         return error;
+    error = npy_file_order(&reader->npy, NPY_CHANNELS_AUTO, problem);
+    if (error != OK) {
+        npy_file_close(&reader->npy);
+        return error;
+    }
     reader->kind = reader->npy.kind;
     reader->bytes = reader->npy.bytes;
     reader->rank = reader->npy.rank;
@@ -185,7 +190,8 @@ const char *data_reader_describe(char out[static 64], const struct data_reader *
     char type[NPY_NAME_BYTES];
     switch (reader->format) {
     case DATA_NPY:
-        (void)snprintf(out, 64, "NumPy array of %s", npy_file_type(type, &reader->npy));
+        (void)snprintf(out, 64, "NumPy array of %s%s", npy_file_type(type, &reader->npy),
+                       reader->npy.channels_last ? ", channels last" : "");
         break;
     case DATA_IDX:
         (void)snprintf(out, 64, "IDX, %s", reader->rank == 1 ? "labels" : "images");

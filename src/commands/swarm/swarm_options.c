@@ -214,7 +214,7 @@ static enum error find_kind(struct swarm_options *options, struct problem *probl
     bool is_regression = false;
     enum error error = OK;
     if (data->source == DATASET_NPY && data->y[0])
-        error = arrays_are_regression(data->y, &is_regression, problem);
+        error = arrays_are_regression(data->y, data->task, &is_regression, problem);
     options->kind = data->source == DATASET_TEXT ? SCORE_OF_TEXT
                     : is_regression              ? SCORE_OF_NUMBERS
                                                  : SCORE_OF_CLASSES;

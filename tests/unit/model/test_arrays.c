@@ -205,6 +205,72 @@ static void floats_are_numbers_to_be_predicted(void **state)
     dataset_free(&set);
 }
 
+static void load_floats_as(const char *descr, enum dataset_task task, int period)
+{
+    static double doubles[COUNT];
+    static float floats[COUNT];
+    for (int i = 0; i < COUNT; i++)
+        floats[i] = (float)(doubles[i] = i % period);
+    const bool is_double = strcmp(descr, "<f8") == 0;
+    write_npy("y.npy", descr, "(20,)", is_double ? (const void *)doubles : floats,
+              is_double ? sizeof doubles : sizeof floats);
+    options.task = task;
+    must_load(true);
+}
+
+static void floats_that_look_like_classes_are_learned_as_those_if_they_are_doubles(void **state)
+{
+    (void)state;
+    load_floats_as("<f8", DATASET_TASK_AUTO, 4);
+    assert_true(!dataset_is_regression(&set) && set.look == LOOK_FLOAT_LABELS && set.classes == 4);
+    assert_int_equal(set.labels[7], 3);
+    dataset_free(&set);
+    load_floats_as("<f8", DATASET_TASK_AUTO, 7); /* some have fewer than four samples */
+    assert_true(dataset_is_regression(&set) && set.look == LOOK_NUMBERS);
+    dataset_free(&set);
+    load_floats_as("<f4", DATASET_TASK_AUTO, 4);
+    assert_true(dataset_is_regression(&set) && set.look == LOOK_WHOLE_NUMBERS);
+    dataset_free(&set);
+    load_floats_as("<f4", DATASET_CLASSES, 4);
+    assert_true(!dataset_is_regression(&set) && set.look == LOOK_LABELS && set.classes == 4);
+    dataset_free(&set);
+    load_floats_as("<f8", DATASET_NUMBERS, 4);
+    assert_true(dataset_is_regression(&set) && set.targets[7] == 3);
+    dataset_free(&set);
+}
+
+static void a_test_without_all_classes_is_of_the_task_of_the_training(void **state)
+{
+    static const double three[] = {3, 3, 3};
+    (void)state;
+    options.test_x = test_x_path.text;
+    options.test_y = test_y_path.text;
+    write_npy("test_x.npy", "|u1", "(3, 4, 6)", pixels[5], (size_t)3 * SIZE);
+    write_npy("test_y.npy", "<f8", "(3,)", three, sizeof three);
+    load_floats_as("<f8", DATASET_TASK_AUTO, 4);
+    dataset_free(&set);
+    must_load(false);
+    assert_true(!dataset_is_regression(&set) && set.labels[2] == 3);
+    dataset_free(&set);
+}
+
+static void a_task_that_y_does_not_fit_is_refused(void **state)
+{
+    static const float half[COUNT] = {0, 1, 0.5f};
+    (void)state;
+    options.task = DATASET_NUMBERS;
+    must_refuse(true, "data.task = numbers predicts floats");
+    options.task = DATASET_CLASSES;
+    write_npy("y.npy", "<f4", "(20,)", half, sizeof half);
+    must_refuse(true, "the label of sample 2 is 0.5");
+    options.task = DATASET_TASK_AUTO; /* numbers, and the test has integers */
+    options.test_x = test_x_path.text;
+    options.test_y = test_y_path.text;
+    write_npy("test_x.npy", "|u1", "(3, 4, 6)", pixels[5], (size_t)3 * SIZE);
+    write_npy("test_y.npy", "<i8", "(3,)", labels, 3 * sizeof *labels);
+    must_refuse(false, "those of the training are floats");
+}
+
 /* Every sample is in one shard, with its own label, whatever the type. */
 static void shards_are_disjoint_and_cover_everything(void **state)
 {
@@ -390,6 +456,9 @@ int main(void)
         TEST(any_rank_is_a_shape),
         TEST(labels_of_any_integers_are_read),
         TEST(floats_are_numbers_to_be_predicted),
+        TEST(floats_that_look_like_classes_are_learned_as_those_if_they_are_doubles),
+        TEST(a_test_without_all_classes_is_of_the_task_of_the_training),
+        TEST(a_task_that_y_does_not_fit_is_refused),
         TEST(shards_are_disjoint_and_cover_everything),
         TEST(several_files_are_one_run),
         TEST(arrays_for_the_test_leave_all_others_to_be_learned),

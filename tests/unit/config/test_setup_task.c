@@ -1,0 +1,153 @@
+/* One task for all sites: classes and normalisation of the whole swarm, whatever the files here
+ * hold. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "backend/device.h"
+#include "config/setup.h"
+#include "config/shared_settings.h"
+#include "support/config/config_story.h"
+
+static struct config config;
+static struct problem problem;
+
+/* The layers of a node whose samples are images of 12 x 12 with so many classes, or numbers. */
+static const char *layers_for(const char *setting, int classes, bool is_regression)
+{
+    static char line[MODEL_LINE_MAX];
+    static float target;
+    struct arena arena;
+    struct setup_model made;
+    struct backend *backend = backend_cpu(1);
+    const struct dataset train = {.count = 1,
+                                  .shape = {1, 12, 12, 0},
+                                  .classes = classes,
+                                  .targets = is_regression ? &target : NULL};
+    config_defaults(&config);
+    must_set(&config, "model.name=mlp");
+    if (setting)
+        must_set(&config, setting);
+    arena_init(&arena, (size_t)64 << 20);
+    const enum error error = setup_model(&config, 8, &train, &arena, backend, &made, &problem);
+    (void)snprintf(line, sizeof line, "%s", error == OK ? model_line(made.model) : problem.text);
+    if (error == OK)
+        model_free(made.model);
+    backend->close(backend);
+    arena_release(&arena);
+    return line;
+}
+
+static void assert_ends(const char *line, const char *end)
+{
+    if (strlen(line) < strlen(end) || strcmp(line + strlen(line) - strlen(end), end) != 0)
+        fail_msg("%s does not end with %s", line, end);
+}
+
+static void a_preset_has_as_many_outputs_as_the_data_need(void **state)
+{
+    (void)state;
+    assert_ends(layers_for(NULL, 10, false), ", dense 10");
+    assert_ends(layers_for(NULL, 47, false), ", dense 47");
+    assert_ends(layers_for(NULL, 1, true), ", dense 1");
+    assert_ends(layers_for(NULL, 12, true), ", dense 12");
+    assert_ends(layers_for("model.name=lenet", 100, false), ", dense 100");
+    assert_ends(layers_for("model.name=resnet20", 100, false), ", dense 100");
+}
+
+/* A site without the highest class has the model of the others. */
+static void a_preset_keeps_its_ten_outputs_where_labels_are_fewer(void **state)
+{
+    (void)state;
+    assert_ends(layers_for(NULL, 9, false), ", dense 10");
+    assert_ends(layers_for("data.classes=9", 9, false), ", dense 9");
+}
+
+static void layers_may_have_more_outputs_than_labels_and_not_fewer(void **state)
+{
+    (void)state;
+    assert_ends(layers_for("model.layers=dense 4, relu, dense 12", 9, false), ", dense 12");
+    assert_non_null(strstr(layers_for("model.layers=dense 4, relu, dense 8", 9, false),
+                           "the last layer must be 'dense 9'"));
+    assert_non_null(strstr(layers_for("model.layers=dense 4, relu, dense 3", 2, true),
+                           "the last layer must be 'dense 2'"));
+}
+
+static enum error load(const char *setting, struct dataset *train, struct dataset *test)
+{
+    static const char *const few[] = {"data.source=generated", "data.train_count=50",
+                                      "data.test_count=20"};
+    *train = *test = (struct dataset){0};
+    config_defaults(&config);
+    for (size_t i = 0; i < 3; i++)
+        must_set(&config, few[i]);
+    must_set(&config, setting);
+    return setup_data(&config, train, test, &problem);
+}
+
+static void the_number_of_classes_is_the_swarms(void **state)
+{
+    struct dataset train, test;
+    (void)state;
+    assert_int_equal(load("data.classes=12", &train, &test), OK);
+    assert_true(train.classes == 12 && test.classes == 12);
+    dataset_free(&train);
+    dataset_free(&test);
+    assert_int_equal(load("data.classes=7", &train, &test), MISMATCH);
+    assert_non_null(strstr(problem.text, "data.classes = 7, but the labels here go up to 9"));
+    dataset_free(&train);
+    dataset_free(&test);
+}
+
+static void bytes_are_normalised_as_the_swarm_says(void **state)
+{
+    struct dataset train, test;
+    (void)state;
+    assert_int_equal(load("data.mean=100", &train, &test), OK);
+    assert_true(train.mean == 100 && test.mean == 100 && train.scale != 0);
+    dataset_free(&train);
+    dataset_free(&test);
+    assert_int_equal(load("data.deviation=50", &train, &test), OK);
+    assert_true(train.scale == 0.02f && test.scale == 0.02f && train.mean > 0);
+    dataset_free(&train);
+    dataset_free(&test);
+    assert_int_equal(load("data.source=xor", &train, &test), OK);
+    must_set(&config, "data.mean=1");
+    dataset_free(&train);
+    dataset_free(&test);
+    train = test = (struct dataset){0};
+    const enum error error = setup_data(&config, &train, &test, &problem);
+    assert_true(error == OK || strstr(problem.text, "data.mean is for samples of bytes"));
+    dataset_free(&train);
+    dataset_free(&test);
+}
+
+/* Sites with images of their own differ in what is derived from them: neighbours compare it. */
+static void neighbours_compare_how_bytes_are_normalised(void **state)
+{
+    char text[SETTINGS_MAX + 1];
+    (void)state;
+    config_defaults(&config);
+    shared_settings_text(&config, text);
+    assert_null(strstr(text, "data.mean"));
+    shared_settings_add_scale(text, 72.9403381f, 1 / 90.0211f);
+    assert_non_null(strstr(text, "\ndata.mean=72.9403\ndata.deviation=90.0211\n"));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_preset_has_as_many_outputs_as_the_data_need),
+        cmocka_unit_test(a_preset_keeps_its_ten_outputs_where_labels_are_fewer),
+        cmocka_unit_test(layers_may_have_more_outputs_than_labels_and_not_fewer),
+        cmocka_unit_test(the_number_of_classes_is_the_swarms),
+        cmocka_unit_test(bytes_are_normalised_as_the_swarm_says),
+        cmocka_unit_test(neighbours_compare_how_bytes_are_normalised),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
