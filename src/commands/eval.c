@@ -5,13 +5,16 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "backend/backend.h"
 #include "base/arena.h"
+#include "commands/config_options.h"
 #include "commands/progress.h"
 #include "commands/saved_model.h"
 #include "config/config.h"
 #include "config/initial_weights.h"
+#include "config/saved_config.h"
 #include "config/setup.h"
 #include "data/dataset.h"
 #include "layers/model.h"
@@ -26,6 +29,9 @@ static const char usage[] =
     "  --state DIR|FILE    a node's state folder (default state), a .safetensors file, or a "
     "folder\n"
     "                      with a config.json, as transformers save it\n"
+    "  --config FILE       the configuration of a node: its data, and the part of them that it\n"
+    "                      tests on. Without any option for the data, a state folder's own\n"
+    "                      (node.conf in it) is taken\n"
     "  --data-source NAME  idx, npy, generated, xor, text or tokens (default idx)\n"
     "  --data-dir DIR      folder of the IDX files (default Fashion-MNIST)\n"
     "  --x FILES           NumPy's arrays: the samples of the test, all of them\n"
@@ -52,6 +58,8 @@ static const char usage[] =
 
 struct options {
     const char *state;    /* a folder or a file */
+    const char *file;     /* of --config; NULL: not given */
+    bool names_data;      /* an option or key for the data was given */
     struct config config; /* [data] and [model] */
     bool names_model;     /* --model or --layers was given: metadata is not looked at */
     bool json;
@@ -111,8 +119,8 @@ static enum error set_array(struct options *options, const char *key, const char
 static enum error parse_option(struct options *options, int option, struct problem *problem)
 {
     switch (option) {
-    case 's':
-        options->state = optarg;
+    case 's': /* find_config has seen these */
+    case 'c':
         return OK;
     case 'S':
         return set_key(options, "data.source", optarg, problem);
@@ -149,25 +157,64 @@ static enum error parse_option(struct options *options, int option, struct probl
     }
 }
 
+static const struct option known[] = {{"state", required_argument, NULL, 's'},
+                                      {"config", required_argument, NULL, 'c'},
+                                      {"data-source", required_argument, NULL, 'S'},
+                                      {"data-dir", required_argument, NULL, 'D'},
+                                      {"x", required_argument, NULL, 'X'},
+                                      {"y", required_argument, NULL, 'Y'},
+                                      {"text", required_argument, NULL, 'T'},
+                                      {"tokens", required_argument, NULL, 'O'},
+                                      {"valid", required_argument, NULL, 'V'},
+                                      {"data-seed", required_argument, NULL, 'E'},
+                                      {"test-count", required_argument, NULL, 'N'},
+                                      {"model", required_argument, NULL, 'M'},
+                                      {"layers", required_argument, NULL, 'L'},
+                                      {"set", required_argument, NULL, 'K'},
+                                      {"json", no_argument, NULL, 'j'},
+                                      {"help", no_argument, NULL, 'h'},
+                                      {NULL, 0, NULL, 0}};
+
+static bool is_of_data(int option)
+{
+    return strchr("SDXYTOVEN", option) || (option == 'K' && strncmp(optarg, "data.", 5) == 0);
+}
+
+/* The options that come before all others, wherever they stand. */
+static void find_config(struct options *options, int argc, char **argv)
+{
+    int option;
+    opterr = 0;
+    while ((option = getopt_long(argc, argv, "h", known, NULL)) != -1) {
+        if (option == 's')
+            options->state = optarg;
+        if (option == 'c')
+            options->file = optarg;
+        options->names_data |= option != '?' && is_of_data(option);
+    }
+    opterr = 1;
+    optind = 0; /* glibc: from the beginning */
+}
+
+/* The data and the model of a node: of its configuration, or of the one in its folder, if it may be
+ * read and no data were named. */
+static enum error read_config(struct options *options, struct problem *problem)
+{
+    char path[DISK_PATH_MAX];
+    const struct config_options of_file = {.file = options->file ? options->file : path};
+    const bool is_there = saved_config_path(path, options->state) && access(path, R_OK) == 0;
+    if (!options->file && (options->names_data || !is_there))
+        return OK;
+    return config_options_read(&options->config, &of_file, problem);
+}
+
 static enum error parse_options(struct options *options, int argc, char **argv,
                                 struct problem *problem)
 {
-    static const struct option known[] = {{"state", required_argument, NULL, 's'},
-                                          {"data-source", required_argument, NULL, 'S'},
-                                          {"data-dir", required_argument, NULL, 'D'},
-                                          {"x", required_argument, NULL, 'X'},
-                                          {"y", required_argument, NULL, 'Y'},
-                                          {"text", required_argument, NULL, 'T'},
-                                          {"tokens", required_argument, NULL, 'O'},
-                                          {"valid", required_argument, NULL, 'V'},
-                                          {"data-seed", required_argument, NULL, 'E'},
-                                          {"test-count", required_argument, NULL, 'N'},
-                                          {"model", required_argument, NULL, 'M'},
-                                          {"layers", required_argument, NULL, 'L'},
-                                          {"set", required_argument, NULL, 'K'},
-                                          {"json", no_argument, NULL, 'j'},
-                                          {"help", no_argument, NULL, 'h'},
-                                          {NULL, 0, NULL, 0}};
+    find_config(options, argc, argv);
+    const enum error read = read_config(options, problem);
+    if (read != OK)
+        return read;
     int option;
     while ((option = getopt_long(argc, argv, "h", known, NULL)) != -1) {
         enum error error = parse_option(options, option, problem);

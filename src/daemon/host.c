@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "base/memory.h"
+#include "config/saved_config.h"
 #include "daemon/listen.h"
 #include "daemon/startup_notes.h"
 #include "state/averaged_base.h"
@@ -422,6 +423,8 @@ enum error host_prepare(struct host *host, struct problem *problem)
         error = start_answering(host, problem);
     if (error == OK)
         error = start_web(host, problem);
+    if (error == OK)
+        error = saved_config_write(config, problem);
     return error == OK ? resume(host, problem) : error;
 }
 

@@ -1,0 +1,36 @@
+#include "config/saved_config.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "state/atomic_file.h"
+
+#define NAME "node.conf"
+
+bool saved_config_path(char path[static DISK_PATH_MAX], const char *folder)
+{
+    return disk_path(path, folder, NAME, "") == 0;
+}
+
+enum error saved_config_write(const struct config *config, struct problem *problem)
+{
+    char *text = NULL;
+    size_t bytes = 0;
+    struct atomic_file file;
+    FILE *out = open_memstream(&text, &bytes);
+    if (!out)
+        memory_missing(1);
+    config_print(config, out);
+    CHECK(fclose(out) == 0);
+    atomic_file_begin(&file, disk_real(), config->node.state_dir, NAME, ATOMIC_FILE_PRIVATE);
+    atomic_file_write(&file, text, bytes);
+    const int error = atomic_file_end(&file);
+    free(text);
+    return error == 0 ? OK
+                      : problem_set(problem, FAILED,
+                                    "%.300s/" NAME ": cannot be written: %s; free the disk, or see "
+                                    "who may write there",
+                                    config->node.state_dir, strerror(-error));
+}
