@@ -13,7 +13,8 @@
  * One thread at a time may be inside a call; a second one gets HEARSAY_BUSY. hearsay_info,
  * hearsay_status and hearsay_error_text may be called by any thread at any time before
  * hearsay_free. Every function returns 0 or one of the errors below, and says why in a sentence
- * (hearsay_error_text). After fork a child gets HEARSAY_FORKED; its parent goes on.
+ * (hearsay_error_text). After fork a child gets HEARSAY_FORKED, and the node's files are closed
+ * there; its parent goes on.
  *
  * The manual is src/library/README.md. Held by tests/unit/library and, that no call in any order
  * does harm, by tests/process/random_calls.

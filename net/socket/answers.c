@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/error.h"
+#include "socket/handles.h"
 
 #define BACKLOG 128
 
@@ -23,7 +24,7 @@ static void asker_close(struct asker *asker)
 {
     if (asker->handles == 0 || uv_is_closing((uv_handle_t *)&asker->pipe))
         return;
-    uv_close((uv_handle_t *)&asker->pipe, on_asker_closed);
+    handles_close((uv_stream_t *)&asker->pipe, on_asker_closed);
     uv_close((uv_handle_t *)&asker->patience, on_asker_closed);
 }
 
@@ -60,6 +61,7 @@ static void on_asker(uv_stream_t *door, int status)
         return;
     size_t count = 0;
     int error = uv_accept(door, (uv_stream_t *)&asker->pipe);
+    handles_keep((const uv_stream_t *)&asker->pipe);
     if (!error)
         error = uv_timer_start(&asker->patience, on_impatience, ANSWERS_PATIENCE_MS, 0);
     if (!error)
@@ -76,6 +78,7 @@ void answers_open(struct answers *answers, uv_loop_t *loop, int socket)
     answers->door.data = answers;
     answers->are_open = true;
     CHECK(uv_pipe_open(&answers->door, socket) == 0);
+    handles_keep((const uv_stream_t *)&answers->door);
     CHECK(uv_listen((uv_stream_t *)&answers->door, BACKLOG, on_asker) == 0);
 }
 
@@ -83,7 +86,7 @@ void answers_close(struct answers *answers)
 {
     if (!answers->are_open)
         return;
-    uv_close((uv_handle_t *)&answers->door, NULL);
+    handles_close((uv_stream_t *)&answers->door, NULL);
     for (int i = 0; i < ANSWERS_ASKERS_MAX; i++)
         asker_close(&answers->askers[i]);
 }

@@ -8,6 +8,7 @@
 
 #include "base/memory.h"
 #include "socket/answers.h"
+#include "socket/handles.h"
 
 #define READ_BYTES (64 * 1024)
 #define BACKLOG    128
@@ -153,7 +154,7 @@ static void link_close(struct link *link, const char *why)
     if (link->resolving)
         (void)uv_cancel((uv_req_t *)&link->lookup);
     if (link->has_tcp && !uv_is_closing((uv_handle_t *)&link->tcp))
-        uv_close((uv_handle_t *)&link->tcp, on_tcp_closed);
+        handles_close((uv_stream_t *)&link->tcp, on_tcp_closed);
 }
 
 /* Reading. */
@@ -202,6 +203,7 @@ static void on_connection(uv_stream_t *listener, int error)
         link_close(link, "");
         return;
     }
+    handles_keep((const uv_stream_t *)&link->tcp);
     const struct address address = address_of_socket((const struct sockaddr *)&from);
     link->conn = transport->owner.on_accept(transport->owner.self, &address);
     if (link->conn)
@@ -217,6 +219,7 @@ static int bind_to(struct transport *transport, const struct address *address)
         uv_ip6_addr(address->host, address->port, (struct sockaddr_in6 *)&to) != 0)
         return UV_EINVAL;
     int error = uv_tcp_bind(&transport->listener, (const struct sockaddr *)&to, 0);
+    handles_keep((const uv_stream_t *)&transport->listener);
     return error ? error : uv_listen((uv_stream_t *)&transport->listener, BACKLOG, on_connection);
 }
 
@@ -284,7 +287,7 @@ static void on_connect(uv_connect_t *request, int error)
         return;
     }
     (void)snprintf(link->why, sizeof link->why, "%s", uv_strerror(error));
-    uv_close((uv_handle_t *)&link->tcp, on_attempt_closed);
+    handles_close((uv_stream_t *)&link->tcp, on_attempt_closed);
 }
 
 static void try_next(struct link *link, const char *why)
@@ -301,9 +304,10 @@ static void try_next(struct link *link, const char *why)
     link->tcp.data = link;
     link->has_tcp = true;
     int error = uv_tcp_connect(&link->connect, &link->tcp, link->trying->ai_addr, on_connect);
+    handles_keep((const uv_stream_t *)&link->tcp);
     if (error) {
         (void)snprintf(link->why, sizeof link->why, "%s", uv_strerror(error));
-        uv_close((uv_handle_t *)&link->tcp, on_attempt_closed);
+        handles_close((uv_stream_t *)&link->tcp, on_attempt_closed);
     }
 }
 
@@ -428,7 +432,7 @@ void transport_free(struct transport *transport)
     if (transport->watches)
         uv_close((uv_handle_t *)&transport->watched, NULL);
     if (transport->listens)
-        uv_close((uv_handle_t *)&transport->listener, NULL);
+        handles_close((uv_stream_t *)&transport->listener, NULL);
     uv_close((uv_handle_t *)&transport->timer, NULL);
     uv_close((uv_handle_t *)&transport->wake, NULL);
     for (int i = 0; transport->owner.on_signal && i < SIGNALS; i++)

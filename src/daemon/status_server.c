@@ -8,6 +8,9 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/fork_files.h"
+#include "daemon/lock_holder.h"
+
 bool status_place_open(struct status_place *place, const char *dir)
 {
     *place = (struct status_place){.folder = open(dir, O_PATH | O_DIRECTORY | O_CLOEXEC),
@@ -36,6 +39,16 @@ static const char *path_of(char out[static STATUS_PATH_BYTES], const char *dir, 
     return out;
 }
 
+static enum error refuse(const char *dir, int file, struct problem *problem)
+{
+    char holder[LOCK_HOLDER_BYTES];
+    lock_holder_find(file, holder);
+    return problem_set(problem, MISMATCH,
+                       "another node runs with this state_dir (%.250s)%s%s: stop it first, or give "
+                       "this one a node.state_dir of its own",
+                       dir, holder[0] ? ", " : "", holder);
+}
+
 enum error status_door_open(struct status_door *door, const char *dir, struct problem *problem)
 {
     char path[STATUS_PATH_BYTES];
@@ -49,12 +62,12 @@ enum error status_door_open(struct status_door *door, const char *dir, struct pr
                            strerror(errno));
     /* A file system without locks is no reason not to train. */
     if (fcntl(file, F_OFD_SETLK, &whole) != 0 && (errno == EAGAIN || errno == EACCES)) {
+        const enum error error = refuse(dir, file, problem);
         (void)close(file);
-        return problem_set(problem, MISMATCH,
-                           "another node runs with this state_dir (%s): stop it first, or give "
-                           "this one a node.state_dir of its own",
-                           dir);
+        return error;
     }
+    lock_holder_sign(file);
+    fork_files_add(file);
     *door = (struct status_door){.dir = dir, .lock = file};
     return OK;
 }
@@ -116,7 +129,11 @@ void status_door_close(struct status_door *door)
 {
     if (!door->dir)
         return;
+    struct flock whole = WHOLE;
     status_door_shut(door);
+    whole.l_type = F_UNLCK; /* a process that shares the open file would keep the lock */
+    (void)fcntl(door->lock, F_OFD_SETLK, &whole);
+    fork_files_remove(door->lock);
     (void)close(door->lock);
     door->dir = NULL;
 }

@@ -12,6 +12,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include "base/fork_files.h"
 #include "base/memory.h"
 #include "crypto/secret.h"
 #include "page/page.h"
@@ -45,7 +46,8 @@ struct watcher {
 struct web_server {
     struct web_owner owner;
     struct MHD_Daemon *daemon;
-    int file;
+    int file;   /* to be watched */
+    int socket; /* that listens */
     unsigned port;
     bool has_token, is_closing;
     bool is_judged, is_ready;              /* since web_server_renew; as its owner said */
@@ -330,6 +332,20 @@ static enum MHD_Result on_request(void *self, struct MHD_Connection *connection,
     return serve(self, connection, path);
 }
 
+/* A forked child must not keep a browser's connection open. */
+static void on_connection(void *self, struct MHD_Connection *connection, void **state,
+                          enum MHD_ConnectionNotificationCode code)
+{
+    const union MHD_ConnectionInfo *info =
+        MHD_get_connection_info(connection, MHD_CONNECTION_INFO_CONNECTION_FD);
+    (void)self;
+    (void)state;
+    if (info && code == MHD_CONNECTION_NOTIFY_STARTED)
+        fork_files_add(info->connect_fd);
+    else if (info)
+        fork_files_remove(info->connect_fd); /* libmicrohttpd closes it after this call */
+}
+
 /* Birth and death. */
 
 static void no_log(void *self, const char *format, va_list values)
@@ -404,13 +420,15 @@ enum error web_server_open(struct web_server **made, const struct address *liste
         MHD_OPTION_LISTEN_SOCKET, file, MHD_OPTION_CONNECTION_LIMIT, (unsigned)WEB_CONNECTIONS_MAX,
         MHD_OPTION_CONNECTION_TIMEOUT, (unsigned)IDLE_S, MHD_OPTION_CONNECTION_MEMORY_LIMIT,
         (size_t)MEMORY_BYTES, MHD_OPTION_PER_IP_CONNECTION_LIMIT, (unsigned)WEB_PER_ADDRESS_MAX,
-        MHD_OPTION_END);
+        MHD_OPTION_NOTIFY_CONNECTION, on_connection, NULL, MHD_OPTION_END);
     if (!server->daemon) {
         (void)close(file);
         free(server);
         return problem_set(problem, FAILED,
                            "libmicrohttpd cannot begin; give this process more files (ulimit -n)");
     }
+    server->socket = file;
+    fork_files_add(file);
     server->file = MHD_get_daemon_info(server->daemon, MHD_DAEMON_INFO_EPOLL_FD)->epoll_fd;
     *made = server;
     return OK;
@@ -424,6 +442,7 @@ void web_server_close(struct web_server *server)
     for (int i = 0; i < WEB_WATCHERS_MAX; i++)
         if (server->watchers[i].is_suspended)
             MHD_resume_connection(server->watchers[i].connection);
+    fork_files_remove(server->socket);
     MHD_stop_daemon(server->daemon); /* closes the socket, too */
     web_server_renew(server);
     free(server);

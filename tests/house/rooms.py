@@ -55,7 +55,7 @@ def room_of(path):
     parts = path.split('/')
     if parts[0] == 'tests' and parts[1] in ('unit', 'support'):
         return parts[2] if len(parts) > 3 else None
-    if path.startswith(('net/socket/transport.', 'net/socket/answers.')):
+    if path.startswith('net/socket/') and not path.startswith('net/socket/address.'):
         return 'socket'  # the part of net that knows libuv
     if parts[0] in ('include', 'src'):
         return parts[1] if len(parts) > 2 else None

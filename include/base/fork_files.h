@@ -1,0 +1,19 @@
+/* Files that a forked child closes before fork() returns there.
+ *
+ * A program that embeds a node may fork at any time (workers of a data loader). Files opened with
+ * O_CLOEXEC stay open in a child that calls no exec, and such a child would hold the node's lock,
+ * port and connections after the node has ended. So the owner of such a file registers it here for
+ * as long as it is open. Any thread may call. Held by tests/unit/base/test_fork_files.c and
+ * tests/unit/library/test_forked.c.
+ */
+#ifndef HEARSAY_BASE_FORK_FILES_H
+#define HEARSAY_BASE_FORK_FILES_H
+
+/* Registers an open file; twice is the same as once. */
+void fork_files_add(int file);
+
+/* Removes a file from the register, if it is there. Call it before close(): another thread may get
+ * the number at once. */
+void fork_files_remove(int file);
+
+#endif
