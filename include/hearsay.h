@@ -8,7 +8,8 @@
  * what says how your optimizer is (optimizer, momentum) and whether it trains at all, and at [data]
  * and [model] only where there is no run. It installs no signal handler, prints nothing ([node] log
  * is a file), and never ends your process for what you, others or the disk do: only where the
- * system has no memory or no thread left, or a GPU fails.
+ * system has no memory or no thread left, or a GPU fails. Your locale stays as it is: inside a call
+ * a thread has the C locale, and inside your fetch and store your own.
  *
  * One thread at a time may be inside a call; a second one gets HEARSAY_BUSY. hearsay_info,
  * hearsay_status and hearsay_error_text may be called by any thread at any time before

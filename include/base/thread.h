@@ -4,7 +4,7 @@
 
 #include <pthread.h>
 
-/* The caller joins it. */
+/* The thread uses the C locale (base/c_locale.h). The caller joins it. */
 void thread_begin(pthread_t *thread, void *(*run)(void *argument), void *argument);
 
 #endif

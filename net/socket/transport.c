@@ -4,15 +4,18 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
 #include <uv.h>
 
 #include "base/memory.h"
 #include "socket/answers.h"
 #include "socket/handles.h"
 
-#define READ_BYTES (64 * 1024)
-#define BACKLOG    128
-#define SIGNALS    3
+#define READ_BYTES   (64 * 1024)
+#define BACKLOG      128
+#define SIGNALS      3
+#define FILES_NEEDED 12 /* of a loop, its pipes, and what is opened next */
 static const int TAKEN[SIGNALS] = {SIGINT, SIGTERM, SIGHUP}; /* the last, if it is asked for */
 
 /* One connection. It lives until its handle is closed and no lookup is under way. */
@@ -66,15 +69,36 @@ static void on_signal(uv_signal_t *handle, int number)
     transport->owner.on_signal(transport->owner.self, number);
 }
 
+/* libuv aborts where its first loop gets no pipe, so the files are asked for before it begins. */
+static bool has_files(void)
+{
+    int files[FILES_NEEDED], count = 0;
+    while (count < FILES_NEEDED && (files[count] = eventfd(0, EFD_CLOEXEC)) >= 0)
+        count++;
+    for (int i = 0; i < count; i++)
+        (void)close(files[i]);
+    return count == FILES_NEEDED;
+}
+
 struct transport *transport_new(const struct transport_owner *owner)
 {
+    struct transport *transport = transport_try_new(owner);
+    if (!transport)
+        fatal("no event loop can begin; give this process more files (ulimit -n)");
+    return transport;
+}
+
+struct transport *transport_try_new(const struct transport_owner *owner)
+{
     struct transport *transport = memory_new(1, sizeof *transport);
+    if (!has_files() || uv_loop_init(&transport->loop) != 0) {
+        free(transport);
+        return NULL;
+    }
     transport->owner = *owner;
     transport->answers.make = owner->on_asked;
     transport->answers.self = owner->self;
     transport->buffer = memory_new(READ_BYTES, 1);
-    if (uv_loop_init(&transport->loop) != 0)
-        fatal("no event loop can begin; give this process more memory or files (ulimit -n)");
     CHECK(uv_timer_init(&transport->loop, &transport->timer) == 0);
     CHECK(uv_async_init(&transport->loop, &transport->wake, on_wake) == 0);
     transport->timer.data = transport->wake.data = transport;

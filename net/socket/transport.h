@@ -46,6 +46,9 @@ struct transport_owner {
     void (*on_ready)(void *self);
 };
 
+/* NULL: the system gives no event loop, since this process has too many open files. */
+struct transport *transport_try_new(const struct transport_owner *owner);
+/* The same; without an event loop it ends the program with a sentence (fatal). */
 struct transport *transport_new(const struct transport_owner *owner);
 
 /* Listens there; *port is the port that it got. FAILED and a sentence: it cannot. */

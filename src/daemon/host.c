@@ -372,12 +372,16 @@ void host_init(struct host *host, const struct config *config, const struct host
     CHECK(!host->transport);
     host->config = config;
     host->owner = *owner;
-    host->transport = transport_new(&transport_owner);
+    host->transport = transport_try_new(&transport_owner);
 }
 
 enum error host_open(struct host *host, bool is_quiet, struct problem *problem)
 {
     const struct config *config = host->config;
+    if (!host->transport)
+        return problem_set(problem, FAILED,
+                           "no event loop can begin: this process has too many open files; close "
+                           "some, or give it more (ulimit -n)");
     enum error error = event_log_open(&host->report, config->node.log, config->node.verbose,
                                       transport_now_ns(), problem);
     host->report.is_quiet = is_quiet;
@@ -484,7 +488,8 @@ void host_free(struct host *host)
     if (host->node)
         node_free(host->node);
     saver_free(host->saving.saver);
-    transport_free(host->transport);
+    if (host->transport)
+        transport_free(host->transport);
     web_close(&host->web);
     free(host->saving.history);
     operator_orders_free(&host->orders);

@@ -2,6 +2,8 @@
 
 #include <stdlib.h>
 
+#include "base/c_locale.h"
+
 void caller_learner_enter(struct caller_learner *caller)
 {
     caller->thread = pthread_self();
@@ -20,7 +22,7 @@ static float *weights(const struct caller_learner *caller)
 static void fetch(struct caller_learner *caller)
 {
     if (caller->copies.fetch && !caller->is_fetched)
-        caller->copies.fetch(caller->copies.self);
+        c_locale_call(caller->copies.fetch, caller->copies.self);
     caller->is_fetched = true;
 }
 
@@ -83,7 +85,7 @@ void caller_learner_leave(struct caller_learner *caller)
     if (caller->is_fetched && !caller->parts)
         caller_tensors_finish(caller->tensors, weights(caller));
     if (caller->has_changed && caller->copies.store)
-        caller->copies.store(caller->copies.self);
+        c_locale_call(caller->copies.store, caller->copies.self);
     caller->is_fetched = caller->has_changed = false;
 }
 

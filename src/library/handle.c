@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <unistd.h>
 
+#include "base/c_locale.h"
 #include "base/memory.h"
 
 struct hearsay *handle_new(void)
@@ -42,6 +43,7 @@ int handle_enter_any(struct hearsay *node)
         return HEARSAY_FORKED;
     if (atomic_flag_test_and_set(&node->is_busy))
         return HEARSAY_BUSY;
+    c_locale_enter();
     if (node->engine)
         caller_learner_enter(&node->engine->caller);
     return HEARSAY_OK;
@@ -58,6 +60,7 @@ int handle_enter(struct hearsay *node)
 void handle_leave(struct hearsay *node)
 {
     CHECK(!node->engine || caller_learner_is_inside(&node->engine->caller));
+    c_locale_leave();
     atomic_flag_clear(&node->is_busy);
 }
 

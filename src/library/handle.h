@@ -30,7 +30,8 @@ struct hearsay {
 struct hearsay *handle_new(void);
 void handle_free(struct hearsay *node);
 
-/* OK: the node is open, and this thread is alone inside until handle_leave. */
+/* OK: the node is open, and this thread is alone inside until handle_leave. Numbers are read and
+ * written in the C locale there. */
 int handle_enter(struct hearsay *node);
 /* The same, of one that may be closed. */
 int handle_enter_any(struct hearsay *node);

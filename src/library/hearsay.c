@@ -412,6 +412,7 @@ int hearsay_free(struct hearsay *node)
     (void)due_of(0, &now_ns);
     if (node->engine)
         error = close_it(node, now_ns);
+    handle_leave(node);
     handle_free(node);
     return error;
 }

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/c_locale.h"
 #include "base/memory.h"
 #include "config/config_read.h"
 #include "config/config_resolve.h"
@@ -124,7 +125,7 @@ static int open_it(struct hearsay *node, const struct hearsay_options *options)
         memcpy(engine->run, options->run, strlen(options->run) + 1);
     engine->caller.copies = (struct caller_copies){options->fetch, options->store, options->self};
     if (options->run && options->fetch)
-        options->fetch(options->self); /* the first weights are in the tensors */
+        c_locale_call(options->fetch, options->self); /* the first weights are in the tensors */
     if (open_device(engine, &problem) != OK)
         return handle_fail(node, HEARSAY_UNSUPPORTED, "%s", problem.text);
     error = check_memory(engine->tensors.parameters, &problem);
@@ -137,11 +138,8 @@ static int open_it(struct hearsay *node, const struct hearsay_options *options)
     return HEARSAY_OK;
 }
 
-int hearsay_open(const struct hearsay_options *options, struct hearsay **out)
+static int open_new(struct hearsay *node, const struct hearsay_options *options)
 {
-    if (!out)
-        return HEARSAY_ARGUMENT;
-    struct hearsay *node = *out = handle_new();
     int error = check_options(node, options);
     if (error != HEARSAY_OK)
         return error;
@@ -151,5 +149,16 @@ int hearsay_open(const struct hearsay_options *options, struct hearsay **out)
         engine_free(node->engine);
         node->engine = NULL;
     }
+    return error;
+}
+
+int hearsay_open(const struct hearsay_options *options, struct hearsay **out)
+{
+    if (!out)
+        return HEARSAY_ARGUMENT;
+    c_locale_enter();
+    *out = handle_new();
+    const int error = open_new(*out, options);
+    c_locale_leave();
     return error;
 }
