@@ -24,7 +24,8 @@ static const char usage[] =
     "a folder; or training diverged three times in an hour), 2 wrong usage or configuration,\n"
     "3 no peer took it in, since swarm, model or protocol are not the same,\n"
     "4 the operator has put it out of the swarm, 5 nobody has it as a member.\n"
-    "SIGHUP: it reads its list of members again (node.members), if it has one.\n";
+    "SIGHUP (a closed terminal) ends it as SIGTERM does; where it has a list of members\n"
+    "(node.members), it reads that list again instead. Under nohup it goes on.\n";
 
 int node_command_run(int argc, char **argv)
 {

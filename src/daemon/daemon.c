@@ -102,7 +102,7 @@ static void on_signal(void *self, int number)
     struct daemon *daemon = self;
     struct host *host = &daemon->host;
     const uint64_t now_ns = transport_now_ns();
-    if (number == SIGHUP) {
+    if (number == SIGHUP && members_file_is_used(&host->members)) {
         members_file_read_again(&host->members, host->node, &host->report, now_ns);
         host_pump(host);
         return;
@@ -138,6 +138,16 @@ static enum error prepare(struct daemon *daemon, struct problem *problem)
     return error == OK ? host_prepare(&daemon->host, problem) : error;
 }
 
+/* A closed terminal ends the node as SIGTERM does. nohup has SIGHUP ignored, and so it stays, but
+ * for a list of members, which is read again at SIGHUP. */
+static void take_hangups(const struct host *host)
+{
+    struct sigaction before;
+    const bool is_ignored = sigaction(SIGHUP, NULL, &before) == 0 && before.sa_handler == SIG_IGN;
+    if (!is_ignored || members_file_is_used(&host->members))
+        transport_take_hangups(host->transport);
+}
+
 static void start(struct daemon *daemon)
 {
     const struct config *config = daemon->config;
@@ -150,6 +160,7 @@ static void start(struct daemon *daemon)
         .apply_window = host->node_options.limits.apply_window,
     };
     host_begin(host, learner_thread_arena_bytes(&options));
+    take_hangups(host);
     startup_notes_sandbox(&host->report, now_ns, config, daemon->sandbox);
     const struct learner_link_options link =
         host_link_options(host, &executor_learner_ops, host->setup.learner);

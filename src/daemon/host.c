@@ -438,7 +438,7 @@ void host_begin(struct host *host, size_t link_bytes)
     const uint64_t now_ns = transport_now_ns();
     arena_init(&host->arena, node_arena_bytes(&host->node_options) + link_bytes);
     host->node = node_new(&host->arena, &host->node_options, now_ns);
-    members_file_begin(&host->members, host->node, host->transport, now_ns);
+    members_file_begin(&host->members, host->node, now_ns);
     host->saving.history = memory_new(node_history_max(&host->node_options), 1);
     host->saving.node = host->node;
     startup_notes_say(&host->report, now_ns, config, &host->setup, &host->node_options);

@@ -30,13 +30,15 @@ void members_file_free(struct members_file *file)
     file->list = NULL;
 }
 
-void members_file_begin(const struct members_file *file, struct node *node,
-                        struct transport *transport, uint64_t now_ns)
+void members_file_begin(const struct members_file *file, struct node *node, uint64_t now_ns)
 {
-    if (!file->list)
-        return;
-    transport_take_hangups(transport);
-    node_on_members(node, now_ns, file->list->ids[0], file->list->count);
+    if (file->list)
+        node_on_members(node, now_ns, file->list->ids[0], file->list->count);
+}
+
+bool members_file_is_used(const struct members_file *file)
+{
+    return file->list != NULL;
 }
 
 void members_file_read_again(struct members_file *file, struct node *node, struct event_log *report,

@@ -20,9 +20,10 @@ enum error members_file_load(struct members_file *file, const char *path,
                              struct problem *problem) MUST_USE;
 void members_file_free(struct members_file *file);
 
-/* The node is given the list, if there is one, and SIGHUP no longer ends the process. */
-void members_file_begin(const struct members_file *file, struct node *node,
-                        struct transport *transport, uint64_t now_ns);
+/* The node is given the list, if there is one. */
+void members_file_begin(const struct members_file *file, struct node *node, uint64_t now_ns);
+/* Is there a list? */
+bool members_file_is_used(const struct members_file *file);
 /* SIGHUP. */
 void members_file_read_again(struct members_file *file, struct node *node, struct event_log *report,
                              uint64_t now_ns);

@@ -1,0 +1,57 @@
+#!/usr/bin/env bash
+# How a node ends when its terminal is closed, and when not: test_endings.sh HEARSAY
+set -euo pipefail
+
+# The tests may run under nohup themselves.
+[[ ${HUP_IS_DEFAULT:-} ]] || HUP_IS_DEFAULT=1 exec env --default-signal=HUP bash "$0" "$@"
+
+# shellcheck source=tests/process/story.sh
+source "$(dirname "${BASH_SOURCE[0]}")/story.sh"
+
+learns() { shows "$1" '"stage":"running"' && ! says "$dir/page.out" '"steps":0,'; }
+has_saved() { says "$dir/$1.err" "saved the base as $dir/$1/base.safetensors" && [[ -s $dir/$1/base.safetensors ]]; }
+
+tell 'SIGHUP ends a node as SIGTERM does'
+start one
+wait_for 20 'one to learn' learns one
+kill -HUP "${pid[one]}"
+reap one 0
+has_saved one || fail 'it has not saved the base'
+
+tell 'a second signal soon after counts as one'
+start two
+wait_for 20 'two to learn' learns two
+kill -HUP "${pid[two]}"
+kill -TERM "${pid[two]}" 2>/dev/null || true
+reap two 0
+has_saved two || fail 'it has not saved the base'
+
+tell 'under nohup it goes on'
+trap '' HUP
+start three
+trap - HUP
+wait_for 20 'three to learn' learns three
+kill -HUP "${pid[three]}"
+learns three || fail 'it does not learn any more'
+alive three || fail 'it has ended'
+leave three
+
+tell 'a closed terminal ends it, and it saves'
+"$hearsay" keygen "$dir/four.key" >/dev/null
+python3 - "$dir/four.out" "$dir/four.log" "$hearsay" node "${small[@]}" --set "node.identity=$dir/four.key" \
+    --set "node.swarm_key=$dir/swarm.key" --set "node.state_dir=$dir/four" --log "$dir/four.log" <<'P' || fail 'exit code'
+import os, pty, select, sys
+out, log, command = sys.argv[1], sys.argv[2], sys.argv[3:]
+pid, terminal = pty.fork()
+if pid == 0:
+    os.execv(command[0], command)
+while not os.path.exists(log) or '"steps"' not in open(log).read():
+    if select.select([terminal], [], [], 0.05)[0]:
+        os.read(terminal, 65536)
+os.close(terminal)
+_, status = os.waitpid(pid, 0)
+sys.exit(status != 0)
+P
+[[ -s $dir/four/base.safetensors ]] || fail 'it has not saved the base'
+
+echo "all endings are as they should be"
