@@ -22,6 +22,7 @@ from hearsay.errors import (
     Error,
     Failed,
     Refused,
+    Terminated,
     Unsupported,
 )
 from hearsay.handle import Handle, Info, Tensor
@@ -53,5 +54,6 @@ __all__ = [
     "Node",
     "Refused",
     "Tensor",
+    "Terminated",
     "Unsupported",
 ]

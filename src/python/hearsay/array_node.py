@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Mapping
 from typing import Any
@@ -9,6 +10,8 @@ from typing import Any
 import numpy
 
 from hearsay import _library
+from hearsay import signals as _signals
+from hearsay.errors import Error, Terminated
 from hearsay.handle import Handle, Info, Settings, Tensor
 
 
@@ -32,8 +35,10 @@ class ArrayNode:
         config: str | os.PathLike[str] | None = None,
         settings: Settings | None = None,
         run: str | None = None,
+        signals: bool = True,
     ) -> None:
-        """run: its name, one on all nodes; None: the model is that of the configuration."""
+        """run: its name, one on all nodes; None: the model is that of the configuration. signals: as
+        of Node."""
         self._given = arrays
         self._is_stepping = False
         self._written = False
@@ -48,6 +53,8 @@ class ArrayNode:
             fetch=self._fetch,
             store=self._store,
         )
+        if signals:
+            _signals.take(self)
 
     @staticmethod
     def _copy(name: str, array: Any) -> numpy.ndarray[Any, Any]:
@@ -90,18 +97,23 @@ class ArrayNode:
         try:
             self.join()
         except BaseException:
-            self._handle.free()
+            self._free()
             raise
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
+        is_wanted = kind is None or issubclass(kind, (KeyboardInterrupt, Terminated))
         try:
-            self.close(None if kind is None or issubclass(kind, KeyboardInterrupt) else 0)
+            self.close(None if is_wanted else 0)
         except Exception:
             if kind is None:
                 raise  # else the caller's says more
         finally:
-            self._handle.free()
+            self._free()
+
+    def _free(self) -> None:
+        self._handle.free()
+        _signals.give(self)
 
     def join(self, timeout: float | None = None) -> bool:
         """Waits for the swarm's arrays. False: the time was over first; call it again."""
@@ -157,4 +169,10 @@ class ArrayNode:
 
     def close(self, grace: float | None = None) -> None:
         """Leaves, and saves a checkpoint."""
-        self._handle.close(grace)
+        try:
+            if grace is None or grace > 0:
+                with contextlib.suppress(Error):  # it has not joined, or has ended by itself
+                    self.save()  # before the wait, which whoever ends the script may cut short
+            self._handle.close(grace)
+        finally:
+            _signals.give(self)

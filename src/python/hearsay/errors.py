@@ -39,6 +39,15 @@ class Closed(Error):
     """The node is not open (any more), has not joined yet, or is another process's."""
 
 
+class Terminated(SystemExit):
+    """SIGTERM or SIGHUP ended the script; `code` is 128 + its number. A node leaves and saves, as
+    after Ctrl+C."""
+
+    def __init__(self, number: int) -> None:
+        super().__init__(128 + number)
+        self.signal = number
+
+
 _KINDS: dict[int, type[Error]] = {
     _library.ARGUMENT: ArgumentError,
     _library.ABI_UNKNOWN: ArgumentError,

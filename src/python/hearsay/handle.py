@@ -5,6 +5,7 @@ Node (torch_node.py) and ArrayNode (array_node.py) stand on it.
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
 import dataclasses
 import json
@@ -19,6 +20,7 @@ from typing import Any
 from hearsay import _library
 from hearsay._library import LIBRARY
 from hearsay.errors import error_of
+from hearsay.signals import Deferred
 
 Settings = Mapping[str, Any]  # {"node.listen": "0.0.0.0:7770", "node.sandbox": False, ...}
 
@@ -102,6 +104,9 @@ class Handle:
     ) -> None:
         """fetch and store are methods; see hearsay_options."""
         self._raised: BaseException | None = None
+        # Where C calls back, a handler that raises would interrupt a copy, and C would not know.
+        calls_back = fetch is not None or store is not None
+        self._inside: Any = Deferred() if calls_back else contextlib.nullcontext()
         self._alarm = ""
         self._look_s = time.monotonic() + _LOOK_S
         copies = self._callback(fetch), self._callback(store)
@@ -119,10 +124,11 @@ class Handle:
             store=copies[1],
         )
         self._node = ctypes.c_void_p()
-        code = LIBRARY.hearsay_open(ctypes.byref(options), ctypes.byref(self._node))
-        # Also at the end of the program; it looks at the memory once more, and calls the callbacks.
         owners = [tensor.owner for tensor in tensors]
-        self._free = weakref.finalize(self, _free, self._node, copies, owners)
+        with Deferred():  # a node that runs is freed in any case
+            code = LIBRARY.hearsay_open(ctypes.byref(options), ctypes.byref(self._node))
+            # Also at the end of the program; it looks at the memory once more, and calls the callbacks.
+            self._free = weakref.finalize(self, _free, self._node, copies, owners)
         try:
             self._check(code)
         except BaseException:
@@ -166,7 +172,8 @@ class Handle:
         due = math.inf if timeout is None else time.monotonic() + timeout
         while True:
             left = max(due - time.monotonic(), 0)
-            code = function(self._node, min(left, _WAIT_S))
+            with self._inside:
+                code = function(self._node, min(left, _WAIT_S))
             if code != _library.TIMEOUT:
                 self._check(code)
                 return True
@@ -185,17 +192,24 @@ class Handle:
         changed = ctypes.c_int()
         if samples < 0:
             raise ValueError(f"a step has at least one sample, and not {samples}")
-        self._check(LIBRARY.hearsay_step(self._node, samples, loss, ctypes.byref(changed)))
+        with self._inside:
+            code = LIBRARY.hearsay_step(self._node, samples, loss, ctypes.byref(changed))
+        self._check(code)
         self._warn()
         return bool(changed.value)
 
     def base(self, tensors: Sequence[Tensor]) -> None:
-        self._check(LIBRARY.hearsay_base(self._node, _tensors(tensors), len(tensors)))
+        given = _tensors(tensors)
+        with self._inside:
+            code = LIBRARY.hearsay_base(self._node, given, len(tensors))
+        self._check(code)
 
     def save(self, extra: bytes | None = None) -> None:
         """None: the bytes that were kept stay."""
         size = len(extra) if extra is not None else 0
-        self._check(LIBRARY.hearsay_save(self._node, extra, size))
+        with self._inside:
+            code = LIBRARY.hearsay_save(self._node, extra, size)
+        self._check(code)
 
     def extra(self) -> bytes:
         return self._grow(LIBRARY.hearsay_extra)
@@ -233,11 +247,14 @@ class Handle:
 
     def close(self, grace: float | None = None) -> None:
         """None: as long as the configuration says."""
-        self._check(LIBRARY.hearsay_close(self._node, -1.0 if grace is None else grace))
+        with self._inside:
+            code = LIBRARY.hearsay_close(self._node, -1.0 if grace is None else grace)
+        self._check(code)
 
     def free(self) -> None:
         """Closes it without grace, if it is open; nothing can be asked of it any more."""
-        self._free()
+        with self._inside:
+            self._free()
         self._node = ctypes.c_void_p()
 
 

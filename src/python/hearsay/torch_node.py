@@ -13,7 +13,8 @@ from typing import Any
 
 import torch
 
-from hearsay.errors import Closed, Unsupported
+from hearsay import signals as _signals
+from hearsay.errors import Closed, Terminated, Unsupported
 from hearsay.handle import Handle, Info, Settings
 from hearsay.ranks import unwrap
 from hearsay.shared import Shared, device_of
@@ -51,7 +52,7 @@ class Node:
 
     It counts the optimizer's steps, and moves the weights in `count` or after the optimizer's
     step, whichever comes later, and never between. As a context it joins at the beginning and
-    leaves at the end: at once where an exception ends it, but for Ctrl+C.
+    leaves at the end: at once where an exception ends it, but for Ctrl+C and Terminated.
 
     model      on its device already; a DistributedDataParallel is one node with its node on rank 0
     optimizer  its step is counted; what the exchange has to know of it is read from it
@@ -60,6 +61,8 @@ class Node:
     run        name of the run, one on all nodes; else the name of the model's class
     native     the model is the one of [model] and [data], which `hearsay node` may train, too
     names      of tensors in the swarm, by their names in the model, where they differ
+    signals    SIGTERM and SIGHUP end the script by Terminated, so that the node leaves and saves;
+               only in the main thread, and where the script has no handler of its own
     """
 
     def __init__(
@@ -72,6 +75,7 @@ class Node:
         run: str | None = None,
         native: bool = False,
         names: Mapping[str, str] | None = None,
+        signals: bool = True,
     ) -> None:
         self._model, self._ranks = unwrap(model)
         self._optimizer = optimizer
@@ -100,6 +104,8 @@ class Node:
                 self._shared = Shared(self._model, names, torch.device("cpu"), native)
                 self._handle = self._open(options)
         self._hook = self._hook_optimizer() if optimizer is not None else None
+        if signals and self._handle is not None:
+            _signals.take(self)
 
     def _open(self, options: dict[str, Any]) -> Handle:
         shared = self._shared
@@ -132,7 +138,7 @@ class Node:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        is_wanted = kind is None or issubclass(kind, KeyboardInterrupt)
+        is_wanted = kind is None or issubclass(kind, (KeyboardInterrupt, Terminated))
         try:
             self.close(None if is_wanted else 0)
         except Exception as error:
@@ -345,6 +351,7 @@ class Node:
         finally:
             with self._shared.guard():
                 self._handle.close(grace)
+            _signals.give(self)
         log.info("left")
 
     def free(self) -> None:
@@ -355,3 +362,4 @@ class Node:
         if self._handle is not None:
             self._handle.free()
             self._handle = None
+            _signals.give(self)
