@@ -1,6 +1,8 @@
 #include "data/file_list.h"
 
-#include <glob.h>
+#include <dirent.h>
+#include <fnmatch.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,10 +10,19 @@
 
 #include "base/memory.h"
 
+#define WILDCARDS "*?["
+
+static const char BLANKS[] = " \t";
+
+static void append(char ***texts, size_t *count, const char *text)
+{
+    *texts = memory_more(*texts, *count + 1, sizeof **texts);
+    (*texts)[(*count)++] = memory_text(text);
+}
+
 static void add(struct file_list *list, const char *path)
 {
-    list->path = memory_more(list->path, list->count + 1, sizeof *list->path);
-    list->path[list->count++] = memory_text(path);
+    append(&list->path, &list->count, path);
 }
 
 static int by_bytes(const void *one, const void *other)
@@ -19,24 +30,89 @@ static int by_bytes(const void *one, const void *other)
     return strcmp(*(char *const *)one, *(char *const *)other);
 }
 
-/* glob's own order is that of the language that the machine is set to: it could differ. */
+static bool is_there(const char *path)
+{
+    return access(path, F_OK) == 0;
+}
+
+/* "folder/name", "/name" of "/", "name" of ""; the caller's, freed by free(). */
+static char *join(const char *folder, const char *name, size_t length)
+{
+    const size_t before = strlen(folder), bytes = before + length + 2;
+    const bool needs_slash = before > 0 && folder[before - 1] != '/';
+    char *path = memory_new(bytes, 1);
+    (void)snprintf(path, bytes, "%s%s%.*s", folder, needs_slash ? "/" : "", (int)length, name);
+    return path;
+}
+
+static void expand(struct file_list *list, const char *folder, const char *rest);
+
+/* One part of a path that is not there as it is: all that it matches. */
+static void expand_pattern(struct file_list *list, const char *folder, const char *part,
+                           const char *rest)
+{
+    const char *looked_in = folder[0] ? folder : ".";
+    DIR *open = opendir(looked_in);
+    append(&list->folder, &list->folders, looked_in);
+    if (!open)
+        return;
+    for (const struct dirent *entry; (entry = readdir(open));) {
+        if (fnmatch(part, entry->d_name, FNM_PERIOD) != 0)
+            continue;
+        char *path = join(folder, entry->d_name, strlen(entry->d_name));
+        expand(list, path, rest);
+        free(path);
+    }
+    (void)closedir(open);
+}
+
+/* Adds what the rest of a pattern, part by part, matches in this folder. */
+static void expand(struct file_list *list, const char *folder, const char *rest)
+{
+    rest += strspn(rest, "/");
+    const size_t length = strcspn(rest, "/");
+    if (length == 0) {
+        add(list, folder);
+        return;
+    }
+    char *part = strndup(rest, length), *path = join(folder, rest, length);
+    CHECK(part);
+    if (is_there(path))
+        expand(list, path, rest + length);
+    else if (strpbrk(part, WILDCARDS))
+        expand_pattern(list, folder, part, rest + length);
+    free(part);
+    free(path);
+}
+
+static enum error no_match(const char *pattern, const char *key, struct problem *problem)
+{
+    const char *first = strpbrk(pattern, WILDCARDS), *slash = pattern;
+    CHECK(first);
+    for (const char *at = pattern; at < first; at++)
+        slash = *at == '/' ? at : slash;
+    char *folder = strndup(pattern, (size_t)(slash - pattern));
+    CHECK(folder);
+    const bool is_missing = folder[0] && !is_there(folder);
+    free(folder);
+    if (is_missing)
+        return problem_set(problem, MISSING,
+                           "%s: there is no folder \"%.*s\"; name files that are there", key,
+                           (int)(slash - pattern < 300 ? slash - pattern : 300), pattern);
+    return problem_set(problem, MISSING,
+                       "%s: no file matches \"%.200s\"; name files that are there, or a pattern "
+                       "such as data/*.bin",
+                       key, pattern);
+}
+
+/* The order of their bytes is the same on all machines; readdir's is not. */
 static enum error add_matches(struct file_list *list, const char *pattern, const char *key,
                               struct problem *problem)
 {
-    glob_t matches;
     const size_t before = list->count;
-    const int code = glob(pattern, GLOB_NOSORT, NULL, &matches);
-    for (size_t i = 0; code == 0 && i < matches.gl_pathc; i++)
-        add(list, matches.gl_pathv[i]);
-    globfree(&matches);
-    if (code == GLOB_NOSPACE)
-        return problem_set(problem, FAILED, "%s: no memory left to look for \"%.200s\"", key,
-                           pattern);
+    expand(list, pattern[0] == '/' ? "/" : "", pattern);
     if (list->count == before)
-        return problem_set(problem, MISSING,
-                           "%s: no file matches \"%.200s\"; name files that are there, or a "
-                           "pattern such as data/*.bin",
-                           key, pattern);
+        return no_match(pattern, key, problem);
     qsort(list->path + before, list->count - before, sizeof *list->path, by_bytes);
     return OK;
 }
@@ -47,23 +123,52 @@ static enum error add_name(struct file_list *list, const char *name, const char 
     if (name[0] == '\0')
         return problem_set(problem, MALFORMED,
                            "%s: there is no name before or after a comma; write FILE, FILE", key);
-    if (strpbrk(name, "*?[") && access(name, F_OK) != 0)
+    if (strpbrk(name, WILDCARDS) && !is_there(name))
         return add_matches(list, name, key, problem);
     add(list, name);
     return OK;
 }
 
-/* The text up to the next comma, without the blanks around it. */
+/* The text without the blanks around it; the caller's, freed by free(). */
 static char *name_of(const char *text, size_t length)
 {
-    static const char blanks[] = " \t";
-    const size_t before = strspn(text, blanks);
+    const size_t before = strspn(text, BLANKS);
     const size_t from = before < length ? before : length;
-    while (length > from && strchr(blanks, text[length - 1]))
+    while (length > from && strchr(BLANKS, text[length - 1]))
         length--;
     char *name = strndup(text + from, length - from);
     CHECK(name);
     return name;
+}
+
+/* Is this one name, though it has commas? So it is where such a file is there, or a folder that has
+ * all the commas. */
+static bool is_one_name(char *name)
+{
+    char *last = strrchr(name, ',');
+    bool is_one = !last || is_there(name);
+    for (char *slash = last ? strchr(last, '/') : NULL; slash && !is_one;
+         slash = strchr(slash + 1, '/')) {
+        *slash = '\0';
+        is_one = is_there(name);
+        *slash = '/';
+    }
+    return is_one;
+}
+
+/* The longest text from here, up to a comma or the end, that is one name; *length is that of the
+ * text. */
+static char *next_name(const char *text, size_t *length)
+{
+    *length = strlen(text);
+    for (;;) {
+        char *name = name_of(text, *length);
+        if (is_one_name(name))
+            return name;
+        free(name);
+        while (text[--*length] != ',')
+            continue;
+    }
 }
 
 enum error file_list_read(struct file_list *list, const char *text, const char *key,
@@ -74,8 +179,8 @@ enum error file_list_read(struct file_list *list, const char *text, const char *
     if (text[0] == '\0')
         return problem_set(problem, MISSING, "%s is empty; name the files of the data", key);
     for (const char *at = text; at && error == OK;) {
-        const size_t length = strcspn(at, ",");
-        char *name = name_of(at, length);
+        size_t length;
+        char *name = next_name(at, &length);
         error = add_name(&read, name, key, problem);
         free(name);
         at = at[length] ? at + length + 1 : NULL;
@@ -104,6 +209,9 @@ void file_list_free(struct file_list *list)
 {
     for (size_t i = 0; i < list->count; i++)
         free(list->path[i]);
+    for (size_t i = 0; i < list->folders; i++)
+        free(list->folder[i]);
     free(list->path);
+    free(list->folder);
     *list = (struct file_list){0};
 }

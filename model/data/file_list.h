@@ -1,8 +1,10 @@
 /* The files that a list names: "train-1.bin, more-*.bin".
  *
- * Names are separated by commas. A name with *, ? or [ stands for the files that it matches, in the
- * order of their names (bytes), unless a file is called just so. Held by
- * tests/unit/model/test_file_list.c.
+ * Names are separated by commas. A part of a path with *, ? or [ stands for the files and folders
+ * that it matches, in the order of their names (bytes), unless one is called just so. A comma is a
+ * part of a name where such a file is there, or such a folder: "T1, final/x*.npy". The reader of
+ * the data and the sandbox, which lets it read them, have one list. Held by
+ * tests/unit/model/test_file_list.c and, for the sandbox, tests/unit/daemon/test_sandbox.c.
  */
 #ifndef HEARSAY_MODEL_DATA_FILE_LIST_H
 #define HEARSAY_MODEL_DATA_FILE_LIST_H
@@ -14,6 +16,8 @@
 struct file_list {
     char **path; /* [count] */
     size_t count;
+    char **folder; /* [folders] in which patterns were looked for */
+    size_t folders;
 };
 
 /* At least one name; whether the files are there is seen when they are opened. key is what a person

@@ -67,6 +67,10 @@ static enum error open_any(struct idx *idx, int *fd, const char *directory, cons
     }
     if (error != MISSING)
         return error;
+    if (access(directory, F_OK) != 0)
+        return problem_set(problem, MISSING,
+                           "%.300s: there is no such folder; name the folder of an IDX data set",
+                           directory);
     char other[64] = "";
     if (of_kind[1])
         (void)snprintf(other, sizeof other, ", nor %.32s-%s", part, of_kind[1]);

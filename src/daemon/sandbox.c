@@ -1,8 +1,8 @@
 #include "daemon/sandbox.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
-#include <glob.h>
 #include <limits.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -16,6 +16,7 @@
 #include "base/memory.h"
 #include "config/config_key.h"
 #include "daemon/call_filter.h"
+#include "data/file_list.h"
 
 /* The kernel's interface, by number: headers are older than kernels. */
 #define RULESET_VERSION 1u /* flag: say the version */
@@ -120,25 +121,24 @@ static bool allow(int rules, const struct ruleset *forbids, const char *path, ui
     return is_done;
 }
 
-/* Files that these names stand for, wherever links lead; folders are looked through. */
-static bool allow_files(int rules, const struct ruleset *forbids, const char *names)
+/* Files of a folder whose names begin so, wherever links lead. */
+static bool allow_files_in(int rules, const struct ruleset *forbids, const char *folder,
+                           const char *prefix)
 {
-    glob_t found = {0};
+    char path[PATH_MAX];
     bool is_done = true;
-    const int code = glob(names, GLOB_NOSORT, NULL, &found);
-    if (code == GLOB_NOSPACE)
-        memory_missing(sizeof found);
-    for (size_t i = 0; code == 0 && i < found.gl_pathc; i++)
-        is_done = is_done && allow(rules, forbids, found.gl_pathv[i], READS);
-    globfree(&found);
+    DIR *open = opendir(folder);
+    if (!open)
+        return true;
+    for (const struct dirent *entry; is_done && (entry = readdir(open));) {
+        const bool is_meant =
+            entry->d_name[0] != '.' && strncmp(entry->d_name, prefix, strlen(prefix)) == 0;
+        const int length = snprintf(path, sizeof path, "%s/%s", folder, entry->d_name);
+        if (is_meant && length < (int)sizeof path)
+            is_done = allow(rules, forbids, path, READS);
+    }
+    (void)closedir(open);
     return is_done;
-}
-
-static bool allow_files_in(int rules, const struct ruleset *forbids, const char *folder)
-{
-    char names[CONFIG_PATH_BYTES + 4];
-    (void)snprintf(names, sizeof names, "%s/*", folder);
-    return allow_files(rules, forbids, names);
 }
 
 /* "a/b" of "a/b/c", "." of "c". */
@@ -151,23 +151,20 @@ static void folder_of(const char *path, char out[static CONFIG_PATH_BYTES])
         (void)strcpy(out, ".");
 }
 
-/* Of "a/b-*.npy, c": the files, and the folders in which those with a wildcard are looked for. */
+/* Of "a/b-*.npy, c": the files, and the folders in which those with a wildcard are looked for. A
+ * list that cannot be used is refused by the reader. */
 static bool allow_listed(int rules, const struct ruleset *forbids, const char *names)
 {
-    char name[CONFIG_PATH_BYTES], folder[CONFIG_PATH_BYTES];
+    struct file_list list;
+    struct problem problem;
     bool is_done = true;
-    while (*names) {
-        names += strspn(names, " ,");
-        const size_t length = strcspn(names, ",");
-        (void)snprintf(name, sizeof name, "%.*s", (int)length, names);
-        names += length;
-        is_done = is_done && allow_files(rules, forbids, name);
-        name[strcspn(name, "*?[")] = '\0';
-        if (strlen(name) == length)
-            continue;
-        folder_of(name, folder);
-        is_done = is_done && allow(rules, forbids, folder, FS_READ_DIR);
-    }
+    if (!names[0] || file_list_read(&list, names, "", &problem) != OK)
+        return true;
+    for (size_t i = 0; i < list.count; i++)
+        is_done = is_done && allow(rules, forbids, list.path[i], READS);
+    for (size_t i = 0; i < list.folders; i++)
+        is_done = is_done && allow(rules, forbids, list.folder[i], FS_READ_DIR);
+    file_list_free(&list);
     return is_done;
 }
 
@@ -190,8 +187,8 @@ static bool allow_configured(int rules, const struct ruleset *forbids, const str
     folder_of(config->node.members, members);
     if (config->node.members[0])
         is_done = is_done && allow(rules, forbids, members, READS);
-    return is_done && allow_files_in(rules, forbids, config->data.dir) &&
-           (!config->model.start[0] || allow_files_in(rules, forbids, config->model.start)) &&
+    return is_done && allow_files_in(rules, forbids, config->data.dir, "") &&
+           (!config->model.start[0] || allow_files_in(rules, forbids, config->model.start, "")) &&
            allow(rules, forbids, config->node.state_dir, STATES) &&
            allow(rules, forbids, config->node.log, FS_WRITE_FILE | FS_TRUNCATE);
 }
@@ -203,11 +200,9 @@ static bool allow_program(int rules, const struct ruleset *forbids)
     const ssize_t length = readlink("/proc/self/exe", path, sizeof path - 1);
     path[length > 0 ? length : 0] = '\0';
     folder_of(path, folder);
-    (void)snprintf(path, sizeof path, "%.*s/hearsay-cuda*", CONFIG_PATH_BYTES - 40, folder);
-    if (!allow_files(rules, forbids, path))
-        return false;
-    (void)snprintf(path, sizeof path, "%.*s/../lib/hearsay/*", CONFIG_PATH_BYTES - 40, folder);
-    return allow_files(rules, forbids, path);
+    (void)snprintf(path, sizeof path, "%.*s/../lib/hearsay", CONFIG_PATH_BYTES - 40, folder);
+    return allow_files_in(rules, forbids, folder, "hearsay-cuda") &&
+           allow_files_in(rules, forbids, path, "");
 }
 
 /* Whoever writes it anew writes it there. */

@@ -6,10 +6,11 @@
 
 #include <cmocka.h>
 
-#include <dirent.h>
+#include <ftw.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include <zlib.h>
 
@@ -31,17 +32,18 @@ struct data_path data_path(const char *name)
     return path;
 }
 
+static int remove_one(const char *path, const struct stat *about, int kind, struct FTW *walk)
+{
+    (void)about;
+    (void)kind;
+    (void)walk;
+    return remove(path);
+}
+
 int remove_data_folder(void **state)
 {
     (void)state;
-    DIR *files = opendir(folder);
-    const struct dirent *entry;
-    while (files && (entry = readdir(files)))
-        if (entry->d_name[0] != '.')
-            (void)remove(data_path(entry->d_name).text);
-    if (files)
-        (void)closedir(files);
-    return rmdir(folder);
+    return nftw(folder, remove_one, 4, FTW_DEPTH | FTW_PHYS);
 }
 
 static FILE *open_data(const char *name)

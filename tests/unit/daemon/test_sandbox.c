@@ -60,6 +60,14 @@ static int begin(void **state)
     put("blobs/x");
     put("blobs/y");
     assert_int_equal(symlink("../blobs/x", below("data/linked.txt")), 0);
+    assert_int_equal(mkdir(below("[D] a, b"), 0700), 0);
+    put("[D] a, b/x1.npy");
+    put("[D] a, b/y, z.npy");
+    assert_int_equal(mkdir(below("[set]"), 0700), 0);
+    put("[set]/train-images-idx3-ubyte");
+    (void)snprintf(config.data.x, sizeof config.data.x, "%s, one", below("[D] a, b/x*.npy"));
+    (void)strcpy(config.data.y, below("[D] a, b/y, z.npy"));
+    (void)strcpy(config.data.dir, below("[set]"));
     put("other");
     put("log");
     (void)snprintf(config.data.text, sizeof config.data.text, "%s, /nowhere/x",
@@ -149,6 +157,14 @@ static bool reads_what_is_configured(void)
            can_open(below("data"), O_RDONLY | O_DIRECTORY) && can_open(below("log"), O_RDONLY) &&
            can_open(below("keys/node.key"), O_RDONLY) && can_open("/etc/hosts", O_RDONLY) &&
            can_open("/proc/self/maps", O_RDONLY);
+}
+
+static bool reads_names_with_brackets_and_commas(void)
+{
+    return can_open(below("[D] a, b/x1.npy"), O_RDONLY) &&
+           can_open(below("[D] a, b/y, z.npy"), O_RDONLY) &&
+           can_open(below("[D] a, b"), O_RDONLY | O_DIRECTORY) &&
+           can_open(below("[set]/train-images-idx3-ubyte"), O_RDONLY);
 }
 
 static bool adds_to_its_log(void)
@@ -272,6 +288,7 @@ static void what_a_node_needs_it_can_do(void **state)
     (void)state;
     play(keeps_its_state);
     play(reads_what_is_configured);
+    play(reads_names_with_brackets_and_commas);
     play(adds_to_its_log);
 }
 

@@ -431,7 +431,7 @@ static void files_that_do_not_go_together_are_refused(void **state)
     options.x = "";
     must_refuse(true, "data.x is empty");
     options.x = "/nowhere/*.npy";
-    must_refuse(true, "data.x: no file matches");
+    must_refuse(true, "data.x: there is no folder \"/nowhere\"");
 }
 
 static void too_few_samples_are_refused(void **state)

@@ -339,7 +339,7 @@ static void what_is_missing_is_named(void **state)
     struct problem problem;
     options.directory = "/nonexistent/digits";
     assert_int_equal(dataset_load_train(&dataset, &options, &problem), MISSING);
-    assert_non_null(strstr(problem.text, "/nonexistent/digits: holds no"));
+    assert_non_null(strstr(problem.text, "/nonexistent/digits: there is no such folder"));
 }
 
 static void the_test_set_is_whole_and_has_no_statistics(void **state)
