@@ -10,6 +10,7 @@
 
 #include "base/memory.h"
 #include "socket/answers.h"
+#include "socket/connector.h"
 #include "socket/handles.h"
 
 #define READ_BYTES   (64 * 1024)
@@ -18,21 +19,19 @@
 #define FILES_NEEDED 12 /* of a loop, its pipes, and what is opened next */
 static const int TAKEN[SIGNALS] = {SIGINT, SIGTERM, SIGHUP}; /* the last, if it is asked for */
 
-/* One connection. It lives until its handle is closed and no lookup is under way. */
+_Static_assert(TRANSPORT_WHY_BYTES == CONNECTOR_WHY_BYTES, "what a dial says fits");
+
+/* One connection. It lives until its dial is over and its handle is closed. */
 struct link {
-    struct transport *transport; /* it belongs to */
-    struct link *next;           /* in the list of all */
-    uint64_t conn;               /* the owner's id; 0: refused by the owner */
-    uv_tcp_t tcp;
-    bool has_tcp;            /* tcp is open, or being closed */
-    bool resolving;          /* lookup is under way */
-    bool closing;            /* it is to end as soon as both are over */
-    uv_getaddrinfo_t lookup; /* of the name that was dialled */
-    struct addrinfo *found;  /* what the name resolved to */
-    struct addrinfo *trying; /* the address of it that is being tried */
-    uv_connect_t connect;
-    uv_write_t write; /* the one send under way */
-    char why[128];    /* why it closes, or why the last attempt failed */
+    struct transport *transport;     /* it belongs to */
+    struct link *next;               /* in the list of all */
+    uint64_t conn;                   /* the owner's id; 0: refused by the owner */
+    uv_tcp_t *tcp;                   /* malloc; NULL: not connected, or closed */
+    bool is_closing;                 /* tcp is being closed */
+    struct connector *dial;          /* under way, or NULL */
+    uv_write_t write;                /* the one send under way */
+    struct connector_result dialled; /* how it was connected, if it was dialled */
+    char why[CONNECTOR_WHY_BYTES];   /* why it closes */
 };
 
 struct transport {
@@ -123,9 +122,6 @@ static struct link *link_new(struct transport *transport)
 {
     struct link *link = memory_new(1, sizeof *link);
     link->transport = transport;
-    link->tcp.data = link;
-    link->lookup.data = link;
-    link->connect.data = link;
     link->write.data = link;
     link->next = transport->links;
     transport->links = link;
@@ -146,16 +142,13 @@ static void link_forget(struct link *link)
     while (*at != link)
         at = &(*at)->next;
     *at = link->next;
-    if (link->found)
-        uv_freeaddrinfo(link->found);
     free(link);
 }
 
 static void link_ended(struct link *link)
 {
-    if (link->resolving || link->has_tcp)
-        return; /* one of the two is still to end */
     struct transport *transport = link->transport;
+    CHECK(!link->dial && !link->tcp);
     if (link->conn && !transport->freeing)
         transport->owner.on_closed(transport->owner.self, link->conn, link->why);
     link_forget(link);
@@ -164,21 +157,21 @@ static void link_ended(struct link *link)
 static void on_tcp_closed(uv_handle_t *handle)
 {
     struct link *link = handle->data;
-    link->has_tcp = false;
-    if (link->closing)
-        link_ended(link);
+    free(link->tcp);
+    link->tcp = NULL;
+    link_ended(link);
 }
 
 static void link_close(struct link *link, const char *why)
 {
-    if (link->closing)
+    if (link->is_closing)
         return;
-    link->closing = true;
+    link->is_closing = true;
     (void)snprintf(link->why, sizeof link->why, "%s", why);
-    if (link->resolving)
-        (void)uv_cancel((uv_req_t *)&link->lookup);
-    if (link->has_tcp && !uv_is_closing((uv_handle_t *)&link->tcp))
-        handles_close((uv_stream_t *)&link->tcp, on_tcp_closed);
+    if (link->dial)
+        connector_cancel(link->dial);
+    else
+        handles_close((uv_stream_t *)link->tcp, on_tcp_closed);
 }
 
 /* Reading. */
@@ -194,7 +187,7 @@ static void on_read(uv_stream_t *stream, ssize_t count, const uv_buf_t *buffer)
 {
     struct link *link = stream->data;
     struct transport *transport = link->transport;
-    if (count > 0 && !link->closing)
+    if (count > 0 && !link->is_closing)
         transport->owner.on_bytes(transport->owner.self, link->conn, (const uint8_t *)buffer->base,
                                   (size_t)count);
     else if (count < 0)
@@ -203,9 +196,9 @@ static void on_read(uv_stream_t *stream, ssize_t count, const uv_buf_t *buffer)
 
 static void link_start(struct link *link)
 {
-    (void)uv_tcp_nodelay(&link->tcp, 1);
-    (void)uv_tcp_keepalive(&link->tcp, 1, 60);
-    int error = uv_read_start((uv_stream_t *)&link->tcp, on_buffer, on_read);
+    (void)uv_tcp_nodelay(link->tcp, 1);
+    (void)uv_tcp_keepalive(link->tcp, 1, 60);
+    int error = uv_read_start((uv_stream_t *)link->tcp, on_buffer, on_read);
     if (error)
         link_close(link, uv_strerror(error));
 }
@@ -218,16 +211,17 @@ static void on_connection(uv_stream_t *listener, int error)
     if (error < 0)
         return; /* out of descriptors: the caller tries again */
     struct link *link = link_new(transport);
-    CHECK(uv_tcp_init(&transport->loop, &link->tcp) == 0);
-    link->has_tcp = true;
+    link->tcp = memory_new(1, sizeof *link->tcp);
+    CHECK(uv_tcp_init(&transport->loop, link->tcp) == 0);
+    link->tcp->data = link;
     struct sockaddr_storage from = {0};
     int bytes = sizeof from;
-    if (uv_accept(listener, (uv_stream_t *)&link->tcp) != 0 ||
-        uv_tcp_getpeername(&link->tcp, (struct sockaddr *)&from, &bytes) != 0) {
+    if (uv_accept(listener, (uv_stream_t *)link->tcp) != 0 ||
+        uv_tcp_getpeername(link->tcp, (struct sockaddr *)&from, &bytes) != 0) {
         link_close(link, "");
         return;
     }
-    handles_keep((const uv_stream_t *)&link->tcp);
+    handles_keep((const uv_stream_t *)link->tcp);
     const struct address address = address_of_socket((const struct sockaddr *)&from);
     link->conn = transport->owner.on_accept(transport->owner.self, &address);
     if (link->conn)
@@ -287,79 +281,50 @@ enum error transport_listen(struct transport *transport, const struct address *a
 
 /* Dialling. */
 
-static void try_next(struct link *link, const char *why);
-
-/* A handle that failed to connect must be closed before the next address gets one. */
-static void on_attempt_closed(uv_handle_t *handle)
+static void on_dialled(void *self, uv_tcp_t *tcp, const struct connector_result *result)
 {
-    struct link *link = handle->data;
-    link->has_tcp = false;
-    if (link->closing)
-        link_ended(link);
-    else
-        try_next(link, link->why);
-}
-
-static void on_connect(uv_connect_t *request, int error)
-{
-    struct link *link = request->data;
-    if (link->closing)
-        return;
-    if (error == 0) {
-        link_start(link);
+    struct link *link = self;
+    CHECK(!link->is_closing);
+    link->dial = NULL;
+    link->tcp = tcp;
+    tcp->data = link;
+    link->dialled = *result;
+    link_start(link);
+    if (!link->is_closing)
         link->transport->owner.on_connected(link->transport->owner.self, link->conn);
-        return;
-    }
-    (void)snprintf(link->why, sizeof link->why, "%s", uv_strerror(error));
-    handles_close((uv_stream_t *)&link->tcp, on_attempt_closed);
 }
 
-static void try_next(struct link *link, const char *why)
+static void on_dial_failed(void *self, const char *why)
 {
-    link->trying = link->trying ? link->trying->ai_next : link->found;
-    if (!link->trying) {
-        char last[sizeof link->why];
-        (void)snprintf(last, sizeof last, "%s", why);
-        link_close(link, last);
-        link_ended(link);
-        return;
-    }
-    CHECK(uv_tcp_init(&link->transport->loop, &link->tcp) == 0);
-    link->tcp.data = link;
-    link->has_tcp = true;
-    int error = uv_tcp_connect(&link->connect, &link->tcp, link->trying->ai_addr, on_connect);
-    handles_keep((const uv_stream_t *)&link->tcp);
-    if (error) {
-        (void)snprintf(link->why, sizeof link->why, "%s", uv_strerror(error));
-        handles_close((uv_stream_t *)&link->tcp, on_attempt_closed);
-    }
-}
-
-static void on_resolved(uv_getaddrinfo_t *request, int error, struct addrinfo *found)
-{
-    struct link *link = request->data;
-    link->resolving = false;
-    link->found = found;
-    if (link->closing) {
-        link_ended(link);
-        return;
-    }
-    char why[128];
-    (void)snprintf(why, sizeof why, "its name cannot be resolved (%s)",
-                   error ? uv_strerror(error) : "no address");
-    try_next(link, why);
+    struct link *link = self;
+    link->dial = NULL;
+    if (!link->is_closing)
+        (void)snprintf(link->why, sizeof link->why, "%s", why);
+    link_ended(link);
 }
 
 void transport_dial(struct transport *transport, uint64_t conn, const struct address *address)
 {
     struct link *link = link_new(transport);
+    const struct connector_owner owner = {
+        .self = link, .on_connected = on_dialled, .on_failed = on_dial_failed};
     link->conn = conn;
-    link->resolving = true;
-    char port[8];
-    (void)snprintf(port, sizeof port, "%u", (unsigned)address->port);
-    const struct addrinfo hints = {.ai_socktype = SOCK_STREAM};
-    CHECK(uv_getaddrinfo(&transport->loop, &link->lookup, on_resolved, address->host, port,
-                         &hints) == 0);
+    link->dial = connector_begin(&transport->loop, address, &CONNECTOR_USUAL, &owner);
+}
+
+bool transport_reached(const struct transport *transport, uint64_t conn,
+                       struct transport_reached *reached)
+{
+    const struct link *link = link_find(transport, conn);
+    struct sockaddr_storage to = {0};
+    int bytes = sizeof to;
+    if (!link || !link->tcp || link->is_closing ||
+        uv_tcp_getpeername(link->tcp, (struct sockaddr *)&to, &bytes) != 0)
+        return false;
+    reached->address = address_of_socket((const struct sockaddr *)&to);
+    reached->connect_ns = link->dialled.connect_ns;
+    memcpy(reached->tried, link->dialled.tried, sizeof reached->tried);
+    return true;
 }
 
 /* Sending and ending. */
@@ -367,7 +332,7 @@ void transport_dial(struct transport *transport, uint64_t conn, const struct add
 static void on_written(uv_write_t *request, int error)
 {
     struct link *link = request->data;
-    if (link->closing)
+    if (link->is_closing)
         return;
     if (error < 0)
         link_close(link, uv_strerror(error));
@@ -378,10 +343,11 @@ static void on_written(uv_write_t *request, int error)
 void transport_send(struct transport *transport, uint64_t conn, const uint8_t *bytes, size_t count)
 {
     struct link *link = link_find(transport, conn);
-    if (!link || link->closing)
+    if (!link || link->is_closing)
         return; /* on_closed is on its way */
+    CHECK(link->tcp);
     uv_buf_t buffer = uv_buf_init((char *)bytes, (unsigned)count);
-    int error = uv_write(&link->write, (uv_stream_t *)&link->tcp, &buffer, 1, on_written);
+    int error = uv_write(&link->write, (uv_stream_t *)link->tcp, &buffer, 1, on_written);
     if (error)
         link_close(link, uv_strerror(error));
 }

@@ -1,5 +1,5 @@
-/* The transport: sockets, names, the timer, signals. Only transport.c, and answers.c for it, know
- * libuv.
+/* The transport: sockets, names, the timer, signals. Only transport.c, and answers.c, connector.c
+ * and handles.c for it, know libuv.
  *
  *   owner ── dial, send, hang_up, set_timer ──► transport ──► the system
  *   owner ◄── on_accept, on_bytes, on_sent, on_closed, on_timer ... ──┘
@@ -12,11 +12,14 @@
 #ifndef HEARSAY_NET_SOCKET_TRANSPORT_H
 #define HEARSAY_NET_SOCKET_TRANSPORT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
 #include "base/error.h"
 #include "socket/address.h"
+
+#define TRANSPORT_WHY_BYTES 256
 
 struct transport;
 
@@ -46,6 +49,12 @@ struct transport_owner {
     void (*on_ready)(void *self);
 };
 
+struct transport_reached {
+    struct address address;          /* that it has */
+    uint64_t connect_ns;             /* one round trip, as the system connects */
+    char tried[TRANSPORT_WHY_BYTES]; /* what others of the name said: "" or "fd00::1: no answer" */
+};
+
 /* NULL: the system gives no event loop, since this process has too many open files. */
 struct transport *transport_try_new(const struct transport_owner *owner);
 /* The same; without an event loop it ends the program with a sentence (fatal). */
@@ -62,8 +71,12 @@ void transport_answer(struct transport *transport, int socket);
 /* Calls on_ready whenever something can be read from this file; one file, until the end. */
 void transport_watch(struct transport *transport, int file);
 
-/* Resolves and connects; on_connected or on_closed follows. */
+/* Resolves and connects (connector.h); on_connected follows, or on_closed, which says whether the
+ * lookup or the connection failed. */
 void transport_dial(struct transport *transport, uint64_t conn, const struct address *address);
+/* How a dialled connection came about. False: it is not connected. */
+bool transport_reached(const struct transport *transport, uint64_t conn,
+                       struct transport_reached *reached);
 /* One send per connection at a time; bytes must stay until on_sent or on_closed. */
 void transport_send(struct transport *transport, uint64_t conn, const uint8_t *bytes, size_t count);
 /* Closes the connection; on_closed follows. */

@@ -258,7 +258,7 @@ static const struct config_key keys[] = {
     {"limits", "low_ports", CONFIG_BOOL, AT(limits.low_ports), .initial = "no",
      .help = "Dial ports below 1024, too, where members say so (node.peers: always)."},
     {"limits", "handshake_s", CONFIG_REAL, AT(limits.handshake_s), .initial = "5", .min = 0.1,
-     .max = 60, .unit = "s", .help = "Time for a caller to prove the swarm key."},
+     .max = 60, .unit = "s", .help = "Time to prove the swarm key, from the connection on."},
     {"limits", "silence_s", CONFIG_REAL, AT(limits.silence_s), .initial = "3", .min = 1, .max = 600,
      .unit = "s", .help = "A neighbour silent for so long is lost."},
     {"limits", "send_queue_bytes", CONFIG_SIZE, AT(limits.send_queue_bytes), .initial = "1M",

@@ -385,6 +385,8 @@ static uint64_t ns_of(double seconds)
     return (uint64_t)(seconds * 1e9);
 }
 
+#define DIAL_NS 30000000000ull /* the transport gives up sooner: socket/connector.h */
+
 _Static_assert(NODE_SERVE_AUTO == CONFIG_AUTO_OF_0, "applied on as it is");
 
 /* With the learner at once, of any: all that ten others publish who wait for sixteen steps. */
@@ -476,6 +478,7 @@ struct node_options setup_node_options(const struct setup *setup, const struct c
     options.model = setup->description;
     options.settings = setup->settings;
     options.digest = learner_digest(setup->learner);
+    options.limits.dial_ns = DIAL_NS;
     return options;
 }
 

@@ -11,7 +11,7 @@
 #include "commands/doctor/doctor_place.h"
 #include "commands/doctor/doctor_visit.h"
 
-#define NAME_WAIT_NS (5000 * MS_NS)
+#define NAME_WAIT_NS (15000 * MS_NS) /* as a node waits */
 
 /* A name being looked up. */
 struct lookup {
@@ -128,7 +128,9 @@ static const char *remedy_for(const struct visit *visit)
         return "no machine has such an address: give the peer's own";
     if (strstr(tried, "refused"))
         return "nobody listens there: is the node running, with this port as its node.listen?";
-    if (strstr(tried, "timed out") || strstr(tried, "in time"))
+    if (strstr(tried, "resolved") || strstr(tried, "looking up"))
+        return "look at the spelling and at the name server";
+    if (strstr(tried, "timed out") || strstr(tried, "in time") || strstr(tried, "no answer"))
         return "a firewall on the way swallows it, or no machine has this address now";
     if (strstr(tried, "unreachable"))
         return "there is no way from here: look at the network, its routes, a VPN";
@@ -142,9 +144,9 @@ static void say_connection(struct doctor *doctor, const char *subject, struct vi
                    remedy_for(visit));
     else
         doctor_say(doctor, VERDICT_OK, subject,
-                   "%s can be connected to, round trip %s (median of %d)%s%s",
-                   visit->number[visit->trying].host, median_trip(visit).text, visit->rounds,
-                   visit->tried[0] ? "; before that " : "", visit->tried);
+                   "%s can be connected to, round trip %s (median of %d)%s%s", visit->reached.host,
+                   median_trip(visit).text, visit->rounds, visit->tried[0] ? "; before that " : "",
+                   visit->tried);
 }
 
 static void say_handshake(struct doctor *doctor, const char *subject, const struct visit *visit)

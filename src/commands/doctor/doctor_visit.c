@@ -2,20 +2,18 @@
 
 #include <string.h>
 
-#define CONNECT_NS  (4000 * MS_NS)
 #define ANSWER_NS   (5000 * MS_NS)
-#define VISIT_NS    (12000 * MS_NS) /* in all */
+#define VISIT_NS    (30000 * MS_NS) /* in all: as long as a dial and a handshake may take */
 #define QUEUE_BYTES 1024
 
 static void begin(struct round *round, struct visit *visit)
 {
     const uint64_t now_ns = transport_now_ns();
     const uint64_t conn = ++round->dials << 32 | (uint64_t)(visit - round->visits);
-    peer_start(&visit->peer, conn, true, &visit->number[visit->trying], now_ns);
-    visit->dialled_ns = now_ns;
-    visit->deadline_ns = now_ns + CONNECT_NS;
+    peer_start(&visit->peer, conn, true, &visit->address, now_ns);
+    visit->deadline_ns = round->end_ns; /* the transport ends a dial */
     visit->is_connected = visit->late = false;
-    transport_dial(round->transport, conn, &visit->number[visit->trying]);
+    transport_dial(round->transport, conn, &visit->address);
 }
 
 static struct visit *visit_at(struct round *round, uint64_t conn)
@@ -50,7 +48,13 @@ static void on_connected(void *self, uint64_t conn)
     struct visit *visit = visit_at(round, conn);
     const uint64_t now_ns = transport_now_ns();
     visit->is_connected = true;
-    visit->trip_ns[visit->rounds++] = now_ns - visit->dialled_ns;
+    struct transport_reached reached = {.connect_ns = 0};
+    (void)transport_reached(round->transport, conn, &reached);
+    if (visit->rounds == 0) {
+        visit->reached = reached.address;
+        memcpy(visit->tried, reached.tried, sizeof visit->tried);
+    }
+    visit->trip_ns[visit->rounds++] = reached.connect_ns;
     visit->deadline_ns = now_ns + ANSWER_NS;
     if (!round->can_greet) {
         transport_hang_up(round->transport, conn);
@@ -102,22 +106,6 @@ static void on_sent(void *self, uint64_t conn)
     flush(round, visit);
 }
 
-static void note_number(struct visit *visit, const char *why)
-{
-    const size_t used = strlen(visit->tried);
-    (void)snprintf(visit->tried + used, sizeof visit->tried - used, "%s%s: %s", used ? "; " : "",
-                   visit->number[visit->trying].host, visit->late ? "no answer in time" : why);
-}
-
-/* This number does not answer: is there another? */
-static bool has_next_number(struct visit *visit, const char *why)
-{
-    if (visit->rounds > 0)
-        return false;
-    note_number(visit, why);
-    return ++visit->trying < visit->numbers;
-}
-
 /* It was connected: once more, to know the round trip better? */
 static bool has_next_round(const struct round *round, struct visit *visit, const char *why)
 {
@@ -142,9 +130,11 @@ static void on_closed(void *self, uint64_t conn, const char *why)
     struct round *round = self;
     struct visit *visit = visit_at(round, conn);
     peer_end(&visit->peer);
-    const bool goes_on =
-        visit->is_connected ? has_next_round(round, visit, why) : has_next_number(visit, why);
-    if (goes_on && transport_now_ns() < round->end_ns) {
+    if (!visit->is_connected && visit->rounds == 0)
+        (void)snprintf(visit->tried, sizeof visit->tried, "%s",
+                       visit->late ? "no answer in time" : why);
+    if (visit->is_connected && has_next_round(round, visit, why) &&
+        transport_now_ns() < round->end_ns) {
         begin(round, visit);
     } else {
         visit->is_over = true;

@@ -1,7 +1,7 @@
 /* Dial the configured peers, to see whether they let this node in.
  *
- *   visits (all at once), each: one number after the other until one connects ──► gate, handshake
- *   ──► goodbye, before any hello ──► again, for the round trip
+ *   visits (all at once), each: a dial of the name, as a node dials (socket/connector.h) ──► gate,
+ *   handshake ──► goodbye, before any hello ──► again, for the round trip
  *
  * A visit is the conversation of a node (peer.h) over a node's transport. It ends as soon as the
  * peer has proved its identity, so this node never becomes a member and the peer notes nothing.
@@ -16,21 +16,20 @@
 #define NUMBERS_MAX 8 /* of one name */
 #define ROUNDS      3
 #define MS_NS       1000000ull
-#define TRIED_BYTES 512
+#define TRIED_BYTES TRANSPORT_WHY_BYTES
 
 /* One configured peer being visited. */
 struct visit {
     struct address address;             /* as configured */
     struct address number[NUMBERS_MAX]; /* that the address resolves to */
     int numbers;                        /* how many */
-    int trying;                         /* which of them is being dialled */
     bool is_self;                       /* it is the address of this node: not to be dialled */
 
     struct peer peer;        /* the conversation */
-    uint64_t dialled_ns;     /* when the present dial began */
     uint64_t deadline_ns;    /* of what is under way */
     bool is_connected;       /* the present dial has connected */
     bool late;               /* the deadline has passed */
+    struct address reached;  /* the number that connected, if rounds > 0 */
     char tried[TRIED_BYTES]; /* numbers that failed: "192.0.2.1: connection refused; ..." */
 
     uint64_t trip_ns[ROUNDS]; /* of each connection made */

@@ -195,6 +195,8 @@ void connection_on_dialled(struct node *node, const struct peer *peer, uint32_t 
     if (peer->state != PEER_DIALLING)
         return;
     peer_on_connected(own(node, peer), credentials, tries % credentials->keys_count, node->now_ns);
+    if (node->options.limits.dial_ns > 0)
+        own(node, peer)->born_ns = node->now_ns;
     connection_set_ready(node, connection_slot(node, peer), true);
 }
 
@@ -367,10 +369,12 @@ static bool is_ping_due(const struct node *node, const struct peer *peer)
            (now_ns - peer->heard_ns > ping_ns || now_ns - peer->pinged_ns > RTT_NS);
 }
 
-/* For how long it may take until it has introduced itself, or, at the door, shown the swarm key; or
- * for how long it may ask. */
+/* Time for a connection to stand, then for the handshake; at the door for the swarm key; or for
+ * somebody who asks. */
 static uint64_t handshake_ns(const struct node *node, const struct peer *peer)
 {
+    if (peer->state == PEER_DIALLING && node->options.limits.dial_ns > 0)
+        return node->options.limits.dial_ns;
     const uint64_t most_ns = peer->asks ? ASKING_NS : node->options.limits.handshake_ns;
     return peer->state == PEER_GREETED && GREETING_NS < most_ns ? GREETING_NS : most_ns;
 }
@@ -378,7 +382,9 @@ static uint64_t handshake_ns(const struct node *node, const struct peer *peer)
 static void end_meeting(struct node *node, const struct peer *peer)
 {
     CHECK(peer->state < PEER_OPEN);
-    if (peer->asks)
+    if (peer->state == PEER_DIALLING && node->options.limits.dial_ns > 0)
+        connection_hang_up(node, peer, BYE_SILENT, "it could not be connected to in time");
+    else if (peer->asks)
         connection_hang_up(node, peer, BYE_RENEW, "has asked for long enough");
     else
         connection_hang_up(node, peer, BYE_SILENT, "it did not finish the handshake in time");

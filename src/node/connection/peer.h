@@ -63,7 +63,7 @@ struct peer {
     uint64_t incarnation;       /* which incarnation of it; from OPEN on */
     uint16_t protocol;          /* the newest version that both speak; from MEETING on */
     uint32_t key_order;         /* both have the swarm key of this order; from MEETING on */
-    uint64_t born_ns;           /* when the conversation began */
+    uint64_t born_ns;           /* when the dial began, or the connection stood */
     uint64_t since_ns;          /* when this state began */
     uint64_t heard_ns;          /* when bytes came last, of a frame that is not too slow */
     uint64_t framed_ns;         /* when the last byte of a whole frame came */

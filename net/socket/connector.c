@@ -1,0 +1,275 @@
+#include "socket/connector.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/memory.h"
+#include "socket/handles.h"
+
+const struct connector_times CONNECTOR_USUAL = {
+    .lookup_ms = 15000, .connect_ms = 8000, .stagger_ms = 250};
+
+/* One address being connected to. It lives until its handle is closed, or is the owner's. */
+struct attempt {
+    uv_tcp_t tcp; /* first: freeing it frees the attempt */
+    uv_connect_t connect;
+    struct connector *dial; /* NULL: it has lost, or the dial is over */
+    int index;              /* in the order of the addresses */
+    uint64_t begun_ns;
+};
+
+/* It lives until its timer is closed and no lookup is under way. */
+struct connector {
+    uv_loop_t *loop;
+    struct connector_owner owner;
+    struct connector_times times;
+    uv_timer_t timer; /* of the lookup, of the next attempt, of the whole connection */
+    bool has_timer;   /* timer is open, or being closed */
+    bool is_resolving;
+    bool is_over;    /* only waits for its handles */
+    bool has_failed; /* the owner is still to be told */
+    uv_getaddrinfo_t lookup;
+    struct addrinfo *found;
+    const struct addrinfo *order[CONNECTOR_ADDRESSES_MAX];
+    struct attempt *attempt[CONNECTOR_ADDRESSES_MAX]; /* under way, by the order; or NULL */
+    int count, next;                                  /* addresses; the next one to try */
+    uint64_t end_ms;                                  /* of all attempts, by the loop's clock */
+    char why[CONNECTOR_WHY_BYTES];                    /* what failed so far */
+};
+
+int connector_order(const struct addrinfo *found, const struct addrinfo **at, int most)
+{
+    const struct addrinfo *first = found, *other = found;
+    int count = 0;
+    const int family = found ? found->ai_family : AF_UNSPEC;
+    for (bool wants_first = true; count < most && (first || other); wants_first = !wants_first) {
+        const struct addrinfo **next = wants_first ? &first : &other;
+        while (*next && ((*next)->ai_family == family) != wants_first)
+            *next = (*next)->ai_next;
+        if (!*next)
+            continue;
+        at[count++] = *next;
+        *next = (*next)->ai_next;
+    }
+    return count;
+}
+
+static void free_if_done(struct connector *dial)
+{
+    if (dial->has_timer || dial->is_resolving)
+        return;
+    if (dial->found)
+        uv_freeaddrinfo(dial->found);
+    free(dial);
+}
+
+static void on_timer_closed(uv_handle_t *timer)
+{
+    struct connector *dial = timer->data;
+    const struct connector_owner owner = dial->owner;
+    char why[CONNECTOR_WHY_BYTES];
+    const bool has_failed = dial->has_failed;
+    memcpy(why, dial->why, sizeof why);
+    dial->has_timer = false;
+    free_if_done(dial);
+    if (has_failed)
+        owner.on_failed(owner.self, why);
+}
+
+static void on_attempt_closed(uv_handle_t *handle)
+{
+    free(handle);
+}
+
+static void drop(struct connector *dial, int index)
+{
+    struct attempt *attempt = dial->attempt[index];
+    if (!attempt)
+        return;
+    dial->attempt[index] = NULL;
+    attempt->dial = NULL;
+    handles_close((uv_stream_t *)&attempt->tcp, on_attempt_closed);
+}
+
+static void end(struct connector *dial, bool has_failed)
+{
+    if (dial->is_over)
+        return;
+    dial->is_over = true;
+    dial->has_failed = has_failed;
+    for (int i = 0; i < dial->count; i++)
+        drop(dial, i);
+    if (dial->is_resolving)
+        (void)uv_cancel((uv_req_t *)&dial->lookup);
+    uv_close((uv_handle_t *)&dial->timer, on_timer_closed);
+}
+
+static void fail(struct connector *dial, const char *why)
+{
+    (void)snprintf(dial->why, sizeof dial->why, "%s", why);
+    end(dial, true);
+}
+
+void connector_cancel(struct connector *dial)
+{
+    fail(dial, "");
+}
+
+/* Of a name with one address the reason says enough. */
+static void note(struct connector *dial, int index, const char *why)
+{
+    const struct address address = address_of_socket(dial->order[index]->ai_addr);
+    const size_t used = strlen(dial->why);
+    (void)snprintf(dial->why + used, sizeof dial->why - used, "%s%s%s%s", used ? "; " : "",
+                   dial->count > 1 ? address.host : "", dial->count > 1 ? ": " : "", why);
+}
+
+/* Those of the first addresses that have not answered. */
+static void note_silent(struct connector *dial, int count)
+{
+    char silent[48];
+    (void)snprintf(silent, sizeof silent, "no answer within %g s",
+                   (double)dial->times.connect_ms * 1e-3);
+    for (int i = 0; i < count; i++)
+        if (dial->attempt[i])
+            note(dial, i, dial->count > 1 ? "no answer" : silent);
+}
+
+static bool is_under_way(const struct connector *dial)
+{
+    for (int i = 0; i < dial->count; i++)
+        if (dial->attempt[i])
+            return true;
+    return false;
+}
+
+static void go_on(struct connector *dial);
+
+static void on_connect(uv_connect_t *request, int error)
+{
+    struct attempt *attempt = request->data;
+    struct connector *dial = attempt->dial;
+    if (!dial)
+        return;
+    if (error) {
+        note(dial, attempt->index, uv_strerror(error));
+        drop(dial, attempt->index);
+        go_on(dial);
+        return;
+    }
+    dial->attempt[attempt->index] = NULL;
+    attempt->dial = NULL;
+    note_silent(dial, attempt->index); /* later ones had less time */
+    const struct connector_owner owner = dial->owner;
+    struct connector_result result = {.connect_ns = uv_hrtime() - attempt->begun_ns};
+    memcpy(result.tried, dial->why, sizeof result.tried);
+    end(dial, false);
+    owner.on_connected(owner.self, &attempt->tcp, &result);
+}
+
+/* Returns an error of the system, or 0. */
+static int begin_attempt(struct connector *dial, int index)
+{
+    const struct sockaddr *to = dial->order[index]->ai_addr;
+    struct attempt *attempt = memory_new(1, sizeof *attempt);
+    int error = uv_tcp_init_ex(dial->loop, &attempt->tcp, to->sa_family);
+    if (error) {
+        free(attempt);
+        return error;
+    }
+    attempt->connect.data = attempt;
+    attempt->dial = dial;
+    attempt->index = index;
+    attempt->begun_ns = uv_hrtime();
+    dial->attempt[index] = attempt;
+    handles_keep((const uv_stream_t *)&attempt->tcp);
+    error = uv_tcp_connect(&attempt->connect, &attempt->tcp, to, on_connect);
+    if (error)
+        drop(dial, index);
+    return error;
+}
+
+static void on_time(uv_timer_t *timer)
+{
+    struct connector *dial = timer->data;
+    if (dial->is_resolving) {
+        char why[64];
+        (void)snprintf(why, sizeof why, "looking up its name took longer than %g s",
+                       (double)dial->times.lookup_ms * 1e-3);
+        fail(dial, why);
+    } else if (uv_now(dial->loop) < dial->end_ms) {
+        go_on(dial);
+    } else {
+        note_silent(dial, dial->count);
+        end(dial, true);
+    }
+}
+
+/* The next address, and those after it that fail at once; then waits. */
+static void go_on(struct connector *dial)
+{
+    bool has_begun = false;
+    while (!has_begun && dial->next < dial->count) {
+        const int index = dial->next++, error = begin_attempt(dial, index);
+        has_begun = error == 0;
+        if (error)
+            note(dial, index, uv_strerror(error));
+    }
+    if (!is_under_way(dial)) {
+        end(dial, true);
+        return;
+    }
+    const uint64_t now_ms = uv_now(dial->loop);
+    const uint64_t left_ms = dial->end_ms > now_ms ? dial->end_ms - now_ms : 0;
+    const bool has_more = dial->next < dial->count && left_ms > dial->times.stagger_ms;
+    CHECK(uv_timer_start(&dial->timer, on_time, has_more ? dial->times.stagger_ms : left_ms, 0) ==
+          0);
+}
+
+static void on_resolved(uv_getaddrinfo_t *request, int error, struct addrinfo *found)
+{
+    struct connector *dial = request->data;
+    dial->is_resolving = false;
+    dial->found = found;
+    if (dial->is_over) {
+        free_if_done(dial);
+        return;
+    }
+    dial->count = connector_order(found, dial->order, CONNECTOR_ADDRESSES_MAX);
+    if (error || dial->count == 0) {
+        char why[128];
+        (void)snprintf(why, sizeof why, "its name cannot be resolved (%s)",
+                       error ? uv_strerror(error) : "no address");
+        fail(dial, why);
+        return;
+    }
+    uv_update_time(dial->loop);
+    dial->end_ms = uv_now(dial->loop) + dial->times.connect_ms;
+    go_on(dial);
+}
+
+struct connector *connector_begin(uv_loop_t *loop, const struct address *address,
+                                  const struct connector_times *times,
+                                  const struct connector_owner *owner)
+{
+    struct connector *dial = memory_new(1, sizeof *dial);
+    const struct addrinfo hints = {.ai_socktype = SOCK_STREAM};
+    char port[8], why[128];
+    dial->loop = loop;
+    dial->owner = *owner;
+    dial->times = *times;
+    dial->timer.data = dial->lookup.data = dial;
+    CHECK(uv_timer_init(loop, &dial->timer) == 0);
+    dial->has_timer = true;
+    (void)snprintf(port, sizeof port, "%u", (unsigned)address->port);
+    const int error = uv_getaddrinfo(loop, &dial->lookup, on_resolved, address->host, port, &hints);
+    dial->is_resolving = error == 0;
+    (void)snprintf(why, sizeof why, "its name cannot be resolved (%s)", uv_strerror(error));
+    if (error)
+        fail(dial, why);
+    else
+        CHECK(uv_timer_start(&dial->timer, on_time, times->lookup_ms, 0) == 0);
+    return dial;
+}
