@@ -9,12 +9,13 @@
  * much memory, publishing (with the encoding of its bodies) and applying. Last, how many steps
  * fewer a learner makes that publishes four times a second, and applies three times as much, with
  * 10 million parameters and with GPT-2's 124 million. */
-#include <cuda_runtime_api.h>
+#include <dlfcn.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "backend/cuda/cuda_module.h"
 #include "backend/device.h"
 #include "base/rng.h"
 #include "crypto/secret.h"
@@ -204,16 +205,32 @@ static double gather_seconds(const void *pixels, uint32_t batch)
     return median(seconds, ROUNDS);
 }
 
+/* A function of the CUDA runtime that the module has loaded, or of the stand-in. */
+static void *cuda_function(const char *name)
+{
+    Dl_info module;
+    CHECK(dladdr(cuda_module(), &module));
+    void *loaded = dlopen(module.dli_fname, RTLD_NOW | RTLD_NOLOAD);
+    void *found = loaded ? dlsym(loaded, name) : NULL;
+    CHECK(found);
+    return found;
+}
+
 static void bench_samples(uint32_t batch)
 {
+    int (*allocate)(void **memory, size_t bytes), (*release)(void *memory);
+    void *const allocates = cuda_function("cudaMallocHost");
+    void *const releases = cuda_function("cudaFreeHost");
     void *near = gpu->take(gpu, (size_t)SAMPLES * SAMPLE_SIZE), *far;
-    CHECK(cudaMallocHost(&far, (size_t)SAMPLES * SAMPLE_SIZE) == cudaSuccess);
+    memcpy(&allocate, &allocates, sizeof allocate);
+    memcpy(&release, &releases, sizeof release);
+    CHECK(allocate(&far, (size_t)SAMPLES * SAMPLE_SIZE) == 0);
     memset(far, 0, (size_t)SAMPLES * SAMPLE_SIZE);
     const double near_s = gather_seconds(near, batch), far_s = gather_seconds(far, batch);
     printf("a batch of %u samples of %d bytes: %.1f us from the device, %.1f from the host, %.1f "
            "GB/s\n",
            batch, SAMPLE_SIZE, 1e6 * near_s, 1e6 * far_s, 1e-9 * batch * SAMPLE_SIZE / far_s);
-    CHECK(cudaFreeHost(far) == cudaSuccess);
+    CHECK(release(far) == 0);
     gpu->give(gpu, near);
 }
 
@@ -234,9 +251,8 @@ static double copy_seconds(size_t parameters)
         wait_for(to);
         const double start = now_seconds();
         for (int i = 0; i < 4; i++)
-            CHECK(cudaMemcpyAsync(to, from, parameters * sizeof *to, cudaMemcpyDeviceToDevice, 0) ==
-                  cudaSuccess);
-        CHECK(cudaDeviceSynchronize() == cudaSuccess);
+            gpu->copy(gpu, parameters, from, to);
+        wait_for(to);
         if (round >= 0)
             seconds[round] = (now_seconds() - start) / 4;
     }
