@@ -211,6 +211,14 @@ include(tests/fakes/cuda_on_cpu/cuda_on_cpu.cmake)
 
 include(tests/fuzz/fuzz.cmake)
 
+# The operations of a step as a model asks for them, and an account of the bytes that they move.
+add_executable(step_plan tests/gpu/step_plan.c)
+target_link_libraries(step_plan PRIVATE model m)
+if(Python3_FOUND)
+  add_test(NAME step_bytes COMMAND Python3::Interpreter
+           ${CMAKE_SOURCE_DIR}/tests/gpu/test_step_bytes.py $<TARGET_FILE:step_plan>)
+endif()
+
 # A visit to a machine with a GPU (gpu/visit.sh): its kit and its steps, on the stand-in; and the
 # module with kernels for no GPU but those that the driver compiles, for the visit's step ptx.
 add_test(NAME gpu_visit COMMAND bash ${CMAKE_SOURCE_DIR}/tests/gpu/test_visit.sh ${CMAKE_BINARY_DIR})

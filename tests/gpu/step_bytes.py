@@ -1,0 +1,218 @@
+#!/usr/bin/env python3
+"""Counts the bytes that one step of a sequence model moves between a GPU and its memory.
+
+    step_bytes.py STEP_PLAN [MODEL|LINE TOKENS LENGTH BATCH] [--json]
+                                      (gpt2-124m 50257 1024 16)
+
+STEP_PLAN is build/step_plan, which prints the operations of the step as the model asks for them. For
+each operation the rules below list the kernels of the CUDA backend in bf16, and what each reads and
+writes. Each kernel is taken to read its arguments from memory once, whatever the caches still have; the
+loss reads its logits twice. A matrix product reads its operands once. So these are counts, not
+measurements: `ncu` measures them (visit.sh go SECONDS kernels). The pass that scales gradients which
+are too long is counted by itself, as not every step has it.
+
+    product     operands and result of a matrix product
+    attention   the kernels that compare and mix
+    plain       everything else: what fusing kernels and smaller types can save
+"""
+import collections
+import json
+import subprocess
+import sys
+
+FLOAT, HALF, INT, STATS = 4, 2, 4, 8  # bytes; STATS of a norm's row: mean and 1 / deviation
+PRODUCT, ATTENTION, PLAIN, SCALING = 'product', 'attention', 'plain', 'clip scaling'
+ROW_STEP = 8  # numbers of bfloat16 that rows are padded to
+LARGE_COUNT, LARGE_DEPTH = 1 << 18, 128  # backend_cuda_layers.c
+DEFAULTS = ['gpt2-124m', '50257', '1024', '16']
+
+Kernel = collections.namedtuple('Kernel', 'name kind read written')
+
+
+def padded(columns):
+    return -(-columns // ROW_STEP) * ROW_STEP
+
+
+def rounding(name, rows, columns):
+    return Kernel(f'round {name}', PLAIN, FLOAT * rows * columns, HALF * rows * padded(columns))
+
+
+def is_large(rows, depth, columns):
+    return rows * columns >= LARGE_COUNT and depth >= LARGE_DEPTH
+
+
+def product(name, operands, result, adds=False):
+    """operands, result: numbers. A product that adds reads its result, too."""
+    return Kernel(name, PRODUCT, HALF * operands + (FLOAT * result if adds else 0), FLOAT * result)
+
+
+def dense_forward(rows, width, out, bias, activation):
+    yield rounding('x', rows, width)
+    yield rounding('w', out, width)
+    if out * FLOAT % 16 and is_large(rows, width, out):
+        yield product('y', (rows + padded(out)) * width, rows * padded(out))
+        yield Kernel('compact y', PLAIN, FLOAT * rows * padded(out), FLOAT * rows * out)
+        return
+    yield product('y', (rows + out) * width, rows * out)
+    if activation not in ('linear', 'relu') or activation == 'relu' and not bias:
+        yield Kernel('bias, activation', PLAIN, FLOAT * rows * out, FLOAT * rows * out)
+
+
+def weight_gradient(rows, width, out, adds):
+    """Two products where the rest of a multiple of ROW_STEP is multiplied by itself."""
+    rest = out % ROW_STEP if is_large(rows, width, out) else 0
+    yield product('dw', rows * (out - rest + width), (out - rest) * width, adds)
+    if rest:
+        yield product('dw, rest', rows * (rest + width), rest * width, adds)
+
+
+def dense_backward(rows, width, out, bias, activation, dx, adds):
+    acts = activation != 'linear'
+    name = 'round dy, db' if bias else 'round dy'
+    yield Kernel(name, PLAIN, FLOAT * rows * out * (2 if acts else 1),
+                 HALF * rows * padded(out) + (FLOAT * rows * out if acts else 0))
+    yield rounding('x again', rows, width)
+    yield from weight_gradient(rows, width, out, adds)
+    if dx:
+        yield rounding('w again', out, width)
+        yield product('dx', padded(out) * (rows + width), rows * width)
+
+
+def cross_entropy(rows, classes):
+    yield Kernel('loss', PLAIN, 2 * FLOAT * rows * classes + INT * rows, FLOAT * rows * classes)
+
+
+def embed_forward(rows, size):
+    yield Kernel('embed', PLAIN, (FLOAT * size + INT) * rows, FLOAT * rows * size)
+
+
+def embed_backward(rows, size):
+    """As if each token came once: each row of the table is read, added to, and written."""
+    yield Kernel('add rows', PLAIN, (2 * FLOAT * size + INT) * rows, FLOAT * rows * size)
+
+
+def add_shared(batch, count):
+    yield Kernel('add', PLAIN, FLOAT * (batch + 1) * count, FLOAT * batch * count)
+
+
+def sum_shared(batch, count):
+    yield Kernel('sum', PLAIN, FLOAT * batch * count, FLOAT * count)
+
+
+def moving(name, reads, writes):
+    """The rule of an operation that moves so many floats for each element."""
+    def rule(count):
+        yield Kernel(name, PLAIN, FLOAT * reads * count, FLOAT * writes * count)
+    return rule
+
+
+def norm_forward(rows, size):
+    yield Kernel('norm', PLAIN, FLOAT * rows * size, FLOAT * rows * size + STATS * rows)
+
+
+def norm_backward(rows, size):
+    yield Kernel('norm, dx', PLAIN, 2 * FLOAT * rows * size + STATS * rows, FLOAT * rows * size)
+    yield Kernel('norm, dw and db', PLAIN, 2 * FLOAT * rows * size + STATS * rows, 2 * FLOAT * size)
+
+
+def attention_sizes(batch, length, heads, kv_heads, size):
+    """Bytes of queries, of keys and values, and of a float for each row of scores."""
+    rows = batch * length
+    return FLOAT * rows * heads * size, 2 * FLOAT * rows * kv_heads * size, FLOAT * rows * heads
+
+
+def attention_forward(**sizes):
+    queries, keys, sums = attention_sizes(**sizes)
+    yield Kernel('attend', ATTENTION, queries + keys, queries + sums)
+
+
+def attention_backward(**sizes):
+    queries, keys, sums = attention_sizes(**sizes)
+    yield Kernel('y · dy', PLAIN, 2 * queries, sums)
+    yield Kernel('to queries', ATTENTION, 2 * queries + keys + 2 * sums, queries)
+    yield Kernel('to keys', ATTENTION, 2 * queries + keys + 2 * sums, keys)
+
+
+def rotate(**sizes):
+    queries, keys, _ = attention_sizes(**sizes)
+    yield Kernel('rotate', PLAIN, queries + keys / 2, queries + keys / 2)
+
+
+def swiglu_forward(rows, size):
+    yield Kernel('swiglu', PLAIN, 2 * FLOAT * rows * size, FLOAT * rows * size)
+
+
+def swiglu_backward(rows, size):
+    yield Kernel('swiglu, dx', PLAIN, 3 * FLOAT * rows * size, 2 * FLOAT * rows * size)
+
+
+def clip(count):
+    yield Kernel('length', PLAIN, FLOAT * count, 0)
+    yield Kernel('scale', SCALING, FLOAT * count, FLOAT * count)
+
+
+RULES = {
+    'dense_forward': dense_forward, 'dense_backward': dense_backward,
+    'cross_entropy': cross_entropy, 'embed_forward': embed_forward,
+    'embed_backward': embed_backward, 'add_shared': add_shared, 'sum_shared': sum_shared,
+    'add': moving('add', 2, 1), 'copy': moving('copy', 1, 1), 'clear': moving('clear', 0, 1),
+    'drop': moving('drop', 1, 1), 'activate': moving('activation', 1, 1),
+    'activate_backward': moving('activation, dx', 2, 1), 'norm_forward': norm_forward,
+    'norm_backward': norm_backward, 'attention_forward': attention_forward,
+    'attention_backward': attention_backward, 'rotate': rotate, 'swiglu_forward': swiglu_forward,
+    'swiglu_backward': swiglu_backward, 'clip': clip, 'adam': moving('AdamW', 4, 3),
+}
+
+
+def kernels_of(line):
+    """The kernels of one line of the plan."""
+    sizes = json.loads(line)
+    name = sizes.pop('op')
+    if 'in' in sizes:
+        sizes['width'] = sizes.pop('in')
+    if name not in RULES:
+        sys.exit(f'step_bytes.py: no rule for the operation {name}; write one beside the others')
+    return name, list(RULES[name](**sizes))
+
+
+def account(lines):
+    """{(operation, kernel, kind): [times, bytes read, bytes written]} in the plan's order."""
+    rows = {}
+    for line in lines:
+        name, kernels = kernels_of(line)
+        for kernel in kernels:
+            row = rows.setdefault((name, kernel.name, kernel.kind), [0, 0, 0])
+            row[0] += 1
+            row[1] += kernel.read
+            row[2] += kernel.written
+    return rows
+
+
+def total(rows, kind):
+    return sum(read + written for (_, _, of), (_, read, written) in rows.items() if of == kind)
+
+
+def print_table(rows):
+    print(f'{"operation":20} {"kernel":18} {"kind":12} {"times":>5} {"GB read":>8} {"written":>8}')
+    for (name, kernel, kind), (times, read, written) in rows.items():
+        print(f'{name:20} {kernel:18} {kind:12} {times:5} {read / 1e9:8.3f} {written / 1e9:8.3f}')
+    for kind in (PLAIN, PRODUCT, ATTENTION, SCALING):
+        print(f'{kind:12} {total(rows, kind) / 1e9:8.1f} GB a step')
+
+
+def main(arguments):
+    words = [word for word in arguments if not word.startswith('--')]
+    if '--help' in arguments or not words:
+        print(__doc__)
+        return
+    plan = subprocess.run(words[:1] + (words[1:] or DEFAULTS), stdout=subprocess.PIPE, check=True,
+                          universal_newlines=True).stdout.splitlines()
+    rows = account(plan[1:])  # behind the line of the model
+    if '--json' in arguments:
+        print(json.dumps({kind: total(rows, kind) for kind in (PLAIN, PRODUCT, ATTENTION, SCALING)}))
+    else:
+        print_table(rows)
+
+
+if __name__ == '__main__':
+    main(sys.argv[1:])

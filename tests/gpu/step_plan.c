@@ -1,0 +1,275 @@
+/* Prints the operations of one step of a sequence model, as the model and its optimizer ask a
+ * backend for them; nothing is computed and no memory is used.
+ *
+ *   step_plan MODEL|LINE TOKENS LENGTH BATCH
+ *
+ * One JSON object a line: the operation and its sizes. The step is AdamW with clipping.
+ * step_bytes.py makes an account of it. */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "backend/backend.h"
+#include "base/arena.h"
+#include "layers/model.h"
+#include "training/optimizer_step.h"
+
+/* Prints {"op": NAME, FIELDS}. */
+#define PRINT(name, fields, ...) (void)printf("{\"op\": \"" name "\"" fields "}\n", ##__VA_ARGS__)
+
+static size_t taken = 4096; /* bytes; addresses that no operation reads */
+
+static const char *const names[] = {"linear", "relu", "sigmoid", "tanh", "gelu", "silu"};
+
+static void *plan_take(struct backend *backend, size_t bytes)
+{
+    (void)backend;
+    const size_t address = taken;
+    taken += (bytes + 4095) / 4096 * 4096;
+    return (void *)address;
+}
+
+static void plan_give(struct backend *backend, void *memory)
+{
+    (void)backend, (void)memory;
+}
+
+static void plan_dense_forward(struct backend *backend, int batch, int in, int out, const float *x,
+                               const float *w, const float *b, enum activation activation, float *y)
+{
+    (void)backend, (void)x, (void)w, (void)y;
+    PRINT("dense_forward",
+          ", \"rows\": %d, \"in\": %d, \"out\": %d, \"bias\": %d, \"activation\": \"%s\"", batch,
+          in, out, b != NULL, names[activation]);
+}
+
+static void plan_dense_backward(struct backend *backend, int batch, int in, int out, const float *x,
+                                const float *w, const float *y, enum activation activation,
+                                float *dy, float *dx, float *dw, float *db, bool adds)
+{
+    (void)backend, (void)x, (void)w, (void)y, (void)dy, (void)dw;
+    PRINT("dense_backward",
+          ", \"rows\": %d, \"in\": %d, \"out\": %d, \"bias\": %d, \"activation\": \"%s\", \"dx\": "
+          "%d, "
+          "\"adds\": %d",
+          batch, in, out, db != NULL, names[activation], dx != NULL, adds);
+}
+
+static void plan_embed_forward(struct backend *backend, size_t rows, int size, const int32_t *token,
+                               const float *table, float *y)
+{
+    (void)backend, (void)token, (void)table, (void)y;
+    PRINT("embed_forward", ", \"rows\": %zu, \"size\": %d", rows, size);
+}
+
+static void plan_embed_backward(struct backend *backend, size_t rows, int size,
+                                const int32_t *token, const float *dy, float *dtable)
+{
+    (void)backend, (void)token, (void)dy, (void)dtable;
+    PRINT("embed_backward", ", \"rows\": %zu, \"size\": %d", rows, size);
+}
+
+static void plan_add_shared(struct backend *backend, int batch, size_t count, const float *x,
+                            const float *shared, float *y)
+{
+    (void)backend, (void)x, (void)shared, (void)y;
+    PRINT("add_shared", ", \"batch\": %d, \"count\": %zu", batch, count);
+}
+
+static void plan_sum_shared(struct backend *backend, int batch, size_t count, const float *dy,
+                            float *dshared)
+{
+    (void)backend, (void)dy, (void)dshared;
+    PRINT("sum_shared", ", \"batch\": %d, \"count\": %zu", batch, count);
+}
+
+static void plan_add(struct backend *backend, size_t count, const float *a, const float *b,
+                     float *y)
+{
+    (void)backend, (void)a, (void)b, (void)y;
+    PRINT("add", ", \"count\": %zu", count);
+}
+
+static void plan_copy(struct backend *backend, size_t count, const float *from, float *to)
+{
+    (void)backend, (void)from, (void)to;
+    PRINT("copy", ", \"count\": %zu", count);
+}
+
+static void plan_clear(struct backend *backend, size_t count, float *to)
+{
+    (void)backend, (void)to;
+    PRINT("clear", ", \"count\": %zu", count);
+}
+
+static void plan_drop(struct backend *backend, const struct dropout *dropout, const uint32_t *draws,
+                      const float *x, float *y)
+{
+    (void)backend, (void)draws, (void)x, (void)y;
+    PRINT("drop", ", \"count\": %zu", (size_t)dropout->batch * dropout->size);
+}
+
+static void plan_norm_forward(struct backend *backend, size_t rows, int size, const float *x,
+                              const float *w, const float *b, float *y, float *stats)
+{
+    (void)backend, (void)x, (void)w, (void)b, (void)y, (void)stats;
+    PRINT("norm_forward", ", \"rows\": %zu, \"size\": %d", rows, size);
+}
+
+static void plan_norm_backward(struct backend *backend, size_t rows, int size, const float *x,
+                               const float *w, const float *stats, const float *dy, float *dx,
+                               float *dw, float *db)
+{
+    (void)backend, (void)x, (void)w, (void)stats, (void)dy, (void)dx, (void)dw, (void)db;
+    PRINT("norm_backward", ", \"rows\": %zu, \"size\": %d", rows, size);
+}
+
+#define SIZES_OF_ATTENTION                                                                         \
+    ", \"batch\": %d, \"length\": %d, \"heads\": %d, \"kv_heads\": %d, \"size\": %d"
+
+static void plan_attention_forward(struct backend *backend, const struct attention *attention,
+                                   int batch, const float *x, float *y, float *log_sums)
+{
+    (void)backend, (void)x, (void)y, (void)log_sums;
+    PRINT("attention_forward", SIZES_OF_ATTENTION, batch, attention->length, attention->heads,
+          attention->kv_heads, attention->size);
+}
+
+static void plan_attention_backward(struct backend *backend, const struct attention *attention,
+                                    int batch, const float *x, const float *y,
+                                    const float *log_sums, const float *dy, float *dx)
+{
+    (void)backend, (void)x, (void)y, (void)log_sums, (void)dy, (void)dx;
+    PRINT("attention_backward", SIZES_OF_ATTENTION, batch, attention->length, attention->heads,
+          attention->kv_heads, attention->size);
+}
+
+static void plan_rotate(struct backend *backend, const struct attention *attention, int batch,
+                        int turn, float *x)
+{
+    (void)backend, (void)turn, (void)x;
+    PRINT("rotate", SIZES_OF_ATTENTION, batch, attention->length, attention->heads,
+          attention->kv_heads, attention->size);
+}
+
+static void plan_swiglu_forward(struct backend *backend, size_t rows, int size, const float *x,
+                                float *y)
+{
+    (void)backend, (void)x, (void)y;
+    PRINT("swiglu_forward", ", \"rows\": %zu, \"size\": %d", rows, size);
+}
+
+static void plan_swiglu_backward(struct backend *backend, size_t rows, int size, const float *x,
+                                 const float *dy, float *dx)
+{
+    (void)backend, (void)x, (void)dy, (void)dx;
+    PRINT("swiglu_backward", ", \"rows\": %zu, \"size\": %d", rows, size);
+}
+
+static void plan_activate(struct backend *backend, enum activation activation, size_t count,
+                          const float *x, float *y)
+{
+    (void)backend, (void)activation, (void)x, (void)y;
+    PRINT("activate", ", \"count\": %zu", count);
+}
+
+static void plan_activate_backward(struct backend *backend, enum activation activation,
+                                   size_t count, const float *kept, const float *dy, float *dx)
+{
+    (void)backend, (void)activation, (void)kept, (void)dy, (void)dx;
+    PRINT("activate_backward", ", \"count\": %zu", count);
+}
+
+static void plan_cross_entropy(struct backend *backend, const struct cross_entropy *loss,
+                               const float *logits, const int32_t *labels, float *dlogits,
+                               struct score *score)
+{
+    (void)backend, (void)logits, (void)labels, (void)dlogits, (void)score;
+    PRINT("cross_entropy", ", \"rows\": %d, \"classes\": %d", loss->rows, loss->classes);
+}
+
+static void plan_clip(struct backend *backend, const float *most, size_t count, float *g)
+{
+    (void)backend, (void)most, (void)g;
+    PRINT("clip", ", \"count\": %zu", count);
+}
+
+static void plan_adam(struct backend *backend, const struct adam *adam, size_t count, float *w,
+                      const float *g, float *m, float *v)
+{
+    (void)backend, (void)adam, (void)w, (void)g, (void)m, (void)v;
+    PRINT("adam", ", \"count\": %zu", count);
+}
+
+static struct backend plan = {
+    .name = "plan",
+    .take = plan_take,
+    .give = plan_give,
+    .dense_forward = plan_dense_forward,
+    .dense_backward = plan_dense_backward,
+    .embed_forward = plan_embed_forward,
+    .embed_backward = plan_embed_backward,
+    .add_shared = plan_add_shared,
+    .sum_shared = plan_sum_shared,
+    .add = plan_add,
+    .copy = plan_copy,
+    .clear = plan_clear,
+    .drop = plan_drop,
+    .norm_forward = plan_norm_forward,
+    .norm_backward = plan_norm_backward,
+    .attention_forward = plan_attention_forward,
+    .attention_backward = plan_attention_backward,
+    .rotate = plan_rotate,
+    .swiglu_forward = plan_swiglu_forward,
+    .swiglu_backward = plan_swiglu_backward,
+    .activate = plan_activate,
+    .activate_backward = plan_activate_backward,
+    .cross_entropy = plan_cross_entropy,
+    .optimize.clip = plan_clip,
+    .optimize.adam = plan_adam,
+};
+
+static void print_step(struct model *model, int batch)
+{
+    static float place; /* its address stands for arrays that no operation reads */
+    static struct score score;
+    static struct optimizer_step step;
+    static const struct optimizer optimizer = {.kind = OPTIMIZER_ADAM, .clip = 1};
+    const struct model_part part = {.x = &place,
+                                    .labels = (const int32_t *)(const void *)&place,
+                                    .samples = batch,
+                                    .of = batch};
+    model_learn_part(model, &place, &place, &part, &score);
+    optimizer_step_make(&plan, &optimizer, model, &step, &place, &place,
+                        (float *[2]){&place, &place});
+}
+
+int main(int argc, char **argv)
+{
+    if (argc != 5) {
+        (void)fputs("usage: step_plan MODEL|LINE TOKENS LENGTH BATCH\n", stderr);
+        return 2;
+    }
+    const int tokens = atoi(argv[2]), length = atoi(argv[3]), batch = atoi(argv[4]);
+    const char *preset = model_preset(argv[1]);
+    const char *line = preset ? preset : argv[1];
+    struct arena arena;
+    struct model *model;
+    struct problem problem = {"TOKENS, LENGTH and BATCH are numbers from 1"};
+    if (model_line_tokens(line) == 0)
+        problem = (struct problem){"the model must read sequences: its line begins with an embed"};
+    if (model_line_tokens(line) == 0 || tokens < 1 || length < 1 || batch < 1) {
+        (void)fprintf(stderr, "step_plan: %s\n", problem.text);
+        return 2;
+    }
+    arena_init(&arena, 4096);
+    const struct shape in = {1, 1, 1, length};
+    if (model_new(&model, &arena, &plan, line, in, tokens, batch, &problem) != OK) {
+        (void)fprintf(stderr, "step_plan: %s\n", problem.text);
+        return 2;
+    }
+    PRINT("model", ", \"rows\": %d, \"parameters\": %zu", batch * length, model_parameters(model));
+    print_step(model, batch);
+    model_free(model);
+    arena_release(&arena);
+    return 0;
+}

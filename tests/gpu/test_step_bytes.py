@@ -1,0 +1,72 @@
+#!/usr/bin/env python3
+"""The byte account of a step against counts by hand: test_step_bytes.py STEP_PLAN."""
+import json
+import pathlib
+import re
+import subprocess
+import sys
+
+sys.dont_write_bytecode = True
+import step_bytes  # noqa: E402
+
+PAGE = pathlib.Path(__file__).parents[1] / 'README.md'
+
+
+def plan_of(program, *arguments):
+    return subprocess.run([program, *arguments], stdout=subprocess.PIPE, check=True,
+                          universal_newlines=True).stdout.splitlines()
+
+
+def counts_a_dense_layer_as_by_hand():
+    line = ('{"op": "dense_forward", "rows": 2, "in": 3, "out": 5, "bias": 1, '
+            '"activation": "tanh"}')
+    rows = step_bytes.account([line])
+    assert list(rows.values()) == [[1, 24, 32],   # x: 6 floats, padded to 2 rows of 8 numbers
+                                   [1, 60, 80],   # w: 15 floats, 5 rows of 8
+                                   [1, 42, 40],   # 21 numbers of bfloat16, 10 floats
+                                   [1, 40, 40]], rows
+    assert step_bytes.total(rows, step_bytes.PLAIN) == 24 + 32 + 60 + 80 + 80
+
+
+def counts_what_a_product_adds_to():
+    line = ('{"op": "dense_backward", "rows": 2, "in": 8, "out": 8, "bias": 0, '
+            '"activation": "linear", "dx": 0, "adds": %d}')
+    plain, adding = (step_bytes.account([line % adds]) for adds in (0, 1))
+    more = step_bytes.total(adding, step_bytes.PRODUCT) - step_bytes.total(plain, step_bytes.PRODUCT)
+    assert more == 8 * 8 * 4, more
+
+
+def refuses_an_operation_without_a_rule():
+    try:
+        step_bytes.account(['{"op": "no_such_operation"}'])
+    except SystemExit as error:
+        assert 'no rule for the operation no_such_operation' in str(error)
+    else:
+        raise AssertionError('an operation without a rule was passed over')
+
+
+def plans_the_operations_of_a_step_in_order(program):
+    lines = plan_of(program, 'embed 10 8, norm, dense 10 plain', '10', '4', '2')
+    names = [json.loads(line)['op'] for line in lines]
+    assert names == ['model', 'embed_forward', 'norm_forward', 'dense_forward', 'cross_entropy',
+                     'dense_backward', 'norm_backward', 'clear', 'embed_backward', 'clip', 'adam'], names
+    assert json.loads(lines[0]) == {'op': 'model', 'rows': 8, 'parameters': 10 * 8 + 8 + 8 + 80}
+
+
+def agrees_with_the_page(program):
+    rows = step_bytes.account(plan_of(program, *step_bytes.DEFAULTS)[1:])
+    said = re.findall(r'([0-9.]+) GB outside matrix products and attention', PAGE.read_text())
+    counted = f'{step_bytes.total(rows, step_bytes.PLAIN) / 1e9:.1f}'
+    assert said[-1:] == [counted], f'counted {counted}, the page says {said}'
+
+
+def main(program):
+    counts_a_dense_layer_as_by_hand()
+    counts_what_a_product_adds_to()
+    refuses_an_operation_without_a_rule()
+    plans_the_operations_of_a_step_in_order(program)
+    agrees_with_the_page(program)
+
+
+if __name__ == '__main__':
+    main(sys.argv[1])
