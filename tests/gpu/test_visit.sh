@@ -53,7 +53,7 @@ grep -E '^test_(entries|gather|rebase)$' "$KIT/tests.list" >"$dir/few"
 mv "$dir/few" "$KIT/tests.list"
 
 echo 'steps on the stand-in'
-visits 0 go 600 machine tests ours torch llmc kernels script exchange ptx races
+visits 0 go 600 machine tests ours torch llmc kernels mixed script exchange ptx races
 ended machine 0
 grep -q '^cuda:0: ' "$OUT/machine.txt" || fail 'the stand-in was not chosen'
 ended tests 0
@@ -65,7 +65,7 @@ ended ours 0
 grep -q '^mlp .* samples/s' "$OUT/ours.txt" || fail 'no samples a second'
 ended exchange 0
 grep -q ' published, ' "$OUT/exchange.txt" || fail 'no publication was measured'
-for name in torch llmc kernels script ptx races; do
+for name in torch llmc kernels mixed script ptx races; do
     ended "$name" 77
     grep -q '^skipped: ' "$OUT/$name.txt" || fail "the step $name does not say what it lacks"
 done

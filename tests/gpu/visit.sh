@@ -32,7 +32,7 @@ visit.sh pack [--build DIR] [--llmc FILE] [--to FILE] [--stand-in]
       --llmc FILE    a train_gpt2cu of llm.c, compiled for the GPU of the visit. This project holds
                      none of its code: without a path the step llmc is skipped
       --to FILE      the kit
-      --stand-in     carry the stand-in that runs the kernels on the CPU, not the module of the GPU
+      --stand-in     carry the stand-in that runs the kernels on the CPU where there is no GPU
     'ninja hearsay-cuda-ptx' before it adds the module that the step ptx needs.
 
 visit.sh go SECONDS [STEP...]
@@ -118,7 +118,7 @@ pack() {
     for name in hearsay bench_gpu libhearsay.so.1 $(cut -d ' ' -f 1 "$kit/tests.list"); do
         [[ ! -e $build/$name ]] || cp -L "$build/$name" "$kit/build/" || exit
     done
-    for name in $([[ $stand_in ]] && echo hearsay-cuda-on-cpu.so || echo hearsay-cuda.so hearsay-cuda-ptx.so); do
+    for name in hearsay-cuda.so hearsay-cuda-ptx.so ${stand_in:+hearsay-cuda-on-cpu.so}; do
         [[ ! -e $build/$name ]] || cp -L "$build/$name" "$kit/build/" || exit
     done
     [[ -z $llmc ]] || cp -L "$llmc" "$kit/build/train_gpt2cu" || exit
@@ -317,10 +317,9 @@ step_kernels() {
 }
 step_node() { exec bash "$KIT/tests/process/test_gpu.sh" "$KIT/build/hearsay"; }
 step_mixed() {
-    local samples=(1500000 50000)
-    ! is_played || samples=(4000 4000)
+    needs_gpu
     [[ -e $KIT/data/train-images-idx3-ubyte.gz ]] || skip 'no Fashion-MNIST in the kit'
-    FASHION_MNIST=$KIT/data exec bash "$KIT/tests/bench/bench_mixed.sh" "$KIT/build/hearsay" "${samples[@]}"
+    FASHION_MNIST=$KIT/data exec bash "$KIT/tests/bench/bench_mixed.sh" "$KIT/build/hearsay" 1500000 50000
 }
 step_script() {
     local type
