@@ -132,6 +132,21 @@ struct cross_entropy {
     float smoothing; /* so much of each label is spread over all classes (Szegedy et al. 2016) */
 };
 
+/* The last layer of a language model with its loss: logits = x[rows, in] · w[classes, in]ᵀ. There
+ * are often too many logits to be held at once. */
+struct logits {
+    struct cross_entropy loss; /* of all rows */
+    int in;                    /* numbers of a row of x */
+    int at_once;               /* rows whose logits fit scratch */
+    float *scratch;            /* [at_once, logits_stride(classes)] */
+};
+
+/* Numbers from one row of logits to the next in scratch: a multiple of 16 bytes of bfloat16. */
+static inline size_t logits_stride(int classes)
+{
+    return ((size_t)classes + 7) / 8 * 8;
+}
+
 struct sgd {
     float rate;
     float momentum;
@@ -329,6 +344,32 @@ struct optimizer_operations {
                  float *m);
 };
 
+/* Losses, and their gradients. */
+struct loss_operations {
+    /* Softmax cross-entropy of logits[rows,classes] against labels[rows], each LABEL_IGNORED or
+     * from 0 to below `classes` (or the loss is NaN, or the process ends), added to the score.
+     * Writes dlogits = (softmax - onehot) / of, 0 where the label is ignored, unless it is NULL;
+     * it may be logits. Smoothed, a label is 1 - smoothing of its own class and smoothing / classes
+     * of each. */
+    void (*cross_entropy)(struct backend *, const struct cross_entropy *, const float *logits,
+                          const int32_t *labels, float *dlogits, struct score *score);
+
+    /* Adds the loss of all logits to the score, some rows at a time. Unless dw is NULL, writes the
+     * gradients of the mean loss of `of` rows, dw[classes, in] and dx[rows, in]; dx may be NULL. On
+     * a GPU in bf16 the gradient of a logit is rounded, too, before it is multiplied. */
+    void (*logits)(struct backend *, const struct logits *, const float *x, const float *w,
+                   const int32_t *labels, float *dx, float *dw, struct score *score);
+    /* Logits that should be held at once: 64 MB of them, or on a GPU what a sixteenth of its free
+     * memory holds with their gradients. */
+    size_t (*logits_budget)(struct backend *);
+
+    /* The error of y[rows, width] against want[rows, width], of a row the mean of the squares of
+     * its differences, added to the score, in which each row is a label. Writes dy, the slope of
+     * the mean of `of` rows, 2 (y - want) / (of · width), unless it is NULL; it may be y. */
+    void (*squared_error)(struct backend *, int rows, int width, int of, const float *y,
+                          const float *want, float *dy, struct score *score);
+};
+
 struct backend {
     const char *name;
 
@@ -436,20 +477,7 @@ struct backend {
     void (*activate_backward)(struct backend *, enum activation, size_t count, const float *kept,
                               const float *dy, float *dx);
 
-    /* Softmax cross-entropy of logits[rows,classes] against labels[rows], each LABEL_IGNORED or
-     * from 0 to below `classes` (or the loss is NaN, or the process ends), added to the score.
-     * Writes dlogits = (softmax - onehot) / of, 0 where the label is ignored, unless it is NULL;
-     * it may be logits. Smoothed, a label is 1 - smoothing of its own class and smoothing / classes
-     * of each. */
-    void (*cross_entropy)(struct backend *, const struct cross_entropy *, const float *logits,
-                          const int32_t *labels, float *dlogits, struct score *score);
-
-    /* The error of y[rows, width] against want[rows, width], of a row the mean of the squares of
-     * its differences, added to the score, in which each row is a label. Writes dy, the slope of
-     * the mean of `of` rows, 2 (y - want) / (of · width), unless it is NULL; it may be y. */
-    void (*squared_error)(struct backend *, int rows, int width, int of, const float *y,
-                          const float *want, float *dy, struct score *score);
-
+    struct loss_operations loss;
     struct optimizer_operations optimize;
     struct channel_operations channels;
     struct gather_operations gather;

@@ -86,7 +86,6 @@ struct pass {
     struct backend *backend;
     int batch;             /* samples */
     bool training;         /* a way back follows */
-    bool adds;             /* logits: to gradients that are there */
     int from;              /* of a sequence: the first position; those before it are kept */
     int positions;         /* from there on; 0: all there are */
     const uint32_t *draws; /* [batch], of dropout; NULL: it drops nothing */

@@ -44,7 +44,7 @@ static void dense_backward(const struct layer *layer, const struct pass *pass)
     pass->backend->dense_backward(
         pass->backend, layer_rows(layer, pass), (int)layer_width(layer), layer->out.channels,
         pass->x, layer_weights(layer, pass, 0), layer->y, layer->activation, pass->dy, pass->dx,
-        layer_gradients(layer, pass, 0), layer_gradients(layer, pass, 1), pass->adds);
+        layer_gradients(layer, pass, 0), layer_gradients(layer, pass, 1), false);
 }
 
 const struct layer_kind layer_dense = {
@@ -87,10 +87,10 @@ static enum error logits_read(struct layer *layer, const struct layer_words *wor
     return OK;
 }
 
+/* With its loss it is an operation of its own: backend.h, struct logits. */
 const struct layer_kind layer_logits = {
     .name = "logits",
     .usage = "logits [tied]",
     .read = logits_read,
     .forward = dense_forward,
-    .backward = dense_backward,
 };

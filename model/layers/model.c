@@ -134,7 +134,15 @@ static int logits_max(const struct model *model)
     const size_t fitting = model->logits_floats / shape_size(last->out);
     if (last->kind != &layer_logits || fitting >= (size_t)model->batch_max)
         return model->batch_max;
-    return fitting > 0 ? (int)fitting : 1;
+    const int most = fitting > 0 ? (int)fitting : 1, parts = (model->batch_max - 1) / most + 1;
+    return (model->batch_max - 1) / parts + 1; /* parts of one size */
+}
+
+static size_t logits_budget(const struct model_use *use, struct backend *backend)
+{
+    if (use->logits_floats > 0)
+        return use->logits_floats;
+    return backend ? backend->loss.logits_budget(backend) : LOGITS_FLOATS;
 }
 
 /* A model that has read its line and has no memory of the backend yet. */
@@ -164,7 +172,7 @@ enum error model_new_for(struct model **model, struct arena *arena, struct backe
                           .in = in,
                           .classes = classes,
                           .batch_max = use->batch_max,
-                          .logits_floats = use->logits_floats ? use->logits_floats : LOGITS_FLOATS,
+                          .logits_floats = logits_budget(use, backend),
                           .recomputes = use->recompute};
     enum error error = model_read(&built, line, use->exact, problem);
     if (error != OK)

@@ -65,7 +65,7 @@ struct model_use {
     int batch_max;        /* samples of a call at most */
     bool recompute;       /* on the way back, what residuals have inside, instead of keeping it */
     bool exact;           /* as many outputs as `classes`, and no more: they predict numbers */
-    size_t logits_floats; /* of `logits` that are computed at once, at least a sample's; 0: 64 MB */
+    size_t logits_floats; /* `logits` at once, at least a sample's; 0: as the backend says */
 };
 enum error model_new_for(struct model **model, struct arena *arena, struct backend *backend,
                          const char *line, struct shape in, int classes,

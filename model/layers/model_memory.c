@@ -39,7 +39,12 @@ static size_t output_bytes(const struct model *model, const struct layer *layer,
 {
     const bool is_last = layer == &model->layers[model->count - 1];
     const int samples = is_last && model->logits_max < batch ? model->logits_max : batch;
-    return layer_has_output(layer) ? (size_t)samples * shape_size(layer->out) * sizeof(float) : 0;
+    const size_t rows = (size_t)samples * shape_positions(layer->out);
+    if (!layer_has_output(layer))
+        return 0;
+    if (layer->kind == &layer_logits)
+        return rows * logits_stride(layer->out.channels) * sizeof(float);
+    return (size_t)samples * shape_size(layer->out) * sizeof(float);
 }
 
 static size_t aligned(size_t bytes)

@@ -1,6 +1,6 @@
 /* A batch's way through the layers, forward and back.
  *
- *   x ─► layers ─► last layer ─► loss      some samples at a time from the last layer on
+ *   x ─► layers ─► last layer ─► loss      logits: both at once, some rows at a time
  *        layers ◄─ slopes ◄────────┘
  */
 #include "layers/model_layers.h"
@@ -94,59 +94,59 @@ static int rows_of(const struct model *model, int samples)
     return samples * (int)shape_positions(model->in);
 }
 
-static struct pass logits_pass(const struct model *model, const struct pass *of, const float *x,
-                               int first, int samples)
-{
-    const struct layer *last = &model->layers[model->count - 1];
-    struct pass pass = *of;
-    pass.x = output_of(model, last->from, x) + (size_t)first * shape_size(last->in);
-    pass.batch = samples;
-    return pass;
-}
-
-/* The loss of some of the samples, and its slopes, unless dy is NULL. */
-static void apply_loss(const struct model *model, const struct model_part *part, int first,
-                       int samples, float *dy, struct score *score)
+/* The loss of the last layer's outputs, and their slopes, unless dy is NULL. */
+static void apply_loss(const struct model *model, const struct model_part *part, float *dy,
+                       struct score *score)
 {
     const struct layer *last = &model->layers[model->count - 1];
     struct backend *backend = model->backend;
     const int outputs = last->out.channels;
-    const struct cross_entropy loss = {.rows = rows_of(model, samples),
+    const struct cross_entropy loss = {.rows = rows_of(model, part->samples),
                                        .classes = outputs,
                                        .of = rows_of(model, part->of),
                                        .smoothing = dy ? part->smoothing : 0};
     if (part->labels)
-        backend->cross_entropy(backend, &loss, last->y, part->labels + rows_of(model, first), dy,
-                               score);
+        backend->loss.cross_entropy(backend, &loss, last->y, part->labels, dy, score);
     else
-        backend->squared_error(backend, samples, outputs, part->of, last->y,
-                               part->numbers + (size_t)first * (size_t)outputs, dy, score);
+        backend->loss.squared_error(backend, part->samples, outputs, part->of, last->y,
+                                    part->numbers, dy, score);
 }
 
-/* Of so many samples the logits are computed at once, from `first` on: of a large vocabulary those
- * of a whole batch take more memory than all else. */
-static int part_of(const struct model *model, int first, int samples)
-{
-    return samples - first < model->logits_max ? samples - first : model->logits_max;
-}
-
-/* The logits, their loss and its slopes, and from these the slopes of the layer before and the
- * gradients of the last. */
-static void learn_logits(struct model *model, const struct pass *all, const struct model_part *part,
-                         float *dx, struct score *score)
+/* The loss of a vocabulary; where the pass trains, also the gradients of the last layer, and dx of
+ * the layer before. */
+static void lose_logits(const struct model *model, const struct pass *pass,
+                        const struct model_part *part, float *dx, struct score *score)
 {
     const struct layer *last = &model->layers[model->count - 1];
-    for (int first = 0; first < part->samples;) {
-        const int samples = part_of(model, first, part->samples);
-        struct pass pass = logits_pass(model, all, part->x, first, samples);
-        last->kind->forward(last, &pass);
-        apply_loss(model, part, first, samples, last->y, score);
-        pass.adds = first > 0;
-        pass.dy = last->y;
-        pass.dx = last->from == LAYER_INPUT ? NULL : dx + (size_t)first * shape_size(last->in);
-        last->kind->backward(last, &pass);
-        first += samples;
+    const struct logits logits = {.loss = {.rows = rows_of(model, part->samples),
+                                           .classes = last->out.channels,
+                                           .of = rows_of(model, part->of),
+                                           .smoothing = pass->training ? part->smoothing : 0},
+                                  .in = (int)layer_width(last),
+                                  .at_once = rows_of(model, model->logits_max),
+                                  .scratch = last->y};
+    CHECK(part->labels);
+    model->backend->loss.logits(model->backend, &logits, output_of(model, last->from, part->x),
+                                layer_weights(last, pass, 0), part->labels, dx,
+                                pass->training ? layer_gradients(last, pass, 0) : NULL, score);
+}
+
+/* The last layer and the loss; the gradients of the former, and dx of the layer before. */
+static void learn_last(struct model *model, struct pass *pass, const struct model_part *part,
+                       float *dx, struct score *score)
+{
+    const struct layer *last = &model->layers[model->count - 1];
+    float *to = last->from == LAYER_INPUT ? NULL : dx;
+    if (last->kind == &layer_logits) {
+        lose_logits(model, pass, part, to, score);
+        return;
     }
+    forward(model, pass, part->x, model->count - 1, model->count);
+    apply_loss(model, part, last->y, score);
+    pass->x = output_of(model, last->from, part->x);
+    pass->dy = last->y;
+    pass->dx = to;
+    last->kind->backward(last, pass);
 }
 
 /* What came into the body of a residual is still there: its layers compute anew what they had put
@@ -204,7 +204,7 @@ void model_learn_part(struct model *model, const float *weights, float *gradient
     pass.draws = part->draws;
     pass.gradients = gradients;
     forward(model, &pass, part->x, 0, model->count - 1);
-    learn_logits(model, &pass, part, slopes.now, score);
+    learn_last(model, &pass, part, slopes.now, score);
     model_backward(model, &pass, &slopes, part->x);
 }
 
@@ -218,16 +218,14 @@ void model_learn(struct model *model, const float *weights, float *gradients, co
 void model_score_part(struct model *model, const float *weights, const struct model_part *part,
                       struct score *score)
 {
-    const struct layer *last = &model->layers[model->count - 1];
-    struct pass all = pass_of(model, weights, part->samples);
-    forward(model, &all, part->x, 0, model->count - 1);
-    for (int first = 0; first < part->samples;) {
-        const int samples = part_of(model, first, part->samples);
-        const struct pass pass = logits_pass(model, &all, part->x, first, samples);
-        last->kind->forward(last, &pass);
-        apply_loss(model, part, first, samples, NULL, score);
-        first += samples;
+    struct pass pass = pass_of(model, weights, part->samples);
+    forward(model, &pass, part->x, 0, model->count - 1);
+    if (model->layers[model->count - 1].kind == &layer_logits) {
+        lose_logits(model, &pass, part, NULL, score);
+        return;
     }
+    forward(model, &pass, part->x, model->count - 1, model->count);
+    apply_loss(model, part, NULL, score);
 }
 
 void model_score(struct model *model, const float *weights, const float *x, const int32_t *labels,

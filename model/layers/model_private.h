@@ -6,7 +6,7 @@
 #include "layers/model.h"
 
 #define SLOPES_MAX    (LAYER_DEPTH_MAX + 2)
-#define LOGITS_FLOATS ((size_t)1 << 24)
+#define LOGITS_FLOATS ((size_t)1 << 24) /* without a backend, which would say how many */
 
 struct model {
     struct backend *backend;

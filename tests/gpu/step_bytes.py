@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """Counts the bytes that one step of a sequence model moves between a GPU and its memory.
 
-    step_bytes.py STEP_PLAN [MODEL|LINE TOKENS LENGTH BATCH] [--json]
-                                      (gpt2-124m 50257 1024 16)
+    step_bytes.py STEP_PLAN [MODEL|LINE TOKENS LENGTH BATCH [MIB]] [--json]
+                                      (gpt2-124m 50257 1024 16 65536)
 
 STEP_PLAN is build/step_plan, which prints the operations of the step as the model asks for them. For
 each operation the rules below list the kernels of the CUDA backend in bf16, and what each reads and
@@ -24,7 +24,7 @@ FLOAT, HALF, INT, STATS = 4, 2, 4, 8  # bytes; STATS of a norm's row: mean and 1
 PRODUCT, ATTENTION, PLAIN, SCALING = 'product', 'attention', 'plain', 'clip scaling'
 ROW_STEP = 8  # numbers of bfloat16 that rows are padded to
 LARGE_COUNT, LARGE_DEPTH = 1 << 18, 128  # backend_cuda_layers.c
-DEFAULTS = ['gpt2-124m', '50257', '1024', '16']
+DEFAULTS = ['gpt2-124m', '50257', '1024', '16', '65536']
 
 Kernel = collections.namedtuple('Kernel', 'name kind read written')
 
@@ -80,6 +80,21 @@ def dense_backward(rows, width, out, bias, activation, dx, adds):
 
 def cross_entropy(rows, classes):
     yield Kernel('loss', PLAIN, 2 * FLOAT * rows * classes + INT * rows, FLOAT * rows * classes)
+
+
+def logits_loss(rows, width, classes, at_once, dx, dw):
+    """Both operands are rounded once; the loss writes gradients in bfloat16, as they are multiplied."""
+    wide = padded(classes)
+    yield rounding('x', rows, width)
+    yield rounding('w', classes, width)
+    for first in range(0, rows, at_once):
+        part = min(at_once, rows - first)
+        yield product('logits', (part + wide) * width, part * wide)
+        yield Kernel('loss', PLAIN, 2 * FLOAT * part * classes + INT * part, HALF * part * wide * dw)
+        if dw:
+            yield from weight_gradient(part, width, classes, first > 0)
+        if dx:
+            yield product('dx', wide * (part + width), part * width)
 
 
 def embed_forward(rows, size):
@@ -153,7 +168,7 @@ def clip(count):
 
 RULES = {
     'dense_forward': dense_forward, 'dense_backward': dense_backward,
-    'cross_entropy': cross_entropy, 'embed_forward': embed_forward,
+    'cross_entropy': cross_entropy, 'logits_loss': logits_loss, 'embed_forward': embed_forward,
     'embed_backward': embed_backward, 'add_shared': add_shared, 'sum_shared': sum_shared,
     'add': moving('add', 2, 1), 'copy': moving('copy', 1, 1), 'clear': moving('clear', 0, 1),
     'drop': moving('drop', 1, 1), 'activate': moving('activation', 1, 1),

@@ -1,9 +1,10 @@
 /* Prints the operations of one step of a sequence model, as the model and its optimizer ask a
  * backend for them; nothing is computed and no memory is used.
  *
- *   step_plan MODEL|LINE TOKENS LENGTH BATCH
+ *   step_plan MODEL|LINE TOKENS LENGTH BATCH [MIB]
  *
- * One JSON object a line: the operation and its sizes. The step is AdamW with clipping.
+ * One JSON object a line: the operation and its sizes. The step is AdamW with clipping. MIB: free
+ * memory of the GPU, which decides how many logits are computed at once (65536).
  * step_bytes.py makes an account of it. */
 #include <stdio.h>
 #include <stdlib.h>
@@ -16,6 +17,7 @@
 /* Prints {"op": NAME, FIELDS}. */
 #define PRINT(name, fields, ...) (void)printf("{\"op\": \"" name "\"" fields "}\n", ##__VA_ARGS__)
 
+static size_t free_mib = 65536;
 static size_t taken = 4096; /* bytes; addresses that no operation reads */
 
 static const char *const names[] = {"linear", "relu", "sigmoid", "tanh", "gelu", "silu"};
@@ -187,6 +189,27 @@ static void plan_cross_entropy(struct backend *backend, const struct cross_entro
     PRINT("cross_entropy", ", \"rows\": %d, \"classes\": %d", loss->rows, loss->classes);
 }
 
+static void plan_logits_loss(struct backend *backend, const struct logits *logits, const float *x,
+                             const float *w, const int32_t *labels, float *dx, float *dw,
+                             struct score *score)
+{
+    (void)backend, (void)x, (void)w, (void)labels, (void)score;
+    PRINT("logits_loss",
+          ", \"rows\": %d, \"in\": %d, \"classes\": %d, \"at_once\": %d, \"dx\": %d, \"dw\": %d",
+          logits->loss.rows, logits->in, logits->loss.classes, logits->at_once, dx != NULL,
+          dw != NULL);
+}
+
+/* As backend_cuda_logits.c does. */
+static size_t plan_logits_budget(struct backend *backend)
+{
+    (void)backend;
+    size_t budget = 1;
+    while (2 * budget <= (free_mib << 20) / 16)
+        budget *= 2;
+    return budget / (sizeof(float) + sizeof(uint16_t));
+}
+
 static void plan_clip(struct backend *backend, const float *most, size_t count, float *g)
 {
     (void)backend, (void)most, (void)g;
@@ -223,7 +246,9 @@ static struct backend plan = {
     .swiglu_backward = plan_swiglu_backward,
     .activate = plan_activate,
     .activate_backward = plan_activate_backward,
-    .cross_entropy = plan_cross_entropy,
+    .loss.cross_entropy = plan_cross_entropy,
+    .loss.logits = plan_logits_loss,
+    .loss.logits_budget = plan_logits_budget,
     .optimize.clip = plan_clip,
     .optimize.adam = plan_adam,
 };
@@ -245,11 +270,13 @@ static void print_step(struct model *model, int batch)
 
 int main(int argc, char **argv)
 {
-    if (argc != 5) {
-        (void)fputs("usage: step_plan MODEL|LINE TOKENS LENGTH BATCH\n", stderr);
+    if (argc != 5 && argc != 6) {
+        (void)fputs("usage: step_plan MODEL|LINE TOKENS LENGTH BATCH [MIB]\n", stderr);
         return 2;
     }
     const int tokens = atoi(argv[2]), length = atoi(argv[3]), batch = atoi(argv[4]);
+    if (argc == 6)
+        free_mib = (size_t)strtoull(argv[5], NULL, 10);
     const char *preset = model_preset(argv[1]);
     const char *line = preset ? preset : argv[1];
     struct arena arena;

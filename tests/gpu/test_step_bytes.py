@@ -36,6 +36,16 @@ def counts_what_a_product_adds_to():
     assert more == 8 * 8 * 4, more
 
 
+def rounds_the_operands_of_logits_once(program):
+    line = ('{"op": "logits_loss", "rows": 6, "in": 8, "classes": 9, "at_once": 4, "dx": 1, "dw": 1}')
+    rows = step_bytes.account([line])
+    assert rows['logits_loss', 'round w', step_bytes.PLAIN] == [1, 9 * 8 * 4, 9 * 8 * 2]
+    assert rows['logits_loss', 'loss', step_bytes.PLAIN] == [2, 6 * (2 * 9 * 4 + 4), 6 * 16 * 2]
+    parts = [json.loads(plan_of(program, 'embed 1000 8, logits tied', '1000', '64', '8', mib)[2])['at_once']
+             for mib in ('65536', '16', '1')]
+    assert parts == [8 * 64, 2 * 64, 64], parts  # of 262,144 logits at once, of 174,762 and of 10,922
+
+
 def refuses_an_operation_without_a_rule():
     try:
         step_bytes.account(['{"op": "no_such_operation"}'])
@@ -55,7 +65,7 @@ def plans_the_operations_of_a_step_in_order(program):
 
 def agrees_with_the_page(program):
     rows = step_bytes.account(plan_of(program, *step_bytes.DEFAULTS)[1:])
-    said = re.findall(r'([0-9.]+) GB outside matrix products and attention', PAGE.read_text())
+    said = re.findall(r'moves ([0-9.]+) GB outside matrix products and attention', PAGE.read_text())
     counted = f'{step_bytes.total(rows, step_bytes.PLAIN) / 1e9:.1f}'
     assert said[-1:] == [counted], f'counted {counted}, the page says {said}'
 
@@ -63,6 +73,7 @@ def agrees_with_the_page(program):
 def main(program):
     counts_a_dense_layer_as_by_hand()
     counts_what_a_product_adds_to()
+    rounds_the_operands_of_logits_once(program)
     refuses_an_operation_without_a_rule()
     plans_the_operations_of_a_step_in_order(program)
     agrees_with_the_page(program)

@@ -5,6 +5,7 @@
  *   cpu_conv.c          convolutions, over cpu_conv_sheets.c and cpu_conv_tiles.c
  *   cpu_optimizers.c    how gradients move weights
  *   cpu_layers.c        activations, pooling, the loss, samples
+ *   cpu_logits.c        logits with their loss
  *   cpu_sequence.c      embedding, norms, sums, tokens
  *   cpu_channel_norm.c  batch norm, group norm, averages of images
  *   cpu_attention.c     attention
@@ -29,6 +30,12 @@ float *cpu_scratch(struct backend *backend, size_t count);
 /* c[m,n] = a·b + beta·c, row major; a[m,k] and b[k,n], or transposed as they lie in memory. */
 void cpu_gemm(CBLAS_TRANSPOSE turn_a, CBLAS_TRANSPOSE turn_b, int m, int n, int k, const float *a,
               const float *b, float beta, float *c);
+
+/* cpu_logits.c */
+void cpu_logits_loss(struct backend *backend, const struct logits *logits, const float *x,
+                     const float *w, const int32_t *labels, float *dx, float *dw,
+                     struct score *score);
+size_t cpu_logits_budget(struct backend *backend);
 
 /* cpu_conv.c */
 void cpu_conv_forward(struct backend *backend, const struct conv *conv, int batch, const float *x,

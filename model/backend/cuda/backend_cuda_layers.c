@@ -7,8 +7,8 @@
  * ends, cuBLAS multiplies several times as long.
  * https://docs.nvidia.com/cuda/cublas/#tensor-core-usage
  */
+#include "backend/cuda/cuda_dense.h"
 #include "backend/cuda/cuda_kernels.h"
-#include "backend/cuda/cuda_operations.h"
 
 #define ROW_STEP 8 /* numbers of bfloat16, 16 bytes; a multiple of those of float32 */
 
@@ -16,20 +16,20 @@
 #define LARGE_COUNT ((size_t)1 << 18) /* outputs */
 #define LARGE_DEPTH 128               /* inputs of each */
 
-static int padded(int columns)
+int cuda_padded(int columns)
 {
     return (columns + ROW_STEP - 1) / ROW_STEP * ROW_STEP;
 }
 
-static uint16_t *rounded_part(struct layout *room, int rows, int columns)
+uint16_t *cuda_rounded_part(struct layout *scratch, int rows, int columns)
 {
-    const size_t count = (size_t)rows * (size_t)padded(columns);
-    return cuda_part(room, count * sizeof(uint16_t));
+    const size_t count = (size_t)rows * (size_t)cuda_padded(columns);
+    return cuda_part(scratch, count * sizeof(uint16_t));
 }
 
-static struct operand rounded(const uint16_t *numbers, int columns)
+struct operand cuda_rounded(const uint16_t *numbers, int columns)
 {
-    return (struct operand){numbers, CUDA_R_16BF, padded(columns)};
+    return (struct operand){numbers, CUDA_R_16BF, cuda_padded(columns)};
 }
 
 /* Room for the operands of a dense layer, all three of them. */
@@ -38,28 +38,34 @@ static struct layout operands_room(struct cuda *cuda, int batch, int in, int out
     struct layout layout = {0};
     if (!cuda->bf16)
         return layout;
-    (void)rounded_part(&layout, batch, in);
-    (void)rounded_part(&layout, padded(out), in);
-    (void)rounded_part(&layout, batch, out);
+    (void)cuda_rounded_part(&layout, batch, in);
+    (void)cuda_rounded_part(&layout, cuda_padded(out), in);
+    (void)cuda_rounded_part(&layout, batch, out);
     return (struct layout){.memory = cuda_step_room(cuda, &cuda->operands, layout.bytes)};
 }
 
-/* How many terms are multiplied, where there are so many. */
-static int depth_of(const struct cuda *cuda, int count)
+int cuda_depth(const struct cuda *cuda, int count)
 {
-    return cuda->bf16 ? padded(count) : count;
+    return cuda->bf16 ? cuda_padded(count) : count;
 }
 
-/* `high`: how many rows there are with those of zeros. */
-static struct operand operand(struct cuda *cuda, struct layout *room, int rows, int high,
-                              int columns, const float *from)
+struct operand cuda_operand(struct cuda *cuda, struct layout *scratch, int rows, int high,
+                            int columns, const float *from)
 {
     if (!cuda->bf16)
         return cuda_floats(from);
-    uint16_t *to = rounded_part(room, high, columns);
-    cuda_check(kernel_to_bf16(cuda->stream, rows, columns, high, padded(columns), from, to),
+    uint16_t *to = cuda_rounded_part(scratch, high, columns);
+    cuda_check(kernel_to_bf16(cuda->stream, rows, columns, high, cuda_padded(columns), from, to),
                "dense");
-    return rounded(to, columns);
+    return cuda_rounded(to, columns);
+}
+
+struct operand cuda_operand_from(struct operand operand, int row, int columns)
+{
+    const size_t stride = (size_t)(operand.stride ? operand.stride : columns);
+    const size_t bytes = operand.type == CUDA_R_16BF ? sizeof(uint16_t) : sizeof(float);
+    operand.numbers = (const char *)operand.numbers + (size_t)row * stride * bytes;
+    return operand;
 }
 
 /* The slope dy before the activation, and its sums, the slopes of the biases, if there are any. */
@@ -68,13 +74,13 @@ static struct operand slope_operand(struct cuda *cuda, struct layout *room, int 
                                     float *db)
 {
     if (db == NULL && activation == LINEAR)
-        return operand(cuda, room, batch, batch, out, dy);
-    uint16_t *to = cuda->bf16 ? rounded_part(room, batch, out) : NULL;
+        return cuda_operand(cuda, room, batch, batch, out, dy);
+    uint16_t *to = cuda->bf16 ? cuda_rounded_part(room, batch, out) : NULL;
     float *parts = cuda_scratch(cuda, COLUMN_PARTS * (size_t)out * sizeof *parts);
-    cuda_check(kernel_slope_columns(cuda->stream, batch, out, y, activation, dy, to, padded(out),
-                                    parts, db),
+    cuda_check(kernel_slope_columns(cuda->stream, batch, out, y, activation, dy, to,
+                                    cuda_padded(out), parts, db),
                "dense");
-    return to ? rounded(to, out) : cuda_floats(dy);
+    return to ? cuda_rounded(to, out) : cuda_floats(dy);
 }
 
 static bool is_large(int batch, int in, int out)
@@ -96,10 +102,10 @@ static bool is_apart(const struct cuda *cuda, int batch, int in, int out)
 static void forward_apart(struct cuda *cuda, int batch, int in, int out, struct operand x,
                           struct operand w, const float *b, enum activation activation, float *y)
 {
-    const int stride = padded(out);
+    const int stride = cuda_padded(out);
     float *apart = cuda_scratch(cuda, (size_t)batch * (size_t)stride * sizeof *apart);
-    cuda_gemm_to(cuda, CUBLAS_OP_N, CUBLAS_OP_T, batch, depth_of(cuda, out), depth_of(cuda, in), 1,
-                 x, w, 0, stride, apart);
+    cuda_gemm_to(cuda, CUBLAS_OP_N, CUBLAS_OP_T, batch, cuda_depth(cuda, out), cuda_depth(cuda, in),
+                 1, x, w, 0, stride, apart);
     cuda_check(kernel_compact(cuda->stream, batch, out, stride, apart, b, activation, y), "dense");
 }
 
@@ -108,9 +114,9 @@ void cuda_dense_forward(struct backend *backend, int batch, int in, int out, con
 {
     struct cuda *cuda = cuda_on(backend);
     struct layout room = operands_room(cuda, batch, in, out);
-    const struct operand by_x = operand(cuda, &room, batch, batch, in, x);
-    const struct operand by_w = operand(cuda, &room, out, padded(out), in, w);
-    const int depth = depth_of(cuda, in);
+    const struct operand by_x = cuda_operand(cuda, &room, batch, batch, in, x);
+    const struct operand by_w = cuda_operand(cuda, &room, out, cuda_padded(out), in, w);
+    const int depth = cuda_depth(cuda, in);
     if (is_apart(cuda, batch, in, out)) {
         forward_apart(cuda, batch, in, out, by_x, by_w, b, activation, y);
         return;
@@ -125,9 +131,8 @@ void cuda_dense_forward(struct backend *backend, int batch, int in, int out, con
         cuda_activate(backend, activation, (size_t)batch * (size_t)out, y, y);
 }
 
-/* dw, to which there is no room to add zeros: what is left over of a multiple of 16 bytes is
- * multiplied by itself. */
-static void backward_to_w(struct cuda *cuda, int batch, int in, int out, struct operand dy,
+/* Columns past a multiple of 16 bytes are multiplied by themselves, as dw has no padding. */
+void cuda_weight_gradient(struct cuda *cuda, int batch, int in, int out, struct operand dy,
                           struct operand x, bool adds, float *dw)
 {
     const bool parts = cuda->bf16 && is_large(batch, in, out);
@@ -149,12 +154,12 @@ void cuda_dense_backward(struct backend *backend, int batch, int in, int out, co
     struct layout room = operands_room(cuda, batch, in, out);
     CHECK(!adds || !db);
     const struct operand by_dy = slope_operand(cuda, &room, batch, out, y, activation, dy, db);
-    const struct operand by_x = operand(cuda, &room, batch, batch, in, x);
-    backward_to_w(cuda, batch, in, out, by_dy, by_x, adds, dw);
+    const struct operand by_x = cuda_operand(cuda, &room, batch, batch, in, x);
+    cuda_weight_gradient(cuda, batch, in, out, by_dy, by_x, adds, dw);
     if (dx == NULL)
         return;
-    const struct operand by_w = operand(cuda, &room, out, padded(out), in, w);
-    cuda_gemm(cuda, CUBLAS_OP_N, CUBLAS_OP_N, batch, in, depth_of(cuda, out), by_dy, by_w, dx);
+    const struct operand by_w = cuda_operand(cuda, &room, out, cuda_padded(out), in, w);
+    cuda_gemm(cuda, CUBLAS_OP_N, CUBLAS_OP_N, batch, in, cuda_depth(cuda, out), by_dy, by_w, dx);
 }
 
 void cuda_pool_forward(struct backend *backend, const struct pool *pool, int batch, const float *x,
@@ -188,9 +193,9 @@ void cuda_cross_entropy(struct backend *backend, const struct cross_entropy *los
 {
     struct cuda *cuda = cuda_on(backend);
     struct score *row_scores = cuda_scratch(cuda, (size_t)loss->rows * sizeof *row_scores);
-    cuda_check(
-        kernel_cross_entropy(cuda->stream, *loss, logits, labels, dlogits, row_scores, score),
-        "cross-entropy");
+    cuda_check(kernel_cross_entropy(cuda->stream, *loss, loss->classes, logits, labels, dlogits,
+                                    row_scores, score),
+               "cross-entropy");
 }
 
 void cuda_squared_error(struct backend *backend, int rows, int width, int of, const float *y,

@@ -5,6 +5,7 @@
  *   backend_cuda_sequence.c     steps recorded and repeated
  *   backend_cuda_matmul.c       matrix products
  *   backend_cuda_layers.c       layers, losses
+ *   backend_cuda_logits.c       logits with their loss
  *   backend_cuda_transformer.c  what sequence models need: embedding, norms, attention
  *   backend_cuda_cudnn.c        convolutions with cuDNN; _ways: which of its algorithms
  *   backend_cuda_conv.c         convolutions without cuDNN, as products
@@ -60,7 +61,7 @@ struct cuda {
     cublasHandle_t blas;         /* on that stream */
     cublasComputeType_t compute; /* of products of float32 */
     bool bf16;                   /* dense layers multiply in bfloat16 */
-    struct room operands;        /* rounded operands of a dense layer */
+    struct room operands;        /* rounded operands of a dense layer or of logits */
     struct room scratch;         /* what an operation needs beside its arguments */
     void *blas_room;             /* workspace of cuBLAS and cuBLASLt, [BLAS_ROOM_BYTES] */
     struct products *products;   /* NULL before the first with a bias */

@@ -63,10 +63,14 @@ cudaError_t kernel_activate_backward(cudaStream_t stream, enum activation activa
 
 /* cuda_training.cu */
 
-/* row_scores[rows]: room. */
-cudaError_t kernel_cross_entropy(cudaStream_t stream, struct cross_entropy loss,
+/* Rows of logits and of dlogits begin `stride` numbers apart. row_scores[rows]: scratch. */
+cudaError_t kernel_cross_entropy(cudaStream_t stream, struct cross_entropy loss, int stride,
                                  const float *logits, const int32_t *labels, float *dlogits,
                                  struct score *row_scores, struct score *score);
+/* The same with gradients rounded to bfloat16, and zeros from `classes` to `stride`. */
+cudaError_t kernel_cross_entropy_bf16(cudaStream_t stream, struct cross_entropy loss, int stride,
+                                      const float *logits, const int32_t *labels, uint16_t *dlogits,
+                                      struct score *row_scores, struct score *score);
 cudaError_t kernel_squared_error(cudaStream_t stream, int rows, int width, int of, const float *y,
                                  const float *want, float *dy, struct score *row_scores,
                                  struct score *score);

@@ -1,6 +1,7 @@
 /* Layers on the GPU: what cpu_layers.c does, and what a convolution and a dense layer need around
  * their matrix products. */
 #include "backend/cuda/cuda_activation.cuh"
+#include "backend/cuda/cuda_bf16.cuh"
 #include "backend/cuda/cuda_each.cuh"
 #include "backend/cuda/cuda_kernels.h"
 
@@ -36,14 +37,6 @@ static __device__ size_t among_padded(unsigned i, struct divisor columns, unsign
 {
     const unsigned row = quotient(i, columns);
     return (size_t)row * stride + (i - row * columns.of);
-}
-
-static __device__ uint16_t bf16_of(float value)
-{
-    const uint32_t bits = __float_as_uint(value);
-    if ((bits & 0x7FFFFFFFu) > 0x7F800000u)
-        return 0x7FC0; /* a NaN stays one */
-    return (uint16_t)((bits + 0x7FFFu + (bits >> 16 & 1u)) >> 16);
 }
 
 static __global__ void to_bf16(unsigned count, unsigned given, const float *from, uint16_t *to)

@@ -69,6 +69,12 @@ void cuda_augment(struct backend *backend, const struct augment *augment, int ba
 void cuda_gather_tokens(struct backend *backend, int batch, int length, int token_bytes,
                         const void *tokens, const uint32_t *pick, int32_t *x, int32_t *y);
 
+/* backend_cuda_logits.c */
+void cuda_logits_loss(struct backend *backend, const struct logits *logits, const float *x,
+                      const float *w, const int32_t *labels, float *dx, float *dw,
+                      struct score *score);
+size_t cuda_logits_budget(struct backend *backend);
+
 /* backend_cuda_transformer.c */
 void cuda_embed_forward(struct backend *backend, size_t rows, int size, const int32_t *token,
                         const float *table, float *y);

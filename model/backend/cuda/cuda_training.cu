@@ -1,6 +1,7 @@
 /* Losses on the GPU: what cpu_layers.c does of them. */
 #include <cfloat>
 
+#include "backend/cuda/cuda_bf16.cuh"
 #include "backend/cuda/cuda_each.cuh"
 #include "backend/cuda/cuda_kernels.h"
 
@@ -9,7 +10,7 @@
 
 /* A row's logits, or some of them: the first largest, the sum of exp(logit - top), the logit of the
  * label where it is among them, else 0, and the sum of all. */
-struct logits {
+struct softmax {
     float top;
     float sum;
     float own;
@@ -18,7 +19,7 @@ struct logits {
 };
 
 /* With -FLT_MAX in place of -infinity no difference is NaN that should not be. */
-static __device__ struct logits join(struct logits a, struct logits b)
+static __device__ struct softmax join(struct softmax a, struct softmax b)
 {
     const bool first = a.top > b.top || (a.top == b.top && a.largest < b.largest);
     const float top = first ? a.top : b.top;
@@ -37,7 +38,7 @@ static __device__ void ask_for(unsigned first, unsigned classes, const float *ro
 
 /* There is a larger one among these. */
 template <unsigned GROUP>
-static __device__ void raise_top(struct logits *seen, unsigned first, const float *values,
+static __device__ void raise_top(struct softmax *seen, unsigned first, const float *values,
                                  float top)
 {
     seen->sum *= expf(seen->top - top);
@@ -50,11 +51,11 @@ static __device__ void raise_top(struct logits *seen, unsigned first, const floa
 /* This thread's part of a row. It is summed up relative to the largest so far, which changes a few
  * times only. */
 template <unsigned GROUP>
-static __device__ struct logits read_logits(unsigned classes, const float *row, uint32_t label)
+static __device__ struct softmax read_logits(unsigned classes, const float *row, uint32_t label)
 {
     const unsigned place = threadIdx.x % GROUP;
-    struct logits seen = {-FLT_MAX, 0, place == 0 && label < classes ? row[label] : 0, 0,
-                          UINT32_MAX};
+    struct softmax seen = {-FLT_MAX, 0, place == 0 && label < classes ? row[label] : 0, 0,
+                           UINT32_MAX};
     for (unsigned first = place; first < classes; first += AT_ONCE * GROUP) {
         float values[AT_ONCE], top = seen.top;
         ask_for<GROUP>(first, classes, row, values);
@@ -73,19 +74,19 @@ static __device__ struct logits read_logits(unsigned classes, const float *row, 
 }
 
 /* Joined over the threads of a row, in the same order always; each has it. */
-template <unsigned GROUP> static __device__ struct logits join_all(struct logits seen)
+template <unsigned GROUP> static __device__ struct softmax join_all(struct softmax seen)
 {
     for (unsigned apart = WARP / 2; apart > 0; apart /= 2) {
-        const struct logits other = {__shfl_xor_sync(0xFFFFFFFFu, seen.top, apart),
-                                     __shfl_xor_sync(0xFFFFFFFFu, seen.sum, apart),
-                                     __shfl_xor_sync(0xFFFFFFFFu, seen.own, apart),
-                                     __shfl_xor_sync(0xFFFFFFFFu, seen.all, apart),
-                                     __shfl_xor_sync(0xFFFFFFFFu, seen.largest, apart)};
+        const struct softmax other = {__shfl_xor_sync(0xFFFFFFFFu, seen.top, apart),
+                                      __shfl_xor_sync(0xFFFFFFFFu, seen.sum, apart),
+                                      __shfl_xor_sync(0xFFFFFFFFu, seen.own, apart),
+                                      __shfl_xor_sync(0xFFFFFFFFu, seen.all, apart),
+                                      __shfl_xor_sync(0xFFFFFFFFu, seen.largest, apart)};
         seen = threadIdx.x & apart ? join(other, seen) : join(seen, other);
     }
     if (GROUP == WARP)
         return seen;
-    __shared__ struct logits of_warps[WARPS];
+    __shared__ struct softmax of_warps[WARPS];
     __syncthreads(); /* those of the last row have been read */
     of_warps[threadIdx.x / WARP] = seen;
     __syncthreads();
@@ -98,7 +99,7 @@ template <unsigned GROUP> static __device__ struct logits join_all(struct logits
 /* The loss of a row whose logits are known; NaN for a label that is none. Most devices have few
  * units for doubles: they add up the losses, and no more. */
 static __device__ struct score row_score(struct cross_entropy terms, uint32_t label,
-                                         struct logits seen)
+                                         struct softmax seen)
 {
     const double smoothing = (double)terms.smoothing;
     if (label == (uint32_t)LABEL_IGNORED)
@@ -120,10 +121,28 @@ struct slopes {
     float own;
 };
 
+static __device__ void put(float *to, float value)
+{
+    *to = value;
+}
+
+static __device__ void put(uint16_t *to, float value)
+{
+    *to = bf16_of(value);
+}
+
+/* Zeros from `first` to before `end`. */
+template <unsigned GROUP, typename Slope>
+static __device__ void clear_slopes(unsigned first, unsigned end, Slope *to)
+{
+    for (unsigned c = first + threadIdx.x % GROUP; c < end; c += GROUP)
+        put(to + c, 0);
+}
+
 /* Backwards: what was read last is still in the cache. */
-template <unsigned GROUP>
+template <unsigned GROUP, typename Slope>
 static __device__ void write_slopes(unsigned classes, const float *row, uint32_t label,
-                                    struct slopes slopes, float *to)
+                                    struct slopes slopes, Slope *to)
 {
     const unsigned step = AT_ONCE * GROUP;
     for (unsigned left = (classes + step - 1) / step; left-- > 0;) {
@@ -135,32 +154,29 @@ static __device__ void write_slopes(unsigned classes, const float *row, uint32_t
             const unsigned c = first + k * GROUP;
             const float share = expf(values[k] - slopes.top) * slopes.scale - slopes.spread;
             if (c < classes)
-                to[c] = share - (c == label ? slopes.own : 0);
+                put(to + c, share - (c == label ? slopes.own : 0));
         }
     }
 }
 
-template <unsigned GROUP> static __device__ void clear_slopes(unsigned classes, float *to)
-{
-    for (unsigned c = threadIdx.x % GROUP; c < classes; c += GROUP)
-        to[c] = 0;
-}
-
 /* A row at a time by GROUP threads, a warp or a block. dlogits may be the logits: each thread
- * writes what it alone has read, but for the label's, which is read before the threads meet. */
-template <unsigned GROUP>
+ * writes what it alone has read, but for the label's, which is read before the threads meet. Rows
+ * begin `stride` numbers apart; of dlogits they are written up to `end`. All logits may be more
+ * than 32 bits count. */
+template <unsigned GROUP, typename Slope>
 static __global__ void __launch_bounds__(THREADS, BLOCKS_AT_ONCE)
-    cross_entropy(unsigned rows, struct cross_entropy loss, const float *logits,
-                  const int32_t *labels, float *dlogits, struct score *row_scores)
+    cross_entropy(unsigned rows, struct cross_entropy loss, unsigned stride, unsigned end,
+                  const float *logits, const int32_t *labels, Slope *dlogits,
+                  struct score *row_scores)
 {
     const unsigned groups = THREADS / GROUP, classes = (unsigned)loss.classes;
     const float one = 1 / (float)loss.of, spread = loss.smoothing / (float)loss.classes * one;
     for (unsigned i = blockIdx.x * groups + threadIdx.x / GROUP; i < rows;
          i += gridDim.x * groups) {
-        const size_t first = (size_t)i * classes;
+        const size_t first = (size_t)i * stride;
         const uint32_t label = (uint32_t)labels[i];
         const bool ignored = label == (uint32_t)LABEL_IGNORED;
-        const struct logits seen =
+        const struct softmax seen =
             join_all<GROUP>(read_logits<GROUP>(ignored ? 0 : classes, logits + first, label));
         if (threadIdx.x % GROUP == 0)
             row_scores[i] = row_score(loss, label, seen);
@@ -168,10 +184,9 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS_AT_ONCE)
             continue;
         const struct slopes slopes = {seen.top, 1 / (seen.sum * (float)loss.of), spread,
                                       (1 - loss.smoothing) * one};
-        if (ignored)
-            clear_slopes<GROUP>(classes, dlogits + first);
-        else
+        if (!ignored)
             write_slopes<GROUP>(classes, logits + first, label, slopes, dlogits + first);
+        clear_slopes<GROUP>(ignored ? 0 : classes, end, dlogits + first);
     }
 }
 
@@ -198,19 +213,35 @@ static __global__ void add_scores(unsigned rows, const struct score *row_scores,
     }
 }
 
-cudaError_t kernel_cross_entropy(cudaStream_t stream, struct cross_entropy loss,
-                                 const float *logits, const int32_t *labels, float *dlogits,
-                                 struct score *row_scores, struct score *score)
+template <typename Slope>
+static cudaError_t lose(cudaStream_t stream, struct cross_entropy loss, int stride, int end,
+                        const float *logits, const int32_t *labels, Slope *dlogits,
+                        struct score *row_scores, struct score *score)
 {
     const unsigned count = (unsigned)loss.rows;
-    const cudaError_t error = loss.classes <= FEW_CLASSES
-                                  ? launch_lines(stream, count, cross_entropy<WARP>, loss, logits,
-                                                 labels, dlogits, row_scores)
-                                  : launch(stream, count, cross_entropy<THREADS>, count, loss,
-                                           logits, labels, dlogits, row_scores);
+    const cudaError_t error =
+        loss.classes <= FEW_CLASSES
+            ? launch_lines(stream, count, cross_entropy<WARP, Slope>, loss, (unsigned)stride,
+                           (unsigned)end, logits, labels, dlogits, row_scores)
+            : launch(stream, count, cross_entropy<THREADS, Slope>, count, loss, (unsigned)stride,
+                     (unsigned)end, logits, labels, dlogits, row_scores);
     return error != cudaSuccess
                ? error
                : launch(stream, 1, add_scores, count, (const struct score *)row_scores, score);
+}
+
+cudaError_t kernel_cross_entropy(cudaStream_t stream, struct cross_entropy loss, int stride,
+                                 const float *logits, const int32_t *labels, float *dlogits,
+                                 struct score *row_scores, struct score *score)
+{
+    return lose(stream, loss, stride, loss.classes, logits, labels, dlogits, row_scores, score);
+}
+
+cudaError_t kernel_cross_entropy_bf16(cudaStream_t stream, struct cross_entropy loss, int stride,
+                                      const float *logits, const int32_t *labels, uint16_t *dlogits,
+                                      struct score *row_scores, struct score *score)
+{
+    return lose(stream, loss, stride, stride, logits, labels, dlogits, row_scores, score);
 }
 
 /* A row is a warp's. dy may be y: each thread writes what it alone has read. */

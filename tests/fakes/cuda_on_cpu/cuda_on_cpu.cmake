@@ -39,7 +39,7 @@ foreach(MODULE hearsay-cuda-on-cpu hearsay-cudnn-on-cpu)
   set_target_properties(${MODULE} PROPERTIES PREFIX "" LINKER_LANGUAGE CXX)
   target_link_libraries(${MODULE} PRIVATE cuda-on-cpu ${CMAKE_DL_LIBS})
 endforeach()
-foreach(ROOM backend dense entries gather augment adam optimizer_step transformer attention step channel_norm regression recording
+foreach(ROOM backend dense logits entries gather augment adam optimizer_step transformer attention step channel_norm regression recording
              exchange rebase replica evaluator sequence_learner device library_device)
   add_test(NAME ${ROOM}_cuda_on_cpu COMMAND test_${ROOM})
   set_tests_properties(${ROOM}_cuda_on_cpu PROPERTIES ENVIRONMENT

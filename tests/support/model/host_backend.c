@@ -142,9 +142,26 @@ static void host_cross_entropy(struct backend *b_, const struct cross_entropy *l
 {
     (void)b_;
     const size_t n = (size_t)loss->rows, all = n * (size_t)loss->classes;
-    device_of_tests->cross_entropy(device_of_tests, loss, FLOATS(logits, all),
-                                   carry(labels, n * sizeof *labels), FLOATS(dlogits, all),
-                                   carry(score, sizeof *score));
+    device_of_tests->loss.cross_entropy(device_of_tests, loss, FLOATS(logits, all),
+                                        carry(labels, n * sizeof *labels), FLOATS(dlogits, all),
+                                        carry(score, sizeof *score));
+    carry_back();
+}
+
+static void host_logits_loss(struct backend *b_, const struct logits *logits, const float *x,
+                             const float *w, const int32_t *labels, float *dx, float *dw,
+                             struct score *score)
+{
+    (void)b_;
+    const size_t rows = (size_t)logits->loss.rows, classes = (size_t)logits->loss.classes;
+    const size_t in = (size_t)logits->in;
+    struct logits there = *logits;
+    there.scratch =
+        FLOATS(logits->scratch, (size_t)logits->at_once * logits_stride(logits->loss.classes));
+    device_of_tests->loss.logits(device_of_tests, &there, FLOATS(x, rows * in),
+                                 WEIGHTS(w, classes * in), carry(labels, rows * sizeof *labels),
+                                 FLOATS(dx, rows * in), WEIGHTS(dw, classes * in),
+                                 carry(score, sizeof *score));
     carry_back();
 }
 
@@ -153,9 +170,9 @@ static void host_squared_error(struct backend *b_, int rows, int width, int of, 
 {
     (void)b_;
     const size_t all = (size_t)rows * (size_t)width;
-    device_of_tests->squared_error(device_of_tests, rows, width, of, FLOATS(values, all),
-                                   FLOATS(want, all), FLOATS(slopes, all),
-                                   carry(score, sizeof *score));
+    device_of_tests->loss.squared_error(device_of_tests, rows, width, of, FLOATS(values, all),
+                                        FLOATS(want, all), FLOATS(slopes, all),
+                                        carry(score, sizeof *score));
     carry_back();
 }
 
@@ -382,8 +399,9 @@ struct backend *host_backend(struct backend *device)
         .pool_backward = host_pool_backward,
         .activate = host_activate,
         .activate_backward = host_activate_backward,
-        .cross_entropy = host_cross_entropy,
-        .squared_error = host_squared_error,
+        .loss.cross_entropy = host_cross_entropy,
+        .loss.logits = host_logits_loss,
+        .loss.squared_error = host_squared_error,
         .optimize.sgd = host_sgd,
         .optimize.adam = host_adam,
         .optimize.lamb = host_lamb,

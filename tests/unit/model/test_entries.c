@@ -124,13 +124,13 @@ static void cross_entropy_agrees_with_the_reference(void **state)
         for (int j = 0; j < batch; j++)
             labels[j] = classes - 1 - j % classes;
         double want = cross_entropy_reference(LOSS(batch, classes), labels);
-        backend->cross_entropy(backend, LOSS(batch, classes), y, labels, dx, &score);
+        backend->loss.cross_entropy(backend, LOSS(batch, classes), y, labels, dx, &score);
         assert_true(fabs(score.loss - 1000 - want) <= 1e-6 * (1 + want));
         assert_int_equal(score.labels, 7 + batch);
         check_near(dx, want_dx, (size_t)(batch * classes), LOOP_NMSE);
         struct score once = {0}, twice = {0};
-        backend->cross_entropy(backend, LOSS(batch, classes), y, labels, dx, &once);
-        backend->cross_entropy(backend, LOSS(batch, classes), y, labels, NULL, &twice);
+        backend->loss.cross_entropy(backend, LOSS(batch, classes), y, labels, dx, &once);
+        backend->loss.cross_entropy(backend, LOSS(batch, classes), y, labels, NULL, &twice);
         assert_memory_equal(&once, &twice, sizeof once);
         assert_int_equal(score.correct, 5 + once.correct);
     }
@@ -156,7 +156,7 @@ static void ignored_labels_have_no_loss_and_no_slope(void **state)
                 y[j * classes + c] = NAN; /* nobody looks at it */
         }
         const double want = cross_entropy_reference(LOSS(rows, classes), labels);
-        backend->cross_entropy(backend, LOSS(rows, classes), y, labels, dx, &score);
+        backend->loss.cross_entropy(backend, LOSS(rows, classes), y, labels, dx, &score);
         assert_true(fabs(score.loss - want) <= 1e-6 * (1 + want));
         assert_int_equal(score.labels, counted);
         check_near(dx, want_dx, count, LOOP_NMSE);
@@ -174,8 +174,8 @@ static void smoothed_labels_and_parts_of_a_step_agree_with_the_reference(void **
         case_begin(state);
         fill(y, count);
         const double want = cross_entropy_reference(&cases[i], labels);
-        backend->cross_entropy(backend, &cases[i], y, labels, dx, &score);
-        backend->cross_entropy(backend, &cases[i], y, labels, NULL, &again);
+        backend->loss.cross_entropy(backend, &cases[i], y, labels, dx, &score);
+        backend->loss.cross_entropy(backend, &cases[i], y, labels, NULL, &again);
         assert_true(fabs(score.loss - want) <= 1e-6 * (1 + want));
         assert_memory_equal(&score, &again, sizeof score);
         check_near(dx, want_dx, count, LOOP_NMSE);
@@ -188,8 +188,8 @@ static void cross_entropy_may_overwrite_its_logits(void **state)
         const int32_t labels[] = {0, 6, LABEL_IGNORED, 3};
         struct score apart = {0}, over = {0};
         case_begin(state);
-        backend->cross_entropy(backend, LOSS(4, classes), x, labels, dx, &apart);
-        backend->cross_entropy(backend, LOSS(4, classes), x, labels, x, &over);
+        backend->loss.cross_entropy(backend, LOSS(4, classes), x, labels, dx, &apart);
+        backend->loss.cross_entropy(backend, LOSS(4, classes), x, labels, x, &over);
         assert_memory_equal(x, dx, (size_t)(4 * classes) * sizeof *x);
         assert_memory_equal(&over, &apart, sizeof over);
     }
@@ -203,7 +203,7 @@ static void the_largest_of_many_logits_is_found_wherever_it_is(void **state)
         struct score score = {0};
         case_begin(state);
         x[1499] = x[places[i]] = 5;
-        backend->cross_entropy(backend, LOSS(1, 1500), x, &places[i], dx, &score);
+        backend->loss.cross_entropy(backend, LOSS(1, 1500), x, &places[i], dx, &score);
         assert_int_equal(score.correct, 1);
         assert_int_equal(score.labels, 1);
     }
@@ -215,7 +215,7 @@ static void cross_entropy_counts_the_first_largest_logit(void **state)
     const float logits[] = {1, 3, 2, /**/ 5, 5, 5, /**/ 0, 7, 7, /**/ -1, -2, -3};
     const int32_t labels[] = {1, 1, 1, 2};
     struct score score = {0};
-    backend->cross_entropy(backend, LOSS(4, 3), logits, labels, NULL, &score);
+    backend->loss.cross_entropy(backend, LOSS(4, 3), logits, labels, NULL, &score);
     assert_int_equal(score.correct, 2);
 }
 
@@ -225,7 +225,7 @@ static void cross_entropy_survives_huge_logits(void **state)
     const float logits[] = {10000, 0, /**/ -10000, -10000, /**/ 0, 10000};
     const int32_t labels[] = {0, 1, 0};
     struct score score = {0};
-    backend->cross_entropy(backend, LOSS(3, 2), logits, labels, dx, &score);
+    backend->loss.cross_entropy(backend, LOSS(3, 2), logits, labels, dx, &score);
     assert_true(fabs(score.loss - (0 + log(2) + 10000)) < 1e-6);
     const double want[] = {0, 0, 0.5 / 3, -0.5 / 3, -1.0 / 3, 1.0 / 3};
     check_near(dx, want, 6, LOOP_NMSE);
@@ -248,16 +248,16 @@ static void squared_error_agrees_with_the_reference(void **state)
             loss += apart * apart / width;
             want_dx[j] = 2 * apart / (double)count;
         }
-        backend->squared_error(backend, rows, width, rows, x, w, dx, &score);
+        backend->loss.squared_error(backend, rows, width, rows, x, w, dx, &score);
         assert_true(fabs(score.loss - 1000 - loss) <= 1e-6 * (1 + loss));
         assert_int_equal(score.labels, 7 + rows);
         assert_int_equal(score.correct, 5);
         check_near(dx, want_dx, count, LOOP_NMSE);
         assert_true(isnan(dx[count]));
         struct score once = {0}, twice = {0}, over = {0};
-        backend->squared_error(backend, rows, width, rows, x, w, dx, &once);
-        backend->squared_error(backend, rows, width, rows, x, w, NULL, &twice);
-        backend->squared_error(backend, rows, width, rows, x, w, x, &over);
+        backend->loss.squared_error(backend, rows, width, rows, x, w, dx, &once);
+        backend->loss.squared_error(backend, rows, width, rows, x, w, NULL, &twice);
+        backend->loss.squared_error(backend, rows, width, rows, x, w, x, &over);
         assert_memory_equal(&once, &twice, sizeof once);
         assert_memory_equal(&once, &over, sizeof once);
         assert_memory_equal(x, dx, count * sizeof *x);

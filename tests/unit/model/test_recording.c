@@ -54,9 +54,17 @@ static void rotate(size_t scale)
 
 static void cross_entropy(size_t scale)
 {
-    backend->cross_entropy(backend,
-                           &(struct cross_entropy){ROWS * (int)scale, 10, ROWS * (int)scale, 0},
-                           from, tokens, to, score);
+    backend->loss.cross_entropy(
+        backend, &(struct cross_entropy){ROWS * (int)scale, 10, ROWS * (int)scale, 0}, from, tokens,
+        to, score);
+}
+
+static void logits_loss(size_t scale)
+{
+    const int rows = ROWS * (int)scale;
+    const struct logits logits = {
+        .loss = {rows, 10, rows, 0}, .in = 5, .at_once = rows / 2 + 1, .scratch = kept};
+    backend->loss.logits(backend, &logits, from, other, tokens, to, more, score);
 }
 
 static void clip(size_t scale)
@@ -86,7 +94,8 @@ static void dense_backward(size_t scale)
 }
 
 static void (*const operations[])(size_t scale) = {
-    embed_backward, norm, attend, rotate, cross_entropy, clip, the_rest, dense_backward,
+    embed_backward, norm, attend,   rotate,         cross_entropy,
+    logits_loss,    clip, the_rest, dense_backward,
 };
 #define OPERATIONS (sizeof operations / sizeof operations[0])
 

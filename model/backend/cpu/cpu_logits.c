@@ -1,0 +1,32 @@
+/* Logits and their loss, some rows at a time, by the operations of a dense layer. */
+#include "backend/cpu/cpu.h"
+#include "base/error.h"
+
+#define BUDGET ((size_t)1 << 24)
+
+size_t cpu_logits_budget(struct backend *backend)
+{
+    (void)backend;
+    return BUDGET;
+}
+
+void cpu_logits_loss(struct backend *backend, const struct logits *logits, const float *x,
+                     const float *w, const int32_t *labels, float *dx, float *dw,
+                     struct score *score)
+{
+    const int in = logits->in, classes = logits->loss.classes;
+    float *y = logits->scratch;
+    CHECK(logits->at_once > 0 && (!dx || dw));
+    for (int first = 0; first < logits->loss.rows; first += logits->at_once) {
+        const int left = logits->loss.rows - first;
+        const int rows = left < logits->at_once ? left : logits->at_once;
+        const size_t at = (size_t)first * (size_t)in;
+        struct cross_entropy loss = logits->loss;
+        loss.rows = rows;
+        backend->dense_forward(backend, rows, in, classes, x + at, w, NULL, LINEAR, y);
+        backend->loss.cross_entropy(backend, &loss, y, labels + first, dw ? y : NULL, score);
+        if (dw)
+            backend->dense_backward(backend, rows, in, classes, x + at, w, y, LINEAR, y,
+                                    dx ? dx + at : NULL, dw, NULL, first > 0);
+    }
+}

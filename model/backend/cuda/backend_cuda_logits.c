@@ -1,0 +1,93 @@
+/* The last layer of a language model with its loss, on a GPU.
+ *
+ *   x, w ──rounded once──► logits[rows, stride] ──loss──► gradients[rows, stride] ──► dw, dx
+ *                          └──────────── some rows at a time ────────────┘
+ *
+ * Rows begin at multiples of 16 bytes, so that cuBLAS has fast kernels, and nothing is brought
+ * together between the products. In bf16 the loss writes its gradients rounded, into scratch of
+ * their own; otherwise they take the place of the logits. Held by tests/unit/model/test_logits.c.
+ */
+#include "backend/cuda/cuda_dense.h"
+#include "backend/cuda/cuda_kernels.h"
+
+#define BUDGET_PART    16                                 /* of the free memory */
+#define BYTES_OF_LOGIT (sizeof(float) + sizeof(uint16_t)) /* and of its gradient */
+
+/* The operands of all parts, and scratch for one part. */
+struct logits_operands {
+    struct operand x;
+    struct operand w;
+    uint16_t *gradients; /* [rows of a part, stride]; NULL: they overwrite the logits */
+};
+
+/* A power of two, so that a few bytes more or less of free memory change no sums. */
+size_t cuda_logits_budget(struct backend *backend)
+{
+    size_t left = 0, all = 0, budget = 1;
+    (void)cuda_on(backend);
+    cuda_check(cudaMemGetInfo(&left, &all), "looking for memory");
+    while (2 * budget <= left / BUDGET_PART)
+        budget *= 2;
+    return budget / BYTES_OF_LOGIT;
+}
+
+static struct logits_operands prepare(struct cuda *cuda, const struct logits *logits, int at_once,
+                                      const float *x, const float *w, bool learns)
+{
+    const int rows = logits->loss.rows, classes = logits->loss.classes, in = logits->in;
+    const int high = cuda_padded(classes);
+    struct layout size = {0}, scratch = {0};
+    if (cuda->bf16) {
+        (void)cuda_rounded_part(&size, rows, in);
+        (void)cuda_rounded_part(&size, high, in);
+        (void)cuda_rounded_part(&size, learns ? at_once : 0, classes);
+        scratch.memory = cuda_step_room(cuda, &cuda->operands, size.bytes);
+    }
+    struct logits_operands operands = {.x = cuda_operand(cuda, &scratch, rows, rows, in, x)};
+    operands.w = cuda_operand(cuda, &scratch, classes, high, in, w);
+    if (cuda->bf16 && learns)
+        operands.gradients = cuda_rounded_part(&scratch, at_once, classes);
+    return operands;
+}
+
+/* The loss of the rows of `loss`; returns their gradients, if they are asked for. */
+static struct operand lose(struct cuda *cuda, const struct cross_entropy *loss, float *logits,
+                           const int32_t *labels, bool learns, uint16_t *gradients,
+                           struct score *score)
+{
+    const int stride = cuda_padded(loss->classes);
+    struct score *row_scores = cuda_scratch(cuda, (size_t)loss->rows * sizeof *row_scores);
+    cuda_check(gradients != NULL ? kernel_cross_entropy_bf16(cuda->stream, *loss, stride, logits,
+                                                             labels, gradients, row_scores, score)
+                                 : kernel_cross_entropy(cuda->stream, *loss, stride, logits, labels,
+                                                        learns ? logits : NULL, row_scores, score),
+               "the loss of logits");
+    return gradients != NULL ? cuda_rounded(gradients, loss->classes)
+                             : (struct operand){logits, CUDA_R_32F, stride};
+}
+
+void cuda_logits_loss(struct backend *backend, const struct logits *logits, const float *x,
+                      const float *w, const int32_t *labels, float *dx, float *dw,
+                      struct score *score)
+{
+    struct cuda *cuda = cuda_on(backend);
+    const int all = logits->loss.rows, classes = logits->loss.classes, in = logits->in;
+    const int at_once = logits->at_once < all ? logits->at_once : all;
+    CHECK(logits->at_once > 0 && (!dx || dw));
+    const struct logits_operands operands = prepare(cuda, logits, at_once, x, w, dw != NULL);
+    for (int first = 0; first < all; first += at_once) {
+        struct cross_entropy loss = logits->loss;
+        loss.rows = all - first < at_once ? all - first : at_once;
+        const struct operand part = cuda_operand_from(operands.x, first, in);
+        cuda_gemm_to(cuda, CUBLAS_OP_N, CUBLAS_OP_T, loss.rows, cuda_depth(cuda, classes),
+                     cuda_depth(cuda, in), 1, part, operands.w, 0, cuda_padded(classes),
+                     logits->scratch);
+        const struct operand dy = lose(cuda, &loss, logits->scratch, labels + first, dw != NULL,
+                                       operands.gradients, score);
+        if (dw != NULL)
+            cuda_weight_gradient(cuda, loss.rows, in, classes, dy, part, first > 0, dw);
+        if (dx != NULL)
+            cuda_gemm(cuda, CUBLAS_OP_N, CUBLAS_OP_N, loss.rows, in, cuda_depth(cuda, classes), dy,
+                      operands.w, dx + (size_t)first * (size_t)in);
+    }
+}

@@ -1,0 +1,30 @@
+/* Operands of matrix products, as dense layers and logits share them.
+ *
+ *   float32 ──cuda_operand──► float32, or in bf16 a rounded copy whose rows are padded with zeros
+ */
+#ifndef HEARSAY_MODEL_BACKEND_CUDA_CUDA_DENSE_H
+#define HEARSAY_MODEL_BACKEND_CUDA_CUDA_DENSE_H
+
+#include "backend/cuda/cuda_operations.h"
+
+/* Numbers from one row to the next where `columns` are padded to a multiple of 16 bytes. */
+int cuda_padded(int columns);
+/* Terms of a product that are multiplied: in bf16 also the zeros behind `count`. */
+int cuda_depth(const struct cuda *cuda, int count);
+
+/* The next part of the scratch buffer, for rows[rows, columns] of bfloat16 with their padding. */
+uint16_t *cuda_rounded_part(struct layout *scratch, int rows, int columns);
+struct operand cuda_rounded(const uint16_t *numbers, int columns);
+
+/* Returns from[rows, columns] as an operand: itself, or in bf16 a rounded copy in the scratch
+ * buffer with rows of zeros behind, `high` rows in all. */
+struct operand cuda_operand(struct cuda *cuda, struct layout *scratch, int rows, int high,
+                            int columns, const float *from);
+/* The operand from this row on. `columns`: its stride where it has none. */
+struct operand cuda_operand_from(struct operand operand, int row, int columns);
+
+/* dw[out, in] = dyᵀ·x of dy[batch, out] and x[batch, in]; if it adds, dw += dyᵀ·x. */
+void cuda_weight_gradient(struct cuda *cuda, int batch, int in, int out, struct operand dy,
+                          struct operand x, bool adds, float *dw);
+
+#endif
