@@ -40,7 +40,19 @@ static void lay_out(struct model *model, enum part part)
                 model->layers[model->layers[i].partner].tensor[0].offset;
 }
 
-/* Bounds the memory of the flat vector and of a batch. */
+/* Numbers of the largest buffer that the layer reads, writes or keeps for a sample. */
+static size_t largest_buffer(const struct layer *layer)
+{
+    const size_t in = shape_size(layer->in), out = shape_size(layer->out);
+    size_t most = in > out ? in : out;
+    for (int k = 0; k < LAYER_KEPT_MAX; k++)
+        if (layer->kept_bytes[k] / sizeof(float) > most)
+            most = layer->kept_bytes[k] / sizeof(float);
+    return most;
+}
+
+/* Bounds the memory of the flat vector and of a batch: BLAS and kernels count in 31 bits. Logits
+ * are computed some samples at a time. */
 static enum error check_sizes(const struct model *model, struct problem *problem)
 {
     size_t parameters = 0;
@@ -53,11 +65,11 @@ static enum error check_sizes(const struct model *model, struct problem *problem
                                "take fewer or smaller layers",
                                layer->number + 1, layer->text, LAYER_COUNT_MAX);
         const size_t samples = layer->kind == &layer_logits ? 1 : (size_t)model->batch_max;
-        if (shape_size(layer->out) > LAYER_COUNT_MAX / samples)
+        if (largest_buffer(layer) > LAYER_COUNT_MAX / samples)
             return problem_set(problem, MALFORMED,
-                               "layer %d, '%s': its outputs for a batch of %d are more than %d "
-                               "numbers; take a smaller batch or layer",
-                               layer->number + 1, layer->text, model->batch_max, LAYER_COUNT_MAX);
+                               "layer %d, '%s': a batch of %zu is more than %d numbers there; take "
+                               "a smaller batch, more train.micro_batches or a smaller layer",
+                               layer->number + 1, layer->text, samples, LAYER_COUNT_MAX);
     }
     return OK;
 }

@@ -261,6 +261,34 @@ static void a_wrong_layer_is_named_with_its_remedy(void **state)
     }
 }
 
+/* Of what a layer reads, writes and keeps: attention keeps three times what it gives. */
+static void a_batch_of_more_numbers_than_31_bits_count_is_refused(void **state)
+{
+    (void)state;
+    const struct {
+        const char *line;
+        struct shape in;
+        int fits; /* samples */
+        const char *begins;
+    } cases[] = {
+        {"embed 10 768, attention 12, dense 10", {1, 1, 1, 1024}, 910, "layer 2, 'attention 12':"},
+        {"embed 10 768, dense 3072, dense 10", {1, 1, 1, 1024}, 682, "layer 2, 'dense 3072':"},
+        {"dense 10", {1, 28, 28, 0}, 2739137, "layer 1, 'dense 10':"},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        struct model *model;
+        struct problem problem = {""};
+        assert_int_equal(model_new(&model, &arena, NULL, cases[i].line, cases[i].in, CLASSES,
+                                   cases[i].fits, &problem),
+                         OK);
+        model_free(model);
+        problem = refusal(cases[i].line, cases[i].in, cases[i].fits + 1);
+        assert_ptr_equal(strstr(problem.text, cases[i].begins), problem.text);
+        assert_non_null(strstr(problem.text, "more than 2147483647 numbers"));
+        assert_non_null(strstr(problem.text, "train.micro_batches"));
+    }
+}
+
 static void a_layer_too_long_is_refused(void **state)
 {
     (void)state;
@@ -440,6 +468,7 @@ int main(void)
         TEST(a_conv_has_weights_for_the_channels_of_a_group),
         TEST(a_model_says_what_it_was_built_for),
         TEST(a_wrong_layer_is_named_with_its_remedy),
+        TEST(a_batch_of_more_numbers_than_31_bits_count_is_refused),
         TEST(a_layer_too_long_is_refused),
         TEST(a_model_has_at_most_1024_layers),
         TEST(wrong_parentheses_are_named),
