@@ -10,6 +10,7 @@
 #define MOMENTUM_TAKEN (1.0 / 3) /* of a learner's own */
 #define HEAD_BYTES     150.0     /* of a rumor, its signature, record and message (threshold.c) */
 #define HEAD_PART      0.05      /* of what is published */
+#define PART_MOVED     0.25      /* of the entries: fewer leave most progress unpublished */
 #define PUBLISH_PART   0.0125    /* of a learner's time, for cutting publications */
 
 double outer_step_hops(uint32_t live, uint32_t mesh, uint32_t degree)
@@ -49,13 +50,26 @@ static double due_s(const struct outer_step_measured *measured, double gain)
     return fmax(gain * reaction_s(measured), least_s(measured));
 }
 
+/* Seconds that many steps take; INFINITY while the time of a step is not known. */
+static double many_s(const struct outer_step_measured *measured)
+{
+    const double many = OUTER_STEP_MANY * measured->step_s;
+    return measured->step_s > 0 ? fmax(many, OUTER_STEP_MANY_S) : INFINITY;
+}
+
+/* The shortest interval. A publication that moves most entries gains nothing by coming sooner. */
+static double shortest_s(const struct outer_step_measured *measured)
+{
+    return measured->part < PART_MOVED ? fmin(OUTER_STEP_S, many_s(measured)) : OUTER_STEP_S;
+}
+
 static double interval_s(const struct outer_step_measured *measured)
 {
     const double begun = (1 + (double)measured->publications) / OUTER_STEP_BEGINNING;
     double due = due_s(measured, fmax(usual_gain(measured) * fmin(begun, 1), 1));
     if (measured->publications < OUTER_STEP_BEGINNING)
-        due = fmin(due, fmax(OUTER_STEP_FIRST_S, heads_s(measured)));
-    return fmin(fmax(due, OUTER_STEP_S), INTERVAL_S_MAX);
+        due = fmin(due, fmin(fmax(OUTER_STEP_FIRST_S, heads_s(measured)), many_s(measured)));
+    return fmin(fmax(due, shortest_s(measured)), INTERVAL_S_MAX);
 }
 
 static double gain(const struct outer_step_measured *measured, double wait_s)
@@ -72,7 +86,7 @@ struct outer_step outer_step_of(const struct outer_step_measured *measured)
 {
     CHECK(measured->learners > 0 && measured->hops >= 1 && measured->bytes_per_s > 0);
     CHECK(measured->delay_s >= 0 && measured->step_s >= 0 && measured->interval_s >= 0);
-    CHECK(measured->publish_s >= 0);
+    CHECK(measured->publish_s >= 0 && measured->part >= 0 && measured->part <= 1);
     CHECK(measured->momentum >= 0 && measured->momentum < 1);
     const bool is_fixed = measured->interval_s > 0;
     struct outer_step outer_step = {

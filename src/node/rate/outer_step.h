@@ -15,10 +15,13 @@
  *               root of that, where the last publication was not cut by its budget. It is at least
  *               so long that a rumor's head is a twentieth of what is published and that cutting it
  *               takes the learner an eightieth of its time, and at least OUTER_STEP_S, below which
- *               nothing is gained. The first six intervals are shorter, the first of them one
- *               reaction, and none is longer than a second: then all learn the same, applying it
- *               is worth more than averaging noise, and each publication finds out more of what
- *               the lines carry.
+ *               nothing is gained. A node that makes thousands of steps a second takes less
+ *               where its last publication moved less than a quarter of the entries:
+ *               OUTER_STEP_MANY steps, and OUTER_STEP_MANY_S. Else its base stays far behind.
+ *               The first six intervals are shorter, the first of them one reaction, and none is
+ *               longer than a second or OUTER_STEP_MANY steps: then all learn the same, applying
+ *               it is worth more than averaging noise, and each publication finds out more of
+ *               what the lines carry.
  *   gain      = interval / reaction, between 1 and the square root of n. OUTER_STEP_S buys none;
  *               during the first six publications it is already what it will be.
  *   beta      = (0.6 - a third of the local momentum) / gain; less where a shorter interval was
@@ -46,10 +49,12 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define OUTER_STEP_STEPS     8.0  /* local steps in which a node reacts to what it applied */
-#define OUTER_STEP_S         0.25 /* the shortest interval, in seconds */
-#define OUTER_STEP_BEGINNING 6    /* publications that come sooner */
-#define OUTER_STEP_FIRST_S   1.0  /* the longest interval between those, in seconds */
+#define OUTER_STEP_STEPS     8.0    /* local steps in which a node reacts to what it applied */
+#define OUTER_STEP_S         0.25   /* the shortest interval, in seconds */
+#define OUTER_STEP_MANY      256.0  /* local steps that are worth a publication before that */
+#define OUTER_STEP_MANY_S    0.0625 /* the shortest interval of such a node, in seconds */
+#define OUTER_STEP_BEGINNING 6      /* publications that come sooner */
+#define OUTER_STEP_FIRST_S   1.0    /* the longest interval between those, in seconds */
 
 struct outer_step_measured {
     double learners;       /* live members that train, as if all learned equally much; >= 1 */
@@ -58,6 +63,7 @@ struct outer_step_measured {
     double step_s;         /* seconds of one local step; 0: not measured yet */
     double bytes_per_s;    /* that may be published; > 0 */
     double publish_s;      /* that a publication takes the learner; 0: not measured yet */
+    double part;           /* of the entries that the last publication moved, in [0, 1] */
     double momentum;       /* that lengthens local steps (optimizer_carries), in [0, 1) */
     double interval_s;     /* a configured interval; 0: to be chosen */
     double gain;           /* a configured gain; 0: to be chosen */

@@ -85,6 +85,7 @@ void publish_schedule_renew(struct node *node)
         .step_s = schedule->step_s,
         .bytes_per_s = node->rate->budget.bytes_per_s,
         .publish_s = schedule->publish_s,
+        .part = schedule->part,
         .momentum = options->momentum,
         .interval_s = (double)options->interval_ns * 1e-9,
         .gain = options->gain,
@@ -281,6 +282,7 @@ bool publish_schedule_end(struct node *node, uint64_t bytes, const struct update
     budget_on_published(node, bytes);
     schedule->rareness = rareness(schedule, update);
     schedule->last_bytes = bytes;
+    schedule->part = (double)update->count / (double)node->options.parameters;
     publishing_move(node, PUBLISHING_IDLE);
     schedule->publications++;
     publish_schedule_draw_wait(schedule, WAIT_LEAST, WAIT_MOST);

@@ -68,6 +68,7 @@ struct publish_schedule {
     uint64_t last_bytes;          /* what the rumors of the last one took */
     uint32_t allowed_bytes;       /* what the last one might take */
     bool is_cut;                  /* the last one took that much: there was more to publish */
+    double part;                  /* of all entries, that the last one moved */
     double full_bytes;            /* what one takes that is not cut to that; 0: not known */
     uint64_t steps;               /* local steps, in all */
     uint64_t samples;             /* samples learned here, in all */

@@ -122,6 +122,54 @@ static void where_steps_take_long_the_first_six_are_not_waited_for(void **state)
     assert_near(outer_step_of(&measured).interval_s, 7);
 }
 
+/* Three nodes in one room. One makes 4,000 steps a second, and the line carries a megabyte. */
+static struct outer_step_measured fast(void)
+{
+    struct outer_step_measured measured = usual();
+    measured.learners = 3;
+    measured.delay_s = 0.001;
+    measured.step_s = 0.00025;
+    measured.part = 0.1;
+    return measured;
+}
+
+static void a_fast_node_publishes_every_256_steps_while_it_leaves_most_entries(void **state)
+{
+    (void)state;
+    struct outer_step_measured measured = fast();
+    assert_near(outer_step_of(&measured).interval_s, 256 * 0.00025);
+    assert_near(outer_step_of(&measured).gain, 1);
+    measured.part = 0.3;
+    assert_near(outer_step_of(&measured).interval_s, 0.25);
+    measured.part = 0.1;
+    measured.step_s = 0.001; /* 256 steps take longer than the shortest interval */
+    assert_near(outer_step_of(&measured).interval_s, 0.25);
+}
+
+static void many_steps_do_not_outweigh_heads_and_cutting(void **state)
+{
+    (void)state;
+    struct outer_step_measured measured = fast();
+    measured.bytes_per_s = 15000; /* a head is a twentieth of what 0.2 s carry */
+    assert_near(outer_step_of(&measured).interval_s, 0.2);
+    measured.bytes_per_s = 1e6;
+    measured.publish_s = 0.00125; /* an eightieth of 0.1 s */
+    assert_near(outer_step_of(&measured).interval_s, 0.1);
+}
+
+static void a_fast_node_begins_with_256_steps_however_small_its_budget(void **state)
+{
+    (void)state;
+    struct outer_step_measured measured = fast();
+    measured.bytes_per_s = 2000;
+    for (measured.publications = 0; measured.publications < 6; measured.publications++)
+        assert_near(outer_step_of(&measured).interval_s, 256 * 0.00025);
+    assert_near(outer_step_of(&measured).interval_s, 1.5);
+    measured.publications = 0;
+    measured.step_s = 0; /* not known yet */
+    assert_near(outer_step_of(&measured).interval_s, 1.5);
+}
+
 static void the_less_momentum_learners_have_the_more_has_the_swarm(void **state)
 {
     (void)state;
@@ -212,6 +260,8 @@ static void the_interval_has_bounds(void **state)
     struct outer_step_measured measured = usual();
     measured.delay_s = 0;
     measured.step_s = 1e-6;
+    assert_near(outer_step_of(&measured).interval_s, 0.0625);
+    measured.part = 1;
     assert_near(outer_step_of(&measured).interval_s, 0.25);
     measured.step_s = 1e6;
     assert_near(outer_step_of(&measured).interval_s, 60);
@@ -235,6 +285,9 @@ int main(void)
         cmocka_unit_test(many_tell_often_at_first_and_as_boldly),
         cmocka_unit_test(where_cutting_takes_long_it_is_done_more_rarely),
         cmocka_unit_test(where_steps_take_long_the_first_six_are_not_waited_for),
+        cmocka_unit_test(a_fast_node_publishes_every_256_steps_while_it_leaves_most_entries),
+        cmocka_unit_test(many_steps_do_not_outweigh_heads_and_cutting),
+        cmocka_unit_test(a_fast_node_begins_with_256_steps_however_small_its_budget),
         cmocka_unit_test(the_less_momentum_learners_have_the_more_has_the_swarm),
         cmocka_unit_test(on_a_thin_line_it_waits_for_something_worth_a_head_and_is_bolder),
         cmocka_unit_test(the_gain_is_at_most_the_root_of_how_many_train),
