@@ -276,7 +276,12 @@ void node_on_closed(struct node *node, uint64_t now_ns, uint64_t conn, const cha
 void node_on_step(struct node *node, uint64_t now_ns, uint32_t steps, uint64_t samples)
 {
     begin_event(node, now_ns);
-    publish_schedule_on_step(node, steps, samples);
+    if (publish_schedule_on_step(node, steps, samples)) {
+        budget_probe(node, broadcast_eager(node), broadcast_together(node),
+                     broadcast_lag_ns(node, now_ns));
+        publish_schedule_renew(node);
+    }
+    publish_schedule_consider(node);
 }
 
 void node_on_published(struct node *node, uint64_t now_ns, const struct update *update,

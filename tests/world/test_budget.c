@@ -328,6 +328,35 @@ static void what_was_not_tried_is_not_a_budget(void **state)
     assert_true(stats_of(0).budget > 8 * untried);
 }
 
+/* Starts three nodes on unlimited lines without delay. The first takes step_ns for a step. */
+static void start_unlike(uint64_t seed, uint64_t step_ns)
+{
+    struct node_options options = eager_options();
+    options.interval_ns = 0;
+    options.gain = 0;
+    world_free(&world);
+    begin_world(seed);
+    paths[HERE][HERE].delay_ns = NEARBY_NS;
+    add_swarm(3, &options);
+    world.nodes[0].step_ns = step_ns;
+    start_all();
+}
+
+/* With seed 2 the first review comes 3 ms after the greetings, which are no lasting traffic. */
+static void a_fast_node_finds_what_idle_lines_carry_within_a_second(void **state)
+{
+    (void)state;
+    double least = INFINITY;
+    for (uint64_t seed = 1; seed <= 8; seed++) {
+        start_unlike(seed, MILLI_NS / 4);
+        run(SECOND_NS + SECOND_NS / 5);
+        least = fmin(least, stats_of(0).budget);
+        assert_true(stats_of(1).budget <= 4096); /* doubled once at most */
+    }
+    print_message("at least %.0f B/s\n", least);
+    assert_true(least >= 8192);
+}
+
 #define STORY(name) cmocka_unit_test_setup_teardown(name, world_begins, world_ends)
 
 int main(void)
@@ -344,6 +373,7 @@ int main(void)
         STORY(the_first_that_is_told_is_small),
         STORY(where_publications_are_rare_lines_are_filled_too),
         STORY(what_was_not_tried_is_not_a_budget),
+        STORY(a_fast_node_finds_what_idle_lines_carry_within_a_second),
         cmocka_unit_test_teardown(a_budget_follows_the_thinnest_link, world_ends),
     };
     return cmocka_run_group_tests(tests, open_all, close_all);

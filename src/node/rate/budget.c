@@ -6,7 +6,9 @@
  *   rate_estimate  = the least room of the links in good standing. What has not been tried may be
  *                    too much: beyond the part of it that all members may publish at once, the
  *                    estimate doubles each second at most, if what might be published was, and
- *                    if we miss nothing for long
+ *                    if we miss nothing for long. A node that makes many steps between two
+ *                    publications does not wait for that second: its estimate doubles as soon as
+ *                    the last publication has arrived, as long as no link has seen a backlog
  *   backoff        falls by three tenths a second while rumors wait for a third of our neighbours,
  *                  or most members lag, for longer than a publication was saved up for; rises by
  *                  a tenth a second while not
@@ -38,7 +40,8 @@
 #define GROWTH        2   /* per second, at most */
 #define SEEN          0.5 /* of a rate: it is found by doubling it */
 #define TRIED         0.5 /* of what might be published: enough to see whether it is carried */
-#define CAP_USED      0.9 /* of uplink_max: the rest is for what is asked for */
+#define UNDER_WAY     (2 * ACK_BYTES) /* of all members together, where a probe goes on */
+#define CAP_USED      0.9             /* of uplink_max: the rest is for what is asked for */
 
 static int compare(const void *a, const void *b)
 {
@@ -61,7 +64,8 @@ static void count_traffic(const struct peer *peer, struct rate_neighbour *neighb
     const uint64_t sent = all > blocks ? all - blocks : 0;
     const uint64_t own = sent < neighbour->own_bytes ? sent : neighbour->own_bytes;
     const double incoming = (double)(link->received - neighbour->received_seen);
-    neighbour->other = 0.5 * neighbour->other + 0.5 * (double)(sent - own) / span_s;
+    const double kept = exp2(-span_s); /* greetings right before a review are no lasting traffic */
+    neighbour->other = kept * neighbour->other + (1 - kept) * (double)(sent - own) / span_s;
     neighbour->incoming = 0.5 * neighbour->incoming + 0.5 * incoming / span_s;
     neighbour->sent_seen = link->sent;
     neighbour->blocks_seen = peer->blocks_sealed;
@@ -105,23 +109,34 @@ static struct standing standing_of(const struct rooms *rooms)
     return standing;
 }
 
+static void count_all_traffic(struct node *node, double span_s)
+{
+    struct budget *budget = &node->rate->budget;
+    const struct peer *peer;
+    double incoming = 0;
+    for (uint32_t i = 0; (peer = connection_neighbour(node, &i)); i++) {
+        struct rate_neighbour *neighbour = &node->rate->neighbours[i];
+        count_traffic(peer, neighbour, span_s, publish_left(node));
+        incoming += neighbour->incoming;
+    }
+    budget->ingress = fmax(incoming, INGRESS_FADE * budget->ingress);
+}
+
 /* Bytes per second that may be published, as far as our links go; and whether rumors wait for many
  * of our neighbours: of lines that several links share, that is the first sign that they are full.
  */
-static double link_budget(struct node *node, double span_s, const struct slots *eager,
+static double link_budget(struct node *node, const struct slots *eager,
                           const struct slots *together, bool *is_crowded)
 {
     struct budget *budget = &node->rate->budget;
     struct rooms rooms = {.count = 0};
-    double uplink = 0, incoming = 0, others = 0;
+    double uplink = 0, others = 0;
     const struct peer *peer;
     for (uint32_t i = 0; (peer = connection_neighbour(node, &i)); i++) {
-        struct rate_neighbour *neighbour = &node->rate->neighbours[i];
-        count_traffic(peer, neighbour, span_s, publish_left(node));
+        const struct rate_neighbour *neighbour = &node->rate->neighbours[i];
         const double rate = line_rate(node, peer);
         uplink += rate;
         others += neighbour->other;
-        incoming += neighbour->incoming;
         if (!slots_has(together, i)) /* though too much may wait for it just now */
             continue;
         rooms.is_crowded[rooms.count] = pacer_is_crowded(node, peer);
@@ -130,7 +145,6 @@ static double link_budget(struct node *node, double span_s, const struct slots *
     }
     const double cap = (double)node->options.uplink_max;
     budget->uplink = cap > 0 ? fmin(uplink, cap) : uplink;
-    budget->ingress = fmax(incoming, INGRESS_FADE * budget->ingress);
     if (rooms.count == 0)
         return budget->rate_estimate;
     const struct standing standing = standing_of(&rooms);
@@ -181,18 +195,33 @@ static double equal_part(const struct node *node, double room)
     return is_known && live > 1 ? SEEN * room / (live - 1) : 0;
 }
 
-/* By which factor the estimate may grow, since it was tried. What we miss ourselves is the first
- * sign that all together publish more than lines carry. */
+/* May the estimate grow: was it tried, and do we miss nothing for long? What we miss ourselves is
+ * the first sign that all together publish more than lines carry. */
+static bool may_grow(const struct node *node, uint64_t lag_ns)
+{
+    return node->rate->budget.is_tried && (double)lag_ns * 1e-9 <= LAG_GROWING * lag_most_s(node);
+}
+
+/* By which factor the estimate grows in a review. */
 static double let_grow(const struct node *node, uint64_t lag_ns)
 {
     struct budget *budget = &node->rate->budget;
     CHECK(node->now_ns >= budget->grew_ns);
-    if (!budget->is_tried || (double)lag_ns * 1e-9 > LAG_GROWING * lag_most_s(node))
+    if (!may_grow(node, lag_ns))
         return 1;
     const double span_s = (double)(node->now_ns - budget->grew_ns) * 1e-9;
     budget->grew_ns = node->now_ns;
     budget->is_tried = false;
     return pow(GROWTH, fmin(span_s, 1));
+}
+
+/* What may be published follows from the estimate, unless it is configured. */
+static void set_budget(struct node *node)
+{
+    struct budget *budget = &node->rate->budget;
+    const uint64_t fixed = node->options.bytes_per_s;
+    budget->bytes_per_s = fixed ? (double)fixed : budget->rate_estimate * budget->backoff;
+    CHECK(budget->bytes_per_s > 0 && isfinite(budget->bytes_per_s));
 }
 
 void budget_review(struct node *node, struct slots eager, struct slots together, uint64_t lag_ns)
@@ -204,16 +233,47 @@ void budget_review(struct node *node, struct slots eager, struct slots together,
     budget->reviewed_ns = node->now_ns;
     const double tried = let_grow(node, lag_ns) * budget->rate_estimate;
     bool is_crowded = false;
-    const double room = link_budget(node, span_s, &eager, &together, &is_crowded);
+    count_all_traffic(node, span_s);
+    const double room = link_budget(node, &eager, &together, &is_crowded);
     const double found = fmin(room, fmax(tried, equal_part(node, room)));
     const double factor =
         is_crowded || budget_lagging(node, true) >= MOST ? BACKOFF_FALLS : BACKOFF_RISES;
     budget->backoff = fmin(fmax(budget->backoff * pow(factor, fmin(span_s, 2)), BACKOFF_LEAST), 1);
     budget->rate_estimate =
         found < budget->rate_estimate ? 0.5 * (budget->rate_estimate + found) : found;
-    const uint64_t fixed = node->options.bytes_per_s;
-    budget->bytes_per_s = fixed ? (double)fixed : budget->rate_estimate * budget->backoff;
-    CHECK(budget->bytes_per_s > 0 && isfinite(budget->bytes_per_s));
+    set_budget(node);
+}
+
+/* Have these neighbours received what was published before, and did none of it wait? All members
+ * may ask so at once, and their bytes may meet on one line: the unacknowledged bytes of all of them
+ * are at most UNDER_WAY. */
+static bool is_delivered(const struct node *node, const struct slots *eager)
+{
+    const struct peer *peer;
+    const uint32_t live = membership_live(node);
+    const uint64_t most = UNDER_WAY / (live > 1 ? live - 1 : 1);
+    bool is_any = false;
+    for (uint32_t i = 0; (peer = connection_neighbour(node, &i)); i++) {
+        if (!slots_has(eager, i))
+            continue;
+        if (queue_bytes(&peer->queue) > 0 || !link_is_idle(&rate_neighbour(node, peer)->link, most))
+            return false;
+        is_any = true;
+    }
+    return is_any;
+}
+
+void budget_probe(struct node *node, struct slots eager, struct slots together, uint64_t lag_ns)
+{
+    struct budget *budget = &node->rate->budget;
+    if (!may_grow(node, lag_ns) || !is_delivered(node, &eager))
+        return;
+    budget->is_tried = false;
+    budget->grew_ns = node->now_ns;
+    bool is_crowded = false;
+    const double room = link_budget(node, &eager, &together, &is_crowded);
+    budget->rate_estimate = fmax(budget->rate_estimate, fmin(GROWTH * budget->rate_estimate, room));
+    set_budget(node);
 }
 
 double budget_uplink(const struct node *node)

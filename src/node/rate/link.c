@@ -82,6 +82,12 @@ bool link_is_open(struct link *link, uint64_t now_ns, double rate_max)
     return is_open;
 }
 
+bool link_is_idle(const struct link *link, uint64_t unacknowledged_max)
+{
+    CHECK(link->arrived <= link->sent);
+    return link->is_starting && link->sent - link->arrived <= unacknowledged_max;
+}
+
 size_t link_allows(struct link *link, uint64_t now_ns, size_t waiting, double rate_max)
 {
     const double rate = fmin(pace_of(link, now_ns), rate_max);

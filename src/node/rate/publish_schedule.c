@@ -48,14 +48,16 @@ static void measure_step(struct publish_schedule *schedule, uint64_t now_ns, uin
     schedule->stepped_ns = now_ns;
 }
 
-void publish_schedule_on_step(struct node *node, uint32_t steps, uint64_t samples)
+bool publish_schedule_on_step(struct node *node, uint32_t steps, uint64_t samples)
 {
     struct publish_schedule *schedule = &node->rate->schedule;
     schedule->steps += steps;
     schedule->samples += samples;
+    const double many = WAIT_LEAST * OUTER_STEP_MANY; /* in the shortest wait */
+    const bool were_many = schedule->steps_since >= many;
     schedule->steps_since += steps;
     measure_step(schedule, node->now_ns, steps);
-    publish_schedule_consider(node);
+    return !were_many && schedule->steps_since >= many;
 }
 
 void publish_schedule_measure(struct node *node)

@@ -54,6 +54,9 @@ bool pacer_is_busy(const struct node *node, const struct peer *peer);
 /* Once a second. eager: slots of neighbours that our own rumors are pushed to; together: of those
  * that rumors pass to at all; lag_ns: for how long some rumor has been missing here. */
 void budget_review(struct node *node, struct slots eager, struct slots together, uint64_t lag_ns);
+/* Doubles the budget if the last publication made use of it and has arrived everywhere, and no link
+ * has seen a backlog yet (slow start). */
+void budget_probe(struct node *node, struct slots eager, struct slots together, uint64_t lag_ns);
 /* So many bytes of a rumor of our own were queued for this neighbour. */
 void budget_on_own(struct node *node, const struct peer *peer, size_t bytes);
 /* What part of the members that train lags; 0 when none trains. */
@@ -65,8 +68,9 @@ double budget_slowest(const struct node *node); /* of the slowest link in good s
 
 /* Publish schedule. */
 
-/* The learner made steps. */
-void publish_schedule_on_step(struct node *node, uint32_t steps, uint64_t samples);
+/* The learner made steps. True once after each publication: so many steps were made since that the
+ * lines are to be probed and the schedule renewed at once, and not within a second. */
+bool publish_schedule_on_step(struct node *node, uint32_t steps, uint64_t samples);
 /* Once a second: measure how fast this node learns; and choose interval, gain and momentum anew. */
 void publish_schedule_measure(struct node *node);
 void publish_schedule_renew(struct node *node);

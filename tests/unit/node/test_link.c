@@ -263,6 +263,30 @@ static void a_receipt_is_due_when_it_is_worth_it_and_not_too_often(void **state)
     assert_false(link_owes_ack(&link, 10 * SECOND_NS));
 }
 
+static void a_link_is_idle_once_enough_bytes_have_arrived(void **state)
+{
+    (void)state;
+    struct link link;
+    link_init(&link, 0);
+    assert_true(link_is_idle(&link, ACK_BYTES));
+    link_on_sent(&link, 0, ACK_BYTES);
+    assert_true(link_is_idle(&link, ACK_BYTES));
+    link_on_sent(&link, 0, 1);
+    assert_false(link_is_idle(&link, ACK_BYTES));
+    assert_true(link_on_ack(&link, 1, ACK_BYTES + 1, 1, 0));
+    assert_true(link_is_idle(&link, ACK_BYTES));
+}
+
+static void a_link_that_has_seen_a_backlog_is_not_idle(void **state)
+{
+    (void)state;
+    bottleneck_begin(1, 625e3, 40);
+    run_ms(10000);
+    struct link link = net.flows[0].sender;
+    link.arrived = link.sent;
+    assert_false(link_is_idle(&link, ACK_BYTES));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -281,6 +305,8 @@ int main(void)
         cmocka_unit_test(a_link_that_is_as_it_was_is_soon_used_as_before),
         cmocka_unit_test(a_receipt_that_cannot_be_is_refused),
         cmocka_unit_test(a_receipt_is_due_when_it_is_worth_it_and_not_too_often),
+        cmocka_unit_test(a_link_is_idle_once_enough_bytes_have_arrived),
+        cmocka_unit_test(a_link_that_has_seen_a_backlog_is_not_idle),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
