@@ -44,8 +44,9 @@ apply() {
     file=$(sed -n 's/^--- a\///p' "$patch")
     [[ $expected =~ ^([1-9]|1[01]|test_[a-z0-9_]+)$ ]] ||
         { complain 'no "Invariant: N", of 1 to 11, and no "Test: test_NAME"'; return; }
-    [[ $expected != test_* ]] || compgen -G "$root/tests/unit/*/$expected.c" >/dev/null ||
-        { complain "there is no unit test $expected"; return; }
+    [[ $expected != test_* || -e $root/tests/world/$expected.c ]] ||
+        compgen -G "$root/tests/unit/*/$expected.c" >/dev/null ||
+        { complain "there is no test $expected"; return; }
     [[ -n $(header Wrong) ]] || { complain 'no "Wrong: ..."'; return; }
     [[ $file == *.c && $file != *$'\n'* ]] || { complain 'a diff of one .c file is expected'; return; }
     [[ -e $root/$file ]] || { complain "there is no $file"; return; }

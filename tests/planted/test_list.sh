@@ -31,7 +31,7 @@ refused() {
 }
 refused 'its context is gone' 's/^ .*[a-z].*/ gone/' 'does not apply to'
 refused 'it has no invariant' '/^Invariant/d' 'no "Invariant: N"'
-refused 'its test is gone' 's/^Invariant:.*/Test: test_gone/' 'there is no unit test test_gone'
+refused 'its test is gone' 's/^Invariant:.*/Test: test_gone/' 'there is no test test_gone'
 refused 'it does not say what is wrong' '/^Wrong/d' 'no "Wrong: ..."'
 refused 'its file is gone' 's|^--- a/|--- a/gone/|' 'there is no gone/'
 
