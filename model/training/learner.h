@@ -98,6 +98,9 @@ struct learner_relapses {
 };
 const struct learner_relapses *learner_relapses(const struct learner *learner);
 
+/* Sets the weights to the base: what was not published is dropped. */
+void learner_revert(struct learner *learner);
+
 void learner_apply(struct learner *learner, const struct update *update, float beta);
 double learner_agreement(const struct learner *learner, const struct update *update);
 void learner_apply_own(struct learner *learner, const struct update *update, float beta);

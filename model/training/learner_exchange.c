@@ -58,6 +58,11 @@ const struct learner_relapses *learner_relapses(const struct learner *learner)
     return &learner->relapses;
 }
 
+void learner_revert(struct learner *learner)
+{
+    (void)replica_begin_anew(&learner->replica);
+}
+
 void learner_apply(struct learner *learner, const struct update *update, float beta)
 {
     replica_apply(&learner->replica, update, beta);

@@ -80,6 +80,15 @@ void caller_learner_gather(struct caller_learner *caller)
     gather_all(caller);
 }
 
+void caller_learner_revert(struct caller_learner *caller)
+{
+    gather_all(caller);
+    if (!caller->is_filled)
+        return;
+    learner_revert(caller->learner);
+    scatter_all(caller);
+}
+
 void caller_learner_leave(struct caller_learner *caller)
 {
     if (caller->is_fetched && !caller->parts)

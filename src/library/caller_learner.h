@@ -52,6 +52,8 @@ void caller_learner_fill(struct caller_learner *caller);
 void caller_learner_free(struct caller_learner *caller);
 /* Brings all weights up to date, if the tensors were filled. */
 void caller_learner_gather(struct caller_learner *caller);
+/* Sets weights and tensors to the base, if the tensors were filled. */
+void caller_learner_revert(struct caller_learner *caller);
 /* The end of a call: the caller's thread goes on with its tensors. */
 void caller_learner_leave(struct caller_learner *caller);
 

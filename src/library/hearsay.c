@@ -180,6 +180,16 @@ int hearsay_settle(struct hearsay *node, double timeout_s)
     return leave(node, settle(node, due_ns));
 }
 
+int hearsay_revert(struct hearsay *node)
+{
+    const int error = enter_joined(node);
+    if (error != HEARSAY_OK)
+        return error;
+    caller_learner_revert(
+        &node->engine->caller); /* before a publication that is due looks at them */
+    return leave(node, HEARSAY_OK);
+}
+
 /* The error of arguments of open or base that were refused. */
 static int refuse(struct hearsay *node, enum error error, const struct problem *problem)
 {

@@ -198,6 +198,12 @@ class Handle:
         self._warn()
         return bool(changed.value)
 
+    def revert(self) -> None:
+        """The tensors become the shared model, and nothing is unpublished."""
+        with self._inside:
+            code = LIBRARY.hearsay_revert(self._node)
+        self._check(code)
+
     def base(self, tensors: Sequence[Tensor]) -> None:
         given = _tensors(tensors)
         with self._inside:

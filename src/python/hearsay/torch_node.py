@@ -18,6 +18,7 @@ from hearsay.errors import Closed, Terminated, Unsupported
 from hearsay.handle import Handle, Info, Settings
 from hearsay.ranks import unwrap
 from hearsay.shared import Shared, device_of
+from hearsay.writes import Writes
 
 log = logging.getLogger("hearsay")
 
@@ -103,6 +104,7 @@ class Node:
                 log.warning("%s; the node computes on the CPU, on copies", error)
                 self._shared = Shared(self._model, names, torch.device("cpu"), native)
                 self._handle = self._open(options)
+        self._writes = Writes(self._shared, optimizer)
         self._hook = self._hook_optimizer() if optimizer is not None else None
         if signals and self._handle is not None:
             _signals.take(self)
@@ -114,14 +116,19 @@ class Node:
             return Handle(shared.given(), fetch=fetch, store=store, **options)
 
     def _hook_optimizer(self) -> Any:
-        """Calls _on_step after each of its steps, and before `step` returns."""
+        """Calls _before_step and _on_step around each of its steps, and before `step` returns."""
         optimizer: Any = self._optimizer
         if hasattr(optimizer, "register_step_post_hook"):  # PyTorch 2
-            return optimizer.register_step_post_hook(lambda *_: self._on_step())
+            hooks = [
+                optimizer.register_step_pre_hook(lambda *_: self._before_step()),
+                optimizer.register_step_post_hook(lambda *_: self._on_step()),
+            ]
+            return types.SimpleNamespace(remove=lambda: [hook.remove() for hook in hooks])
         step = optimizer.step
 
         @functools.wraps(step)
         def stepped(_: Any, *arguments: Any, **named: Any) -> Any:
+            self._before_step()
             result = step(*arguments, **named)
             self._on_step()
             return result
@@ -164,6 +171,7 @@ class Node:
             return False
         self._joined = True
         self._changed()
+        self._writes.accept()
         kept = self._handle.extra() if self._handle is not None else b""
         self._restore(self._ranks.share(kept) if self._ranks is not None else kept)
         if self._handle is not None:
@@ -204,7 +212,19 @@ class Node:
         if not self._joined:
             raise Closed("the node has not joined, or is closed: use it as a context, or call join")
 
+    def _before_step(self) -> None:
+        if self._joined:
+            self._writes.warn()
+
+    def adopt(self) -> None:
+        """What the script has just written to the weights counts as progress, as optimizer steps do:
+        the next publication has it. Without this, `settle`, `save`, `close` and `state_dict` leave
+        such writes out of the swarm's model, and in this one's."""
+        self._must_have_joined()
+        self._writes.accept()
+
     def _on_step(self) -> None:
+        self._writes.accept()
         self._has_stepped = True
         if self._samples > 0:
             self._step()
@@ -232,6 +252,7 @@ class Node:
             changed = bool(self._ranks.tell(self._device, changed))
         if changed:
             self._changed()
+        self._writes.accept()
 
     def _changed(self) -> None:
         if self._ranks is not None:
@@ -250,11 +271,13 @@ class Node:
         settled = True
         if self._is_first:
             self._shared.check()
-            with self._shared.guard():
+            with self._shared.guard(), self._writes.aside(self._first()):
                 settled = self._first().settle(timeout)
         if self._ranks is not None:
             settled = bool(self._ranks.tell(self._device, settled))
-        self._changed()
+        if not self._writes.are_foreign:
+            self._changed()
+            self._writes.accept()
         return settled
 
     def state_dict(self) -> dict[str, Any]:
@@ -262,9 +285,11 @@ class Node:
         CPU, as torch.save and a model's load_state_dict have them."""
         room, given = self._shared.empty()
         self._shared.check()
-        with self._shared.guard():
+        with self._shared.guard(), self._writes.aside(self._first()):
             self._first().base(given)
         self._is_ahead = True  # other ranks have not what that may have applied
+        if not self._writes.are_foreign:
+            self._writes.accept()
         shared = {
             id(tensor): self._shared.as_held(name, room[name])
             for name, tensor in self._shared.tensors.items()
@@ -288,9 +313,11 @@ class Node:
             state = self._optimizer.state_dict()["state"]
             torch.save({"optimizer": type(self._optimizer).__name__, "state": state}, kept)
         self._shared.check()
-        with self._shared.guard():
+        with self._shared.guard(), self._writes.aside(self._first()):
             self._first().save(kept.getvalue() or None)
         self._is_ahead = True
+        if not self._writes.are_foreign:
+            self._writes.accept()
 
     def _restore(self, kept: bytes) -> None:
         """The optimizer's state; rates and the like are the script's."""
@@ -349,7 +376,7 @@ class Node:
             grace = 0
             raise
         finally:
-            with self._shared.guard():
+            with self._shared.guard(), self._writes.aside(self._handle if joined else None):
                 self._handle.close(grace)
             _signals.give(self)
         log.info("left")

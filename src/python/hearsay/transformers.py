@@ -9,6 +9,9 @@ import transformers
 from hearsay.torch_node import Node
 
 
+_SETTLE_S = 30.0  # at the end of training, while other nodes go on
+
+
 class SwarmCallback(transformers.TrainerCallback):
     """Joins before the first step, leaves after the last. Its arguments are those of Node. After
     training `shared` is the shared model's state_dict. An exception in train(), Ctrl+C too, passes by
@@ -32,6 +35,10 @@ class SwarmCallback(transformers.TrainerCallback):
         logged = [line["loss"] for line in state.log_history[-1:] if "loss" in line]
         samples = args.per_device_train_batch_size * args.gradient_accumulation_steps
         self.node.count(samples, logged[0] if logged else 0.0)
+        if control.should_training_stop or 0 < state.max_steps <= state.global_step:
+            # Before the Trainer loads the weights of its best step (load_best_model_at_end).
+            self.node.settle(_SETTLE_S)
+            self.shared = self.node.state_dict()
 
     def on_save(self, args: Any, state: Any, control: Any, **_: Any) -> None:
         assert self.node is not None
@@ -39,7 +46,8 @@ class SwarmCallback(transformers.TrainerCallback):
 
     def on_train_end(self, args: Any, state: Any, control: Any, **_: Any) -> None:
         assert self.node is not None
-        self.shared = self.node.state_dict()
+        if self.shared is None:
+            self.shared = self.node.state_dict()
         self.close()
 
     def close(self) -> None:

@@ -114,6 +114,34 @@ static void copies_are_fetched_and_stored_in_the_calls_that_need_it(void **state
     close_all(&program, 1);
 }
 
+/* A write that is reverted before the node looks at the tensors is not published. */
+static void reverted_weights_are_the_shared_models(void **state)
+{
+    (void)state;
+    assert_int_equal(hearsay_revert(NULL), HEARSAY_ARGUMENT);
+    for (int has_copies = 0; has_copies <= 1; has_copies++) {
+        struct program program;
+        float base[PROGRAM_WEIGHTS], bias[PROGRAM_OUTPUTS], before[PROGRAM_WEIGHTS];
+        program_init(&program, has_copies ? "reverts copies" : "reverts", 8);
+        program.has_copies = has_copies == 1;
+        program_must_open(&program);
+        assert_int_equal(hearsay_revert(program.node), HEARSAY_NOT_JOINED);
+        assert_int_equal(hearsay_join(program.node, PROGRAM_FOREVER), HEARSAY_OK);
+        program.weights[0] += 0.5f;
+        assert_int_equal(hearsay_step(program.node, 1, 0, NULL), HEARSAY_OK);
+        assert_int_equal(hearsay_settle(program.node, PROGRAM_FOREVER), HEARSAY_OK);
+        assert_int_equal(program_base(&program, before, bias), HEARSAY_OK);
+        for (int i = 0; i < PROGRAM_WEIGHTS; i++)
+            program.weights[i] = 9;
+        assert_int_equal(hearsay_revert(program.node), HEARSAY_OK);
+        assert_memory_equal(program.weights, before, sizeof before);
+        assert_int_equal(hearsay_settle(program.node, PROGRAM_FOREVER), HEARSAY_OK);
+        assert_int_equal(program_base(&program, base, bias), HEARSAY_OK);
+        assert_memory_equal(base, before, sizeof before);
+        close_all(&program, 1);
+    }
+}
+
 static bool blocks_signals(const char *task)
 {
     char path[300], line[256];
@@ -159,6 +187,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(three_programs_learn_one_model),
         cmocka_unit_test(copies_are_fetched_and_stored_in_the_calls_that_need_it),
+        cmocka_unit_test(reverted_weights_are_the_shared_models),
         cmocka_unit_test(a_node_leaves_signals_alone),
     };
     return cmocka_run_group_tests(tests, programs_begin, programs_end);

@@ -1,0 +1,176 @@
+"""Whose writes the swarm learns: an optimizer's, and no others unless the script says so."""
+
+import copy
+import logging
+import os
+import sys
+import unittest
+
+try:
+    import torch
+except ImportError:
+    print('skipped: PyTorch (Debian package python3-torch) is not installed')
+    sys.exit(1 if os.environ.get('REQUIRE_PYTHON') else 77)
+
+import hearsay
+from python_nodes import Folder
+
+
+class Said(logging.Handler):
+    def __init__(self):
+        super().__init__()
+        self.lines = []
+
+    def emit(self, record):
+        self.lines.append(record.getMessage())
+
+
+def distance(one, other):
+    return max(float((one[name] - other[name]).abs().max()) for name in one)
+
+
+class Writes(unittest.TestCase):
+    def setUp(self):
+        self.folder = Folder()
+        self.addCleanup(self.folder.close)
+        self.said = Said()
+        logging.getLogger('hearsay').addHandler(self.said)
+        self.addCleanup(logging.getLogger('hearsay').removeHandler, self.said)
+        torch.manual_seed(1)
+        self.model = torch.nn.Sequential(torch.nn.Linear(8, 16), torch.nn.ReLU(), torch.nn.Linear(16, 1))
+        self.optimizer = torch.optim.AdamW(self.model.parameters(), lr=0.005)
+        self.node = None
+
+    def join(self, optimizer=None):
+        self.node = hearsay.Node(self.model, optimizer or self.optimizer, run='writes',
+                                 settings=self.folder.settings('a', exchange__interval_s=0.05))
+        self.addCleanup(self.node.free)
+        self.node.join()
+
+    def learn(self, steps, between=lambda: None):
+        for _ in range(steps):
+            x = torch.randn(16, 8)
+            loss = (self.model(x).squeeze(1) - x.sum(1)).pow(2).mean()
+            self.optimizer.zero_grad()
+            loss.backward()
+            self.optimizer.step()
+            between()
+            self.node.count(16, loss)
+
+    def foreign(self):
+        """What was said of foreign writes."""
+        return [line for line in self.said.lines if 'written to by something else' in line]
+
+    def weights(self):
+        return copy.deepcopy(self.model.state_dict())
+
+    def test_steps_alone_are_no_foreign_writes(self):
+        self.join()
+        self.learn(30)
+        self.node.settle()
+        self.node.save()
+        shared = self.node.state_dict()
+        self.assertLess(distance(shared, self.weights()), 0.02)
+        self.assertEqual(self.foreign(), [])
+
+    def test_weights_that_were_put_back_are_not_published(self):
+        for end in 'settle', 'save', 'state_dict', 'close':
+            with self.subTest(end):
+                self.folder = Folder()
+                self.addCleanup(self.folder.close)
+                self.said.lines.clear()
+                self.join()
+                old = self.weights()
+                self.learn(60)
+                self.node.settle()
+                before = self.node.state_dict()
+                self.assertGreater(distance(before, old), 0.1)
+                self.model.load_state_dict(old)
+                if end == 'close':
+                    self.node.close()
+                    self.node.free()
+                    self.assertEqual(distance(self.weights(), old), 0)
+                    torch.manual_seed(2)
+                    self.join()  # goes on from what was saved
+                    self.assertLess(distance(self.node.state_dict(), before), 0.05)
+                else:
+                    getattr(self.node, end)()
+                    self.assertLess(distance(self.node.state_dict(), before), 1e-6)
+                    self.assertEqual(distance(self.weights(), old), 0)
+                (said,) = self.foreign()
+                self.assertIn('0.weight', said)
+                self.assertIn('adopt()', said)
+                self.node.close(0)
+                self.node.free()
+
+    def test_adopted_weights_are_published(self):
+        self.join()
+        old = self.weights()
+        self.learn(60)
+        self.node.settle()
+        self.model.load_state_dict(old)
+        self.node.adopt()
+        before = distance(self.node.state_dict(), old)
+        for _ in range(20):  # each publishes what fits its budget
+            self.node.settle()
+        self.assertLess(distance(self.node.state_dict(), old), before / 5)
+        self.assertEqual(self.foreign(), [])
+
+    def test_averaged_weights_that_are_swapped_in_and_out_change_nothing(self):
+        self.join()
+        self.learn(60)
+        self.node.settle()
+        before, own = self.node.state_dict(), self.weights()
+        averaged = {name: torch.zeros_like(tensor) for name, tensor in own.items()}
+        self.model.load_state_dict(averaged)
+        self.node.save()
+        self.assertEqual(distance(self.node.state_dict(), before), 0)
+        self.model.load_state_dict(own)
+        self.learn(5)
+        self.assertLess(distance(self.node.state_dict(), before), 0.2)
+        self.assertEqual(len(self.foreign()), 1)  # once, whatever follows
+
+    def test_weights_clipped_after_each_step_are_learned(self):
+        """As the critics of some GANs are: between the step and its count."""
+        def clip():
+            with torch.no_grad():
+                for weight in self.model.parameters():
+                    weight.clamp_(-0.5, 0.5)
+        self.join()
+        old = self.weights()
+        self.learn(60, clip)
+        self.node.settle()
+        self.assertGreater(distance(self.node.state_dict(), old), 0.05)
+        self.assertEqual(self.foreign(), [])
+
+    def test_weights_of_another_optimizer_are_not_watched(self):
+        other = torch.optim.SGD(self.model[2].parameters(), lr=0.01)
+        self.optimizer = torch.optim.AdamW(self.model[0].parameters(), lr=0.005)
+        self.join()
+        old = self.weights()
+        self.learn(60, other.step)
+        other.step()
+        self.node.settle()
+        moved = self.node.state_dict()
+        self.assertGreater(float((moved['2.weight'] - old['2.weight']).abs().max()), 1e-3)
+        self.assertEqual(self.foreign(), [])
+
+    def test_weights_in_copies_are_watched_as_well(self):
+        self.model = self.model.double()
+        self.optimizer = torch.optim.AdamW(self.model.parameters(), lr=0.005)
+        torch.set_default_dtype(torch.float64)
+        self.addCleanup(torch.set_default_dtype, torch.float32)
+        self.join()
+        old = self.weights()
+        self.learn(60)
+        self.node.settle()
+        self.assertEqual(self.foreign(), [])
+        before = self.node.state_dict()
+        self.model.load_state_dict(old)
+        self.node.settle()
+        self.assertLess(distance(self.node.state_dict(), before), 1e-6)
+        self.assertEqual(distance(self.weights(), old), 0)
+
+
+if __name__ == '__main__':
+    unittest.main()
