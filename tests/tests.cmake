@@ -42,6 +42,7 @@ add_unit_tests(unit/executor "support_base;executor")
 add_unit_tests(unit/page "support_base;page")
 add_unit_tests(unit/web "support_base;web")
 add_unit_tests(unit/daemon "support_base;commands")
+target_link_libraries(test_learner_thread_batch PRIVATE support_model) # devices
 add_unit_tests(unit/commands commands)
 add_unit_tests(unit/plot plot)
 if(HAVE_ONNX)

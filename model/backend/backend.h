@@ -19,6 +19,7 @@
 #include <stdint.h>
 
 #include "backend/dropout.h"
+#include "backend/watch.h"
 #include "base/half.h"
 #include "base/shape.h"
 #include "base/update.h"
@@ -477,6 +478,7 @@ struct backend {
     void (*activate_backward)(struct backend *, enum activation, size_t count, const float *kept,
                               const float *dy, float *dx);
 
+    struct watch_operations watch;
     struct loss_operations loss;
     struct optimizer_operations optimize;
     struct channel_operations channels;

@@ -253,11 +253,13 @@ static void step_with_helpers(struct learner *learner)
 uint32_t learner_step(struct learner *learner)
 {
     CHECK(learner_can_step(learner) && !learner->is_halfway);
+    learner->backend->watch.begin(learner->backend, learner->size);
     upload_input(learner);
     if (learner->helpers)
         step_with_helpers(learner);
     else
         step_alone(learner);
+    learner->backend->watch.end(learner->backend);
     return count_step(learner);
 }
 

@@ -54,7 +54,7 @@ struct learner *learner_new(struct arena *arena, struct backend *backend, struct
 
 const struct model *learner_model(const struct learner *learner);
 bool learner_can_step(const struct learner *learner);
-/* Makes one step and returns its samples. A GPU may still be computing the last few steps. */
+/* Makes one step and returns its samples. A GPU may still compute the last few: step_time.h. */
 uint32_t learner_step(struct learner *learner);
 
 /* Without a model: the weights, which the caller moves, here or in memory of the caller's

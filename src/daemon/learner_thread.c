@@ -5,6 +5,7 @@
 
 #include "base/error.h"
 #include "base/thread.h"
+#include "training/step_time.h"
 
 #define PROGRESS_NS 20000000 /* STEPPED is said no more often than this */
 
@@ -34,15 +35,43 @@ static uint64_t thread_ns(void)
 
 /* The learner's thread. */
 
+/* How many samples the next steps have follows from how long this one took. */
+static void count_time(struct learner_thread *thread, uint32_t samples, uint64_t took_ns)
+{
+    const uint32_t batch = batch_size_on_step(&thread->batch_size, samples, took_ns);
+    time_spent_step(&thread->progress.spent, took_ns);
+    if (batch != samples)
+        learner_set_batch(thread->learner, batch);
+}
+
+/* The steps that a GPU has done: the host's clock sees only that they are queued. */
+static void count_device_times(struct learner_thread *thread)
+{
+    struct step_time time;
+    while (step_time_take(thread->learner, &time))
+        count_time(thread, time.samples, time.ns);
+}
+
 static void say_progress(struct learner_thread *thread)
 {
     if (thread->progress.steps == 0)
         return;
     thread->progress.loss_sum += learner_losses(thread->learner); /* it may wait for a GPU */
+    count_device_times(thread);
     if (!learner_link_say_progress(&thread->link, &thread->progress))
         return;
     thread->progress = (struct learner_event){.kind = LEARNER_STEPPED};
     thread->said_ns = learner_link_now_ns();
+}
+
+/* Counts the time of an order that is done. Some wait for the steps that a GPU has queued: those
+ * that ended meanwhile have their own time. */
+static void count_exchange(struct learner_thread *thread, uint64_t took_ns)
+{
+    const uint64_t before_ns = thread->progress.spent.steps_ns;
+    count_device_times(thread);
+    const uint64_t steps_ns = thread->progress.spent.steps_ns - before_ns;
+    time_spent_exchange(&thread->progress.spent, took_ns > steps_ns ? took_ns - steps_ns : 0);
 }
 
 static void perform(struct learner_thread *thread, const struct action *order)
@@ -51,10 +80,11 @@ static void perform(struct learner_thread *thread, const struct action *order)
         thread->is_training = false;
     if (order->kind == ACTION_PUBLISH)
         say_progress(thread); /* rumors say how many samples are behind them */
+    count_device_times(thread);
     const uint64_t from_ns = learner_link_now_ns();
     const uint64_t took_ns = learner_link_perform(&thread->link, order);
     if (order->kind != ACTION_PREDICT)
-        time_spent_exchange(&thread->progress.spent, learner_link_now_ns() - from_ns);
+        count_exchange(thread, learner_link_now_ns() - from_ns);
     if (order->kind != ACTION_TRAIN && order->kind != ACTION_SAVE && order->kind != ACTION_PREDICT)
         thread->used.exchange_ns += took_ns;
     if (order->kind == ACTION_TRAIN)
@@ -112,16 +142,14 @@ static void do_request(struct learner_thread *thread, const struct learner_reque
     learner_link_done(&thread->link);
 }
 
-/* How many samples the next step has follows from how long this one took. */
-static uint32_t sized_step(struct learner_thread *thread)
+static uint32_t timed_step(struct learner_thread *thread)
 {
     const uint64_t from_ns = learner_link_now_ns();
     const uint32_t samples = learner_step(thread->learner);
-    const uint64_t took_ns = learner_link_now_ns() - from_ns;
-    const uint32_t batch = batch_size_on_step(&thread->batch_size, samples, took_ns);
-    time_spent_step(&thread->progress.spent, took_ns);
-    if (batch != samples)
-        learner_set_batch(thread->learner, batch);
+    if (step_time_is_needed(thread->learner))
+        count_device_times(thread);
+    else
+        count_time(thread, samples, learner_link_now_ns() - from_ns);
     return samples;
 }
 
@@ -129,7 +157,7 @@ static void do_step(struct learner_thread *thread)
 {
     const uint64_t from_ns = thread_ns();
     thread->due_ns = learner_link_now_ns() + thread->options.step_ns_min;
-    const uint32_t samples = sized_step(thread);
+    const uint32_t samples = timed_step(thread);
     thread->used.steps_ns += thread_ns() - from_ns;
     thread->progress.steps++;
     thread->progress.samples += samples;

@@ -39,10 +39,12 @@ visits 0 --help
 grep -q 'none of its code' "$dir/said" || fail 'the help does not say that llm.c is not here'
 
 echo 'the kit'
-visits 0 pack --build "$build" --stand-in --to "$dir/kit.tar.xz"
+printf '#!/bin/sh\n' >"$dir/llmc" && chmod +x "$dir/llmc"
+visits 0 pack --build "$build" --stand-in --llmc "$dir/llmc" --to "$dir/kit.tar.xz"
 (($(stat -c %s "$dir/kit.tar.xz") <= 56000000)) || fail 'the kit is too large'
 mkdir "$KIT"
 tar -C "$KIT" -xf "$dir/kit.tar.xz"
+cmp -s "$dir/llmc" "$KIT/build/train_gpt2cu" || fail 'the program of llm.c is not in the kit'
 for name in test_backend test_dense test_transformer test_exchange test_learner; do
     grep -qx "$name" "$KIT/tests.list" || fail "$name is not in the kit"
     [[ -x $KIT/build/$name ]] || fail "$name is in the list and not in the kit"

@@ -46,7 +46,7 @@ visit.sh go SECONDS [STEP...]
       ours      samples a second of our step
       torch     the same of torch.compile
       llmc      the same of llm.c
-      kernels   time and bytes of each kernel of one step, by ncu
+      kernels   time and bytes of each kernel of one step, by ncu, and the bytes by count
       node      a GPU and two processors as sandboxed nodes, checkpoints on either device
       mixed     a GPU and two processors learn Fashion-MNIST
       script    the cost of a node for a PyTorch script
@@ -115,7 +115,7 @@ pack() {
     trap "rm -rf -- '$kit'" EXIT
     mkdir -p "$kit/build" "$kit/lib" "$kit/data" "$kit/src" "$kit/tests/process" "$(dirname "$to")"
     list_tests "$build" >"$kit/tests.list"
-    for name in hearsay bench_gpu libhearsay.so.1 $(cut -d ' ' -f 1 "$kit/tests.list"); do
+    for name in hearsay bench_gpu step_plan libhearsay.so.1 $(cut -d ' ' -f 1 "$kit/tests.list"); do
         [[ ! -e $build/$name ]] || cp -L "$build/$name" "$kit/build/" || exit
     done
     for name in hearsay-cuda.so hearsay-cuda-ptx.so ${stand_in:+hearsay-cuda-on-cpu.so}; do
@@ -314,6 +314,7 @@ step_kernels() {
         --metrics gpu__time_duration.sum,dram__bytes_read.sum,dram__bytes_write.sum \
         "$KIT/build/bench_gpu" cuda:0 1000000 1000 bf16 gpt2-124m
     python3 "$KIT/tests/gpu/kernel_table.py" "$OUT/kernels.csv"
+    python3 "$KIT/tests/gpu/step_bytes.py" "$KIT/build/step_plan"
 }
 step_node() { exec bash "$KIT/tests/process/test_gpu.sh" "$KIT/build/hearsay"; }
 step_mixed() {

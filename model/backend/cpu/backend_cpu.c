@@ -101,6 +101,22 @@ static void cpu_sequence_nothing(struct backend *backend, struct sequence *seque
     (void)backend, (void)sequence;
 }
 
+static void cpu_watch_begin(struct backend *backend, uint32_t tag)
+{
+    (void)backend, (void)tag;
+}
+
+static void cpu_watch_end(struct backend *backend)
+{
+    (void)backend;
+}
+
+static bool cpu_watch_take(struct backend *backend, struct watch_time *time)
+{
+    (void)backend, (void)time;
+    return false;
+}
+
 static void cpu_close(struct backend *backend)
 {
     struct cpu *cpu = (struct cpu *)backend;
@@ -229,6 +245,7 @@ struct backend *backend_cpu(int threads)
         .channels.average_backward = cpu_average_backward,
         .activate = cpu_activate,
         .activate_backward = cpu_activate_backward,
+        .watch = {.begin = cpu_watch_begin, .end = cpu_watch_end, .take = cpu_watch_take},
         .loss.cross_entropy = cpu_cross_entropy,
         .loss.logits = cpu_logits_loss,
         .loss.logits_budget = cpu_logits_budget,

@@ -43,6 +43,7 @@ static void cuda_close(struct backend *backend)
     struct cuda *cuda = cuda_on(backend);
     cuda_conv_close(cuda);
     cuda_gemm_close(cuda);
+    cuda_watch_close(cuda);
     cuda_give(backend, cuda->exchange.memory);
     cuda_give(backend, cuda->operands.memory);
     cuda_give(backend, cuda->scratch.memory);
@@ -102,6 +103,10 @@ static const struct backend cuda_table = {
     .channels.average_backward = cuda_average_backward,
     .activate = cuda_activate,
     .activate_backward = cuda_activate_backward,
+    .watch = {.begin = cuda_watch_begin,
+              .end = cuda_watch_end,
+              .take = cuda_watch_take,
+              .is_needed = true},
     .loss.cross_entropy = cuda_cross_entropy,
     .loss.logits = cuda_logits_loss,
     .loss.logits_budget = cuda_logits_budget,
@@ -157,6 +162,8 @@ static cudaError_t reach(struct cuda *cuda)
         error = cudaStreamCreateWithFlags(&cuda->aside, cudaStreamNonBlocking);
     if (error == cudaSuccess)
         error = cudaEventCreateWithFlags(&cuda->base_written, cudaEventDisableTiming);
+    if (error == cudaSuccess)
+        error = cuda_watch_open(cuda);
     if (error == cudaSuccess)
         error = cudaMalloc(&cuda->blas_room, BLAS_ROOM_BYTES);
     for (int i = 0; i < IN_FLIGHT && error == cudaSuccess; i++)

@@ -3,6 +3,7 @@
  *   backend_cuda.c              opening and closing, the table
  *   backend_cuda_memory.c       memory, up and down
  *   backend_cuda_sequence.c     steps recorded and repeated
+ *   backend_cuda_watch.c        the time that they take
  *   backend_cuda_matmul.c       matrix products
  *   backend_cuda_layers.c       layers, losses
  *   backend_cuda_logits.c       logits with their loss
@@ -51,6 +52,13 @@ struct parcel {
     cudaEvent_t fetched;
 };
 
+/* Events around work that is timed. */
+struct timed {
+    cudaEvent_t begun;
+    cudaEvent_t ended;
+    uint32_t tag;
+};
+
 struct cuda {
     struct backend table;        /* first: a pointer to it is a pointer to the struct */
     int device;                  /* number of the GPU */
@@ -76,6 +84,10 @@ struct cuda {
     cudaEvent_t done[IN_FLIGHT]; /* of the sequences launched last */
     uint64_t launched;           /* sequences in all */
     bool recording;              /* a sequence is being recorded */
+
+    struct timed timed[WATCH_MAX]; /* in turn */
+    uint64_t timed_ended;          /* times that were ended */
+    uint64_t timed_taken;          /* of them, taken or dropped */
 };
 
 /* backend_cuda.c; cuda_module.h */
@@ -110,5 +122,12 @@ void *cuda_step_room(struct cuda *cuda, struct room *room, size_t bytes);
 void *cuda_scratch(struct cuda *cuda, size_t bytes);
 /* The next part of a room, aligned for anything. */
 void *cuda_part(struct layout *layout, size_t bytes);
+
+/* backend_cuda_watch.c */
+cudaError_t cuda_watch_open(struct cuda *cuda);
+void cuda_watch_close(struct cuda *cuda);
+void cuda_watch_begin(struct backend *backend, uint32_t tag);
+void cuda_watch_end(struct backend *backend);
+bool cuda_watch_take(struct backend *backend, struct watch_time *time);
 
 #endif

@@ -1,8 +1,10 @@
 /* See cuda_runtime_api.h: streams, memory, graphs, and blocks of threads, on one processor. */
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <deque>
 #include <map>
+#include <memory>
 #include <mutex>
 #include <set>
 #include <string>
@@ -114,9 +116,17 @@ struct stand_in_stream {
     std::thread::id recorder; /* in that thread only the stream must not be waited for */
 };
 
+/* When the stream came to an event, as it was recorded last. */
+struct mark {
+    bool is_reached;
+    std::chrono::steady_clock::time_point at;
+};
+
 struct stand_in_event {
     int device;
+    bool is_timed;
     cudaStream_t stream;
+    std::shared_ptr<mark> reached;
 };
 
 static std::vector<cudaStream_t> streams;
@@ -340,7 +350,8 @@ const char *cudaGetErrorString(cudaError_t error)
                                         "no CUDA-capable device is detected",
                                         "no kernel image is available for execution on the device",
                                         "invalid resource handle",
-                                        "OS call failed or operation not supported on this OS"};
+                                        "OS call failed or operation not supported on this OS",
+                                        "device not ready"};
     return texts[error];
 }
 
@@ -567,10 +578,11 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t, cudaEvent_t event, unsigned)
     return cudaSuccess;
 }
 
-cudaError_t cudaEventCreateWithFlags(cudaEvent_t *event, unsigned)
+cudaError_t cudaEventCreateWithFlags(cudaEvent_t *event, unsigned flags)
 {
     *event = new stand_in_event();
     (*event)->device = current;
+    (*event)->is_timed = (flags & cudaEventDisableTiming) == 0;
     return cudaSuccess;
 }
 
@@ -585,7 +597,30 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream)
     if (event->device != stream->device)
         return cudaErrorInvalidResourceHandle;
     event->stream = stream;
-    return is_broken() ? cudaErrorECCUncorrectable : cudaSuccess;
+    if (!event->is_timed)
+        return is_broken() ? cudaErrorECCUncorrectable : cudaSuccess;
+    const auto reached = event->reached = std::make_shared<mark>();
+    return stand_in_submit(stream, [=] { *reached = {true, std::chrono::steady_clock::now()}; });
+}
+
+/* Asked only of events that are timed. */
+cudaError_t cudaEventQuery(cudaEvent_t event)
+{
+    LOCKED;
+    if (!event->is_timed || event->reached == nullptr)
+        return cudaErrorInvalidResourceHandle;
+    return event->reached->is_reached ? cudaSuccess : cudaErrorNotReady;
+}
+
+cudaError_t cudaEventElapsedTime(float *ms, cudaEvent_t begun, cudaEvent_t ended)
+{
+    LOCKED;
+    const cudaError_t first = cudaEventQuery(begun), last = cudaEventQuery(ended);
+    if (first != cudaSuccess || last != cudaSuccess)
+        return first != cudaSuccess ? first : last;
+    const std::chrono::duration<float, std::milli> apart = ended->reached->at - begun->reached->at;
+    *ms = apart.count();
+    return cudaSuccess;
 }
 
 /* Later work is done with it: a device could have been so fast. */

@@ -34,7 +34,8 @@ typedef enum {
     cudaErrorNoDevice,
     cudaErrorNoKernelImageForDevice,
     cudaErrorInvalidResourceHandle,
-    cudaErrorOperatingSystem
+    cudaErrorOperatingSystem,
+    cudaErrorNotReady
 } cudaError_t;
 
 typedef struct stand_in_stream *cudaStream_t;
@@ -51,6 +52,7 @@ enum cudaMemoryType { cudaMemoryTypeUnregistered, cudaMemoryTypeHost, cudaMemory
 enum cudaStreamCaptureMode { cudaStreamCaptureModeThreadLocal = 1 };
 enum cudaDeviceAttr { cudaDevAttrMultiProcessorCount = 16, cudaDevAttrComputeCapabilityMajor = 75 };
 #define cudaStreamNonBlocking  1u
+#define cudaEventDefault       0u
 #define cudaEventDisableTiming 2u
 #define cudaEventBlockingSync  1u
 
@@ -97,6 +99,8 @@ cudaError_t cudaEventCreateWithFlags(cudaEvent_t *event, unsigned flags);
 cudaError_t cudaEventDestroy(cudaEvent_t event);
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream);
 cudaError_t cudaEventSynchronize(cudaEvent_t event);
+cudaError_t cudaEventQuery(cudaEvent_t event);
+cudaError_t cudaEventElapsedTime(float *ms, cudaEvent_t begun, cudaEvent_t ended);
 
 cudaError_t cudaStreamBeginCapture(cudaStream_t stream, enum cudaStreamCaptureMode mode);
 cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t *graph);

@@ -1,4 +1,5 @@
-/* Steps made on the learner's thread, whose clock sizes them; and where a schedule begins there. */
+/* Steps made on the learner's thread, sized by its clock or a GPU's; and where a schedule begins.
+ */
 #include <sched.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -10,12 +11,14 @@
 
 #include "base/error.h"
 #include "daemon/learner_thread.h"
+#include "support/model/each_device.h"
 
-static struct backend *backend;
 static struct arena arena;
 static struct model *model;
 static struct learner *learner;
 static struct learner_thread_used used; /* by the last thread */
+static struct time_spent spent;         /* as the last thread told */
+static uint32_t told_steps;             /* likewise */
 
 static int begin(void **state)
 {
@@ -29,7 +32,7 @@ static int begin(void **state)
     struct dataset train;
     struct problem problem;
     arena_init(&arena, (size_t)64 << 20);
-    backend = backend_cpu(1);
+    (void)device_opens(state);
     assert_int_equal(dataset_load_train(&train, &source, &problem), OK);
     assert_int_equal(model_new(&model, &arena, backend, model_preset("xor"), train.shape,
                                train.classes, 64, &problem),
@@ -44,9 +47,8 @@ static int end(void **state)
     (void)state;
     learner_free(learner);
     model_free(model);
-    backend->close(backend);
     arena_release(&arena);
-    return 0;
+    return device_closes(state);
 }
 
 static void nobody_is_woken(void *waker)
@@ -57,7 +59,7 @@ static void nobody_is_woken(void *waker)
 /* Trains for so many samples; the batch at the end, which was said. */
 static uint32_t train(uint64_t step_ns, uint64_t swarm_samples)
 {
-    enum { SAMPLES = 6400 };
+    enum { SAMPLES = 1600 };
     const struct learner_thread_options options = {
         .batch_size = {.step_ns = step_ns, .batch_max = 64},
         .samples_max = SAMPLES,
@@ -67,11 +69,16 @@ static uint32_t train(uint64_t step_ns, uint64_t swarm_samples)
     struct learner_event event = {.batch = 0};
     learner_link_order(learner_thread_link(worker),
                        &(struct action){.kind = ACTION_TRAIN, .swarm_samples = swarm_samples});
+    spent = (struct time_spent){0};
+    told_steps = 0;
     for (uint64_t samples = 0; samples < SAMPLES;) {
-        if (learner_link_next(learner_thread_link(worker), &event))
-            samples += event.samples;
-        else
+        if (!learner_link_next(learner_thread_link(worker), &event)) {
             (void)sched_yield();
+            continue;
+        }
+        samples += event.samples;
+        told_steps += event.steps;
+        time_spent_add(&spent, &event.spent);
     }
     learner_thread_stop(worker);
     used = learner_thread_used(worker);
@@ -95,6 +102,17 @@ static void without_a_time_a_step_keeps_its_size(void **state)
 {
     (void)state;
     assert_int_equal(train(0, 0), 32);
+}
+
+static void each_step_that_is_told_has_its_time(void **state)
+{
+    (void)state;
+    uint32_t timed = 0;
+    (void)train(0, 0);
+    for (int bin = 0; bin < TIME_SPENT_BINS; bin++)
+        timed += spent.steps[bin];
+    assert_int_equal(timed, told_steps);
+    assert_true(spent.steps_ns > 0);
 }
 
 static void training_begins_where_the_swarm_is(void **state)
@@ -201,10 +219,11 @@ int main(void)
         TEST(where_a_step_may_take_long_it_grows_to_what_there_is_room_for),
         TEST(where_a_step_may_take_no_time_it_shrinks),
         TEST(without_a_time_a_step_keeps_its_size),
+        TEST(each_step_that_is_told_has_its_time),
         TEST(training_begins_where_the_swarm_is),
         TEST(the_time_of_steps_and_of_the_exchange_is_counted_apart),
         TEST(no_more_steps_are_made_in_a_second_than_was_asked_for),
         TEST(orders_are_performed_while_a_step_is_waited_for),
     };
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    RUN_ON_EACH_DEVICE(tests, NULL, NULL);
 }
