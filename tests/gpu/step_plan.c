@@ -15,7 +15,7 @@
 #include "training/optimizer_step.h"
 
 /* Prints {"op": NAME, FIELDS}. */
-#define PRINT(name, fields, ...) (void)printf("{\"op\": \"" name "\"" fields "}\n", ##__VA_ARGS__)
+#define PRINT(name, fields, ...) (void)printf("{\"op\": \"" name "\"" fields "}\n", __VA_ARGS__)
 
 static size_t free_mib = 65536;
 static size_t taken = 4096; /* bytes; addresses that no operation reads */
