@@ -357,7 +357,7 @@ struct loss_operations {
 
     /* Adds the loss of all logits to the score, some rows at a time. Unless dw is NULL, writes the
      * gradients of the mean loss of `of` rows, dw[classes, in] and dx[rows, in]; dx may be NULL. On
-     * a GPU in bf16 the gradient of a logit is rounded, too, before it is multiplied. */
+     * a GPU in bf16 the gradients of logits are also rounded before they are multiplied. */
     void (*logits)(struct backend *, const struct logits *, const float *x, const float *w,
                    const int32_t *labels, float *dx, float *dw, struct score *score);
     /* Logits that should be held at once: 64 MB of them, or on a GPU what a sixteenth of its free

@@ -94,7 +94,7 @@ static int rows_of(const struct model *model, int samples)
     return samples * (int)shape_positions(model->in);
 }
 
-/* The loss of the last layer's outputs, and their slopes, unless dy is NULL. */
+/* Adds the loss of the outputs of the last layer; writes their gradients, unless dy is NULL. */
 static void apply_loss(const struct model *model, const struct model_part *part, float *dy,
                        struct score *score)
 {
@@ -112,10 +112,10 @@ static void apply_loss(const struct model *model, const struct model_part *part,
                                     part->numbers, dy, score);
 }
 
-/* The loss of a vocabulary; where the pass trains, also the gradients of the last layer, and dx of
+/* Adds the loss of logits; where the pass trains, writes the gradients of the last layer, and dx of
  * the layer before. */
-static void lose_logits(const struct model *model, const struct pass *pass,
-                        const struct model_part *part, float *dx, struct score *score)
+static void apply_logits_loss(const struct model *model, const struct pass *pass,
+                              const struct model_part *part, float *dx, struct score *score)
 {
     const struct layer *last = &model->layers[model->count - 1];
     const struct logits logits = {.loss = {.rows = rows_of(model, part->samples),
@@ -131,14 +131,14 @@ static void lose_logits(const struct model *model, const struct pass *pass,
                                 pass->training ? layer_gradients(last, pass, 0) : NULL, score);
 }
 
-/* The last layer and the loss; the gradients of the former, and dx of the layer before. */
+/* Computes the last layer, the loss, the gradients of both, and dx of the layer before. */
 static void learn_last(struct model *model, struct pass *pass, const struct model_part *part,
                        float *dx, struct score *score)
 {
     const struct layer *last = &model->layers[model->count - 1];
     float *to = last->from == LAYER_INPUT ? NULL : dx;
     if (last->kind == &layer_logits) {
-        lose_logits(model, pass, part, to, score);
+        apply_logits_loss(model, pass, part, to, score);
         return;
     }
     forward(model, pass, part->x, model->count - 1, model->count);
@@ -221,7 +221,7 @@ void model_score_part(struct model *model, const float *weights, const struct mo
     struct pass pass = pass_of(model, weights, part->samples);
     forward(model, &pass, part->x, 0, model->count - 1);
     if (model->layers[model->count - 1].kind == &layer_logits) {
-        lose_logits(model, &pass, part, NULL, score);
+        apply_logits_loss(model, &pass, part, NULL, score);
         return;
     }
     forward(model, &pass, part->x, model->count - 1, model->count);

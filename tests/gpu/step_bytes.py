@@ -42,7 +42,7 @@ def is_large(rows, depth, columns):
 
 
 def product(name, operands, result, adds=False):
-    """operands, result: numbers. A product that adds reads its result, too."""
+    """operands, result: numbers. A product that adds also reads its result."""
     return Kernel(name, PRODUCT, HALF * operands + (FLOAT * result if adds else 0), FLOAT * result)
 
 
@@ -115,7 +115,7 @@ def sum_shared(batch, count):
 
 
 def moving(name, reads, writes):
-    """The rule of an operation that moves so many floats for each element."""
+    """Returns the rule of an operation that reads and writes these floats for each element."""
     def rule(count):
         yield Kernel(name, PLAIN, FLOAT * reads * count, FLOAT * writes * count)
     return rule

@@ -50,10 +50,10 @@ static struct logits_operands prepare(struct cuda *cuda, const struct logits *lo
     return operands;
 }
 
-/* The loss of the rows of `loss`; returns their gradients, if they are asked for. */
-static struct operand lose(struct cuda *cuda, const struct cross_entropy *loss, float *logits,
-                           const int32_t *labels, bool learns, uint16_t *gradients,
-                           struct score *score)
+/* Adds the loss of a part; returns the gradients of its logits, valid where the pass learns. */
+static struct operand part_loss(struct cuda *cuda, const struct cross_entropy *loss, float *logits,
+                                const int32_t *labels, bool learns, uint16_t *gradients,
+                                struct score *score)
 {
     const int stride = cuda_padded(loss->classes);
     struct score *row_scores = cuda_scratch(cuda, (size_t)loss->rows * sizeof *row_scores);
@@ -82,8 +82,8 @@ void cuda_logits_loss(struct backend *backend, const struct logits *logits, cons
         cuda_gemm_to(cuda, CUBLAS_OP_N, CUBLAS_OP_T, loss.rows, cuda_depth(cuda, classes),
                      cuda_depth(cuda, in), 1, part, operands.w, 0, cuda_padded(classes),
                      logits->scratch);
-        const struct operand dy = lose(cuda, &loss, logits->scratch, labels + first, dw != NULL,
-                                       operands.gradients, score);
+        const struct operand dy = part_loss(cuda, &loss, logits->scratch, labels + first,
+                                            dw != NULL, operands.gradients, score);
         if (dw != NULL)
             cuda_weight_gradient(cuda, loss.rows, in, classes, dy, part, first > 0, dw);
         if (dx != NULL)

@@ -214,9 +214,9 @@ static __global__ void add_scores(unsigned rows, const struct score *row_scores,
 }
 
 template <typename Slope>
-static cudaError_t lose(cudaStream_t stream, struct cross_entropy loss, int stride, int end,
-                        const float *logits, const int32_t *labels, Slope *dlogits,
-                        struct score *row_scores, struct score *score)
+static cudaError_t launch_loss(cudaStream_t stream, struct cross_entropy loss, int stride, int end,
+                               const float *logits, const int32_t *labels, Slope *dlogits,
+                               struct score *row_scores, struct score *score)
 {
     const unsigned count = (unsigned)loss.rows;
     const cudaError_t error =
@@ -234,14 +234,15 @@ cudaError_t kernel_cross_entropy(cudaStream_t stream, struct cross_entropy loss,
                                  const float *logits, const int32_t *labels, float *dlogits,
                                  struct score *row_scores, struct score *score)
 {
-    return lose(stream, loss, stride, loss.classes, logits, labels, dlogits, row_scores, score);
+    return launch_loss(stream, loss, stride, loss.classes, logits, labels, dlogits, row_scores,
+                       score);
 }
 
 cudaError_t kernel_cross_entropy_bf16(cudaStream_t stream, struct cross_entropy loss, int stride,
                                       const float *logits, const int32_t *labels, uint16_t *dlogits,
                                       struct score *row_scores, struct score *score)
 {
-    return lose(stream, loss, stride, stride, logits, labels, dlogits, row_scores, score);
+    return launch_loss(stream, loss, stride, stride, logits, labels, dlogits, row_scores, score);
 }
 
 /* A row is a warp's. dy may be y: each thread writes what it alone has read. */

@@ -17,8 +17,8 @@ static struct arena arena;
 static struct model *model;
 static struct learner *learner;
 static struct learner_thread_used used; /* by the last thread */
-static struct time_spent spent;         /* as the last thread told */
-static uint32_t told_steps;             /* likewise */
+static struct time_spent spent;         /* by the last thread, as it reported */
+static uint32_t told_steps;             /* that the last thread reported */
 
 static int begin(void **state)
 {

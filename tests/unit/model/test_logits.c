@@ -12,8 +12,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/arena.h"
 #include "base/memory.h"
 #include "base/rng.h"
+#include "layers/model.h"
 #include "support/model/host_backend.h"
 
 struct logits_case {
@@ -27,7 +29,7 @@ static const struct logits_case cases[] = {
 };
 #define CASES (sizeof cases / sizeof cases[0])
 
-/* What an operation reads and writes; a NaN behind each array is to stay. */
+/* The arrays of one operation; a NaN behind each is to stay. */
 struct arrays {
     float *x, *w, *scratch, *dx, *dw;
     int32_t *labels;
@@ -96,7 +98,7 @@ static void arrays_free(struct arrays *a)
     free(a->labels);
 }
 
-/* What operands are rounded to, and padded in, is NaN all over. */
+/* Fills the scratch buffer of rounded operands with NaN. */
 static void make_dirty(void)
 {
     enum { ROWS = 64, IN = 1024 };
@@ -162,7 +164,8 @@ static void check_against_plain(struct logits_case c, enum precision precision)
 }
 
 /* The gradient of logit k of a row whose exponentials are `shares`, which have this sum. */
-static double slope(struct logits_case c, const double *shares, double sum, int32_t label, int k)
+static double gradient_of(struct logits_case c, const double *shares, double sum, int32_t label,
+                          int k)
 {
     const double spread = (double)c.smoothing / c.classes;
     const double wanted = spread + (k == label ? 1 - (double)c.smoothing : 0);
@@ -186,7 +189,7 @@ static void check_against_sums(struct logits_case c, enum precision precision)
             sum += shares[k] = exp(logit);
         }
         for (size_t k = 0; k < (size_t)c.classes; k++) {
-            const double dy = slope(c, shares, sum, a.labels[i], (int)k);
+            const double dy = gradient_of(c, shares, sum, a.labels[i], (int)k);
             for (size_t j = 0; j < in; j++) {
                 dx[i * in + j] += (float)(dy * (double)a.w[k * in + j]);
                 dw[k * in + j] += (float)(dy * (double)a.x[i * in + j]);
@@ -281,6 +284,72 @@ static void a_row_that_is_not_a_number_spoils_the_loss(void **state)
     }
 }
 
+enum { TOKENS = 301, LENGTH = 6, SAMPLES = 5 };
+
+/* The gradients of a small language model on `device`, whose logits are computed `at_once` samples
+ * at a time; returns the loss. */
+static double learn_on(struct backend *device, size_t at_once, float **gradients, size_t *count)
+{
+    const char *line = "embed 301 24, position 6, residual(norm, attention 2), norm, logits tied";
+    const struct model_use use = {.batch_max = SAMPLES, .logits_floats = at_once * TOKENS * LENGTH};
+    int32_t tokens[SAMPLES * LENGTH], labels[SAMPLES * LENGTH];
+    struct rng drawing = rng_new(12, 12);
+    struct score score = {0};
+    struct arena arena;
+    struct model *model;
+    struct problem problem = {""};
+    for (int i = 0; i < SAMPLES * LENGTH; i++) {
+        tokens[i] = (int32_t)rng_below(&drawing, TOKENS);
+        labels[i] = (int32_t)rng_below(&drawing, TOKENS);
+    }
+    arena_init(&arena, 4096);
+    assert_int_equal(model_new_for(&model, &arena, device, line, (struct shape){1, 1, 1, LENGTH},
+                                   TOKENS, &use, &problem),
+                     OK);
+    *count = model_parameters(model);
+    const size_t bytes = *count * sizeof(float);
+    float *host = memory_new(*count, sizeof *host);
+    model_init(model, 1, host);
+    float *w = device->take(device, bytes), *g = device->take(device, bytes);
+    float *x = device->take(device, sizeof tokens);
+    int32_t *y = device->take(device, sizeof labels);
+    struct score *sum = device->take(device, sizeof *sum);
+    device->upload(device, w, host, bytes);
+    device->upload(device, x, tokens, sizeof tokens);
+    device->upload(device, y, labels, sizeof labels);
+    model_learn(model, w, g, x, y, SAMPLES, sum);
+    device->download(device, host, g, bytes);
+    device->download(device, &score, sum, sizeof score);
+    void *const taken[] = {w, g, x, y, sum};
+    for (size_t i = 0; i < sizeof taken / sizeof taken[0]; i++)
+        device->give(device, taken[i]);
+    model_free(model);
+    arena_release(&arena);
+    *gradients = host;
+    return score.loss;
+}
+
+/* In bf16 operands have 8 bits. */
+static void a_language_model_learns_as_on_the_cpu(void **state)
+{
+    (void)state;
+    for (int p = 0; p < PRECISIONS; p++) {
+        for (size_t at_once = 1; at_once <= SAMPLES; at_once += 2) {
+            struct backend *device = open_device_in(precisions[p]), *cpu = backend_cpu(1);
+            float *got, *want;
+            size_t count;
+            const double loss = learn_on(device, at_once, &got, &count);
+            const double wanted = learn_on(cpu, SAMPLES, &want, &count);
+            assert_true(fabs(loss - wanted) <= 1e-4 * wanted);
+            assert_true(nmse(count, got, want) <= (precisions[p] == PRECISION_BF16 ? 1e-4 : 1e-6));
+            free(got);
+            free(want);
+            device->close(device);
+            cpu->close(cpu);
+        }
+    }
+}
+
 /* The budget is the same for the same memory, and memory taken from the device lowers it. */
 static void the_budget_follows_the_free_memory(void **state)
 {
@@ -305,6 +374,7 @@ int main(void)
         cmocka_unit_test(agree_with_sums_in_double),
         cmocka_unit_test(scoring_gives_the_score_of_learning),
         cmocka_unit_test(a_row_that_is_not_a_number_spoils_the_loss),
+        cmocka_unit_test(a_language_model_learns_as_on_the_cpu),
         cmocka_unit_test(the_budget_follows_the_free_memory),
     };
     RUN_ON_EACH_DEVICE(tests, NULL, NULL);

@@ -81,7 +81,7 @@ static void a_gpu_times_each_of_its_steps_in_order(void **state)
     assert_true(sum_s <= now_seconds() - begun_s);
 }
 
-/* What is recorded, and launched from then on, is timed as the first steps are. */
+/* Recorded steps are timed as the first ones are. */
 static void a_repeated_step_is_timed(void **state)
 {
     (void)state;
