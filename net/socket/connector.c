@@ -1,9 +1,12 @@
 #include "socket/connector.h"
 
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/socket.h>
 
 #include "base/memory.h"
 #include "socket/handles.h"
@@ -25,6 +28,7 @@ struct connector {
     uv_loop_t *loop;
     struct connector_owner owner;
     struct connector_times times;
+    uint32_t segment_bytes;
     uv_timer_t timer; /* of the lookup, of the next attempt, of the whole connection */
     bool has_timer;   /* timer is open, or being closed */
     bool is_resolving;
@@ -169,6 +173,15 @@ static void on_connect(uv_connect_t *request, int error)
     owner.on_connected(owner.self, &attempt->tcp, &result);
 }
 
+/* Before the connection, so that the other side is also told. */
+static void limit_segments(const struct connector *dial, const struct attempt *attempt)
+{
+    const int most = (int)dial->segment_bytes;
+    uv_os_fd_t file;
+    if (most > 0 && uv_fileno((const uv_handle_t *)&attempt->tcp, &file) == 0)
+        (void)setsockopt(file, IPPROTO_TCP, TCP_MAXSEG, &most, sizeof most);
+}
+
 /* Returns an error of the system, or 0. */
 static int begin_attempt(struct connector *dial, int index)
 {
@@ -185,6 +198,7 @@ static int begin_attempt(struct connector *dial, int index)
     attempt->begun_ns = uv_hrtime();
     dial->attempt[index] = attempt;
     handles_keep((const uv_stream_t *)&attempt->tcp);
+    limit_segments(dial, attempt);
     error = uv_tcp_connect(&attempt->connect, &attempt->tcp, to, on_connect);
     if (error)
         drop(dial, index);
@@ -251,7 +265,7 @@ static void on_resolved(uv_getaddrinfo_t *request, int error, struct addrinfo *f
 }
 
 struct connector *connector_begin(uv_loop_t *loop, const struct address *address,
-                                  const struct connector_times *times,
+                                  uint32_t segment_bytes, const struct connector_times *times,
                                   const struct connector_owner *owner)
 {
     struct connector *dial = memory_new(1, sizeof *dial);
@@ -260,6 +274,7 @@ struct connector *connector_begin(uv_loop_t *loop, const struct address *address
     dial->loop = loop;
     dial->owner = *owner;
     dial->times = *times;
+    dial->segment_bytes = segment_bytes;
     dial->timer.data = dial->lookup.data = dial;
     CHECK(uv_timer_init(loop, &dial->timer) == 0);
     dial->has_timer = true;

@@ -41,8 +41,10 @@ struct connector_owner {
     void (*on_failed)(void *self, const char *why);
 };
 
+/* segment_bytes: of a packet's payload at most, both ways (TCP_MAXSEG); 0: what the system takes.
+ */
 struct connector *connector_begin(uv_loop_t *loop, const struct address *address,
-                                  const struct connector_times *times,
+                                  uint32_t segment_bytes, const struct connector_times *times,
                                   const struct connector_owner *owner);
 /* Gives up; on_failed follows soon, even while a lookup cannot be stopped. */
 void connector_cancel(struct connector *dial);

@@ -1,10 +1,15 @@
 #include "socket/transport.h"
 
+#include <linux/sockios.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/eventfd.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
 #include <unistd.h>
 #include <uv.h>
 
@@ -303,13 +308,15 @@ static void on_dial_failed(void *self, const char *why)
     link_ended(link);
 }
 
-void transport_dial(struct transport *transport, uint64_t conn, const struct address *address)
+void transport_dial(struct transport *transport, uint64_t conn, const struct address *address,
+                    uint32_t segment_bytes)
 {
     struct link *link = link_new(transport);
     const struct connector_owner owner = {
         .self = link, .on_connected = on_dialled, .on_failed = on_dial_failed};
     link->conn = conn;
-    link->dial = connector_begin(&transport->loop, address, &CONNECTOR_USUAL, &owner);
+    link->dial =
+        connector_begin(&transport->loop, address, segment_bytes, &CONNECTOR_USUAL, &owner);
 }
 
 bool transport_reached(const struct transport *transport, uint64_t conn,
@@ -325,6 +332,23 @@ bool transport_reached(const struct transport *transport, uint64_t conn,
     reached->connect_ns = link->dialled.connect_ns;
     memcpy(reached->tried, link->dialled.tried, sizeof reached->tried);
     return true;
+}
+
+size_t transport_unacknowledged(const struct transport *transport, uint64_t conn,
+                                uint32_t *segment_bytes)
+{
+    const struct link *link = link_find(transport, conn);
+    struct tcp_info info = {0};
+    socklen_t length = sizeof info;
+    uv_os_fd_t file;
+    int bytes = 0;
+    if (!link || !link->tcp || link->is_closing ||
+        uv_fileno((const uv_handle_t *)link->tcp, &file) != 0 ||
+        ioctl(file, SIOCOUTQ, &bytes) != 0 ||
+        getsockopt(file, IPPROTO_TCP, TCP_INFO, &info, &length) != 0)
+        return 0;
+    *segment_bytes = info.tcpi_snd_mss;
+    return (size_t)bytes;
 }
 
 /* Sending and ending. */

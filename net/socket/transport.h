@@ -72,11 +72,17 @@ void transport_answer(struct transport *transport, int socket);
 void transport_watch(struct transport *transport, int file);
 
 /* Resolves and connects (connector.h); on_connected follows, or on_closed, which says whether the
- * lookup or the connection failed. */
-void transport_dial(struct transport *transport, uint64_t conn, const struct address *address);
+ * lookup or the connection failed. segment_bytes: of a packet's payload at most, both ways; 0: what
+ * the system takes. */
+void transport_dial(struct transport *transport, uint64_t conn, const struct address *address,
+                    uint32_t segment_bytes);
 /* How a dialled connection came about. False: it is not connected. */
 bool transport_reached(const struct transport *transport, uint64_t conn,
                        struct transport_reached *reached);
+/* Bytes that were sent on this connection and that the other system has not acknowledged; and of
+ * how many a packet has room. 0: all have arrived, or it is not connected. */
+size_t transport_unacknowledged(const struct transport *transport, uint64_t conn,
+                                uint32_t *segment_bytes);
 /* One send per connection at a time; bytes must stay until on_sent or on_closed. */
 void transport_send(struct transport *transport, uint64_t conn, const uint8_t *bytes, size_t count);
 /* Closes the connection; on_closed follows. */

@@ -249,7 +249,7 @@ static void call(struct node_question *question, const struct introduction *intr
     question->why[0] = '\0';
     question->bye = 0;
     question->received = 0;
-    transport_dial(question->transport, question->peer.conn, &question->options.address);
+    transport_dial(question->transport, question->peer.conn, &question->options.address, 0);
     wait_for(question, CALL_NS);
 }
 

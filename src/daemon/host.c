@@ -22,7 +22,7 @@ static void do_actions(struct host *host)
     while (node_next(host->node, &action)) {
         switch (action.kind) {
         case ACTION_DIAL:
-            transport_dial(host->transport, action.conn, &action.address);
+            transport_dial(host->transport, action.conn, &action.address, action.segment_bytes);
             break;
         case ACTION_SEND:
             transport_send(host->transport, action.conn, action.bytes, action.count);

@@ -110,8 +110,9 @@ struct node_options {
 };
 
 enum action_kind {
-    ACTION_DIAL,    /* conn, address: connect, then node_on_connected or node_on_closed */
-    ACTION_SEND,    /* conn, bytes, count: then node_on_sent */
+    ACTION_DIAL, /* conn, address, segment_bytes: connect, then node_on_connected or node_on_closed
+                  */
+    ACTION_SEND, /* conn, bytes, count: then node_on_sent */
     ACTION_HANGUP,  /* conn: close, then node_on_closed */
     ACTION_APPLY,   /* update: apply it, then node_on_applied; valid until the next node_next */
     ACTION_TRAIN,   /* swarm_samples: the base is the swarm's: train (once; if options.trains) */
@@ -129,6 +130,7 @@ struct action {
     enum action_kind kind;
     uint64_t conn;               /* DIAL, SEND, HANGUP: which conversation */
     struct address address;      /* DIAL: where */
+    uint32_t segment_bytes;      /* DIAL: of a packet's payload at most; 0: what the system takes */
     const uint8_t *bytes;        /* SEND: what */
     size_t count;                /* SEND: how many bytes */
     const struct update *update; /* APPLY: what */

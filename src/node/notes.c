@@ -16,6 +16,7 @@ static const char *const NAMES[NOTE_KINDS] = {
     [NOTE_NEIGHBOUR] = "neighbour",
     [NOTE_NEIGHBOUR_LOST] = "neighbour_lost",
     [NOTE_DIAL_FAILED] = "dial_failed",
+    [NOTE_STALLED] = "stalled",
     [NOTE_REFUSED] = "refused",
     [NOTE_MEMBER] = "member",
     [NOTE_MEMBER_DEAD] = "member_dead",

@@ -149,6 +149,96 @@ static void an_address_of_many_machines_is_not_called(void **state)
     assert_int_equal(world.nodes[0].dials, before);
 }
 
+/* Two nodes whose conversations can be cut; one has called the other. */
+static int pair_begins(void **state)
+{
+    (void)state;
+    const struct node_options options = usual_options();
+    begin_world(1);
+    start_swarm(2, &options);
+    run(3 * SECOND_NS);
+    assert_int_equal(neighbours(0), 1);
+    return 0;
+}
+
+static int pair_ends(void **state)
+{
+    (void)state;
+    world_free(&world);
+    return 0;
+}
+
+static uint32_t noted(enum note_kind kind)
+{
+    return world.nodes[0].notes[kind] + world.nodes[1].notes[kind];
+}
+
+/* Until both have this many neighbours. */
+static void until_neighbours(uint32_t count)
+{
+    for (int i = 0; neighbours(0) != count || neighbours(1) != count; i++) {
+        assert_true(i < 600);
+        run(SECOND_NS / 10);
+    }
+}
+
+/* The conversation stands for so long, and then nothing arrives any more, until it is given up. */
+static void fall_silent_after(uint64_t span_ns)
+{
+    until_neighbours(1);
+    run(span_ns);
+    cut(0, 1);
+    until_neighbours(0);
+    heal_cut(0, 1);
+    until_neighbours(1);
+}
+
+static bool says_stalled(uint32_t i, const char *words)
+{
+    return strstr(world.nodes[i].last[NOTE_STALLED].text, words) != NULL;
+}
+
+/* Either of the two may call, and each counts its own calls. */
+static void silent_ends_in_a_row_are_noted_once_for_each_size(void **state)
+{
+    (void)state;
+    fall_silent_after(SECOND_NS);
+    assert_int_equal(noted(NOTE_STALLED), 0);
+    fall_silent_after(SECOND_NS);
+    fall_silent_after(SECOND_NS);
+    assert_in_range(noted(NOTE_STALLED), 1, 2);
+    assert_true(says_stalled(0, "packets of at most 1024 bytes") ||
+                says_stalled(1, "packets of at most 1024 bytes"));
+    for (int i = 0; i < 9; i++) /* it does not help */
+        fall_silent_after(SECOND_NS);
+    assert_true(says_stalled(0, "packets of at most 536 bytes") ||
+                says_stalled(1, "packets of at most 536 bytes"));
+    assert_true(world.nodes[0].notes[NOTE_STALLED] <= 2);
+    assert_true(world.nodes[1].notes[NOTE_STALLED] <= 2);
+}
+
+static void silence_after_a_long_conversation_has_another_reason(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 3; i++)
+        fall_silent_after(90 * SECOND_NS);
+    fall_silent_after(SECOND_NS);
+    assert_int_equal(noted(NOTE_STALLED), 0);
+}
+
+static void a_node_that_is_killed_is_no_silent_path(void **state)
+{
+    (void)state;
+    for (int i = 0; i < 3; i++) {
+        until_neighbours(1);
+        world_kill(&world, 1, false);
+        run(SECOND_NS);
+        world_start(&world, 1);
+    }
+    until_neighbours(1);
+    assert_int_equal(noted(NOTE_STALLED), 0);
+}
+
 #define LIAR(name) cmocka_unit_test_setup_teardown(name, liar_begins, liar_ends)
 
 int main(void)
@@ -161,6 +251,12 @@ int main(void)
         cmocka_unit_test_setup_teardown(a_port_of_the_system_is_called_where_that_is_allowed,
                                         liar_begins_where_low_ports_are_dialled, liar_ends),
         LIAR(an_address_of_many_machines_is_not_called),
+        cmocka_unit_test_setup_teardown(silent_ends_in_a_row_are_noted_once_for_each_size,
+                                        pair_begins, pair_ends),
+        cmocka_unit_test_setup_teardown(silence_after_a_long_conversation_has_another_reason,
+                                        pair_begins, pair_ends),
+        cmocka_unit_test_setup_teardown(a_node_that_is_killed_is_no_silent_path, pair_begins,
+                                        pair_ends),
     };
     return cmocka_run_group_tests(tests, open_all, close_all);
 }

@@ -186,6 +186,13 @@ static void say_visit(struct doctor *doctor, struct visit *visit, bool can_greet
     say_connection(doctor, subject, visit);
     if (visit->rounds == 0)
         return;
+    if (visit->swallowed_bytes > 0)
+        doctor_say(doctor, VERDICT_WARN, subject,
+                   "lets small packets pass and swallows those of %u bytes: a tunnel on the way (a "
+                   "VPN) has a smaller MTU, and the ICMP that would say so is filtered; a node "
+                   "dials with smaller packets after two losses; better, lower the MTU of this "
+                   "machine's interface (ip link set dev NAME mtu 1280)",
+                   (unsigned)visit->swallowed_bytes);
     if (can_greet)
         say_handshake(doctor, subject, visit);
     else

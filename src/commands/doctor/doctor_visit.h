@@ -1,7 +1,7 @@
 /* Dial the configured peers, to see whether they let this node in.
  *
  *   visits (all at once), each: a dial of the name, as a node dials (socket/connector.h) ──► gate,
- *   handshake ──► goodbye, before any hello ──► again, for the round trip
+ *   handshake ──► a large goodbye, before any hello ──► again, for the round trip
  *
  * A visit is the conversation of a node (peer.h) over a node's transport. It ends as soon as the
  * peer has proved its identity, so this node never becomes a member and the peer notes nothing.
@@ -37,6 +37,7 @@ struct visit {
     bool is_through;          /* the handshake was completed, in the first round */
     uint8_t id[ID_BYTES];     /* of the other, if is_through */
     uint16_t protocol;        /* that it speaks with us, likewise */
+    uint32_t swallowed_bytes; /* packets of so many bytes do not arrive there; 0: they do */
     char why[sizeof((struct problem *)NULL)->text]; /* the reason why it is not through */
     bool is_over;                                   /* nothing more is to be tried */
 };

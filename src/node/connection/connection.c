@@ -301,6 +301,7 @@ void connection_close(struct node *node, const struct peer *peer, uint64_t reaso
     (void)snprintf(ours->why, sizeof ours->why, "%s", why);
     ours->retry = retry_after(node, peer, reason);
     ours->was_open = peer->state == PEER_OPEN;
+    ours->was_silent = ours->was_open && reason == BYE_SILENT;
     ours->quiet = ours->asks || reason == BYE_SELF || reason == BYE_DUPLICATE || reason == BYE_FULL;
     peer_move(ours, PEER_CLOSING, node->now_ns);
     slots_put(&node->connections->open, connection_slot(node, peer), false);

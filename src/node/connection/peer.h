@@ -74,7 +74,7 @@ struct peer {
     bool sending;               /* a SEND is with the transport */
     bool hangup_asked;          /* HANGUP was given out */
     enum retry retry;           /* when to dial again */
-    bool was_open;              /* it was a neighbour before it began to close */
+    bool was_open, was_silent;  /* it was a neighbour; it ended since nothing was heard */
     bool quiet;                 /* its end is not worth a note */
     bool differs;               /* it ends since swarm, model or protocol are not the same */
     bool asks;                  /* it is no neighbour to be: it asks, or has only knocked */

@@ -13,7 +13,10 @@
  * What members say of their addresses may be untrue, and a swarm must not become a weapon against
  * somebody else's machine. So places where no member has answered yet are called TRIES_MAX times at
  * once, and once more each second, however many they are; and never at a port below 1024, unless
- * the configuration allows it (limits.low_ports), nor at an address that is not one machine's. Held
+ * the configuration allows it (limits.low_ports), nor at an address that is not one machine's.
+ *
+ * A path may swallow large packets without an answer. Two conversations in a row that fell silent
+ * soon, with bytes under way, are dialled with smaller packets from then on. Held
  * by tests/world/test_dialer.c, and that a full seed makes room by tests/world/test_budget.c.
  */
 #include <math.h>
@@ -33,7 +36,11 @@
 #define LOOK_NS        (SECOND_NS / 4)  /* nobody was to be called: look again, at the latest */
 #define TRIES_MAX      32               /* calls to where nobody has answered yet, at once, */
 #define TRY_NS         SECOND_NS        /* and one more after each of these */
-#define LOW_PORTS      1024             /* below it a port belongs to the system's services */
+#define STALL_NS       (60 * SECOND_NS) /* a conversation that fell silent later had another reason */
+#define STALLS_MOST    2                /* before smaller packets are tried */
+#define SEGMENT_SMALL  1024
+#define SEGMENT_LEAST  536
+#define LOW_PORTS      1024 /* below it a port belongs to the system's services */
 
 /* Somewhere between 0.75 and 1.25 times so long. */
 static uint64_t about_ns(struct node *node, uint64_t span_ns)
@@ -221,6 +228,14 @@ static struct candidate *due(struct node *node, bool lost)
     return NULL;
 }
 
+/* Smaller after every STALLS_MOST stalls: RFC 4821 begins to search at 1024; IPv4 carries 536. */
+static uint32_t segment_bytes(const struct candidate *candidate)
+{
+    return candidate->stalls < STALLS_MOST       ? 0
+           : candidate->stalls < 2 * STALLS_MOST ? SEGMENT_SMALL
+                                                 : SEGMENT_LEAST;
+}
+
 static struct candidate *next_candidate(struct node *node)
 {
     struct candidate *candidate = wants_more(node) ? due(node, false) : NULL;
@@ -246,8 +261,10 @@ bool dialer_next(struct node *node, struct action *action)
     rate_on_start(node, peer);
     candidate->conn = peer->conn;
     node->discovery->dialer.tries += is_unproven(candidate);
-    *action = (struct action){
-        .kind = ACTION_DIAL, .conn = candidate->conn, .address = candidate->address};
+    *action = (struct action){.kind = ACTION_DIAL,
+                              .conn = candidate->conn,
+                              .address = candidate->address,
+                              .segment_bytes = segment_bytes(candidate)};
     return true;
 }
 
@@ -334,6 +351,38 @@ void dialer_call_anew(struct node *node)
     }
 }
 
+static void note_stalls(struct node *node, const struct candidate *candidate)
+{
+    struct note *note =
+        notes_add(&node->notes, node->now_ns, NOTE_STALLED, LEVEL_WARNING,
+                  "has fallen silent twice with bytes under way: perhaps large packets do not "
+                  "arrive (the MTU of a tunnel, filtered ICMP); it is dialled with packets of at "
+                  "most %u bytes from now on",
+                  (unsigned)segment_bytes(candidate));
+    (void)address_text(&candidate->address, note->where);
+    if (candidate->has_id)
+        identity_text(note->who, candidate->id);
+}
+
+/* Small packets pass a path that swallows large ones, so there is a handshake, and then silence.
+ * After some of these the other way to dial is kept. */
+static void count_stall(struct node *node, struct candidate *candidate, const struct peer *peer)
+{
+    const struct link *link = rate_link(node, peer);
+    const uint32_t before = segment_bytes(candidate);
+    if (!peer->was_open)
+        return;
+    if (!peer->was_silent || node->now_ns - peer->born_ns > STALL_NS) {
+        candidate->stalls -= candidate->stalls % STALLS_MOST; /* what was found before stays */
+        return;
+    }
+    if (link->sent == link->arrived || before == SEGMENT_LEAST)
+        return;
+    candidate->stalls++;
+    if (segment_bytes(candidate) != before)
+        note_stalls(node, candidate);
+}
+
 void dialer_on_closed(struct node *node, const struct peer *peer)
 {
     struct candidate *candidate = called(node, peer);
@@ -342,6 +391,7 @@ void dialer_on_closed(struct node *node, const struct peer *peer)
         leave_it_to_the_caller(node, peer);
     if (!candidate)
         return;
+    count_stall(node, candidate, peer);
     candidate->conn = 0;
     candidate->next_ns = node->discovery->dialer.dial_ns = node->now_ns;
     if (peer->retry == RETRY_AT_ONCE)

@@ -33,6 +33,7 @@ struct candidate {
     bool is_self;           /* this node answered there */
     bool is_proven;         /* some member has answered there */
     uint32_t failures;      /* calls in turn that came to nothing */
+    uint32_t stalls;        /* conversations that soon fell silent, with bytes under way */
     uint64_t next_ns;       /* it is not called before */
     uint64_t conn;          /* the conversation under way or open; 0: none */
 };

@@ -2,6 +2,8 @@
  * played by this test, and addresses that swallow packets are sockets whose queue is full. */
 #include <arpa/inet.h>
 #include <netdb.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <pthread.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -41,6 +43,7 @@ static uv_loop_t loop;
 static struct {
     int ends;
     bool is_connected;
+    int segment_bytes; /* of the connection, as the system has it */
     char reached[64], tried[CONNECTOR_WHY_BYTES], why[CONNECTOR_WHY_BYTES];
 } outcome;
 
@@ -88,12 +91,15 @@ static void release(void)
     (void)pthread_mutex_unlock(&name.mutex);
 }
 
+static uint32_t segment_bytes;
+
 static int begin(void **state)
 {
     (void)state;
     name.count = 0;
     name.hangs = name.is_held = false;
     port = 0;
+    segment_bytes = 0;
     sockets_count = 0;
     memset(&outcome, 0, sizeof outcome);
     return uv_loop_init(&loop);
@@ -155,6 +161,10 @@ static void on_connected(void *self, uv_tcp_t *tcp, const struct connector_resul
     (void)snprintf(outcome.reached, sizeof outcome.reached, "%s", address.host);
     (void)snprintf(outcome.tried, sizeof outcome.tried, "%s", result->tried);
     assert_true(result->connect_ns > 0);
+    uv_os_fd_t file;
+    socklen_t length = sizeof outcome.segment_bytes;
+    assert_int_equal(uv_fileno((uv_handle_t *)tcp, &file), 0);
+    assert_int_equal(getsockopt(file, IPPROTO_TCP, TCP_MAXSEG, &outcome.segment_bytes, &length), 0);
     outcome.is_connected = true;
     outcome.ends++;
     uv_close((uv_handle_t *)tcp, on_closed);
@@ -173,7 +183,7 @@ static struct connector *dial(const char *host, const struct connector_times *ti
         .self = &outcome, .on_connected = on_connected, .on_failed = on_failed};
     struct address address = {.port = port};
     (void)snprintf(address.host, sizeof address.host, "%s", host);
-    struct connector *begun = connector_begin(&loop, &address, times, &owner);
+    struct connector *begun = connector_begin(&loop, &address, segment_bytes, times, &owner);
     assert_int_equal(outcome.ends, 0); /* nothing calls back before it returns */
     return begun;
 }
@@ -258,6 +268,25 @@ static void one_address_needs_no_name_in_its_reason(void **state)
     assert_int_equal(close(sockets[--sockets_count]), 0);
     (void)dial("a.example", &PATIENT);
     must_fail("connection refused");
+}
+
+static void packets_are_small_where_that_is_asked_for(void **state)
+{
+    (void)state;
+    listen_at("127.0.0.2", 8);
+    segment_bytes = 536;
+    (void)dial("a.example", &PATIENT);
+    must_reach("127.0.0.2", "");
+    assert_in_range(outcome.segment_bytes, 1, 536);
+}
+
+static void packets_are_as_large_as_the_system_takes_otherwise(void **state)
+{
+    (void)state;
+    listen_at("127.0.0.2", 8);
+    (void)dial("a.example", &PATIENT);
+    must_reach("127.0.0.2", "");
+    assert_true(outcome.segment_bytes > 1460);
 }
 
 static void silence_ends_the_connection(void **state)
@@ -388,6 +417,8 @@ int main(void)
         DIALS(an_address_of_a_family_that_is_not_there_is_skipped),
         DIALS(what_each_address_said_is_told),
         DIALS(one_address_needs_no_name_in_its_reason),
+        DIALS(packets_are_small_where_that_is_asked_for),
+        DIALS(packets_are_as_large_as_the_system_takes_otherwise),
         DIALS(silence_ends_the_connection),
         DIALS(silence_of_several_addresses_names_them),
         DIALS(a_lookup_has_its_own_deadline),

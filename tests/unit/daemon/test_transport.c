@@ -172,7 +172,7 @@ static void two_ends_talk_both_ways_and_hang_up(void **state)
     story.on_connected = say_hello;
     story.on_bytes = answer;
     story.closes_wanted = 2;
-    transport_dial(transport, CALLER, &address);
+    transport_dial(transport, CALLER, &address, 0);
     assert_int_equal(story.connected, 0); /* nothing calls back before it returns */
     transport_run(transport);
     assert_int_equal(story.accepted, 1);
@@ -193,7 +193,7 @@ static void names_are_resolved(void **state)
     story.on_connected = say_hello; /* after trying ::1 in vain, where that comes first */
     story.on_bytes = answer;
     story.closes_wanted = 2;
-    transport_dial(transport, CALLER, &address);
+    transport_dial(transport, CALLER, &address, 0);
     transport_run(transport);
     assert_int_equal(story.received[CALLER], 7);
 }
@@ -222,7 +222,7 @@ static void much_is_sent_whole_and_in_order(void **state)
     story.on_connected = send_large;
     story.on_bytes = check_large;
     story.closes_wanted = 2;
-    transport_dial(transport, CALLER, &address);
+    transport_dial(transport, CALLER, &address, 0);
     transport_run(transport);
     assert_int_equal(story.received[CALLED], LARGE);
     assert_int_equal(story.sent, 1);
@@ -251,7 +251,7 @@ static void hanging_up_twice_in_the_middle_of_a_send_is_one_end(void **state)
     story.on_connected = hang_up_at_once;
     story.on_bytes = ignore_bytes;
     story.closes_wanted = 2;
-    transport_dial(transport, CALLER, &address);
+    transport_dial(transport, CALLER, &address, 0);
     transport_run(transport);
     assert_true(story.closed[CALLER] && story.closed[CALLED]);
     assert_int_equal(story.sent, 0);
@@ -269,7 +269,7 @@ static void who_is_turned_away_sees_the_end(void **state)
     story.accept_as = 0;
     story.on_connected = wait_for_the_end;
     story.closes_wanted = 1;
-    transport_dial(transport, CALLER, &address);
+    transport_dial(transport, CALLER, &address, 0);
     transport_run(transport);
     assert_int_equal(story.accepted, 1);
     assert_true(story.closed[CALLER]);
@@ -290,7 +290,7 @@ static void a_refused_call_says_so(void **state)
     (void)state;
     const struct address address = nobody_there();
     story.closes_wanted = 1;
-    transport_dial(transport, CALLER, &address);
+    transport_dial(transport, CALLER, &address, 0);
     transport_run(transport);
     assert_string_equal(story.why[CALLER], "connection refused");
 }
@@ -300,7 +300,7 @@ static void a_name_that_nobody_knows_says_so(void **state)
     (void)state;
     const struct address address = {.host = "no-such-host.invalid", .port = 7770};
     story.closes_wanted = 1;
-    transport_dial(transport, CALLER, &address);
+    transport_dial(transport, CALLER, &address, 0);
     transport_run(transport);
     assert_non_null(strstr(story.why[CALLER], "name cannot be resolved"));
 }
@@ -318,7 +318,7 @@ static void names_that_are_no_names_end_like_any_other(void **state)
         (void)snprintf(address.host, sizeof address.host, "%s", NAMES[i]);
         story.closed[CALLER] = false;
         story.closes_wanted = 1;
-        transport_dial(transport, CALLER, &address);
+        transport_dial(transport, CALLER, &address, 0);
         assert_false(story.closed[CALLER]);
         transport_run(transport);
         assert_true(story.closed[CALLER]);
@@ -331,7 +331,7 @@ static void a_call_can_be_given_up_while_its_name_is_looked_up(void **state)
     (void)state;
     const struct address address = {.host = "localhost", .port = 1};
     story.closes_wanted = 1;
-    transport_dial(transport, CALLER, &address);
+    transport_dial(transport, CALLER, &address, 0);
     transport_hang_up(transport, CALLER);
     transport_run(transport);
     assert_true(story.closed[CALLER]);
@@ -382,7 +382,7 @@ static void both_families_are_listened_to_on_any(void **state)
     story.on_connected = say_hello;
     story.on_bytes = answer;
     story.closes_wanted = 2;
-    transport_dial(transport, CALLER, &address);
+    transport_dial(transport, CALLER, &address, 0);
     transport_run(transport);
     assert_string_equal(story.from.host, "127.0.0.1"); /* not ::ffff:127.0.0.1 */
 }
@@ -455,7 +455,7 @@ static void an_end_in_the_middle_leaves_nothing_behind(void **state)
     large = calloc(1, LARGE);
     story.on_connected = stop_when_connected;
     story.on_bytes = ignore_bytes;
-    transport_dial(transport, CALLER, &address);
+    transport_dial(transport, CALLER, &address, 0);
     transport_run(transport);
     transport_free(transport);
     assert_false(story.closed[CALLER] || story.closed[CALLED]); /* nothing more is heard */
