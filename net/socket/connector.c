@@ -281,10 +281,11 @@ struct connector *connector_begin(uv_loop_t *loop, const struct address *address
     (void)snprintf(port, sizeof port, "%u", (unsigned)address->port);
     const int error = uv_getaddrinfo(loop, &dial->lookup, on_resolved, address->host, port, &hints);
     dial->is_resolving = error == 0;
-    (void)snprintf(why, sizeof why, "its name cannot be resolved (%s)", uv_strerror(error));
-    if (error)
+    if (error) { /* libuv allocates a text for 0, and keeps it */
+        (void)snprintf(why, sizeof why, "its name cannot be resolved (%s)", uv_strerror(error));
         fail(dial, why);
-    else
+    } else {
         CHECK(uv_timer_start(&dial->timer, on_time, times->lookup_ms, 0) == 0);
+    }
     return dial;
 }
