@@ -50,7 +50,8 @@ struct node_limits {
     bool quarantines;        /* who harms is put out by votes of most members (quarantine.h) */
     double weight_max;       /* times what is usual that a member counts; 0: no bound (shares.h) */
     uint64_t handshake_ns;   /* time to prove it, from the connection on */
-    uint64_t dial_ns;        /* for a lookup and a connection; 0: handshake_ns is for both */
+    uint64_t dial_ns;        /* for a lookup and a connection; 0: handshake_ns is for both, and a
+                                connection has no packets (simulated) */
     uint64_t silence_ns;     /* a neighbour silent for so long is gone */
     size_t send_queue_bytes; /* waiting for one neighbour */
     double notes_per_s;      /* notes that others can cause */

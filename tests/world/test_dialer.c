@@ -153,7 +153,8 @@ static void an_address_of_many_machines_is_not_called(void **state)
 static int pair_begins(void **state)
 {
     (void)state;
-    const struct node_options options = usual_options();
+    struct node_options options = usual_options();
+    options.limits.dial_ns = 30 * SECOND_NS;
     begin_world(1);
     start_swarm(2, &options);
     run(3 * SECOND_NS);

@@ -370,7 +370,7 @@ static void count_stall(struct node *node, struct candidate *candidate, const st
 {
     const struct link *link = rate_link(node, peer);
     const uint32_t before = segment_bytes(candidate);
-    if (!peer->was_open)
+    if (!peer->was_open || node->options.limits.dial_ns == 0)
         return;
     if (!peer->was_silent || node->now_ns - peer->born_ns > STALL_NS) {
         candidate->stalls -= candidate->stalls % STALLS_MOST; /* what was found before stays */
