@@ -138,8 +138,8 @@ static enum error prepare(struct daemon *daemon, struct problem *problem)
     return error == OK ? host_prepare(&daemon->host, problem) : error;
 }
 
-/* A closed terminal ends the node as SIGTERM does. nohup has SIGHUP ignored, and so it stays, but
- * for a list of members, which is read again at SIGHUP. */
+/* A closed terminal ends the node as SIGTERM does. Under nohup SIGHUP is ignored and stays so,
+ * unless there is a list of members, which is read again at SIGHUP. */
 static void take_hangups(const struct host *host)
 {
     struct sigaction before;

@@ -69,8 +69,8 @@ static void on_connected(void *self, uint64_t conn)
 }
 
 /* The one reason that makes the other forget us without a word. The first goodbye is large: small
- * packets pass where a node's rumors would not. The other looks at these bytes of no BYE but one
- * that says it is full. */
+ * packets pass where a node's rumors would not. The other ignores these bytes, since only a BYE of
+ * reason FULL has records. */
 static void say_goodbye(struct visit *visit)
 {
     static const char why[] = "hearsay doctor has only looked whether it can get in";
