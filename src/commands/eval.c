@@ -31,7 +31,7 @@ static const char usage[] =
     "                      with a config.json, as transformers save it\n"
     "  --config FILE       the configuration of a node: its data, and the part of them that it\n"
     "                      tests on. Without any option for the data, a state folder's own\n"
-    "                      (node.conf in it) is taken\n"
+    "                      (started.conf in it) is taken\n"
     "  --data-source NAME  idx, npy, generated, xor, text or tokens (default idx)\n"
     "  --data-dir DIR      folder of the IDX files (default Fashion-MNIST)\n"
     "  --x FILES           NumPy's arrays: the samples of the test, all of them\n"

@@ -7,7 +7,7 @@
 #include "base/memory.h"
 #include "state/atomic_file.h"
 
-#define NAME "node.conf"
+#define NAME "started.conf"
 
 bool saved_config_path(char path[static DISK_PATH_MAX], const char *folder)
 {

@@ -3,7 +3,7 @@
  *   STATE_DIR/incarnation        incarnation.h
  *   STATE_DIR/checkpoint-N       checkpoint.h: to go on from
  *   STATE_DIR/orders             order_files.h: of the operator
- *   STATE_DIR/node.conf          saved_config.h: the configuration of the last start
+ *   STATE_DIR/started.conf       saved_config.h: the configuration of the last start
  *   STATE_DIR/base.safetensors   export.h: the model, for anybody
  *   STATE_DIR/base-T.safetensors older_bases.h: as it was at time T
  */

@@ -212,7 +212,7 @@ expect 0 '^accuracy  (100|9[0-9])\.[0-9]* % \([0-9]* of 300 test samples\)$' \
     "${eval[@]}" --x "$dir/x.npy" --y "$dir/y.npy"
 expect 0 'of 30 test samples' "${eval[@]}" "${arrays[@]}"
 expect 0 'of 30 test samples' "${eval[@]}" # the node's own data
-expect 0 'of 30 test samples' "$hearsay" eval --config "$dir/two/node.conf" --state "$dir/two/base.safetensors"
+expect 0 'of 30 test samples' "$hearsay" eval --config "$dir/two/started.conf" --state "$dir/two/base.safetensors"
 expect 2 'none.conf: cannot be opened' "${eval[@]}" --config none.conf
 expect 1 'the model predicts 4 classes of 1x1x4 samples, the test set has 1 numbers' \
     "${eval[@]}" --x "$dir/x.npy" --y "$dir/wanted.npy"
