@@ -133,12 +133,19 @@ static double fall(const struct evaluation *from, const struct evaluation *to)
 
 /* The score of a few samples varies without anything being wrong, and so does that of a base that
  * has just begun to learn. */
-static bool is_below(const struct guard *guard, const struct evaluation *evaluation)
+static bool is_below(const struct guard *guard, const struct evaluation *from,
+                     const struct evaluation *evaluation)
 {
     const double chance = DEVIATIONS * sqrt(2 * CHANGES_SIDES / evaluation->samples);
     const double least =
         is_by_accuracy(evaluation) ? fmax(GUARD_WORSE_ACCURACY, chance) : GUARD_WORSE_LOSS;
-    return fall(&guard->best, evaluation) > fmax(least, USUAL_FALLS * guard->usual_fall);
+    return fall(from, evaluation) > fmax(least, USUAL_FALLS * guard->usual_fall);
+}
+
+bool guard_has_fallen(const struct guard *guard, const struct evaluation *evaluation)
+{
+    return guard->last.samples > 0 && guard->last.samples == evaluation->samples &&
+           is_below(guard, &guard->last, evaluation);
 }
 
 /* Root mean square, so that a fall now and then counts. */
@@ -166,7 +173,7 @@ enum guard_event guard_on_evaluation(struct guard *guard, uint64_t now_ns,
         guard->best_ns = now_ns;
     }
     const bool was_below = guard->is_below;
-    guard->is_below = is_below(guard, evaluation);
+    guard->is_below = is_below(guard, &guard->best, evaluation);
     if (!was_below)
         guard->below_steps = guard->steps;
     measure_fall(guard, evaluation);

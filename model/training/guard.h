@@ -102,6 +102,10 @@ enum guard_event guard_on_vitals(struct guard *guard, const struct vitals *vital
 enum guard_event guard_on_evaluation(struct guard *guard, uint64_t now_ns,
                                      const struct evaluation *evaluation);
 
+/* Is this evaluation of the same samples further below the last one than evaluations usually are?
+ */
+bool guard_has_fallen(const struct guard *guard, const struct evaluation *evaluation);
+
 /* Is an evaluation better than another? By accuracy of images, else by loss. */
 bool guard_is_better(const struct evaluation *evaluation, const struct evaluation *than);
 /* "", or what is wrong now, as one word for status and metrics: rising, dead, worse. */

@@ -189,6 +189,7 @@ static int run(struct daemon *daemon)
                                      .report = &host->report,
                                      .score =
                                          training_watch_best(&host->training, transport_now_ns()),
+                                     .guard = &host->training.guard,
                                      .evaluates = final_evaluation(daemon)};
     const int code = host->starts_again  ? 0
                      : host->is_shut_out ? shutdown_shut_out(&host->report.reach)

@@ -313,6 +313,23 @@ void event_log_evaluated(struct event_log *report, uint64_t now_ns,
     line_end(report, line);
 }
 
+/* What the last evaluation had, on the same samples. */
+static void say_last(const struct final *final)
+{
+    if (final->last.samples == 0)
+        return;
+    if (final->part.samples != final->evaluation.samples) {
+        (void)fputs("; ", stderr);
+        say_evaluation(&final->part);
+    }
+    if (final->last.is_regression)
+        (void)fprintf(stderr, ", where the last evaluation had R² %.4f",
+                      evaluation_r2(&final->last));
+    else
+        (void)fprintf(stderr, ", where the last evaluation had %.2f %%",
+                      100 * evaluation_accuracy(&final->last));
+}
+
 void event_log_final(struct event_log *report, uint64_t now_ns, const struct final *final)
 {
     CHECK(final->version && final->parameters > 0);
@@ -324,6 +341,7 @@ void event_log_final(struct event_log *report, uint64_t now_ns, const struct fin
         say_evaluation(&final->evaluation);
         say_averaged(&final->averaged);
     }
+    say_last(final);
     (void)fputc('\n', stderr);
     if (!report->log)
         return;

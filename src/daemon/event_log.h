@@ -66,6 +66,8 @@ struct final {
     struct node_stats stats;      /* at the end */
     struct evaluation evaluation; /* of the base, on all test samples; samples 0: none was made */
     struct evaluation averaged;   /* the same of the averaged base */
+    struct evaluation part;       /* of the base, on the samples of the evaluations before */
+    struct evaluation last;       /* the last of those; samples 0: there is none to compare with */
     uint64_t learner_digest;      /* computed from the base itself */
     const char *version;          /* of the base, as text */
     uint64_t parameters;          /* of the model */

@@ -80,11 +80,27 @@ int shutdown_shut_out(const struct reach *reach)
     return SHUTDOWN_SHUT_OUT;
 }
 
-static void evaluate_final(const struct shutdown *closing, struct final *final)
+/* First on the samples of the evaluations before, since others may be easier or harder. */
+static void evaluate_final(const struct shutdown *closing, uint64_t now_ns, struct final *final)
 {
+    struct learner *learner = closing->setup->learner;
+    const struct evaluation *last = &closing->guard->last;
+    char text[200];
     const bool all = closing->evaluates == FINAL_ALL;
-    final->evaluation = learner_evaluate(closing->setup->learner, all);
-    final->averaged = learner_evaluate_average(closing->setup->learner, all);
+    final->evaluation = learner_evaluate(learner, false);
+    final->last = final->evaluation.samples == last->samples ? *last : (struct evaluation){0};
+    final->part = final->evaluation;
+    if (guard_has_fallen(closing->guard, &final->evaluation)) {
+        (void)snprintf(text, sizeof text,
+                       "the base that is saved scores less than in the last evaluation (loss %.4g, "
+                       "and %.4g then): use the averaged base, or return to a better one with "
+                       "hearsay rewind",
+                       final->evaluation.loss, last->loss);
+        event_log_say(closing->report, now_ns, NOTE_TRAINING, LEVEL_WARNING, text);
+    }
+    if (all)
+        final->evaluation = learner_evaluate(learner, true);
+    final->averaged = learner_evaluate_average(learner, all);
 }
 
 int shutdown_run(const struct shutdown *closing)
@@ -109,7 +125,7 @@ int shutdown_run(const struct shutdown *closing)
     if (code != 0)
         (void)fprintf(stderr, "hearsay: %s\n", problem.text);
     if (closing->evaluates != FINAL_NONE)
-        evaluate_final(closing, &final);
+        evaluate_final(closing, transport_now_ns(), &final);
     (void)getrusage(RUSAGE_SELF, &usage);
     final.rss_bytes_max = (uint64_t)usage.ru_maxrss * 1024;
     id_hex(final.id, closing->setup->keys->identity.id);

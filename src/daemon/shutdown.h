@@ -9,6 +9,7 @@
 #include "daemon/learner_thread.h"
 #include "node/inspect.h"
 #include "state/saver.h"
+#include "training/guard.h"
 
 enum final_evaluation { FINAL_NONE, FINAL_PART, FINAL_ALL };
 
@@ -21,6 +22,7 @@ struct shutdown {
     uint8_t *history;                     /* [node_history_max], scratch */
     struct event_log *report;             /* where the outcome is written */
     const struct evaluation *score;       /* of this base, if it is the best one; or NULL */
+    const struct guard *guard;            /* has the last evaluation before this one */
     enum final_evaluation evaluates;      /* the part of the test set that scores the saved base */
 };
 
