@@ -31,7 +31,7 @@ struct base_average {
 
 void base_average_init(struct base_average *average, struct arena *arena, size_t parameters);
 
-/* Adds the replica's base, reached after so many samples of the swarm, if an addition is due. An
+/* Adds the replica's base, if an addition is due; samples: of the swarm, so far. An
  * empty mean becomes that base. Without memory for a mean it does nothing. */
 void base_average_add(struct base_average *average, const struct replica *replica,
                       uint64_t samples);
@@ -39,7 +39,7 @@ void base_average_add(struct base_average *average, const struct replica *replic
 /* Empties the mean: the base was replaced by another one. */
 void base_average_clear(struct base_average *average);
 
-/* Goes on with a mean[P] that was saved after so many samples of the swarm. */
+/* Goes on with a saved mean[P]; samples: of the swarm, at its last addition. */
 void base_average_set(struct base_average *average, const float *mean, size_t parameters,
                       uint64_t samples);
 

@@ -121,7 +121,7 @@ void connector_cancel(struct connector *dial)
     fail(dial, "");
 }
 
-/* Of a name with one address the reason says enough. */
+/* Adds an address and its error to the reason, if the name has several addresses. */
 static void note(struct connector *dial, int index, const char *why)
 {
     const struct address address = address_of_socket(dial->order[index]->ai_addr);

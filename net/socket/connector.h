@@ -4,7 +4,7 @@
  *                     ──► the first that connects wins, the others are closed
  *
  * This is "Happy Eyeballs" (RFC 8305): an address that swallows packets costs a quarter of a second
- * and not the whole dial. All attempts together have eight seconds. What fails says which it was:
+ * and not the whole dial. All attempts together have eight seconds. A failure names its step:
  * the lookup or the connection. Held by tests/unit/daemon/test_connector.c.
  */
 #ifndef HEARSAY_NET_SOCKET_CONNECTOR_H

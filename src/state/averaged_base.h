@@ -15,7 +15,7 @@
 
 void averaged_base_path(char path[static BASE_PATH_BYTES], const char *folder);
 
-/* Writes mean[P], the average after so many samples of the swarm. `base` describes the file of the
+/* Writes mean[P]; samples: of the swarm, at its last addition. `base` describes the file of the
  * base, of which the metadata is taken. FAILED: with a sentence. */
 enum error averaged_base_save(const struct export *base, const char *folder, const float *mean,
                               uint64_t samples, struct problem *problem) MUST_USE;

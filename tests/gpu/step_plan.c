@@ -200,7 +200,7 @@ static void plan_logits_loss(struct backend *backend, const struct logits *logit
           dw != NULL);
 }
 
-/* As backend_cuda_logits.c does. */
+/* The same budget as in backend_cuda_logits.c. */
 static size_t plan_logits_budget(struct backend *backend)
 {
     (void)backend;

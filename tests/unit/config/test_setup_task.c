@@ -17,7 +17,7 @@
 static struct config config;
 static struct problem problem;
 
-/* The layers of a node whose samples are images of 12 x 12 with so many classes, or numbers. */
+/* Returns the layers of a node whose samples are images of 12 x 12, with classes or numbers. */
 static const char *layers_for(const char *setting, int classes, bool is_regression)
 {
     static char line[MODEL_LINE_MAX];

@@ -25,7 +25,7 @@
 static const struct connector_times PATIENT = {LONG_MS, LONG_MS, LONG_MS};
 static const struct connector_times STAGGERED = {LONG_MS, LONG_MS, 1};
 
-/* What the name resolves to. */
+/* The addresses that the name resolves to. */
 static struct {
     const char *host[ADDRESSES_MAX];
     int count;
@@ -251,7 +251,7 @@ static void an_address_of_a_family_that_is_not_there_is_skipped(void **state)
     assert_non_null(strstr(outcome.tried, "fe80::1: "));
 }
 
-static void what_each_address_said_is_told(void **state)
+static void a_failure_names_the_error_of_each_address(void **state)
 {
     (void)state;
     listen_at("127.0.0.2", 8);
@@ -415,7 +415,7 @@ int main(void)
         DIALS(a_refused_address_is_followed_at_once),
         DIALS(the_first_address_wins_where_it_answers),
         DIALS(an_address_of_a_family_that_is_not_there_is_skipped),
-        DIALS(what_each_address_said_is_told),
+        DIALS(a_failure_names_the_error_of_each_address),
         DIALS(one_address_needs_no_name_in_its_reason),
         DIALS(packets_are_small_where_that_is_asked_for),
         DIALS(packets_are_as_large_as_the_system_takes_otherwise),

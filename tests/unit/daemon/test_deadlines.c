@@ -82,7 +82,7 @@ static void run_until(uint64_t from_ns, uint64_t to_ns)
     }
 }
 
-/* What the node says once the conversation is closed. */
+/* Closes the conversation: the node's reason must have these words. */
 static void assert_reason(uint64_t now_ns, const char *words)
 {
     assert_true(has_hung_up);
@@ -118,7 +118,7 @@ static void a_handshake_has_its_whole_time_after_a_slow_connection(void **state)
                   "did not finish the handshake in time");
 }
 
-static void what_the_transport_says_is_the_reason(void **state)
+static void a_reason_of_the_transport_becomes_the_nodes(void **state)
 {
     (void)state;
     begin(DIAL_NS);
@@ -146,7 +146,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_teardown(a_dial_has_its_own_deadline, end),
         cmocka_unit_test_teardown(a_handshake_has_its_whole_time_after_a_slow_connection, end),
-        cmocka_unit_test_teardown(what_the_transport_says_is_the_reason, end),
+        cmocka_unit_test_teardown(a_reason_of_the_transport_becomes_the_nodes, end),
         cmocka_unit_test_teardown(without_a_deadline_of_its_own_a_dial_has_that_of_the_handshake,
                                   end),
     };

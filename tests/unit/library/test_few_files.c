@@ -15,7 +15,7 @@
 
 #include "support/library/program.h"
 
-#define FILES_MOST 60 /* with so many a node opens */
+#define FILES_MOST 60 /* a node opens with 60 descriptors */
 
 /* Exit codes of a child. */
 enum outcome { OPENED = 0, REFUSED = 1, WITHOUT_SENTENCE = 2 };

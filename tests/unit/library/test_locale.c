@@ -46,7 +46,7 @@ static unsigned free_port(void)
     return ntohs(bound.sin_port);
 }
 
-/* What the node's page has at this path, in text. */
+/* Reads the node's page at this path into text. */
 static void get(unsigned port, const char *path)
 {
     char request[128];

@@ -35,7 +35,7 @@ static void save(const struct world *world, uint64_t samples)
     assert_int_equal(averaged_base_save(&base, world->folder, mean, samples, &problem), OK);
 }
 
-/* Loads into a new learner of this model, whose swarm has learned so many samples. */
+/* Loads into a new learner of this model; samples: learned by its swarm. */
 static enum error load(struct world *world, struct model *model, uint64_t samples,
                        float loaded[static P_MAX], bool *has)
 {
