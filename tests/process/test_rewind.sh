@@ -28,7 +28,7 @@ expect 0 '^  1 ' "${rewind[@]}"
 ! says "$dir/said.out" '^  2 ' || fail 'one base is shown twice'
 
 tell 'hours later, another publishes, too'
-for kept in "$dir"/one/base-*.safetensors; do
+for kept in "$dir"/one/base-2*.safetensors; do
     mv "$kept" "$dir/one/base-20261101-120000.safetensors"
 done
 rm "$dir/one.log" # it names the address of the start before
