@@ -218,7 +218,7 @@ class Node:
 
     def adopt(self) -> None:
         """What the script has just written to the weights counts as progress, as optimizer steps do:
-        the next publication has it. Without this, `settle`, `save`, `close` and `state_dict` leave
+        it is published with the next step. Without this, `settle`, `save`, `close` and `state_dict` leave
         such writes out of the swarm's model, and in this one's."""
         self._must_have_joined()
         self._writes.accept()
