@@ -288,8 +288,6 @@ class Node:
         with self._shared.guard(), self._writes.aside(self._first()):
             self._first().base(given)
         self._is_ahead = True  # other ranks have not what that may have applied
-        if not self._writes.are_foreign:
-            self._writes.accept()
         shared = {
             id(tensor): self._shared.as_held(name, room[name])
             for name, tensor in self._shared.tensors.items()
@@ -316,8 +314,6 @@ class Node:
         with self._shared.guard(), self._writes.aside(self._first()):
             self._first().save(kept.getvalue() or None)
         self._is_ahead = True
-        if not self._writes.are_foreign:
-            self._writes.accept()
 
     def _restore(self, kept: bytes) -> None:
         """The optimizer's state; rates and the like are the script's."""

@@ -74,10 +74,13 @@ class Writes:
     @torch.no_grad()
     def aside(self, handle: Handle | None) -> Iterator[None]:
         """While this lasts, the shared model takes the place of foreign weights. What this node had
-        learned since its last publication goes with them."""
+        learned since its last publication goes with them. Else the node's writes are accepted."""
         name = self.foreign
         if name is None or handle is None:
-            yield
+            try:
+                yield  # the node may write
+            finally:
+                self.accept()
             return
         self.warn()
         self._found = name
