@@ -428,8 +428,8 @@ enum error host_prepare(struct host *host, struct problem *problem)
     if (error == OK)
         error = start_web(host, problem);
     if (error == OK)
-        error = saved_config_write(config, problem);
-    return error == OK ? resume(host, problem) : error;
+        error = resume(host, problem);
+    return error == OK ? saved_config_write(config, problem) : error;
 }
 
 void host_begin(struct host *host, size_t link_bytes)
