@@ -135,8 +135,8 @@ HEARSAY_API int hearsay_step(struct hearsay *node, uint64_t samples, double loss
  * shown the same: nodes that step no more then have equal bases. */
 HEARSAY_API int hearsay_settle(struct hearsay *node, double timeout_s);
 
-/* Sets the tensors to the shared model. What was not published is dropped: what was learned since
- * the last publication, and whatever else was written to the tensors. */
+/* Sets the tensors to the shared model. This drops all unpublished progress, and any other write to
+ * the tensors since the last call. Nothing is published before. */
 HEARSAY_API int hearsay_revert(struct hearsay *node);
 
 /* Writes the shared model into tensors with the names and shapes of open, of any type, on the CPU.

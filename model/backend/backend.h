@@ -364,9 +364,9 @@ struct loss_operations {
      * memory holds with their gradients. */
     size_t (*logits_budget)(struct backend *);
 
-    /* The error of y[rows, width] against want[rows, width], of a row the mean of the squares of
-     * its differences, added to the score, in which each row is a label. Writes dy, the slope of
-     * the mean of `of` rows, 2 (y - want) / (of · width), unless it is NULL; it may be y. */
+    /* Adds the mean squared error of each row of y[rows, width] against want[rows, width] to the
+     * score, in which each row is a label. Writes dy, the gradient of the mean over `of` rows,
+     * 2 (y - want) / (of · width), unless it is NULL; it may be y. */
     void (*squared_error)(struct backend *, int rows, int width, int of, const float *y,
                           const float *want, float *dy, struct score *score);
 };

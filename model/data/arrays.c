@@ -295,9 +295,9 @@ static enum error look_at_labels(void *context, const struct array_block *block,
         look->is_regression = !is_whole(numbers[i]) || numbers[i] < 0 || numbers[i] >= LOOKS_MAX;
         if (look->is_regression)
             break;
-        const int class = (int)numbers[i];
-        look->of[class]++;
-        look->classes = class >= look->classes ? class + 1 : look->classes;
+        const int label = (int)numbers[i];
+        look->of[label]++;
+        look->classes = label >= look->classes ? label + 1 : look->classes;
     }
     return OK;
 }
@@ -317,8 +317,8 @@ static enum error find_task(const struct array_run *y, enum dataset_task task,
     if (*found == LOOK_LABELS || task == DATASET_NUMBERS || look.is_regression)
         return OK;
     const enum error error = array_run_read(y, 0, y->count, look_at_labels, &look, problem);
-    for (int class = 0; class < look.classes; class ++)
-        look.is_regression |= look.of[class] < LOOKS_EACH;
+    for (int label = 0; label < look.classes; label++)
+        look.is_regression |= look.of[label] < LOOKS_EACH;
     if (!look.is_regression && look.classes > 1)
         *found = like->stored_bytes == sizeof(double) ? LOOK_FLOAT_LABELS : LOOK_WHOLE_NUMBERS;
     return error;

@@ -42,14 +42,14 @@ enum dataset_source {
     DATASET_TOKENS,
 };
 
-/* What npy's y holds. */
+/* The content of npy's y, as configured. */
 enum dataset_task {
     DATASET_TASK_AUTO, /* classes, if it holds integers or looks like classes (arrays.h) */
     DATASET_CLASSES,   /* labels of classes */
     DATASET_NUMBERS    /* numbers to be predicted */
 };
 
-/* What y was taken for. */
+/* The content of y, as it was read. */
 enum dataset_look {
     LOOK_LABELS,       /* labels: integers, or as the task says */
     LOOK_FLOAT_LABELS, /* labels, since these float64 look like classes */

@@ -53,7 +53,7 @@ const char *model_preset_name(int i); /* NULL behind the last */
 int model_line_tokens(const char *line);
 
 /* Parses and checks the line. batch_max bounds every later call. The last layer must give at least
- * `classes` numbers, which are logits, or exactly so many predicted numbers. A wrong line:
+ * `classes` numbers, and with model_use.exact no more. A wrong line:
  * MALFORMED and a sentence that names the layer and what would be right. Without a backend (NULL)
  * the model takes no memory for a batch, and can be looked at, not computed with. */
 enum error model_new(struct model **model, struct arena *arena, struct backend *backend,

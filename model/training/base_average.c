@@ -30,10 +30,16 @@ static void add_part(float *mean, const float *base, size_t count, float weight)
         mean[c] += weight * (base[c] - mean[c]);
 }
 
+static bool is_due(const struct base_average *average, uint64_t samples)
+{
+    return samples > average->samples &&
+           samples - average->samples >= average->samples / SAMPLES_PART;
+}
+
 void base_average_add(struct base_average *average, const struct replica *replica, uint64_t samples)
 {
     const size_t parameters = replica->parameters;
-    if (!average->mean || samples < average->due || samples == average->samples)
+    if (!average->mean || !is_due(average, samples))
         return;
     const float weight = weight_of(average->samples, samples);
     for (size_t first = 0; first < parameters; first += PART) {
@@ -42,12 +48,11 @@ void base_average_add(struct base_average *average, const struct replica *replic
         add_part(average->mean + first, average->part, count, weight);
     }
     average->samples = samples;
-    average->due = samples + samples / SAMPLES_PART;
 }
 
 void base_average_clear(struct base_average *average)
 {
-    average->samples = average->due = 0;
+    average->samples = 0;
 }
 
 void base_average_set(struct base_average *average, const float *mean, size_t parameters,
@@ -56,5 +61,4 @@ void base_average_set(struct base_average *average, const float *mean, size_t pa
     CHECK(average->mean);
     memcpy(average->mean, mean, parameters * sizeof *mean);
     average->samples = samples;
-    average->due = samples + samples / SAMPLES_PART;
 }

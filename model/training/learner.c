@@ -363,7 +363,7 @@ uint32_t learner_tests(const struct learner *learner)
     return learner->evaluator ? evaluator_samples(learner->evaluator) : 0;
 }
 
-/* Of the weights that are set. */
+/* Evaluates the weights that the evaluator holds. */
 static struct evaluation score(struct learner *learner, bool all)
 {
     return evaluator_score(learner->evaluator, all ? 0 : learner->options.test_from,

@@ -66,7 +66,7 @@ void learner_count(struct learner *learner, uint64_t samples);
 /* A step in two halves: the gradient of the next step into host[P], and the optimizer's step along
  * host[P], together bit for bit a whole step (tests/unit/model/test_learner.c). Between the two
  * only functions that read may be called. learner_descend_plainly ignores the optimizer and its
- * moments: weights −= scheduled rate · host[P]. */
+ * moments: weights −= scheduled rate · host[P]; the statistics of norms follow as in a step. */
 void learner_gradient(struct learner *learner, float *host);
 uint32_t learner_descend(struct learner *learner, const float *host);
 uint32_t learner_descend_plainly(struct learner *learner, const float *host);
@@ -82,8 +82,9 @@ void learner_scale_rate(struct learner *learner, double factor);
 void learner_set_batch(struct learner *learner, uint32_t batch);
 uint32_t learner_batch(const struct learner *learner);
 
-/* Raises the samples that the swarm has learned, which learning-rate schedules count. Publications
- * set the number as well, and own steps add to it (tests/world/test_rate_schedule.c). */
+/* Raises the samples that the swarm has learned, which learning-rate schedules count. The number
+ * never falls; publications set it as well, and own steps add to it
+ * (tests/world/test_rate_schedule.c). */
 void learner_follow(struct learner *learner, uint64_t swarm_samples);
 uint64_t learner_swarm_samples(const struct learner *learner);
 

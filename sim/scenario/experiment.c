@@ -160,7 +160,8 @@ struct learner *experiment_learner(struct experiment *experiment, uint32_t i, st
         CHECK(shards_take(&experiment->shards, &experiment->train, i, &shard, &problem) == OK);
     flip_labels(experiment, i, &shard);
     struct learner_options options = setup_learner_options(config, &experiment->made, i, 0);
-    options.averages &= i == 0 && experiment->scenario->strategy == STRATEGY_GOSSIP;
+    if (i > 0 || experiment->scenario->strategy != STRATEGY_GOSSIP)
+        options.averages = false; /* the first node's is reported */
     struct learner *learner = learner_new(arena, experiment->backend, experiment->made.model,
                                           trains ? &shard : NULL, NULL, &options);
     dataset_free(&shard);

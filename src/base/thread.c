@@ -7,7 +7,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 
-/* What a new thread is to do. */
+/* The function of a new thread, and its argument. */
 struct errand {
     void *(*run)(void *argument);
     void *argument;

@@ -59,6 +59,7 @@ static const char usage[] =
 struct options {
     const char *state;    /* a folder or a file */
     const char *file;     /* of --config; NULL: not given */
+    bool has_folders;     /* the data are those of the folder's own configuration */
     bool names_data;      /* an option or key for the data was given */
     struct config config; /* [data] and [model] */
     bool names_model;     /* --model or --layers was given: metadata is not looked at */
@@ -205,6 +206,7 @@ static enum error read_config(struct options *options, struct problem *problem)
     const bool is_there = saved_config_path(path, options->state) && access(path, R_OK) == 0;
     if (!options->file && (options->names_data || !is_there))
         return OK;
+    options->has_folders = !options->file;
     return config_options_read(&options->config, &of_file, problem);
 }
 
@@ -515,7 +517,11 @@ int eval_run(int argc, char **argv)
     if (error == OK)
         error = evaluate(path, &options, &result, &problem);
     if (error != OK) {
-        (void)fprintf(stderr, "hearsay: %s\n", problem.text);
+        (void)fprintf(stderr, "hearsay: %s%s\n", problem.text,
+                      options.has_folders ? "; the data are those of started.conf in the state "
+                                            "folder, as seen from where the node was started: go "
+                                            "there, or name others (--data-source, --x, --text)"
+                                          : "");
         return 1;
     }
     if (options.json)

@@ -334,7 +334,7 @@ enum error setup_keys(struct setup *setup, const struct config *config, struct a
     return error == OK ? swarm_key_load(own->swarm_key, config->node.swarm_key, problem) : error;
 }
 
-/* What was found in the data without having been said. */
+/* Writes a sentence for each property of the data that the node found and nobody configured. */
 static void describe_data(struct setup *setup, const struct dataset *train)
 {
     char *text = setup->data_notes;

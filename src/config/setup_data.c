@@ -52,8 +52,8 @@ static enum error match_sets(const char *named, struct dataset *train, struct da
     return OK;
 }
 
-/* What the configuration says of the whole swarm's data takes the place of what is derived from the
- * files here, which may be one site's. */
+/* Configured values, which hold for the whole swarm, replace those of the files here, which may be
+ * one site's. */
 static enum error set_task(const struct config_data *data, struct dataset *train,
                            struct dataset *test, struct problem *problem)
 {

@@ -313,7 +313,7 @@ void event_log_evaluated(struct event_log *report, uint64_t now_ns,
     line_end(report, line);
 }
 
-/* What the last evaluation had, on the same samples. */
+/* Adds the score of the last evaluation, which is on the same samples. */
 static void say_last(const struct final *final)
 {
     if (final->last.samples == 0)

@@ -213,6 +213,9 @@ expect 0 '^accuracy  (100|9[0-9])\.[0-9]* % \([0-9]* of 300 test samples\)$' \
 expect 0 'of 30 test samples' "${eval[@]}" "${arrays[@]}"
 expect 0 'of 30 test samples' "${eval[@]}" # the node's own data
 expect 0 'of 30 test samples' "$hearsay" eval --config "$dir/two/started.conf" --state "$dir/two/base.safetensors"
+mv "$dir/x.npy" "$dir/away.npy"
+expect 1 'x.npy: cannot be opened.*the data are those of started.conf' "${eval[@]}"
+mv "$dir/away.npy" "$dir/x.npy"
 expect 2 'none.conf: cannot be opened' "${eval[@]}" --config none.conf
 expect 1 'the model predicts 4 classes of 1x1x4 samples, the test set has 1 numbers' \
     "${eval[@]}" --x "$dir/x.npy" --y "$dir/wanted.npy"

@@ -59,7 +59,7 @@ class Writes(unittest.TestCase):
 
     def foreign(self):
         """What was said of foreign writes."""
-        return [line for line in self.said.lines if 'written to by something else' in line]
+        return [line for line in self.said.lines if 'changed by something else' in line]
 
     def weights(self):
         return copy.deepcopy(self.model.state_dict())

@@ -174,7 +174,7 @@ static uint32_t noted(enum note_kind kind)
     return world.nodes[0].notes[kind] + world.nodes[1].notes[kind];
 }
 
-/* Until both have this many neighbours. */
+/* Runs until both nodes have this many neighbours. */
 static void until_neighbours(uint32_t count)
 {
     for (int i = 0; neighbours(0) != count || neighbours(1) != count; i++) {
@@ -183,7 +183,7 @@ static void until_neighbours(uint32_t count)
     }
 }
 
-/* The conversation stands for so long, and then nothing arrives any more, until it is given up. */
+/* Cuts the conversation silently after span_ns, and runs until the nodes give it up. */
 static void fall_silent_after(uint64_t span_ns)
 {
     until_neighbours(1);

@@ -195,14 +195,14 @@ static double equal_part(const struct node *node, double room)
     return is_known && live > 1 ? SEEN * room / (live - 1) : 0;
 }
 
-/* May the estimate grow: was it tried, and do we miss nothing for long? What we miss ourselves is
- * the first sign that all together publish more than lines carry. */
+/* The estimate may grow if it was tried and no rumor has been missing here for long. Missing rumors
+ * are the first sign that all nodes together publish more than lines carry. */
 static bool may_grow(const struct node *node, uint64_t lag_ns)
 {
     return node->rate->budget.is_tried && (double)lag_ns * 1e-9 <= LAG_GROWING * lag_most_s(node);
 }
 
-/* By which factor the estimate grows in a review. */
+/* Returns the factor by which the estimate grows in a review, and starts the next trial. */
 static double let_grow(const struct node *node, uint64_t lag_ns)
 {
     struct budget *budget = &node->rate->budget;
@@ -215,7 +215,7 @@ static double let_grow(const struct node *node, uint64_t lag_ns)
     return pow(GROWTH, fmin(span_s, 1));
 }
 
-/* What may be published follows from the estimate, unless it is configured. */
+/* Sets the budget: the configured one, or the estimate with its backoff. */
 static void set_budget(struct node *node)
 {
     struct budget *budget = &node->rate->budget;

@@ -100,7 +100,7 @@ size_t link_allows(struct link *link, uint64_t now_ns, size_t waiting, double ra
 uint64_t link_wake_ns(const struct link *link, uint64_t now_ns, size_t waiting, double rate_max);
 /* Is there room for more under way? Not for one that acknowledges nothing. */
 bool link_is_open(struct link *link, uint64_t now_ns, double rate_max);
-/* True if at most so many bytes are not acknowledged yet, and no backlog was ever seen. */
+/* True if at most unacknowledged_max bytes are under way, and no backlog was ever seen. */
 bool link_is_idle(const struct link *link, uint64_t unacknowledged_max);
 void link_on_sent(struct link *link, uint64_t now_ns, size_t bytes);
 

@@ -68,8 +68,9 @@ double budget_slowest(const struct node *node); /* of the slowest link in good s
 
 /* Publish schedule. */
 
-/* The learner made steps. True once after each publication: so many steps were made since that the
- * lines are to be probed and the schedule renewed at once, and not within a second. */
+/* Counts the learner's steps. Returns true once after each publication, when OUTER_STEP_MANY steps
+ * have nearly passed: then the lines are probed and the schedule is renewed at once, and not within
+ * a second. */
 bool publish_schedule_on_step(struct node *node, uint32_t steps, uint64_t samples);
 /* Once a second: measure how fast this node learns; and choose interval, gain and momentum anew. */
 void publish_schedule_measure(struct node *node);

@@ -64,9 +64,9 @@ class Writes:
             return
         self._has_warned = True
         log.warning(
-            "%s was written to by something else than the optimizer's step: the swarm learns it with "
-            "the next step, as if it were progress; and it leaves it out when the node settles, saves "
-            "or is closed before, unless the script calls adopt()",
+            "%s was changed by something else than the optimizer's step: the shared model takes that in "
+            "with the next step; it leaves it out if the node settles, saves or is closed before, "
+            "unless the script calls adopt()",
             name,
         )
 

@@ -19,8 +19,9 @@ struct caller {
     bool may_close;
 };
 
-static const enum call CROWDED[] = {CALL_JOIN, CALL_STEP,   CALL_STEP, CALL_SETTLE,     CALL_BASE,
-                                    CALL_SAVE, CALL_STATUS, CALL_INFO, CALL_ERROR_TEXT, CALL_EXTRA};
+static const enum call CROWDED[] = {CALL_JOIN,   CALL_STEP,       CALL_STEP, CALL_SETTLE,
+                                    CALL_REVERT, CALL_BASE,       CALL_SAVE, CALL_STATUS,
+                                    CALL_INFO,   CALL_ERROR_TEXT, CALL_EXTRA};
 
 static void *make_calls(void *argument)
 {
@@ -102,7 +103,7 @@ static bool is_forked(struct hearsay *node)
     size_t bytes = sizeof text;
     return hearsay_join(node, -1) == HEARSAY_FORKED &&
            hearsay_step(node, 1, 0, NULL) == HEARSAY_FORKED &&
-           hearsay_settle(node, -1) == HEARSAY_FORKED &&
+           hearsay_settle(node, -1) == HEARSAY_FORKED && hearsay_revert(node) == HEARSAY_FORKED &&
            hearsay_base(node, NULL, 0) == HEARSAY_FORKED &&
            hearsay_save(node, text, 1) == HEARSAY_FORKED &&
            hearsay_extra(node, text, &bytes) == HEARSAY_FORKED &&

@@ -120,6 +120,12 @@ static void call_settle(struct player *player, struct slot *slot)
                 slot_allowed_joined(player, slot, inner));
 }
 
+static void call_revert(struct player *player, struct slot *slot)
+{
+    slot_expect(player, slot, CALL_REVERT, hearsay_revert(slot->node),
+                slot_allowed_joined(player, slot, ALLOW(HEARSAY_OK)));
+}
+
 static void call_base(struct player *player, struct slot *slot)
 {
     struct given given;
@@ -356,7 +362,7 @@ static void call_abi(struct player *player, struct slot *slot)
 static void check_given(struct slot *slot, enum call call, uint32_t stores)
 {
     const bool may_store = call == CALL_JOIN || call == CALL_STEP || call == CALL_SETTLE ||
-                           call == CALL_SAVE || call == CALL_BASE;
+                           call == CALL_SAVE || call == CALL_BASE || call == CALL_REVERT;
     if (stores > (may_store ? 1 : 0))
         slot_complain("copies were written back %u times in one call", (unsigned)stores);
     if (slot->joined == JOINED_YES && !slot->diverges && !slot->place->has_diverged &&
@@ -367,18 +373,13 @@ static void check_given(struct slot *slot, enum call call, uint32_t stores)
 
 void node_call(struct player *player, struct slot *slot, enum call call)
 {
-    static void (*const calls[CALL_COUNT])(struct player *,
-                                           struct slot *) = {[CALL_ABI] = call_abi,
-                                                             [CALL_JOIN] = call_join,
-                                                             [CALL_STEP] = call_step,
-                                                             [CALL_SETTLE] = call_settle,
-                                                             [CALL_BASE] = call_base,
-                                                             [CALL_SAVE] = call_save,
-                                                             [CALL_EXTRA] = call_extra,
-                                                             [CALL_INFO] = call_info,
-                                                             [CALL_STATUS] = call_status,
-                                                             [CALL_CLOSE] = call_close,
-                                                             [CALL_ERROR_TEXT] = call_error_text};
+    static void (*const calls[CALL_COUNT])(struct player *, struct slot *) = {
+        [CALL_ABI] = call_abi,       [CALL_JOIN] = call_join,
+        [CALL_STEP] = call_step,     [CALL_SETTLE] = call_settle,
+        [CALL_REVERT] = call_revert, [CALL_BASE] = call_base,
+        [CALL_SAVE] = call_save,     [CALL_EXTRA] = call_extra,
+        [CALL_INFO] = call_info,     [CALL_STATUS] = call_status,
+        [CALL_CLOSE] = call_close,   [CALL_ERROR_TEXT] = call_error_text};
     CHECK(call < CALL_COUNT && calls[call]);
     const uint32_t stores = slot->given.stores;
     calls[call](player, slot);

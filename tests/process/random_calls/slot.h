@@ -56,6 +56,7 @@ enum call {
     CALL_JOIN,
     CALL_STEP,
     CALL_SETTLE,
+    CALL_REVERT,
     CALL_BASE,
     CALL_SAVE,
     CALL_EXTRA,
