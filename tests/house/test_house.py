@@ -13,6 +13,7 @@ sys.dont_write_bytecode = True
 
 import house  # noqa: E402
 import house_calls  # noqa: E402
+import subjects  # noqa: E402
 
 GOOD = {
     'include/base/error.h': ('HEARSAY_BASE_ERROR_H', '#define CHECK(x) ((void)(x))\n'),
@@ -231,6 +232,36 @@ class CallsTest(TreeTest):
         self.compile('src/node/rate/gone.c', 'extern int door;\nint *at = &door;\n')
         (self.root / 'src/node/rate/gone.c').unlink()
         self.assertEqual(self.calls_broken(), [])
+
+
+class SubjectsTest(unittest.TestCase):
+    def test_accepts_an_area_and_a_change(self):
+        for subject in ('rate: publish every four steps', 'daemon, doctor: name the socket',
+                        'src/node: ' + 62 * 'x'):
+            self.assertIsNone(subjects.why_not(subject), subject)
+
+    def test_refuses_other_subjects(self):
+        for subject, why in (('rate: ' + 67 * 'x', 'has 73 characters'),
+                             ('Publish every four steps', 'is not of the form'),
+                             ('rate:publish', 'is not of the form'),
+                             ('rate: ', 'is not of the form'),
+                             ('rate: What is published', 'begins with a relative clause'),
+                             ('rate: publish.', 'ends with a full stop')):
+            self.assertTrue((subjects.why_not(subject) or '').startswith(why), subject)
+
+    def test_reads_the_first_line_that_is_no_comment(self):
+        self.assertEqual(subjects.subject_of('\n# note\nrate: a change\n\nbody\n'), 'rate: a change')
+
+    def test_the_hook_refuses_a_message(self):
+        with tempfile.NamedTemporaryFile('w', suffix='.txt') as file:
+            for text, code in (('rate: a change\n', 0), ('a change\n', 1), ('fixup! a change\n', 0)):
+                file.seek(0)
+                file.truncate()
+                file.write(text)
+                file.flush()
+                ran = subprocess.run([sys.executable, HERE / 'subjects.py', file.name],
+                                     stdout=subprocess.DEVNULL)
+                self.assertEqual(ran.returncode, code, text)
 
 
 if __name__ == '__main__':
