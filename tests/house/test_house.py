@@ -13,6 +13,7 @@ sys.dont_write_bytecode = True
 
 import house  # noqa: E402
 import house_calls  # noqa: E402
+import prose  # noqa: E402
 import subjects  # noqa: E402
 
 GOOD = {
@@ -262,6 +263,82 @@ class SubjectsTest(unittest.TestCase):
                 ran = subprocess.run([sys.executable, HERE / 'subjects.py', file.name],
                                      stdout=subprocess.DEVNULL)
                 self.assertEqual(ran.returncode, code, text)
+
+
+class ProseTest(TreeTest):
+    def kinds(self, path, text):
+        return [(line, what) for kind, line, what, _ in prose.findings(path, text) if kind]
+
+    def test_plain_comments_have_no_finding(self):
+        self.assertEqual(self.kinds('src/a.c', '/* Returns the median rate, or 0. */\n'
+                                    '/* Sends as many rumors as the peer has. */\n'
+                                    'char *s = "// Who asks is answered";\n'), [])
+
+    def test_riddles_in_comments(self):
+        text = ('int a; /* Who asks is answered. */\n'
+                '// so many of them\n'
+                '/* Returns a mean.\n * What follows is anew. */\n')
+        self.assertEqual(self.kinds('src/a.c', text), [
+            (1, 'relative clause as subject'), (2, 'pronoun without its noun'),
+            (3, 'relative clause as subject'), (3, 'archaic adverb')])
+
+    def test_riddles_in_scripts_and_docstrings(self):
+        self.assertEqual(self.kinds('tests/a.sh', '#!/bin/bash\n# Starts it\n# anew, at once\n'),
+                         [(2, 'archaic adverb')])
+        self.assertEqual(self.kinds('tests/a.py', '"""Runs.\n\nWho asks waits."""\n'),
+                         [(1, 'relative clause as subject')])
+
+    def test_riddles_in_pages_but_not_in_code_or_marks(self):
+        text = ('The node waits. Who asks\nis answered.\n\n```\nWho asks waits\n```\n\n'
+                '| a | Of the node |\n<!-- Who marks this -->\n')
+        self.assertEqual(self.kinds('a.md', text), [(1, 'relative clause as subject'), (8, 'fragment')])
+
+    def test_retired_words_and_names_of_code(self):
+        self.assertEqual(self.kinds('src/a.c', '/* Adds the slopes; `slopes` is a name. */\n'),
+                         [(1, 'gradient')])
+
+    def test_names_of_tests(self):
+        self.assertEqual(self.kinds('tests/unit/test_a.c', 'static void who_asks_waits(void **state)\n'
+                                    'static void a_peer_waits(void **state)\n'),
+                         [(1, 'begins with a pronoun')])
+
+    def limits(self, sentences):
+        kinds = {kind: 0 for kind in prose.KINDS}
+        prose.write_limits(self.root, {'patterns': prose.patterns_id(), 'rooms': {
+            'net': {**kinds, 'sentences': sentences}}})
+
+    def test_a_room_over_its_limit_fails_and_one_at_its_limit_passes(self):
+        (self.root / 'tests/house').mkdir(parents=True)
+        self.write('net/wire/frame.c', '/* Who asks is answered. */\n')
+        self.limits(1)
+        self.assertEqual(prose.check(self.root)[0], [])
+        self.limits(0)
+        self.assertIn('net: 1 sentences to rewrite, over its limit of 0', prose.check(self.root)[0][0])
+
+    def test_a_new_room_may_have_no_finding(self):
+        (self.root / 'tests/house').mkdir(parents=True)
+        self.limits(0)
+        self.write('src/fresh/a.c', '/* Who asks is answered. */\n')
+        self.assertIn('src/fresh: 1 sentences', prose.check(self.root)[0][0])
+
+    def test_limits_are_only_lowered(self):
+        rooms = {'net': {'of': 9, 'sentences': 4, 'words': 0, 'test names': 0}}
+        old = {'patterns': prose.patterns_id(),
+               'rooms': {'net': {'sentences': 3, 'words': 2, 'test names': 0}}}
+        self.assertEqual(prose.lowered(rooms, old)['rooms']['net'],
+                         {'sentences': 3, 'words': 0, 'test names': 0})
+
+    def test_a_limit_that_rose_in_the_history_fails(self):
+        def git(*words):
+            subprocess.run(('git', '-C', self.root, '-c', 'user.name=t', '-c', 'user.email=t@t', *words),
+                           check=True, capture_output=True)
+        (self.root / 'tests/house').mkdir(parents=True)
+        git('init', '-q')
+        for sentences in (1, 2):
+            self.limits(sentences)
+            git('add', '-A')
+            git('commit', '-qm', 'net: change')
+        self.assertIn('the limit of net for sentences rose from 1 to 2', prose.check(self.root)[0][0])
 
 
 if __name__ == '__main__':
