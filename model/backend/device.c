@@ -54,6 +54,11 @@ bool device_is_word(const char *word)
     return count <= TEAM_MAX;
 }
 
+bool device_is_gpu(const char *word)
+{
+    return after(word, CUDA_PREFIX) != NULL;
+}
+
 int device_count(const char *word)
 {
     const char *list = after(word, CUDA_PREFIX);

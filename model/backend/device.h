@@ -40,6 +40,9 @@ _Static_assert(TEAM_MAX == 16, "as the words say");
 /* Whether the word has one of these forms. */
 bool device_is_word(const char *word);
 
+/* Whether the word names GPUs. */
+bool device_is_gpu(const char *word);
+
 /* How many devices the word means; of cuda:all, what there is, and 1 where that is nothing. */
 int device_count(const char *word);
 

@@ -88,18 +88,31 @@ static uint32_t batch_of(const struct experiment *experiment)
     return experiment->scenario->strategy == STRATEGY_IDEAL ? sum : most;
 }
 
+/* Opens the one device of all learners: a GPU only where it is named, so that a scenario is the
+ * same run on any machine. */
+static enum error open_device(struct experiment *experiment, struct problem *problem)
+{
+    const struct config_train *train = &experiment->scenario->config.train;
+    const char *word = device_is_gpu(train->device) ? train->device : "cpu";
+    char text[DEVICE_TEXT_MAX];
+    struct problem why;
+    const enum error error =
+        device_open(word, 1, train->precision, &experiment->backend, text, &why);
+    return error == OK ? OK : problem_set(problem, error, "[train] device: %.480s", why.text);
+}
+
 /* The arenas exist before anything that can fail, so that experiment_close may always be called. */
 enum error experiment_open(struct experiment *experiment, const struct scenario *scenario,
                            struct problem *problem)
 {
-    *experiment = (struct experiment){
-        .scenario = scenario, .backend = backend_cpu(1), .begin_cpu_s = sim_learner_cpu_s()};
+    *experiment = (struct experiment){.scenario = scenario, .begin_cpu_s = sim_learner_cpu_s()};
     arena_init(&experiment->arena, ARENA_BYTES);
     guard_init(&experiment->guard, 0);
-    if (scenario->made_up)
-        return OK;
+    enum error error = open_device(experiment, problem);
+    if (error != OK || scenario->made_up)
+        return error;
     struct dataset test = {0};
-    enum error error = setup_data(&scenario->config, &experiment->train, &test, problem);
+    error = setup_data(&scenario->config, &experiment->train, &test, problem);
     if (error == OK)
         error = cut(experiment, problem);
     if (error == OK) {
@@ -125,7 +138,8 @@ void experiment_close(struct experiment *experiment)
         model_free(experiment->made.model);
     shards_free(&experiment->shards);
     dataset_free(&experiment->train);
-    experiment->backend->close(experiment->backend);
+    if (experiment->backend)
+        experiment->backend->close(experiment->backend);
     arena_release(&experiment->arena);
 }
 

@@ -39,6 +39,17 @@ static enum error check_strategy(const struct scenario *scenario, struct problem
     return OK;
 }
 
+/* Updates that are made up are drawn by the CPU. */
+static enum error check_device(const struct scenario *scenario, struct problem *problem)
+{
+    if (scenario->made_up && device_is_gpu(scenario->config.train.device))
+        return problem_set(problem, MALFORMED,
+                           "[train] device = %.60s needs updates = learned; made up updates are "
+                           "drawn by the CPU",
+                           scenario->config.train.device);
+    return OK;
+}
+
 /* A part of the model is on its way only until the next one goes. */
 static enum error check_rounds(const struct scenario *scenario, struct problem *problem)
 {
@@ -130,6 +141,8 @@ static enum error check_configs(const struct scenario *scenario, struct problem 
 enum error scenario_check(const struct scenario *scenario, struct problem *problem)
 {
     enum error error = check_strategy(scenario, problem);
+    if (error == OK)
+        error = check_device(scenario, problem);
     if (error == OK)
         error = check_rounds(scenario, problem);
     if (error == OK)

@@ -93,6 +93,12 @@ static char *room_for_set(struct group *group, const struct config_parts *parts)
     return group->sets < SCENARIO_SETS_MAX ? group->set[group->sets++] : NULL;
 }
 
+static bool is_of_device(const struct config_parts *parts)
+{
+    return strcmp(parts->section, "train") == 0 &&
+           (strcmp(parts->name, "device") == 0 || strcmp(parts->name, "precision") == 0);
+}
+
 /* set exchange.bytes_per_s=5000 */
 static enum error read_set(struct group *group, struct clause *clause, struct problem *problem)
 {
@@ -111,6 +117,10 @@ static enum error read_set(struct group *group, struct clause *clause, struct pr
     if (strcmp(parts.section, "model") == 0 || strcmp(parts.section, "data") == 0)
         return clause_fail(clause, problem, "[%s] is the same for all nodes; give it a section",
                            parts.section);
+    if (is_of_device(&parts))
+        return clause_fail(clause, problem,
+                           "all nodes share one device; write %s in the section [train]",
+                           parts.name);
     char text[sizeof group->set[0]];
     int length = snprintf(text, sizeof text, "%s.%s=%s", parts.section, parts.name, parts.value);
     if (length >= (int)sizeof text)

@@ -153,12 +153,20 @@ void scenario_keys_apply(const struct scenario_keys *keys, struct scenario *scen
     scenario->quarantines = keys->quarantine;
 }
 
+/* All learners share one device: the CPU, or a GPU that is named. */
+static bool is_one_device(const char *value)
+{
+    return device_is_word(value) && strcmp(value, "auto") != 0 && strcmp(value, "cuda:all") != 0 &&
+           strchr(value, ',') == NULL;
+}
+
 /* Keys that the simulator sets itself; name NULL: the whole section. The first match counts. */
 static const struct {
     const char *section;
     const char *name;
     const char *value; /* the only value allowed; NULL: none */
     const char *how;
+    bool (*is_allowed)(const char *value); /* further values that are allowed; NULL: none */
 } given[] = {
     {"node", "grace_s", NULL, NULL},
     {"node", "save_s", NULL, NULL},
@@ -168,7 +176,8 @@ static const struct {
     {"data", "shard", NULL, "cuts the shards; for unequal ones: data 2 in a nodes line"},
     {"train", "enabled", NULL,
      "goes by the speed in a nodes line; without one a group only passes on"},
-    {"train", "device", "cpu", "computes on the CPU"},
+    {"train", "device", NULL,
+     "computes all nodes on one device: cpu (default), cuda:N or cuda:GPU-…", is_one_device},
     {"train", "threads", "1", "plays in one thread"},
     {"train", "evaluate_s", "60", "measures by [scenario] evaluate_s"},
     {"train", "evaluate_part", "auto", "measures by [scenario] evaluate_samples"},
@@ -182,7 +191,8 @@ enum error scenario_keys_allowed(const char *section, const char *name, const ch
                     (!given[i].name || strcmp(given[i].name, name) == 0);
         if (!fits)
             continue;
-        if (!given[i].how || (given[i].value && strcmp(given[i].value, value) == 0))
+        if (!given[i].how || (given[i].value && strcmp(given[i].value, value) == 0) ||
+            (given[i].is_allowed && given[i].is_allowed(value)))
             return OK;
         if (!config_key_find(section, name))
             return config_key_unknown(section, name, problem);

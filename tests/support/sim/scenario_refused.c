@@ -218,6 +218,8 @@ const struct refused refused[] = {
     {SCENARIO_BASE "[limits]\npeers = 4\nmembers = 4\n",
      "[limits] members = 4 is fewer than the 5 nodes; set it to 5 or more"},
     {SCENARIO_BASE "[model]\nname = alexnet\n", "no such model"},
+    {SCENARIO_BASE "updates = made up\n[train]\ndevice = cuda:0\n",
+     "[train] device = cuda:0 needs updates = learned"},
     {"nodes = 1 a\n", ":1: a key before the first [section]"},
     {SCENARIO_BASE "what\n", ":4: neither a [section] nor key = value"},
 };

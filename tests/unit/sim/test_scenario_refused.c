@@ -73,6 +73,12 @@ static void a_faulty_assignment_is_named(void **state)
     assert_set_refused("scenario.nodes=1 a", "lines stand in the file");
     assert_set_refused("train.batch=0", "[train] batch = 0: too small");
     assert_set_refused("node.listen=none", "[node] listen is given by the simulator");
+    assert_set_refused("train.device=auto",
+                       "computes all nodes on one device: cpu (default), cuda:N");
+    assert_set_refused("train.device=cuda:0,1", "computes all nodes on one device");
+    assert_set_refused("train.device=cuda:all", "computes all nodes on one device");
+    assert_set_refused("desk.set=train.device=cuda:0", "all nodes share one device; write device");
+    assert_set_refused("desk.set=train.precision=tf32", "write precision in the section [train]");
     assert_set_refused("batch=1", "is not of the form section.key=value");
     assert_set_refused("desk.from=121 s", ":2: nodes: the start of desk at 121 s comes after");
     assert_set_refused("scenario.seconds=0.01", "allowed: 0.1 to 864000 s");
