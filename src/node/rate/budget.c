@@ -1,23 +1,21 @@
-/* How much a node may publish: what its links carry, as they are measured (link.h), and what the
- * others can take in.
+/* The publication budget: bytes per second that this node's links carry (link.h) and that the other
+ * members can receive.
  *
- *   room of a link = 0.7 of its rate, less what it carries beside our own rumors, and beside
- *                    blocks, which go when nothing else waits
- *   rate_estimate  = the least room of the links in good standing. What has not been tried may be
- *                    too much: beyond the part of it that all members may publish at once, the
- *                    estimate doubles each second at most, if what might be published was, and
- *                    if we miss nothing for long. A node that makes many steps between two
- *                    publications does not wait for that second: its estimate doubles as soon as
- *                    the last publication has arrived, as long as no link has seen a backlog
- *   backoff        falls by three tenths a second while rumors wait for a third of our neighbours,
- *                  or most members lag, for longer than a publication was saved up for; rises by
- *                  a tenth a second while not
+ *   headroom of a link = 0.7 of its rate, minus its other traffic. Blocks do not count as other
+ *                        traffic, because they give way to rumors
+ *   rate_estimate  = the least headroom of the links in good standing. An untried estimate may be
+ * too high. It may jump to the part that all members could publish at once. Above that it doubles
+ * at most once a second, if the last budget was used and no rumor has been missing here for long. A
+ * node that makes many steps between two publications does not wait for that second: its estimate
+ * doubles as soon as the last publication has arrived, while no link has seen a backlog backoff
+ * falls by three tenths a second while rumors queue at a third of the neighbours, or most members
+ * lag, for longer than a publication was saved up for. Otherwise it rises by a tenth a second
  *   budget         = rate_estimate * backoff
  *
- * A link with less than a quarter of the middle link's room is not in good standing: it is sent
- * what it can take, lacks the rest, and is brought up to date from logs and by blocks at its own
- * pace. So one slow member holds nobody back. For the same reason the lag that counts is that of
- * the middle member. Held by tests/world/test_budget.c.
+ * A link with less than a quarter of the median headroom is not in good standing. It gets what it
+ * can carry, and logs and blocks bring it up to date at its own pace. So a slow member holds back
+ * no other member. For the same reason the lag that counts is the median lag. Held by
+ * tests/world/test_budget.c.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -25,23 +23,25 @@
 
 #include "node/rate/rate_private.h"
 
-#define UTILISATION   0.7       /* of a link's rate: the rest absorbs what is not foreseen */
-#define ROOM_LEAST    0.1       /* of its rate: our own progress is never crowded out altogether */
-#define STANDING      0.25      /* of the middle link's room */
-#define CROWDED       (1.0 / 3) /* of the links: rumors wait for so many */
-#define LAG_S         2.0       /* a member that says more lags, unless publications take longer */
-#define LAG_GROWING   0.5       /* of that: no time to publish more than before */
-#define LEARNING_MAX  64        /* members looked at */
-#define MOST          0.5       /* of the members that train */
+#define UTILISATION   0.7       /* part of a link's rate; the rest absorbs bursts */
+#define ROOM_LEAST    0.1       /* part of a link's rate that own rumors always get */
+#define STANDING      0.25      /* part of the median headroom that a link in good standing has */
+#define CROWDED       (1.0 / 3) /* part of the links: more with queued rumors mean overload */
+#define LAG_S         2.0 /* seconds: a member that reports more lags, unless publications take longer */
+#define LAG_GROWING   0.5 /* part of that lag above which the estimate does not grow */
+#define LEARNING_MAX  64  /* members that budget_lagging reads at most */
+#define MOST          0.5 /* part of the training members */
 #define BACKOFF_LEAST 0.02
 #define BACKOFF_FALLS 0.7 /* per second */
 #define BACKOFF_RISES 1.1 /* per second */
 #define INGRESS_FADE  0.97
-#define GROWTH        2   /* per second, at most */
-#define SEEN          0.5 /* of a rate: it is found by doubling it */
-#define TRIED         0.5 /* of what might be published: enough to see whether it is carried */
-#define UNDER_WAY     (2 * ACK_BYTES) /* of all members together, where a probe goes on */
-#define CAP_USED      0.9             /* of uplink_max: the rest is for what is asked for */
+#define GROWTH        2 /* factor per second, at most */
+#define SEEN          0.5 /* part of a rate that is certain: doubling finds a rate within a factor of two \
+                           */
+#define TRIED 0.5         /* part of the budget that a publication must use to test it */
+#define UNDER_WAY                                                                                  \
+    (2 * ACK_BYTES)  /* unacknowledged bytes of all members together during a probe, at most */
+#define CAP_USED 0.9 /* part of uplink_max; the rest is for requests */
 
 static int compare(const void *a, const void *b)
 {
@@ -49,9 +49,9 @@ static int compare(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* What passed since the last look: to us, and to it beside our own rumors, of which `left` bytes
- * may still be waiting. Blocks do not count, since they give way; what of them is sealed and not
- * sent yet is little. */
+/* Counts the traffic of one neighbour since the last review: received, and sent beside own rumors.
+ * At most `left` bytes of own rumors may still be queued. Blocks do not count, because they give
+ * way. */
 static void count_traffic(const struct peer *peer, struct rate_neighbour *neighbour, double span_s,
                           double left)
 {
@@ -64,7 +64,7 @@ static void count_traffic(const struct peer *peer, struct rate_neighbour *neighb
     const uint64_t sent = all > blocks ? all - blocks : 0;
     const uint64_t own = sent < neighbour->own_bytes ? sent : neighbour->own_bytes;
     const double incoming = (double)(link->received - neighbour->received_seen);
-    const double kept = exp2(-span_s); /* greetings right before a review are no lasting traffic */
+    const double kept = exp2(-span_s); /* a handshake before a review is not lasting traffic */
     neighbour->other = kept * neighbour->other + (1 - kept) * (double)(sent - own) / span_s;
     neighbour->incoming = 0.5 * neighbour->incoming + 0.5 * incoming / span_s;
     neighbour->sent_seen = link->sent;
@@ -73,20 +73,20 @@ static void count_traffic(const struct peer *peer, struct rate_neighbour *neighb
     neighbour->own_bytes = (uint64_t)fmin((double)(neighbour->own_bytes - own), left);
 }
 
-/* Links that rumors take: how much room each has, what it carries, and whether rumors wait. */
+/* Links that carry rumors, one entry each. */
 struct rooms {
-    double room[NODE_PEERS_MAX];     /* bytes per second left for our own rumors */
-    double rate[NODE_PEERS_MAX];     /* bytes per second that it carries */
-    bool is_crowded[NODE_PEERS_MAX]; /* rumors wait for it */
-    uint32_t count;                  /* links */
+    double room[NODE_PEERS_MAX];     /* bytes per second left for own rumors */
+    double rate[NODE_PEERS_MAX];     /* bytes per second that the link carries */
+    bool is_crowded[NODE_PEERS_MAX]; /* rumors are queued */
+    uint32_t count;                  /* number of links */
 };
 
-/* What those in good standing come to. */
+/* Summary over the links in good standing. */
 struct standing {
-    double room;      /* the least */
-    double rate;      /* the least */
-    uint32_t links;   /* how many they are */
-    uint32_t crowded; /* links that rumors wait for */
+    double room;      /* least headroom, bytes per second */
+    double rate;      /* least rate, bytes per second */
+    uint32_t links;   /* number of links */
+    uint32_t crowded; /* number of links with queued rumors */
 };
 
 static struct standing standing_of(const struct rooms *rooms)
@@ -122,9 +122,8 @@ static void count_all_traffic(struct node *node, double span_s)
     budget->ingress = fmax(incoming, INGRESS_FADE * budget->ingress);
 }
 
-/* Bytes per second that may be published, as far as our links go; and whether rumors wait for many
- * of our neighbours: of lines that several links share, that is the first sign that they are full.
- */
+/* Returns the bytes per second that this node's links allow it to publish. Sets *is_crowded if
+ * rumors queue at many neighbours, which is the first sign that a shared line is full. */
 static double link_budget(struct node *node, const struct slots *eager,
                           const struct slots *together, bool *is_crowded)
 {
@@ -137,7 +136,7 @@ static double link_budget(struct node *node, const struct slots *eager,
         const double rate = line_rate(node, peer);
         uplink += rate;
         others += neighbour->other;
-        if (!slots_has(together, i)) /* though too much may wait for it just now */
+        if (!slots_has(together, i)) /* also while its queue is full for a moment */
             continue;
         rooms.is_crowded[rooms.count] = pacer_is_crowded(node, peer);
         rooms.rate[rooms.count] = rate;
@@ -155,7 +154,7 @@ static double link_budget(struct node *node, const struct slots *eager,
     return cap > 0 ? fmin(standing.room, left) : standing.room;
 }
 
-/* Who misses something for longer lags. */
+/* Returns the lag in seconds above which a member counts as lagging. */
 static double lag_most_s(const struct node *node)
 {
     return fmax(LAG_S, publish_span_s(node));
@@ -165,7 +164,7 @@ double budget_lagging(const struct node *node, bool with_us)
 {
     const struct members *members = membership_members(node);
     const double most_ms = 1000 * lag_most_s(node);
-    uint32_t lagging = 0, learning = 0; /* of a large swarm, some are enough to know */
+    uint32_t lagging = 0, learning = 0; /* a sample is enough in a large swarm */
     for (uint32_t i = with_us ? 0 : 1; i < members->count && learning < LEARNING_MAX; i++) {
         const struct member *member = &members->members[i];
         const bool learns = member->known_live && member->record.trains;
@@ -186,8 +185,8 @@ void budget_on_published(struct node *node, uint64_t bytes)
     budget->is_tried |= (double)bytes >= TRIED * budget->due_bytes;
 }
 
-/* To what the estimate may grow untried: if all members publish as much, a line like ours takes in
- * what they publish together. */
+/* Returns the untested estimate that is safe: if all members publish this much, a line like ours
+ * can receive their sum. */
 static double equal_part(const struct node *node, double room)
 {
     const uint32_t live = membership_live(node);
@@ -195,14 +194,14 @@ static double equal_part(const struct node *node, double room)
     return is_known && live > 1 ? SEEN * room / (live - 1) : 0;
 }
 
-/* The estimate may grow if it was tried and no rumor has been missing here for long. Missing rumors
- * are the first sign that all nodes together publish more than lines carry. */
+/* The estimate may grow if a publication used it and no rumor has been missing here for long.
+ * Missing rumors are the first sign that all nodes together publish more than lines carry. */
 static bool may_grow(const struct node *node, uint64_t lag_ns)
 {
     return node->rate->budget.is_tried && (double)lag_ns * 1e-9 <= LAG_GROWING * lag_most_s(node);
 }
 
-/* Returns the factor by which the estimate grows in a review, and starts the next trial. */
+/* Returns the factor by which the estimate grows in this review, and starts the next trial. */
 static double let_grow(const struct node *node, uint64_t lag_ns)
 {
     struct budget *budget = &node->rate->budget;
@@ -244,9 +243,9 @@ void budget_review(struct node *node, struct slots eager, struct slots together,
     set_budget(node);
 }
 
-/* Have these neighbours received what was published before, and did none of it wait? All members
- * may ask so at once, and their bytes may meet on one line: the unacknowledged bytes of all of them
- * are at most UNDER_WAY. */
+/* Returns true if these neighbours have received the last publication and nothing is queued for
+ * them. All members may probe at once over one shared line, so the unacknowledged bytes of all of
+ * them together are at most UNDER_WAY. */
 static bool is_delivered(const struct node *node, const struct slots *eager)
 {
     const struct peer *peer;

@@ -1,4 +1,4 @@
-/* What may go over a line: what its link carries, and what the user and the neighbour allow. */
+/* The rate of a line: what its link carries, limited by the user's and the neighbour's settings. */
 #include <math.h>
 
 #include "node/rate/rate_private.h"

@@ -5,28 +5,28 @@
 #include "base/error.h"
 
 #define SECOND_NS     1e9
-#define SEGMENT_BYTES 1448.0             /* not worth handing over less, if more waits */
-#define CLOCK_US_MAX  (INT64_MAX / 4000) /* so that no difference of two overflows */
-#define QUANTUM_S     0.005              /* on a fast link: as much as takes so long */
-#define DEPTH_S       0.02               /* what was not used for so long may be made up for */
+#define SEGMENT_BYTES 1448.0 /* a smaller write is not worth a call while more is queued */
+#define CLOCK_US_MAX  (INT64_MAX / 4000) /* keeps the difference of two clocks below an overflow */
+#define QUANTUM_S     0.005 /* seconds of a fast link's rate that one write takes at least */
+#define DEPTH_S       0.02  /* seconds of unused credit that a bucket keeps */
 #define DEPTH_MIN     4096.0
-#define ROUND_NS      50000000u  /* at least */
-#define LOOK_NS       100000000u /* the backlog is the least in so long */
-#define WINDOW_S      0.1        /* beyond the round trip: acknowledgements wait */
+#define ROUND_NS      50000000u  /* shortest round */
+#define LOOK_NS       100000000u /* window of the minimum filter over delays */
+#define WINDOW_S      0.1 /* seconds of window beyond the round trip, for delayed acknowledgements */
 #define WINDOW_MIN    8192.0
 #define TRIP_FIRST_NS 200000000u
-#define BASE_NS       30000000000u /* half of a minute */
-#define TARGET_S      0.005        /* what pace and clocks add to the delay themselves */
+#define BASE_NS       30000000000u /* half a minute */
+#define TARGET_S      0.005        /* seconds that pacing and clocks add to a delay */
 #define TARGET_BULK_S 0.060
-#define TARGET_MORE_S 0.040 /* at 64 kB/s; falls with the root of the rate */
-#define CUT_MAX       0.35  /* of the rate, in a round with a full cut */
-#define CUT_FULL      3.0   /* a backlog of so many targets too much is cut in full */
-#define FRESH_S       10.0  /* so long a rate is trusted that was made use of */
-#define USED          0.5   /* of the rate: enough to see whether it carries more */
-#define GROWTH        1.2   /* of the rate, per second */
-#define GROWTH_MAX    0.5   /* of the rate, in one round at most */
-#define STRIDE        2.0   /* after too much, a round adds what fills so many targets at most */
-#define STRIDE_GROWS  1.5   /* by which that rises with each good round */
+#define TARGET_MORE_S 0.040 /* seconds at 64 kB/s; falls with the root of the rate */
+#define CUT_MAX       0.35  /* part of the rate that a full cut removes in a round */
+#define CUT_FULL      3.0   /* targets of excess backlog that cause a full cut */
+#define FRESH_S       10.0  /* seconds for which a tested rate is fully trusted */
+#define USED          0.5   /* part of the rate that a round must carry to test it */
+#define GROWTH        1.2   /* factor per second */
+#define GROWTH_MAX    0.5   /* part of the rate added in one round at most */
+#define STRIDE        2.0   /* targets that the increase of one round may fill after an overload */
+#define STRIDE_GROWS  1.5   /* factor on that increase after each good round */
 
 void bucket_fill(struct bucket *bucket, uint64_t now_ns, double rate, double depth)
 {
@@ -50,7 +50,7 @@ void link_init(struct link *link, uint64_t now_ns)
                           .acked_ns = now_ns};
 }
 
-/* How fast bytes may be handed over: the rate, as far as it is to be trusted. */
+/* Returns the pace for new bytes: the rate, discounted by the age of its last test. */
 static double pace_of(const struct link *link, uint64_t now_ns)
 {
     CHECK(now_ns >= link->tried_ns && link->rate > 0);
@@ -64,7 +64,7 @@ static double depth_of(double rate)
     return fmax(rate * DEPTH_S, DEPTH_MIN);
 }
 
-/* The least that is handed over while so much waits. */
+/* Returns the fewest bytes worth a write while `waiting` bytes are queued. */
 static double quantum_of(double rate, size_t waiting)
 {
     return fmin(fmax(rate * QUANTUM_S, SEGMENT_BYTES), (double)waiting);
@@ -74,7 +74,7 @@ bool link_is_open(struct link *link, uint64_t now_ns, double rate_max)
 {
     const double rate = fmin(pace_of(link, now_ns), rate_max);
     const double window = fmax(rate * ((double)link->trip_ns / SECOND_NS + WINDOW_S), WINDOW_MIN);
-    const double proven = WINDOW_MIN + 2 * (double)link->arrived; /* triples with each trip */
+    const double proven = WINDOW_MIN + 2 * (double)link->arrived; /* triples with each round trip */
     CHECK(link->arrived <= link->sent);
     const bool is_open = (double)(link->sent - link->arrived) < fmin(window, proven) &&
                          link->marks_count < LINK_MARKS / 2;
@@ -115,7 +115,8 @@ void link_on_sent(struct link *link, uint64_t now_ns, size_t bytes)
     CHECK(bytes > 0 && link->marks_count <= LINK_MARKS);
     link->bucket.credit -= (double)bytes;
     link->sent += bytes;
-    if (link->marks_count == LINK_MARKS) { /* as if handed over with the last: a delay too long */
+    if (link->marks_count == LINK_MARKS) { /* counts as handed over with the last mark: a delay that
+                                              is too long, never too short */
         link->marks[(link->marks_first + LINK_MARKS - 1) % LINK_MARKS].bytes = link->sent;
         return;
     }
@@ -123,7 +124,7 @@ void link_on_sent(struct link *link, uint64_t now_ns, size_t bytes)
         (struct mark){.bytes = link->sent, .at_ns = now_ns};
 }
 
-/* When the byte that arrived last was handed over; what was before it is done with. */
+/* Finds when the last acknowledged byte was handed over, and drops older marks. */
 static bool take_mark(struct link *link, uint64_t bytes, uint64_t *handed_ns)
 {
     CHECK(link->marks_first < LINK_MARKS && link->marks_count <= LINK_MARKS);
@@ -156,7 +157,8 @@ static void learn_base_delay(struct link *link, uint64_t now_ns, int64_t delay_n
         link->base_delay[0] = delay_ns;
 }
 
-/* The base delay: the least one lately, which is the way itself. */
+/* Returns the base delay: the least one-way delay of the last minute, including the difference of
+ * the clocks. */
 static int64_t way_of(const struct link *link)
 {
     return link->base_delay[0] < link->base_delay[1] ? link->base_delay[0] : link->base_delay[1];
@@ -165,12 +167,12 @@ static int64_t way_of(const struct link *link)
 static double target_s(const struct link *link)
 {
     const double rate = link->rate;
-    const double slow = SEGMENT_BYTES / rate; /* a segment alone takes a slow link so long */
+    const double slow = SEGMENT_BYTES / rate; /* seconds of one segment on a slow link */
     return (link->is_bulk ? TARGET_BULK_S : TARGET_S) + 2 * slow +
            TARGET_MORE_S * sqrt(64e3 / rate);
 }
 
-/* Did the round carry enough to see how the link takes the rate? */
+/* Returns true if the round carried enough bytes to test the rate. */
 static bool is_filled(const struct link *link, double round_s)
 {
     return (double)(link->sent - link->round_ends) > USED * link->rate * round_s;
@@ -181,8 +183,9 @@ static bool is_made_use_of(const struct link *link, double round_s)
     return link->is_pressed || is_filled(link, round_s);
 }
 
-/* The rate of the next round, after one with this backlog, while which so much was delivered per
- * second (0: not known). While what waits is getting less, it is known already. */
+/* Returns the next round's rate, given this round's backlog and the bytes per second that arrived
+ * (0 = unknown). While the backlog shrinks, an earlier cut is already at work and the rate stays.
+ */
 static double next_rate(const struct link *link, double backlog_s, double round_s, double delivered)
 {
     const double rate = link->rate, target = target_s(link);
@@ -199,8 +202,9 @@ static double next_rate(const struct link *link, double backlog_s, double round_
     return -room > CUT_FULL && delivered > 0 ? fmin(cut, 0.9 * delivered) : cut;
 }
 
-/* In a round that made use of it, a pace has been found good or not: twice as much is tried next,
- * up to the rate, or the rate is forgotten. True: the rate itself is not to be changed. */
+/* Ends a round that tested a pace below the rate. After a good round the next pace is twice as
+ * high, at most the rate. After a bad one the pace becomes the rate. Returns true if the rate
+ * itself must not change. */
 static bool regain_confidence(struct link *link, uint64_t now_ns, bool is_good)
 {
     const double pace = pace_of(link, now_ns);
@@ -273,7 +277,7 @@ bool link_on_ack(struct link *link, uint64_t now_ns, uint64_t bytes, uint64_t cl
         link->look_ns = now_ns - link->look_ns > LOOK_NS ? now_ns : link->look_ns;
         link->look_delay_ns = delay_ns;
     }
-    const bool is_all = bytes == link->sent; /* of a burst that is over the end is judged, too */
+    const bool is_all = bytes == link->sent; /* the end of a burst also ends the round */
     if ((bytes > link->round_ends || is_all) && now_ns - link->round_ns >= ROUND_NS)
         end_round(link, now_ns, &received);
     return true;

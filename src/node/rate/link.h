@@ -1,32 +1,30 @@
-/* Congestion control of one conversation, one direction: what its link carries, measured from what
- * it carries, and so how fast bytes are handed to it.
+/* Congestion control for one direction of a conversation: estimates what the link carries from the
+ * delay of what it carried, and paces new bytes accordingly.
  *
- *   handed ──► rate, window ──► transport ~~~ network ~~~ the other
- *                   ▲                                         │
- *        up or down └── backlog, delivered ◄─── ACK ◄─────────┘  (bytes received, its clock)
+ *   handed over ─► rate, window ─► transport ~~~ network ~~~ receiver
+ *                    ▲                                          │
+ *       up or down ──┴── backlog, delivered ◄──── ACK ◄─────────┘  (bytes received, its clock)
  *
- * The receiver acknowledges every now and then how many bytes have come, and by its own clock when
- * the last of them came. Against the time at which that byte was handed over, this is the one-way
- * delay, plus what the two clocks differ by. The least delay of the last minute is the base delay,
- * the way itself; anything above it is the backlog: what waits in queues on the way, of all
- * traffic. LEDBAT (RFC 6817) and its kin do so, too; nothing is read off socket buffers, nor off
- * losses.
+ * The receiver acknowledges at intervals how many bytes have arrived, with its own clock's time of
+ * the last arrival. The difference to the time when that byte was handed over is the one-way delay
+ * plus the offset of the two clocks. The least delay of the last minute is the base delay. Any
+ * excess is the backlog: the queueing delay of all traffic on the path. LEDBAT (RFC 6817) uses the
+ * same signal. Socket buffers and losses are not read.
  *
- * A round lasts until bytes handed over after its beginning have arrived, or all bytes have, so the
- * end of a burst counts. After each: if the backlog is above a target, the rate falls; if below,
- * and the rate was made use of, it rises. As long as no backlog was seen it doubles, if the round
- * carried enough to see how the link takes it: the last bytes of a burst say nothing. The target
- * (22 ms at 5 Mbit/s) falls with the rate, so of two that share a queue the faster gives way, as in
- * Swift (SIGCOMM 2020). A rate that was never made use of is what the link carries at least. After
- * too much, it rises carefully: what it adds until that can be seen, on a long way, is two targets
- * at most, and half as much more with each round that shows no harm.
+ * A round ends when bytes handed over after its start have arrived, or when all bytes have, so the
+ * end of a burst counts. If the backlog exceeds a target, the rate falls. If it does not, and the
+ * round tested the rate, the rate rises. Before the first backlog a round doubles the rate, if it
+ * carried enough to test it: the last bytes of a burst test nothing. The target (22 ms at 5 Mbit/s)
+ * falls with the rate, so the faster of two flows through one queue gives way, as in Swift (SIGCOMM
+ * 2020). An untested rate is a lower bound of what the link carries. After an overload the rate
+ * rises carefully. On a long path the increase that is not yet visible fills at most two targets,
+ * and half as much more after each round without harm.
  *
- * A rate that was not made use of for ten seconds is remembered, but trusted less and less: half as
- * much after each ten more, down to what a new link begins with. So a burst after a long silence
- * starts slowly, doubles each round until it is at the old rate again, or something waits: then
- * what it had come to counts. RFC 2861 and RFC 7661 do so with TCP's window. Nothing is sent only
- * to measure: the few kilobytes that a probe might take pass a fast link within the noise of clocks
- * and pacing, and say nothing of how it takes more.
+ * A rate that was not tested for ten seconds loses half of its trust every ten seconds, down to the
+ * rate of a new link. So a burst after a long silence starts slowly and doubles each round, up to
+ * the old rate or the first backlog. In the second case the pace reached by then becomes the rate.
+ * RFC 2861 and RFC 7661 treat TCP's window in this way. No bytes are sent only to measure: a probe
+ * of a few kilobytes passes a fast link within the noise of clocks and pacing.
  *
  * Pure: no clock, no allocation. Held by tests/unit/node/test_link.c.
  */
@@ -37,84 +35,86 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define LINK_RATE_FIRST 32768.0  /* bytes per second, before anything is known */
-#define LINK_RATE_MIN   500.0    /* bytes per second: several may share the thinnest line */
+#define LINK_RATE_FIRST 32768.0  /* bytes per second of a new link */
+#define LINK_RATE_MIN   500.0    /* bytes per second: several links may share the thinnest line */
 #define LINK_RATE_MAX   1.25e9   /* bytes per second: 10 Gbit/s */
-#define LINK_MARKS      256      /* moments of sending that are not acknowledged yet, at most */
-#define ACK_BYTES       2048     /* so many bytes are worth an acknowledgement */
-#define ACK_NS          25000000 /* there is no more than one in so long */
+#define LINK_MARKS      256      /* unacknowledged moments of sending that are remembered */
+#define ACK_BYTES       2048     /* received bytes that are worth an acknowledgement */
+#define ACK_NS          25000000 /* shortest time between two acknowledgements */
 
-/* A bucket that fills with bytes that may be handed over. */
+/* A token bucket: it fills with bytes that may be handed over. */
 struct bucket {
-    double credit;  /* bytes that may go now */
-    uint64_t at_ns; /* when it was filled last */
+    double credit;  /* bytes that may go now; negative = overdrawn */
+    uint64_t at_ns; /* last time it was filled */
 };
 
-/* A count of bytes, and when it was reached. */
+/* A byte count and the time at which it was reached. */
 struct mark {
-    uint64_t bytes; /* all together, by then */
-    uint64_t at_ns; /* the moment */
+    uint64_t bytes; /* total bytes by then */
+    uint64_t at_ns; /* that time */
 };
 
 struct link {
-    uint64_t born_ns;     /* when the conversation began */
-    double rate;          /* bytes per second that the network takes, as found so far */
-    bool is_starting;     /* no backlog has been seen yet: each filled round doubles the rate */
-    double stride;        /* the rate rises by no more than this part in a round */
-    double confidence;    /* the part of the rate that was reliable at tried_ns, in (0, 1] */
-    uint64_t tried_ns;    /* when a round last made use of the rate */
-    struct bucket bucket; /* what may be handed over now */
-    uint64_t sent;        /* bytes handed over, in all */
-    uint64_t arrived;     /* bytes acknowledged, in all */
-    struct mark marks[LINK_MARKS]; /* a ring: what was handed over when, and has not arrived */
-    uint32_t marks_first;          /* the oldest of them */
-    uint32_t marks_count;          /* how many there are */
-    uint64_t trip_ns;              /* the round trip without the backlog */
-    uint64_t backlog_ns;           /* how long bytes waited on the way in the last round */
-
-    uint64_t round_ns;   /* when this round began */
-    uint64_t round_ends; /* it ends when more than so many bytes have arrived */
+    uint64_t born_ns;     /* start of the conversation */
+    double rate;          /* estimated bytes per second that the network carries */
+    bool is_starting;     /* before the first backlog: each round that tests the rate doubles it */
+    double stride;        /* largest relative increase of the rate in a round */
+    double confidence;    /* part of the rate that was trusted at tried_ns, in (0, 1] */
+    uint64_t tried_ns;    /* last time that a round tested the rate */
+    struct bucket bucket; /* bytes that may be handed over now */
+    uint64_t sent;        /* bytes handed over, total */
+    uint64_t arrived;     /* bytes acknowledged, total */
     struct mark
-        round_from;  /* the first acknowledgement with a backlog in it, by the other's clock */
-    bool is_pressed; /* more was to be handed over in this round than could be */
-    bool is_bulk;    /* it carries blocks, which may wait: a larger backlog is allowed */
+        marks[LINK_MARKS]; /* a ring of unacknowledged bytes and when they were handed over */
+    uint32_t marks_first;  /* index of the oldest mark */
+    uint32_t marks_count;  /* number of marks */
+    uint64_t trip_ns;      /* round trip without the backlog */
+    uint64_t backlog_ns;   /* queueing delay in the last round */
 
-    int64_t look_delay_ns;  /* the least delay since look_ns, with the difference of the clocks */
-    uint64_t look_ns;       /* when that look began */
-    int64_t base_delay[2];  /* the least delay of this half of a minute, and of the one before */
-    uint64_t base_delay_ns; /* when this half began */
-    bool has_base_delay;    /* one is known */
+    uint64_t round_ns;      /* start of this round */
+    uint64_t round_ends;    /* the round ends when more bytes than this have arrived */
+    struct mark round_from; /* first acknowledgement of this backlog, by the receiver's clock; 0
+                               bytes = no backlog */
+    bool is_pressed;        /* the pace or the window held bytes back in this round */
+    bool is_bulk;           /* carries blocks, for which a larger backlog is allowed */
 
-    uint64_t received;    /* bytes from the other, in all */
-    uint64_t received_ns; /* when the last of them came */
-    uint64_t acked;       /* of them, what we have acknowledged */
-    uint64_t acked_ns;    /* when we did so last */
+    int64_t look_delay_ns;  /* least delay since look_ns, with the offset of the clocks */
+    uint64_t look_ns;       /* start of that window */
+    int64_t base_delay[2];  /* least delay of this half minute and of the one before */
+    uint64_t base_delay_ns; /* start of this half minute */
+    bool has_base_delay;    /* base_delay is valid */
+
+    uint64_t received;    /* bytes from the other side, total */
+    uint64_t received_ns; /* arrival of the last of them */
+    uint64_t acked;       /* received bytes that were acknowledged */
+    uint64_t acked_ns;    /* last acknowledgement that was sent */
 };
 
 void link_init(struct link *link, uint64_t now_ns);
 
-/* How many of so many waiting bytes may be handed over now: 0, or as many as are worth it. At most
- * at `rate_max` bytes per second, whatever the network would carry. */
+/* Returns how many of `waiting` bytes may be handed over now: 0, or enough to be worth a write. The
+ * pace never exceeds `rate_max` bytes per second. */
 size_t link_allows(struct link *link, uint64_t now_ns, size_t waiting, double rate_max);
-/* When it may allow something, if no acknowledgement comes before. */
+/* Returns when link_allows may return more than 0 if no acknowledgement arrives before. */
 uint64_t link_wake_ns(const struct link *link, uint64_t now_ns, size_t waiting, double rate_max);
-/* Is there room for more under way? Not for one that acknowledges nothing. */
+/* Returns true if more bytes may be in flight. A link whose peer acknowledges nothing closes. */
 bool link_is_open(struct link *link, uint64_t now_ns, double rate_max);
-/* True if at most unacknowledged_max bytes are under way, and no backlog was ever seen. */
+/* Returns true if at most unacknowledged_max bytes are in flight and no backlog was ever seen. */
 bool link_is_idle(const struct link *link, uint64_t unacknowledged_max);
 void link_on_sent(struct link *link, uint64_t now_ns, size_t bytes);
 
-/* The other acknowledges: `bytes` have come, the last at `clock_us` of its clock, and it has kept
- * this to itself for `ack_delay_us`. False: that cannot be. */
+/* Processes an acknowledgement: `bytes` have arrived, the last at `clock_us` of the receiver's
+ * clock, and the receiver waited `ack_delay_us` before it sent this. Returns false if the numbers
+ * are impossible. */
 bool link_on_ack(struct link *link, uint64_t now_ns, uint64_t bytes, uint64_t clock_us,
                  uint64_t ack_delay_us);
 
 void link_on_received(struct link *link, uint64_t now_ns, size_t bytes);
-/* Is it time to acknowledge? What is to be said is link->received, as of link->received_ns. */
+/* Returns true if an acknowledgement is due. It carries link->received as of link->received_ns. */
 bool link_owes_ack(const struct link *link, uint64_t now_ns);
 void link_acked(struct link *link, uint64_t now_ns);
 
-/* Fill a bucket at a rate, never above depth bytes; take from it, also more than there is. */
+/* Fills a bucket at `rate`, up to `depth` bytes. Callers subtract what they hand over. */
 void bucket_fill(struct bucket *bucket, uint64_t now_ns, double rate, double depth);
 
 #endif

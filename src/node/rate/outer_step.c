@@ -7,11 +7,12 @@
 
 #define INTERVAL_S_MAX 60.0
 #define MOMENTUM       0.6
-#define MOMENTUM_TAKEN (1.0 / 3) /* of a learner's own */
-#define HEAD_BYTES     150.0     /* of a rumor, its signature, record and message (threshold.c) */
-#define HEAD_PART      0.05      /* of what is published */
-#define PART_MOVED     0.25      /* of the entries: fewer leave most progress unpublished */
-#define PUBLISH_PART   0.0125    /* of a learner's time, for cutting publications */
+#define MOMENTUM_TAKEN (1.0 / 3) /* part of the learner's own momentum that is subtracted */
+#define HEAD_BYTES     150.0 /* bytes: head, signature, record and message of a rumor (threshold.c) */
+#define HEAD_PART      0.05 /* part of a publication that heads may take */
+#define PART_MOVED                                                                                 \
+    0.25 /* part of the entries: a publication of fewer leaves most progress unpublished */
+#define PUBLISH_PART 0.0125 /* part of a learner's time that cutting publications may take */
 
 double outer_step_hops(uint32_t live, uint32_t mesh, uint32_t degree)
 {
@@ -24,8 +25,8 @@ static double reaction_s(const struct outer_step_measured *measured)
     return measured->delay_s * measured->hops + OUTER_STEP_STEPS * measured->step_s;
 }
 
-/* The gain for which publishing more rarely pays: averaging over many leaves room for it, and more
- * of it where publications are cut. */
+/* Returns the gain at which longer intervals still pay. Averaging over many nodes leaves room for
+ * it, more so where budgets cut publications. */
 static double usual_gain(const struct outer_step_measured *measured)
 {
     const double most = fmax(sqrt(measured->learners) / 2, 1);
@@ -37,27 +38,27 @@ static double heads_s(const struct outer_step_measured *measured)
     return HEAD_BYTES / HEAD_PART / measured->bytes_per_s;
 }
 
-/* Before it there would be too little to publish, or it would take too much of the learner's time.
- */
+/* Returns the shortest interval that is worth its heads and the learner's time. */
 static double least_s(const struct outer_step_measured *measured)
 {
     return fmax(heads_s(measured), measured->publish_s / PUBLISH_PART);
 }
 
-/* Between two publications: for that gain, or because less would not be worth it. */
+/* Returns the interval for this gain, at least least_s. */
 static double due_s(const struct outer_step_measured *measured, double gain)
 {
     return fmax(gain * reaction_s(measured), least_s(measured));
 }
 
-/* Seconds that many steps take; INFINITY while the time of a step is not known. */
+/* Returns the seconds of OUTER_STEP_MANY steps; INFINITY while the time of a step is unknown. */
 static double many_s(const struct outer_step_measured *measured)
 {
     const double many = OUTER_STEP_MANY * measured->step_s;
     return measured->step_s > 0 ? fmax(many, OUTER_STEP_MANY_S) : INFINITY;
 }
 
-/* The shortest interval. A publication that moves most entries gains nothing by coming sooner. */
+/* Returns the shortest interval. A publication that moves most entries gains nothing by coming
+ * sooner. */
 static double shortest_s(const struct outer_step_measured *measured)
 {
     return measured->part < PART_MOVED ? fmin(OUTER_STEP_S, many_s(measured)) : OUTER_STEP_S;

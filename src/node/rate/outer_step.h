@@ -6,39 +6,35 @@
  *   bytes per second ───┤
  *   local momentum ─────┘
  *
- * A pure function of what a node measures. n is the number of members that train, as if all learned
- * equally much (shares.h, shares_learners). The rule:
+ * A pure function of a node's measurements. n is the effective number of training members
+ * (shares.h, shares_learners). The rule:
  *
- *   reaction  = how long it takes until the others work with what was published: the one-way delay,
- *               times the hops to most of them, and OUTER_STEP_STEPS steps, in which they react.
- *   interval  = reaction, times half the square root of n if that is more than 1; and times the
- *               root of that, where the last publication was not cut by its budget. It is at least
- *               so long that a rumor's head is a twentieth of what is published and that cutting it
- *               takes the learner an eightieth of its time, and at least OUTER_STEP_S, below which
- *               nothing is gained. A node that makes thousands of steps a second takes less
- *               where its last publication moved less than a quarter of the entries:
- *               OUTER_STEP_MANY steps, and OUTER_STEP_MANY_S. Else its base stays far behind.
- *               The first six intervals are shorter, the first of them one reaction, and none is
- *               longer than a second or OUTER_STEP_MANY steps: then all learn the same, applying
- *               it is worth more than averaging noise, and each publication finds out more of
- *               what the lines carry.
- *   gain      = interval / reaction, between 1 and the square root of n. OUTER_STEP_S buys none;
- *               during the first six publications it is already what it will be.
- *   beta      = (0.6 - a third of the local momentum) / gain; less where a shorter interval was
- *               configured.
+ *   reaction  = the time until the other nodes train on a publication: the one-way delay, times the
+ *               hops to most members, plus OUTER_STEP_STEPS steps.
+ *   interval  = reaction times max(√n / 2, 1). The factor is its root where the budget did not cut
+ *               the last publication. The interval is at least OUTER_STEP_S. It is long enough that
+ * a rumor's head is a twentieth of a publication and that cutting it takes the learner an eightieth
+ * of its time. A node that makes thousands of steps a second publishes sooner while its
+ * publications move less than a quarter of the entries: after OUTER_STEP_MANY steps, at least
+ * OUTER_STEP_MANY_S. Otherwise its base would stay far behind its weights. The first six intervals
+ * are shorter: the first is one reaction, and none is longer than a second or OUTER_STEP_MANY
+ * steps. At that time all nodes learn the same, early application is worth more than averaging
+ * noise, and each publication tests what the lines carry. gain      = interval / reaction, between
+ * 1 and √n. An interval of OUTER_STEP_S earns no gain. The first six publications already have the
+ * full gain. beta      = (0.6 - a third of the local momentum) / gain; less with a shorter
+ * configured interval.
  *
- * Why: what is published gain times over in an interval is answered only after the reaction. A loop
- * with a delay oscillates where gain · reaction / interval comes near pi/2; at 1 it settles
- * quickly. The more nodes are averaged, the less noise there is to fear, and the further the swarm
- * may go on. But the gain acts as a larger rate, and a long interval as a large batch: both help
- * while learning has just begun or where budgets cut publications, and both cost several points
- * where the rate is already the largest that goes. So where lines have room half of it (in
- * logarithms) is given up, which costs the beginning two tenths of a point. gain · beta is the
- * swarm's momentum (heavy ball: Polyak 1964), what DiLoCo calls the outer momentum: where learners
- * have 0.9 of their own, a half diverged nowhere, and in long runs of a convolutional network 0.3
- * was better; where they have none, 0.6 was. So it was with Adam, whose momentum does not lengthen
- * its steps. There it acts as a larger rate does: Adam divided by the noise of the whole swarm's
- * batch gains no more.
+ * Why: the other nodes answer a publication only after the reaction time. A loop with a delay
+ * oscillates where gain · reaction / interval approaches pi/2, and settles quickly at 1. Averaging
+ * over more nodes leaves less noise, so the swarm may take larger steps. But a gain acts as a
+ * larger rate, and a long interval as a large batch. Both help early in training and where budgets
+ * cut publications. Both cost several points where the rate is already the largest that is stable.
+ * So lines with headroom use half of the factor (in logarithms), which costs two tenths of a point
+ * in the beginning. gain · beta is the swarm's momentum (heavy ball: Polyak 1964), the outer
+ * momentum of DiLoCo. With a local momentum of 0.9, a half never diverged, and 0.3 was better in
+ * long runs of a convolutional network. Without local momentum, and with Adam, whose momentum does
+ * not lengthen its steps, 0.6 was better. With Adam the outer momentum acts as a larger rate:
+ * dividing Adam by the batch noise of the whole swarm gains no more.
  *
  * Measured in tests/README.md, by tests/bench/bench_exchange.py. Held by
  * tests/unit/node/test_outer_step.c.
@@ -49,38 +45,38 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define OUTER_STEP_STEPS     8.0    /* local steps in which a node reacts to what it applied */
-#define OUTER_STEP_S         0.25   /* the shortest interval, in seconds */
-#define OUTER_STEP_MANY      256.0  /* local steps that are worth a publication before that */
-#define OUTER_STEP_MANY_S    0.0625 /* the shortest interval of such a node, in seconds */
-#define OUTER_STEP_BEGINNING 6      /* publications that come sooner */
-#define OUTER_STEP_FIRST_S   1.0    /* the longest interval between those, in seconds */
+#define OUTER_STEP_STEPS     8.0    /* local steps until a node has reacted to an update */
+#define OUTER_STEP_S         0.25   /* shortest interval, seconds */
+#define OUTER_STEP_MANY      256.0  /* local steps that are worth an earlier publication */
+#define OUTER_STEP_MANY_S    0.0625 /* shortest interval of such a node, seconds */
+#define OUTER_STEP_BEGINNING 6      /* number of early publications */
+#define OUTER_STEP_FIRST_S   1.0    /* longest interval between early publications, seconds */
 
 struct outer_step_measured {
-    double learners;       /* live members that train, as if all learned equally much; >= 1 */
-    double delay_s;        /* one way to a neighbour; 0: not measured yet */
-    double hops;           /* to most members; >= 1 */
-    double step_s;         /* seconds of one local step; 0: not measured yet */
-    double bytes_per_s;    /* that may be published; > 0 */
-    double publish_s;      /* that a publication takes the learner; 0: not measured yet */
-    double part;           /* of the entries that the last publication moved, in [0, 1] */
-    double momentum;       /* that lengthens local steps (optimizer_carries), in [0, 1) */
-    double interval_s;     /* a configured interval; 0: to be chosen */
-    double gain;           /* a configured gain; 0: to be chosen */
-    uint32_t publications; /* so far */
-    bool is_cut;           /* the last one took what its budget allowed: there was more */
+    double learners;       /* effective number of live members that train; >= 1 */
+    double delay_s;        /* one-way delay to a neighbour, seconds; 0 = unknown */
+    double hops;           /* network hops to most members; >= 1 */
+    double step_s;         /* seconds of one local step; 0 = unknown */
+    double bytes_per_s;    /* publication budget; > 0 */
+    double publish_s;      /* seconds that cutting a publication takes the learner; 0 = unknown */
+    double part;           /* part of the entries that the last publication moved, in [0, 1] */
+    double momentum;       /* local momentum that lengthens steps (optimizer_carries), in [0, 1) */
+    double interval_s;     /* configured interval, seconds; 0 = auto */
+    double gain;           /* configured gain; 0 = auto */
+    uint32_t publications; /* publications so far */
+    bool is_cut;           /* the budget cut the last publication */
 };
 
 struct outer_step {
-    double interval_s; /* seconds between two publications, in the mean */
-    double gain;       /* weight of everybody's progress together: 1 averages */
+    double interval_s; /* mean seconds between two publications */
+    double gain;       /* weight of the swarm's progress; 1 = average */
     double beta;       /* outer momentum, before the gain */
 };
 
 struct outer_step outer_step_of(const struct outer_step_measured *measured);
 
-/* Hops to most of so many members, where each has `degree` neighbours and up to `mesh` all talk to
- * all. */
+/* Returns the hops to most of `live` members. Up to `mesh` members are fully connected; in a larger
+ * swarm each has `degree` neighbours. */
 double outer_step_hops(uint32_t live, uint32_t mesh, uint32_t degree);
 
 #endif

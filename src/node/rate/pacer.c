@@ -1,17 +1,19 @@
-/* When a neighbour is handed bytes: as its link lets us (link.h), and as the user does. What waits,
- * waits here, where the next message is still to be chosen, and not in queues on the way. */
+/* The pacer: when a neighbour is handed bytes, limited by its link (link.h) and the user's
+ * settings. Bytes queue here, where the next message can still be chosen, instead of in the
+ * network.
+ */
 #include <math.h>
 
 #include "node/rate/rate_private.h"
 
-#define CAP_DEPTH_S   0.02 /* what uplink_max did not use for so long may be made up for */
-#define SEGMENT_BYTES 1448 /* less is not worth a call, if more waits */
-#define FULL_S        0.5  /* of a link: rumors that may wait for it */
-#define CROWDED_S     0.3  /* the same: more than should usually wait */
-#define BUSY_S        0.2  /* the same of everything, when blocks are to be added */
-#define WAITS_LEAST   8192 /* bytes that may wait however slow the link is */
+#define CAP_DEPTH_S   0.02 /* seconds of unused uplink_max that may be used later */
+#define SEGMENT_BYTES 1448 /* a smaller write is not worth a call while more is queued */
+#define FULL_S        0.5  /* seconds of a link's rate: rumors queued at most */
+#define CROWDED_S     0.3  /* seconds of a link's rate: more queued rumors mean overload */
+#define BUSY_S        0.2  /* seconds of a link's rate: no blocks are added to a longer queue */
+#define WAITS_LEAST   8192 /* bytes that may queue on any link */
 
-/* Bytes that uplink_max allows to be sent now. */
+/* Returns the bytes that uplink_max allows now. */
 static double cap_allows(struct node *node)
 {
     const double cap = (double)node->options.uplink_max;
@@ -29,7 +31,7 @@ static uint64_t cap_wake_ns(const struct node *node, double wanted)
     return node->now_ns + 1 + (uint64_t)(missing * 1e9 / (double)node->options.uplink_max);
 }
 
-/* Not before that moment. */
+/* Marks the peer to be served again at wake_ns. Returns 0 bytes for now. */
 static size_t wait_until(struct node *node, const struct peer *peer, uint64_t wake_ns)
 {
     CHECK(wake_ns > node->now_ns);
@@ -54,17 +56,17 @@ static size_t allows(struct node *node, const struct peer *peer, bool is_open, d
     if (most == 0)
         return wait_until(node, peer, link_wake_ns(link, node->now_ns, waiting, rate_max));
     if (most == waiting && (double)most <= cap)
-        return SIZE_MAX; /* all of it, and what sealing adds */
+        return SIZE_MAX; /* everything, plus the overhead of encryption */
     return (double)most < cap ? most : (size_t)cap;
 }
 
-/* Something to send to this peer, as much of it as may go now. */
+/* Sets a SEND with as many bytes as may go to this peer now. Returns false if there are none. */
 static bool next_send(struct node *node, const struct peer *peer, struct action *action)
 {
     struct link *link = &rate_neighbour(node, peer)->link;
     size_t most = SIZE_MAX;
     bool is_open = true;
-    if (peer_can_say(peer)) { /* greetings and goodbyes are not held back */
+    if (peer_can_say(peer)) { /* handshakes and goodbyes are not paced */
         const double rate_max = line_rate_max(node, peer);
         link->is_bulk = queue_bytes(&peer->blocks) > 0;
         is_open = link_is_open(link, node->now_ns, rate_max);
@@ -81,7 +83,7 @@ static bool next_send(struct node *node, const struct peer *peer, struct action 
     return true;
 }
 
-/* Has this peer something to send, or is it done? */
+/* Sets the peer's next SEND or HANGUP. Returns false if it has none. */
 static bool peer_action(struct node *node, const struct peer *peer, struct action *action)
 {
     if (peer->state == PEER_FREE || peer->hangup_asked)
@@ -160,7 +162,7 @@ void pacer_on_ack(struct node *node, const struct peer *peer, const struct messa
 
 /* Queues. */
 
-/* Would so many bytes take longer than that? */
+/* Returns true if `bytes` take the line longer than `span_s`. */
 static bool takes_longer(const struct node *node, const struct peer *peer, size_t bytes,
                          double span_s)
 {
@@ -173,7 +175,7 @@ bool pacer_is_full(const struct node *node, const struct peer *peer)
     return takes_longer(node, peer, queue_bytes(&peer->queue), FULL_S);
 }
 
-/* A publication that was saved up for long is long on its way: what is left of it may wait. */
+/* The rest of a publication that was saved up for long may be queued for as long. */
 bool pacer_is_crowded(const struct node *node, const struct peer *peer)
 {
     const size_t waiting = queue_bytes(&peer->queue);

@@ -1,20 +1,25 @@
-/* When a node publishes, how much, and with which gain and outer momentum: what its configuration
- * fixes, and the rest by outer_step.h. */
+/* The publish schedule: when a node publishes, how many bytes, and with which gain and outer
+ * momentum. Configured values win; outer_step.h chooses the rest.
+ */
 #include <math.h>
 #include <stdlib.h>
 
 #include "node/membership/shares.h"
 #include "node/rate/rate_private.h"
 
-#define BYTES_LEAST  256                    /* a publication may always take this */
-#define WAIT_LEAST   0.5                    /* of the interval, between two publications */
-#define WAIT_MOST    1.5                    /* of the interval */
-#define ANSWER_STEPS (2 * OUTER_STEP_STEPS) /* until what was published has been answered */
-#define FULL_STEPS   4            /* between two publications, where the budget lets both be full */
-#define WAITED_STEPS ANSWER_STEPS /* where it does not: what all say is answered by then */
-#define CUT          0.8          /* of what a publication might take: it was cut to that */
-#define FULL_GROWS   1.25         /* where it was, more is saved up for the next one */
-#define RATE_MIN     1e-6         /* of a node that has stopped: 0 would mean not known yet */
+#define BYTES_LEAST 256 /* a publication may always take this */
+#define WAIT_LEAST  0.5 /* part of the interval between two publications, at least */
+#define WAIT_MOST   1.5 /* part of the interval between two publications, at most */
+#define ANSWER_STEPS                                                                               \
+    (2 * OUTER_STEP_STEPS) /* steps until other nodes have answered a publication */
+#define FULL_STEPS 4       /* steps between two publications that the budget does not cut */
+#define WAITED_STEPS                                                                               \
+    ANSWER_STEPS /* steps between two publications that it cuts: all members have answered by then \
+                  */
+#define CUT        0.8  /* part of the allowed bytes: a publication of more was cut by its budget */
+#define FULL_GROWS 1.25 /* factor on the size of a cut publication that the next one saves up for  \
+                         */
+#define RATE_MIN 1e-6   /* samples per second of a node that has stopped; 0 would mean unknown */
 
 static int compare(const void *a, const void *b)
 {
@@ -22,8 +27,8 @@ static int compare(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* One way to the middle one of the neighbours whose round trip is known: nobody waits for one that
- * is far away. */
+/* Returns the median one-way delay of the neighbours with a known round trip, so that one distant
+ * neighbour delays no other. */
 static double delay_s(const struct node *node)
 {
     const struct peer *peer;
@@ -53,7 +58,7 @@ bool publish_schedule_on_step(struct node *node, uint32_t steps, uint64_t sample
     struct publish_schedule *schedule = &node->rate->schedule;
     schedule->steps += steps;
     schedule->samples += samples;
-    const double many = WAIT_LEAST * OUTER_STEP_MANY; /* in the shortest wait */
+    const double many = WAIT_LEAST * OUTER_STEP_MANY; /* steps in the shortest wait */
     const bool were_many = schedule->steps_since >= many;
     schedule->steps_since += steps;
     measure_step(schedule, node->now_ns, steps);
@@ -100,8 +105,8 @@ void publish_schedule_renew(struct node *node)
     CHECK(schedule->outer_step.gain > 0 && schedule->outer_step.beta >= 0);
 }
 
-/* Drawn anew for each publication, so that nodes which began together do not publish together: what
- * all say at once nobody can answer before it has been said. */
+/* Each wait is drawn at random. Otherwise nodes that started together would publish together, and
+ * no node could react to what all publish at once. */
 void publish_schedule_draw_wait(struct publish_schedule *schedule, double least, double most)
 {
     CHECK(least <= most);
@@ -109,7 +114,7 @@ void publish_schedule_draw_wait(struct publish_schedule *schedule, double least,
     schedule->wait = least + (most - least) * drawn;
 }
 
-/* As things are now: where a moment has been bad, its interval is not waited for. */
+/* Uses the present interval, so a bad moment's long interval is not waited for. */
 uint64_t publish_schedule_wait_ns(const struct node *node)
 {
     const struct publish_schedule *schedule = &node->rate->schedule;
@@ -117,7 +122,7 @@ uint64_t publish_schedule_wait_ns(const struct node *node)
     return (uint64_t)(1e9 * schedule->outer_step.interval_s * schedule->wait);
 }
 
-/* What the budget has saved up since the last publication. */
+/* Returns the bytes that the budget saved up since the last publication. */
 static double due_bytes(const struct node *node)
 {
     CHECK(node->now_ns >= node->rate->schedule.published_ns);
@@ -128,7 +133,8 @@ static double due_bytes(const struct node *node)
     return node->rate->budget.bytes_per_s * seconds;
 }
 
-/* Where lines have room, more publications are worth it; where they have not, fuller ones are. */
+/* Returns the fewest steps worth a publication. With headroom on the lines more publications pay;
+ * without it, larger ones. */
 static double steps_least(const struct node *node)
 {
     const struct publish_schedule *schedule = &node->rate->schedule;
@@ -138,7 +144,8 @@ static double steps_least(const struct node *node)
     return is_full ? FULL_STEPS : WAITED_STEPS;
 }
 
-/* Enough for a publication? In the beginning a second of learning is, where steps take long. */
+/* Returns true if enough was learned for a publication. In the beginning one second of slow steps
+ * is enough. */
 static bool has_learned(const struct node *node)
 {
     const struct publish_schedule *schedule = &node->rate->schedule;
@@ -174,15 +181,15 @@ void publish_schedule_hurry(struct node *node)
         publishing_move(node, PUBLISHING_WANTED);
 }
 
-/* However much the budget allows: this much the log has room for (rumor_log.h). */
+/* Returns the largest publication that fits the rumor log, whatever the budget (rumor_log.h). */
 static double bytes_most(const struct node *node)
 {
     return fmin((double)node->options.log_bytes / 8, UINT32_MAX);
 }
 
-/* The first is small: it goes to everybody from everywhere, and its duplicates shape the trees on
- * which the others travel. Where no other member lives there is no line to spare: the base keeps up
- * with what was learned. */
+/* The first publication is small, because it reaches every node along every link, and its
+ * duplicates shape the broadcast trees. A node alone in the swarm has no line to spare and
+ * publishes everything. */
 static uint32_t budget_bytes(const struct node *node, bool is_first)
 {
     const struct rate *rate = node->rate;
@@ -193,8 +200,9 @@ static uint32_t budget_bytes(const struct node *node, bool is_first)
     return (uint32_t)fmin(fmax(bytes, BYTES_LEAST), most);
 }
 
-/* What is unpublished counts in a node's own weights as it will in the base: gain · share of it. A
- * node that leaves has no more publications for what it would hold back. */
+/* Returns the part of the unpublished rest to withhold from the node's own weights: they count an
+ * entry by gain · share, as the base will. A node that leaves withholds nothing, since no later
+ * publication would release it. */
 static double held(const struct node *node, double counts)
 {
     if (node->rate->schedule.is_last)
@@ -202,8 +210,8 @@ static double held(const struct node *node, double counts)
     return node->options.held >= 0 ? node->options.held : fmax(1 - counts, 0);
 }
 
-/* Publications of ours that others answer as one (echo.h). None, where nothing is held back: what
- * is in the weights was answered by our own gradients. */
+/* Returns how many own publications other nodes answer as one (echo.h). 0 where nothing is
+ * withheld, since the node's own gradients have answered what is in the weights. */
 static double at_once(const struct node *node)
 {
     const struct publish_schedule *schedule = &node->rate->schedule;
@@ -245,7 +253,7 @@ void publish_schedule_begin(struct node *node, const struct publish_facts *facts
     schedule->steps_since = 0;
 }
 
-/* How much more than usual it counted, as its learner found right (publish_terms). */
+/* Returns the novelty weight that the learner applied beyond gain · share (publish_terms); >= 1. */
 static double rareness(const struct publish_schedule *schedule, const struct update *update)
 {
     const double usual = schedule->asked_gain * schedule->share;
@@ -253,7 +261,8 @@ static double rareness(const struct publish_schedule *schedule, const struct upd
     return update->count > 0 && schedule->held > 0 ? fmax(counts / usual, 1) : 1;
 }
 
-/* The first one also learns what its size is to be, so it says least of the next. */
+/* Updates the moving average of the time to cut a publication. The first publication also searches
+ * its threshold, so it counts least. */
 static void measure_publication(struct publish_schedule *schedule, uint64_t took_ns)
 {
     const double took_s = (double)took_ns * 1e-9;
@@ -261,13 +270,14 @@ static void measure_publication(struct publish_schedule *schedule, uint64_t took
         schedule->publications > 1 ? 0.8 * schedule->publish_s + 0.2 * took_s : took_s;
 }
 
-/* What a publication takes that is not cut to its budget. Not known before one was not. */
+/* Updates the size of a publication that the budget does not cut; unknown until the first such one.
+ */
 static void measure_full(struct publish_schedule *schedule, uint64_t bytes)
 {
     CHECK(schedule->allowed_bytes > 0);
     const double took = (double)bytes;
     schedule->is_cut = took >= CUT * schedule->allowed_bytes;
-    if (bytes == 0) /* there was nothing, or weights were lost */
+    if (bytes == 0) /* nothing to publish, or the weights were lost */
         return;
     if (!schedule->is_cut)
         schedule->full_bytes = took;
@@ -291,7 +301,7 @@ bool publish_schedule_end(struct node *node, uint64_t bytes, const struct update
     return schedule->is_last;
 }
 
-/* What counts for more has less of it, and their product stays. */
+/* Momentum shrinks as the novelty weight grows, so that weight · beta is constant. */
 double publish_schedule_beta(const struct node *node)
 {
     const struct publish_schedule *schedule = &node->rate->schedule;
