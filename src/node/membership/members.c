@@ -6,9 +6,9 @@
 #include "base/rng.h"
 #include "wire/bytes.h"
 
-#define PROMISES_KEPT 4 /* one of so many records comes through, or its sender is dead */
+#define PROMISES_KEPT 4 /* records per promise: one of four arrives, or its sender is dead */
 #define MS_NS         1000000ull
-/* Records are renewed the more rarely, the more members there are; nobody needs more time. */
+/* The longest believable renewal period grows with the number of members. */
 #define RENEW_LEAST_NS      15000000000ull
 #define RENEW_PER_MEMBER_NS 1000000000ull
 
@@ -28,7 +28,7 @@ void members_init(struct members *members, struct arena *arena, uint32_t max, ui
     };
 }
 
-/* The slot that holds the member, or the free one where it would go. */
+/* Returns the hash slot that holds the member, or the free slot where it belongs. */
 static uint32_t *slot_of(const struct members *members, const uint8_t id[static ID_BYTES])
 {
     uint32_t at = (uint32_t)rng_mix(bytes_get(id, 8)) & members->slots_mask;
@@ -45,7 +45,8 @@ struct member *members_find(const struct members *members, const uint8_t id[stat
     return slot ? &members->members[slot - 1] : NULL;
 }
 
-/* The member dead or gone for longest, for at least as long again as it takes to be sure. */
+/* Returns the member that has been dead or gone for longest, if for at least twice its permitted
+ * silence; NULL if there is none. */
 static struct member *longest_gone(const struct members *members, uint64_t now_ns)
 {
     struct member *longest = NULL;
@@ -59,7 +60,7 @@ static struct member *longest_gone(const struct members *members, uint64_t now_n
     return longest;
 }
 
-/* All slots anew: open addressing cannot forget a single one. */
+/* Rebuilds the hash table: open addressing cannot delete a single entry. */
 static void fill_slots(struct members *members)
 {
     CHECK(members->count <= members->max && members->count <= members->slots_mask);
@@ -68,7 +69,8 @@ static void fill_slots(struct members *members)
         *slot_of(members, members->members[i].record.id) = i + 1;
 }
 
-/* The place of a new member, or of one long gone that is forgotten for it; NULL: there is none. */
+/* Returns an entry for a new member, evicting one that is long gone if the table is full; NULL if
+ * every entry is needed. */
 static struct member *make_room(struct members *members, uint64_t now_ns)
 {
     struct member *member = members->count < members->max ? &members->members[members->count]
@@ -105,7 +107,7 @@ enum error members_learn(struct members *members, const uint8_t bytes[static REC
     if (is_new && !(member = make_room(members, now_ns)))
         return TOO_BIG;
     if (record.incarnation != member->record.incarnation)
-        member->given_up_ns = 0; /* it did die */
+        member->given_up_ns = 0; /* it died and restarted */
     if (record.trains && member->since_ns == 0)
         member->since_ns = now_ns;
     member->record = record;
@@ -169,7 +171,8 @@ uint32_t members_live(const struct members *members, uint64_t now_ns)
     return live;
 }
 
-/* A node that learns of it now takes it for alive for as long again: the dead would never die. */
+/* Returns true if the record must no longer be passed on. A node that learns of the member now
+ * would count it as live for the whole period again, and a dead member would never die. */
 static bool is_stale(const struct members *members, const struct member *member, uint64_t now_ns)
 {
     return member != members->members &&

@@ -1,10 +1,10 @@
-/* The members: the newest record of every node known to exist, ours among them.
+/* The member table: the newest record of every known node, this one included.
  *
- * A record is replaced by one of a later (incarnation, stamp). Each record promises when the next
- * one follows; a member is live while newer records or its rumors keep coming and it has not left.
- * It is dead when it was silent for four times what it promised, and at least for silence_ns. So
- * it does not matter how large each thinks the swarm is. What is dead stays known, so that it is
- * dialled again, until its place is needed for somebody new.
+ * A record is replaced by one with a later (incarnation, stamp). Each record promises when the next
+ * one follows. A member is live while newer records or its rumors keep arriving and it has not
+ * left. It is dead after a silence of four times its promise, and at least silence_ns. So nodes
+ * need not agree on the swarm's size. Dead members stay in the table and are dialled again, until a
+ * new member needs their entry.
  */
 #ifndef HEARSAY_NODE_MEMBERSHIP_MEMBERS_H
 #define HEARSAY_NODE_MEMBERSHIP_MEMBERS_H
@@ -16,36 +16,37 @@
 #include "wire/record.h"
 
 struct member {
-    struct record record;        /* the newest */
-    uint8_t bytes[RECORD_BYTES]; /* as signed, to pass on */
-    uint64_t advanced_ns;        /* when its record last became newer, or a rumor of it came */
-    uint64_t asked_ns;           /* when somebody was last asked for a sign of life */
-    uint32_t place;              /* of its origin (version.h); PLACE_NONE: none */
-    bool known_live;             /* as last noted */
-    uint64_t given_up_ns; /* when, as a neighbour, it was last given up for its silence; 0: never */
-    uint64_t lost_ns;     /* when our conversation with it ended by no wish of ours; 0: never */
-    uint64_t patience_ns; /* for how long it may be silent as a neighbour, if more than others */
-    uint64_t met_ns;      /* when it was first heard of */
-    uint64_t since_ns;    /* when it was first said to train */
-    uint64_t moved_ns;    /* when its last rumor came */
-    double moved;         /* what its rumors had moved by then, lately (shares.h), in units */
-    double claimed;       /* samples that they had claimed by then, lately, too */
-    double borne_out;     /* samples that its rumors claimed and bear out, since it was set to 0 */
-    bool is_expelled;     /* the operator has put it out: it does not live */
-    bool is_barred;       /* it may not be in the swarm, as this node knows: it does not live */
-    bool is_doubted;      /* it was noted that its claim is not borne out */
+    struct record record;        /* newest record */
+    uint8_t bytes[RECORD_BYTES]; /* the record as signed, to pass on */
+    uint64_t advanced_ns;        /* last time that a newer record or a rumor arrived */
+    uint64_t asked_ns;           /* last time that a sign of its life was requested */
+    uint32_t place;              /* index of its origin (version.h); PLACE_NONE = none */
+    bool known_live;             /* live when last noted */
+    uint64_t given_up_ns;        /* last time it was given up as a silent neighbour; 0 = never */
+    uint64_t lost_ns;            /* last time its conversation ended unexpectedly; 0 = never */
+    uint64_t patience_ns;        /* silence allowed as a neighbour if above the default */
+    uint64_t met_ns;             /* first time its record arrived */
+    uint64_t since_ns;           /* first time its record said that it trains */
+    uint64_t moved_ns;           /* arrival of its last rumor */
+    double moved;     /* movement by its rumors until then, in units, decaying (shares.h) */
+    double claimed;   /* samples that they claimed, decaying alike */
+    double borne_out; /* claimed samples that its movement supports, since the last reset */
+    bool is_expelled; /* expelled by the operator: not live */
+    bool is_barred;   /* not admitted to the swarm: not live */
+    bool is_doubted;  /* a note has reported its unsupported claim */
 };
 
 struct members {
-    struct member *members; /* [max]; the first is this node itself */
-    uint32_t count;         /* how many are known */
-    uint32_t max;           /* room for so many */
-    uint32_t *slots;        /* hash table by id, open addressing: place + 1; 0 is free */
-    uint32_t slots_mask;    /* its size less 1 */
-    uint64_t silence_ns;    /* a member heard from within this is not dead */
-    double *scratch;        /* [max] shares.c's, for the length of a call */
-    double claim_ratio;     /* of the member in the middle (shares.h); 0: nobody has published */
-    double weight_max;      /* times as much as it a member may count (shares.h); 0: no bound */
+    struct member *members; /* [max] the first is this node */
+    uint32_t count;         /* known members */
+    uint32_t max;           /* capacity */
+    uint32_t *slots;        /* hash table by id with open addressing: index + 1; 0 = free */
+    uint32_t slots_mask;    /* its size - 1 */
+    uint64_t silence_ns;    /* shortest silence after which a member is dead */
+    double *scratch;        /* [max] scratch buffer of shares.c for one call */
+    double claim_ratio;     /* median claim ratio (shares.h); 0 = no member has published */
+    double
+        weight_max; /* largest multiple of the median claim that counts (shares.h); 0 = unlimited */
 };
 
 #define PLACE_NONE UINT32_MAX
@@ -54,35 +55,35 @@ void members_init(struct members *members, struct arena *arena, uint32_t max, ui
 
 struct member *members_find(const struct members *members, const uint8_t id[static ID_BYTES]);
 
-/* A signed record from outside (its structure not yet looked at). OK: it was news, *changed points
- * to its member. MISSING: known already, or older. MALFORMED, FORGED: as record.h. TOO_BIG: no
- * room for another member. */
+/* Takes a signed record from outside, not yet checked. Returns OK if it was new: *changed points to
+ * its member. MISSING: already known, or older. MALFORMED, FORGED: see record.h. TOO_BIG: the table
+ * is full. */
 enum error members_learn(struct members *members, const uint8_t bytes[static RECORD_BYTES],
                          const uint8_t context[static CONTEXT_BYTES], uint64_t now_ns,
                          struct member **changed) MUST_USE;
 
-/* A rumor of this incarnation of the member has come: it is no more silent. The dead are brought
- * back by a record only, since a rumor may be old. */
+/* Counts a rumor of this incarnation as a sign of life. Only a record revives a dead member, since
+ * a rumor may be old. */
 void members_on_rumor(struct members *members, const uint8_t id[static ID_BYTES],
                       uint64_t incarnation, uint64_t now_ns);
 
-/* Our own record, freshly signed. */
+/* Replaces this node's own record with one that it has just signed. */
 void members_update_own(struct members *members, const struct record *record,
                         const struct identity *identity,
                         const uint8_t context[static CONTEXT_BYTES], uint64_t now_ns);
 
-/* For how long it may be silent: four times what it promised, but a promise of more than a swarm of
- * this size needs is not believed. */
+/* Returns how long the member may be silent: four times its promise. A promise beyond what a swarm
+ * of this size needs is cut to that. */
 uint64_t member_silence_ns(const struct members *members, const struct member *member);
 
 bool member_is_live(const struct members *members, const struct member *member, uint64_t now_ns);
 
-/* Live members, this node included. */
+/* Returns the number of live members, this node included. */
 uint32_t members_live(const struct members *members, uint64_t now_ns);
 
-/* The records, as signed, of at most `limit` live members from number *from on, renewed within
- * half of what they may be silent; bytes written.
- * *from moves on behind the last looked at. */
+/* Writes the signed records of at most `limit` live members, starting at number *from. Skips
+ * records renewed longer ago than half of the permitted silence. Returns the bytes written and
+ * advances *from. */
 size_t members_encode(const struct members *members, uint64_t now_ns, uint32_t *from,
                       uint32_t limit, uint8_t *out);
 

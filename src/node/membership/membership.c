@@ -3,11 +3,12 @@
 #include "node/membership/membership_private.h"
 #include "node/membership/shares.h"
 
-#define DEAD_AFTER 5 /* times a neighbour's silence: the least after which a member is dead */
+#define DEAD_AFTER                                                                                 \
+    5 /* multiple of the neighbour timeout: least silence after which a member is dead */
 
 size_t membership_arena_bytes(const struct node_options *options)
 {
-    const size_t slots = 4 * sizeof(uint32_t); /* open addressing: at most so many for one */
+    const size_t slots = 4 * sizeof(uint32_t); /* hash slots per member at most */
     return sizeof(struct membership) +
            options->limits.members_max * (sizeof(struct member) + sizeof(double) + slots) + 320;
 }
@@ -89,7 +90,7 @@ void membership_on_change(struct node *node, const struct member *member)
     CHECK(membership->live >= 1 && membership->live <= membership->members.count);
     membership->reachable += live && record->address.port;
     if (!live && record->stage != STAGE_LEFT)
-        return; /* it died: noted where silence is noticed */
+        return; /* the failure detector notes deaths */
     if (!notes_allow(&node->notes, node->now_ns))
         return;
     struct note *note =
@@ -115,7 +116,8 @@ void membership_set_expelled(struct node *node, const uint8_t id[static ID_BYTES
     const struct member *found = membership_find(node, id);
     if (!found)
         return;
-    CHECK(membership_number(node, found) > 0 || !is_expelled); /* this node leaves instead */
+    CHECK(membership_number(node, found) > 0 ||
+          !is_expelled); /* an order against this node makes it leave instead */
     membership_own(node, found)->is_expelled = is_expelled;
     if (is_expelled)
         let_die(node, found);

@@ -1,16 +1,16 @@
-/* The state of the room; nobody outside this folder includes this. */
+/* The state of this folder; only its own files include it. */
 #ifndef HEARSAY_NODE_MEMBERSHIP_MEMBERSHIP_PRIVATE_H
 #define HEARSAY_NODE_MEMBERSHIP_MEMBERSHIP_PRIVATE_H
 
 #include "node/membership/membership.h"
 
 struct membership {
-    struct members members; /* the newest record of each */
-    uint32_t live;          /* members that live, as last noticed, this node included */
+    struct members members; /* newest record of each member */
+    uint32_t live;          /* live members when last noted, this node included */
     uint32_t reachable;     /* those of them that listen */
 };
 
-/* This room may change what others only look at. */
+/* Casts away const: only this folder may change a member. */
 static inline struct member *membership_own(struct node *node, const struct member *member)
 {
     return &node->membership->members.members[membership_number(node, member)];

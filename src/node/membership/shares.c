@@ -4,12 +4,13 @@
 #include <math.h>
 #include <stdlib.h>
 
-#define SLACK       16.0                     /* times what is usual */
-#define SLACK_RATIO 4.0                      /* the same, of claim ratios: twice the claims */
-#define DOUBT_NS    ((uint64_t)60000000000)  /* until the first rumor must have come */
-#define HALVED_NS   ((uint64_t)600000000000) /* of what was moved */
+#define SLACK       16.0 /* multiple of the median ratio that a weight may reach */
+#define SLACK_RATIO 4.0  /* the same for claim ratios: twice the claimed samples */
+#define DOUBT_NS    ((uint64_t)60000000000)  /* grace time of a member before its first rumor */
+#define HALVED_NS   ((uint64_t)600000000000) /* half-life of movement */
 
-/* How much it says it learns, if we learn 1. One that has not said so yet counts like us. */
+/* Returns the member's claimed throughput relative to this node's. A member without a claim counts
+ * as 1. */
 static double claim_of(const struct members *members, uint32_t i, bool by_throughput,
                        uint64_t now_ns)
 {
@@ -22,7 +23,7 @@ static double claim_of(const struct members *members, uint32_t i, bool by_throug
     return by_throughput && i > 0 && own > 0 && said > 0 ? said / own : 1;
 }
 
-/* What is left of what its rumors had said until the last one. */
+/* Returns the part of the decaying sums that is left since the last rumor. */
 static double left(const struct member *member, uint64_t now_ns)
 {
     CHECK(member->moved_ns <= now_ns);
@@ -34,8 +35,8 @@ static double moved_by(const struct member *member, uint64_t now_ns)
     return member->moved * left(member, now_ns);
 }
 
-/* Samples a second that its rumors claimed lately, when the last of them came: what it claims for
- * the time since then says nothing of what it moved. */
+/* Returns the samples per second that the member's rumors claimed, as of its last rumor. Claims for
+ * the time after it say nothing about the movement. */
 static double claimed_per_s(const struct member *member)
 {
     CHECK(member->since_ns <= member->moved_ns);
@@ -44,8 +45,9 @@ static double claimed_per_s(const struct member *member)
     return member->claimed / fmax(halved_s / log(2) * (1 - exp2(-age_s / halved_s)), 1);
 }
 
-/* Claimed for a unit moved; where shares are by throughput, times claimed a second: who learns r
- * times as fast makes r times the progress and publishes it at r times the share. */
+/* Returns claimed samples per unit of movement. With shares by throughput this is multiplied by
+ * claimed samples per second, because a member r times as fast makes r times the progress and
+ * publishes it at r times the share. */
 static double claim_ratio(const struct member *member, bool by_throughput)
 {
     CHECK(member->moved > 0);
@@ -94,8 +96,9 @@ void shares_review(struct members *members, bool by_throughput, uint64_t now_ns)
     members->claim_ratio = all[(count - 1) / 2];
 }
 
-/* Claim by what it moved; 0: not known. By throughput it is of the time in which it published: who
- * has stopped since then claims next to nothing, and what it moved is not forgotten. */
+/* Returns claim / movement; 0 = unknown. With shares by throughput the claim is that of the time in
+ * which the member published: a member that stopped claims almost nothing, but its movement still
+ * counts. */
 static double ratio_of(const struct members *members, uint32_t i, bool by_throughput,
                        uint64_t now_ns)
 {
@@ -103,14 +106,14 @@ static double ratio_of(const struct members *members, uint32_t i, bool by_throug
     const double claim = claim_of(members, i, by_throughput, now_ns);
     const double moved = moved_by(member, now_ns);
     const double own = (double)members->members[0].record.samples_per_second;
-    if (claim <= 0 || moved <= DBL_MIN) /* it was all forgotten */
+    if (claim <= 0 || moved <= DBL_MIN) /* decayed to nothing */
         return 0;
     if (by_throughput && own > 0 && member->claimed > DBL_MIN)
         return claimed_per_s(member) / own / member->moved;
     return claim / moved;
 }
 
-/* Of the member in the middle; 0: nobody has published. */
+/* Returns the median ratio of claim to movement; 0 if no member has published. */
 static double usual_ratio(const struct members *members, bool by_throughput, uint64_t now_ns)
 {
     double *ratios = members->scratch;
@@ -125,7 +128,7 @@ static double usual_ratio(const struct members *members, bool by_throughput, uin
     return ratios[(count - 1) / 2];
 }
 
-/* So many times the claim of the member in the middle; 0 times: any. */
+/* Returns `times` the median claim; INFINITY for 0. */
 static double most_of(const struct members *members, bool by_throughput, double times,
                       uint64_t now_ns)
 {
@@ -135,15 +138,15 @@ static double most_of(const struct members *members, bool by_throughput, double 
         claims[count] = claim_of(members, i, by_throughput, now_ns);
         count += claims[count] > 0;
     }
-    CHECK(count > 0 && times >= 0); /* we count */
+    CHECK(count > 0 && times >= 0); /* this node always claims 1 */
     if (times == 0)
         return INFINITY;
     qsort(claims, count, sizeof *claims, ascending);
     return times * claims[(count - 1) / 2];
 }
 
-/* The weights of all, into members->scratch; returns their sum. Ours is 1, unless that is more than
- * so many times what is usual. */
+/* Writes all weights to members->scratch and returns their sum. This node's weight is 1, or `times`
+ * the median claim if that is less. */
 static double weigh(const struct members *members, bool by_throughput, double times,
                     uint64_t now_ns)
 {
