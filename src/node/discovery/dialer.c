@@ -1,23 +1,26 @@
-/* Whom to call: addresses given by the user, and those of members, retried for ever.
+/* The dialer: which addresses to dial, from the user's list and from member records. It never gives
+ * up on an address.
  *
- * Every address is a candidate. A failed call waits BACKOFF_MIN · 1.6^failures, at most
- * BACKOFF_MAX, ± 25 % so that a swarm does not call in step. A candidate whose node we talk to
- * already, over whatever connection, is left alone. Small swarms are fully meshed; in larger ones a
- * node dials until it has DEGREE neighbours, half of them called by itself: so each hangs on to
- * some that it chose at random, however many have called it, and the whole does not fall apart.
- * Were it in two, after a partition or because it was begun in two places, each part would have
- * neighbours enough: so now and then a node calls one that it has lost or never met, however many
- * neighbours it has. And so that nobody's neighbours stay those of the first hour, it leaves one
- * that it has called, from time to time, and calls another.
+ * Every address is a candidate. After a failed call it waits BACKOFF_MIN · 1.6^failures, at most
+ * BACKOFF_MAX, ± 25 % so that nodes do not dial in step. A candidate whose node has a conversation
+ * with us, over any connection, is skipped. A small swarm is a full mesh. In a larger one a node
+ * dials until it has DEGREE neighbours and has dialled half of them itself. So each node keeps some
+ * neighbours of its own random choice, however many nodes dialled it, and the graph stays
+ * connected.
  *
- * What members say of their addresses may be untrue, and a swarm must not become a weapon against
- * somebody else's machine. So places where no member has answered yet are called TRIES_MAX times at
- * once, and once more each second, however many they are; and never at a port below 1024, unless
- * the configuration allows it (limits.low_ports), nor at an address that is not one machine's.
+ * After a partition, or a start in two places, each part of a swarm has enough neighbours. So a
+ * node sometimes dials an address that it lost or never reached, however many neighbours it has. It
+ * also hangs up on a neighbour of its own choice from time to time and dials another, so that the
+ * graph keeps mixing.
  *
- * A path may swallow large packets without an answer. Two conversations in a row that fell silent
- * soon, with bytes under way, are dialled with smaller packets from then on. Held
- * by tests/world/test_dialer.c, and that a full seed makes room by tests/world/test_budget.c.
+ * Addresses in records may be false, and a swarm must not become a weapon against other machines.
+ * So addresses where no member has answered share a token bucket of TRIES_MAX calls, refilled by
+ * one a second. Ports below 1024 are dialled only if the configuration allows it
+ * (limits.low_ports), and addresses that are not one machine's never.
+ *
+ * A path may drop large packets silently. After two conversations in a row that soon fell silent
+ * with bytes in flight, the candidate is dialled with smaller packets. Held by
+ * tests/world/test_dialer.c; that a full seed frees places by tests/world/test_budget.c.
  */
 #include <math.h>
 #include <string.h>
@@ -30,19 +33,20 @@
 
 #define BACKOFF_MIN_NS (SECOND_NS / 2)
 #define BACKOFF_MAX_NS (30 * SECOND_NS)
-#define REACH_NS       (10 * SECOND_NS) /* ± 25 %, between two calls to the lost */
-#define SHUFFLE_NS     (60 * SECOND_NS) /* ± 25 %, between two that are left for others */
-#define LATE_FAILURES  20               /* the backoff no longer grows */
-#define LOOK_NS        (SECOND_NS / 4)  /* nobody was to be called: look again, at the latest */
-#define TRIES_MAX      32               /* calls to where nobody has answered yet, at once, */
-#define TRY_NS         SECOND_NS        /* and one more after each of these */
-#define STALL_NS       (60 * SECOND_NS) /* a conversation that fell silent later had another reason */
-#define STALLS_MOST    2                /* before smaller packets are tried */
-#define SEGMENT_SMALL  1024
-#define SEGMENT_LEAST  536
-#define LOW_PORTS      1024 /* below it a port belongs to the system's services */
+#define REACH_NS       (10 * SECOND_NS) /* ± 25 %, between two calls to lost candidates */
+#define SHUFFLE_NS     (60 * SECOND_NS) /* ± 25 %, between two hang-ups that mix the graph */
+#define LATE_FAILURES  20               /* failures after which the backoff stays the same */
+#define LOOK_NS        (SECOND_NS / 4)  /* longest wait before the candidates are checked again */
+#define TRIES_MAX      32        /* calls to unproven addresses: depth of their token bucket */
+#define TRY_NS         SECOND_NS /* time in which the bucket gains one call */
+#define STALL_NS                                                                                   \
+    (60 * SECOND_NS)    /* a silence after this age of a conversation has another reason */
+#define STALLS_MOST   2 /* stalls before smaller packets are tried */
+#define SEGMENT_SMALL 1024
+#define SEGMENT_LEAST 536
+#define LOW_PORTS     1024 /* ports below it belong to system services */
 
-/* Somewhere between 0.75 and 1.25 times so long. */
+/* Returns a random time between 0.75 and 1.25 times span_ns. */
 static uint64_t about_ns(struct node *node, uint64_t span_ns)
 {
     CHECK(span_ns > 0);
@@ -89,7 +93,8 @@ static void set(struct node *node, struct candidate *candidate, const struct add
     node->discovery->dialer.dial_ns = node->now_ns;
 }
 
-/* What a user gives is called as it is; what a member says of itself may be aimed at others. */
+/* Addresses from the user are dialled as they are. Addresses from records may be aimed at others.
+ */
 static bool may_be_called(const struct node *node, const struct address *address, bool is_seed)
 {
     if (!address->host[0] || address->port == 0)
@@ -124,7 +129,7 @@ void dialer_moved(struct node *node, const struct address *from, const struct ad
         dialer_add(node, to, id, false);
 }
 
-/* Conversations that are or may become neighbours; strangers at the door do not count. */
+/* Counts conversations that are or may become neighbours, without callers that are unknown yet. */
 static uint32_t calls(const struct node *node, uint32_t *dialled)
 {
     uint32_t calls = 0;
@@ -146,7 +151,7 @@ static bool is_mesh(const struct node *node)
     return membership_live(node) <= MESH_MAX;
 }
 
-/* A node that is leaving calls too: what it published must reach somebody. */
+/* A node that is leaving also dials: its last publication must reach another node. */
 static bool wants_more(const struct node *node)
 {
     uint32_t dialled;
@@ -157,15 +162,15 @@ static bool wants_more(const struct node *node)
                          : open < DEGREE || dialled < DEGREE / 2;
 }
 
-/* Nobody there that we know to be in the swarm. */
+/* Returns true if no live member is known at the address. */
 static bool is_lost(const struct node *node, const struct candidate *candidate)
 {
     const struct member *member = candidate->has_id ? membership_find(node, candidate->id) : NULL;
     return !member || !member->known_live;
 }
 
-/* A node that left said so; it is called again only if the user named it and we stay. Nobody calls
- * one that has been expelled, or that may not be here. */
+/* Returns true if the candidate is not worth dialling: expelled, not admitted, or left. A seed that
+ * left is dialled while we stay. */
 static bool is_gone(const struct node *node, const struct candidate *candidate)
 {
     if (candidate->has_id &&
@@ -177,7 +182,7 @@ static bool is_gone(const struct node *node, const struct candidate *candidate)
     return member && member->record.stage == STAGE_LEFT;
 }
 
-/* Over whatever connection; one that is closing has not ended yet. */
+/* Counts conversations over any connection, including one that is closing. */
 static bool is_talked_to(const struct node *node, const uint8_t id[static ID_BYTES])
 {
     for (uint32_t i = 0; i < node->options.limits.peers_max; i++) {
@@ -194,7 +199,7 @@ static bool is_unproven(const struct candidate *candidate)
     return !candidate->is_seed && !candidate->is_proven;
 }
 
-/* May one more be called where nobody has answered yet? */
+/* Returns true if the token bucket allows a call to an unproven address. */
 static bool may_try(struct node *node)
 {
     struct dialer *dialer = &node->discovery->dialer;
@@ -205,7 +210,8 @@ static bool may_try(struct node *node)
     return dialer->tries + 1 <= TRIES_MAX;
 }
 
-/* The lost are called in their own time, or when there are few to call at all. */
+/* Returns a random candidate that is due. Lost ones have their own timer, unless the swarm is
+ * small. */
 static struct candidate *due(struct node *node, bool lost)
 {
     if (node->discovery->dialer.count == 0)
@@ -228,7 +234,8 @@ static struct candidate *due(struct node *node, bool lost)
     return NULL;
 }
 
-/* Smaller after every STALLS_MOST stalls: RFC 4821 begins to search at 1024; IPv4 carries 536. */
+/* Shrinks after every STALLS_MOST stalls. RFC 4821 starts its search at 1024; 536 fits any IPv4
+ * path. */
 static uint32_t segment_bytes(const struct candidate *candidate)
 {
     return candidate->stalls < STALLS_MOST       ? 0
@@ -268,7 +275,8 @@ bool dialer_next(struct node *node, struct action *action)
     return true;
 }
 
-/* One of the `count` neighbours that we called, or that called us; NULL: there is none. */
+/* Draws one of the `count` neighbours that we dialled, or that dialled us; NULL if there is none.
+ */
 static const struct peer *draw(struct node *node, bool dialled, uint32_t *count)
 {
     const struct peer *peer, *chosen = NULL;
@@ -330,7 +338,7 @@ void dialer_on_self(struct node *node, const struct peer *peer)
         candidate->is_self = true;
 }
 
-/* The side that called renews the keys: if both did, one call would be in vain. */
+/* Only the dialling side renews session keys: if both did, one of two calls would be wasted. */
 static void leave_it_to_the_caller(struct node *node, const struct peer *peer)
 {
     for (uint32_t i = 0; i < node->discovery->dialer.count; i++) {
@@ -364,8 +372,8 @@ static void note_stalls(struct node *node, const struct candidate *candidate)
         identity_text(note->who, candidate->id);
 }
 
-/* Small packets pass a path that swallows large ones, so there is a handshake, and then silence.
- * After some of these the other way to dial is kept. */
+/* A path that drops large packets lets the handshake pass and then falls silent. Every STALLS_MOST
+ * stalls the packet size goes down. */
 static void count_stall(struct node *node, struct candidate *candidate, const struct peer *peer)
 {
     const struct link *link = rate_link(node, peer);
@@ -373,7 +381,8 @@ static void count_stall(struct node *node, struct candidate *candidate, const st
     if (!peer->was_open || node->options.limits.dial_ns == 0)
         return;
     if (!peer->was_silent || node->now_ns - peer->born_ns > STALL_NS) {
-        candidate->stalls -= candidate->stalls % STALLS_MOST; /* what was found before stays */
+        candidate->stalls -=
+            candidate->stalls % STALLS_MOST; /* a smaller size that worked is kept */
         return;
     }
     if (link->sent == link->arrived || before == SEGMENT_LEAST)

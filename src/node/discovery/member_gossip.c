@@ -1,9 +1,10 @@
 /* Member gossip: how members learn of each other.
  *
- * A MEMBER_UPDATE takes the tree of its origin (broadcast/broadcast_tree.c), so that everyone gets
- * each record about once. Where the tree is broken a member falls silent; before it is taken for
- * dead some neighbour is asked for it, which mends the tree. With n live members each renews every
- * n / 4 seconds, so what a node sends for it does not grow with the swarm.
+ * A MEMBER_UPDATE follows the broadcast tree of its origin (broadcast/broadcast_tree.c), so each
+ * node receives each record about once. Where the tree is broken a member seems silent. Before it
+ * is taken for dead, a neighbour is asked for a sign of its life, and the answer repairs the tree.
+ * With n live members each renews its record every n / 4 seconds, so the traffic of a node does not
+ * grow with n.
  */
 #include <math.h>
 #include <string.h>
@@ -19,13 +20,13 @@
 
 #define RENEW_MIN_NS    SECOND_NS       /* between two records of a member, at least */
 #define LEAVE_MIN_NS    (SECOND_NS / 5) /* the same while it leaves */
-#define PER_MEMBER_NS   (SECOND_NS / 4) /* the same, for each live member */
-#define LEAVE_FASTER    8               /* times as often a leaving member says how far it is */
-#define RATE_CHANGE     2.0f            /* a speed that changed by this factor is news */
-#define UPDATES_AT_ONCE 64              /* records in a MEMBER_UPDATE */
-#define LISTED_AT_ONCE  16              /* records in a MEMBER_LIST */
-#define SIGNS_AT_ONCE   16              /* members asked for in one review */
-#define LIST_PERIODS    2               /* in which each member renews its record */
+#define PER_MEMBER_NS   (SECOND_NS / 4) /* the same, per live member */
+#define LEAVE_FASTER    8               /* factor on the rate of a leaving member's records */
+#define RATE_CHANGE     2.0f /* a change of throughput by this factor is worth a record */
+#define UPDATES_AT_ONCE 64   /* records in a MEMBER_UPDATE */
+#define LISTED_AT_ONCE  16   /* records in a MEMBER_LIST */
+#define SIGNS_AT_ONCE   16   /* members whose sign of life is requested in one review */
+#define LIST_PERIODS    2    /* renewal periods between two lists */
 #define LIST_WAIT_NS    (2 * SECOND_NS) /* between two lists, at least */
 
 static struct discovery_neighbour *neighbour_of(const struct node *node, const struct peer *peer)
@@ -42,8 +43,8 @@ uint64_t member_gossip_period_ns(const struct node *node)
     return period_ns < least_ns ? least_ns : period_ns < longest_ns ? period_ns : longest_ns;
 }
 
-/* The record of this member is new to us, so it will be to others. Our own (0) is for all
- * neighbours: one that receives no rumors of ours may have no other sign of life. */
+/* Queues a member's new record for all neighbours that may lack it. The own record (number 0) goes
+ * to every neighbour: one that receives none of our rumors may have no other sign of life. */
 static void mark(struct node *node, const struct member *member, const struct peer *from)
 {
     const uint32_t number = membership_number(node, member);
@@ -59,9 +60,9 @@ static void mark(struct node *node, const struct member *member, const struct pe
     }
 }
 
-/* Our own record. */
+/* The own record. */
 
-/* Without a host until a neighbour has shown how it reaches us. */
+/* Returns an address without a host until a neighbour has reported how it sees this node. */
 static struct address own_address(const struct node *node)
 {
     struct address address = node->options.advertise.host[0] ? node->options.advertise
@@ -71,8 +72,9 @@ static struct address own_address(const struct node *node)
     return node->options.listen_port ? address : (struct address){0};
 }
 
-/* A node that learns less than a sample a second has stopped: how it slows down is no news. */
-/* Who has become faster says so at once: it may claim no more than it has said (effect.h). */
+/* A node below one sample a second has stopped, and further slowing is not worth a record. */
+/* A node that became faster says so at once, because its claims may not exceed its record
+ * (effect.h). */
 static bool rate_is_outdated(const struct node *node, float said, float now, uint64_t age_ns)
 {
     const float before = fmaxf(said, 1), after = fmaxf(now, 1);
@@ -82,7 +84,8 @@ static bool rate_is_outdated(const struct node *node, float said, float now, uin
     return (is_faster || is_slower) && age_ns >= member_gossip_period_ns(node) / 2;
 }
 
-/* When the next record is due: as now seems right, but no later than the last one promised. */
+/* Returns when the next record is due: by the present period, but no later than the last record
+ * promised. */
 static uint64_t due_after_ns(const struct node *node, const struct record *said)
 {
     CHECK(said->renew_ms > 0);
@@ -91,8 +94,8 @@ static uint64_t due_after_ns(const struct node *node, const struct record *said)
     return most_ns - (uint64_t)(node->discovery->gossip.renew_early * (double)most_ns);
 }
 
-/* Does our last record still say what is so? A node that leaves waits for others to hold its base:
- * a base that has come to rest is news. */
+/* Returns true if the last record is too old or no longer true. A leaving node waits for others to
+ * hold its base, so an unchanged base is worth a record. */
 static bool is_outdated(const struct node *node, const struct record *said,
                         const struct record *now)
 {
@@ -155,9 +158,9 @@ void member_gossip_renew(struct node *node)
     mark(node, &members->members[0], NULL);
 }
 
-/* Records of others. */
+/* Records of other members. */
 
-/* It goes on under a new incarnation. */
+/* A neighbour continues under a new incarnation. */
 static void renew_peer(struct node *node, const struct record *record)
 {
     const struct peer *peer = connection_by_id(node, record->id, NULL);
@@ -165,7 +168,7 @@ static void renew_peer(struct node *node, const struct record *record)
         connection_set_incarnation(node, peer, record->incarnation);
 }
 
-/* Every incarnation of a member is an origin, so that its records have a tree even if it never
+/* Every incarnation is an origin, so that its records have a broadcast tree even if it never
  * publishes. */
 static const struct origin *origin_of(struct node *node, const struct peer *from,
                                       const struct member *member)
@@ -197,8 +200,8 @@ static void on_update(struct node *node, const struct peer *from, const struct m
     mark(node, member, from);
 }
 
-/* We knew it already. A neighbour that has shown us a record need not be sent it; and if we
- * received it lately, need not send us more from this origin: somebody else is quicker. */
+/* A known record. Its sender need not get the record. If it first arrived lately, the sender need
+ * not push this origin to us, since another neighbour is faster. */
 static void on_known(struct node *node, const struct peer *from, const uint8_t *bytes)
 {
     const struct members *members = membership_members(node);
@@ -219,14 +222,14 @@ static void on_stranger(struct node *node, const struct peer *from, const uint8_
         barred_on_stranger(node, from, record.id, record.incarnation);
 }
 
-/* False when the record shows that the sender is broken. */
+/* Returns false if the record shows that its sender is broken. */
 static bool on_record(struct node *node, const struct peer *from, const uint8_t *bytes,
                       bool pass_on)
 {
     const struct member *member;
     struct address before;
     if (verdict_reason(node, bytes))
-        return true; /* whoever sent it may not have heard */
+        return true; /* the sender may not have heard of this yet */
     if (!admitted_may_be(node, bytes)) {
         on_stranger(node, from, bytes);
         return true;
@@ -294,14 +297,14 @@ static void flush_to(struct node *node, const struct peer *peer)
     uint32_t taken[UPDATES_AT_ONCE], count = 0;
     for (uint32_t i = 0; i < members->count && count < UPDATES_AT_ONCE; i++) {
         if (neighbour->updates[i / 64] == 0)
-            i |= 63; /* none of these 64 */
+            i |= 63; /* skips these 64 */
         else if (bit_get(neighbour->updates, i))
             taken[count++] = i;
     }
     for (uint32_t i = 0; i < count; i++)
         memcpy(node->scratch + i * RECORD_BYTES, members->members[taken[i]].bytes, RECORD_BYTES);
     if (count > 0 && !say_records(node, peer, MEMBER_UPDATE, count * RECORD_BYTES))
-        return; /* a full queue: next time */
+        return; /* the queue is full: next time */
     for (uint32_t i = 0; i < count; i++)
         bit_set(neighbour->updates, taken[i], false);
     neighbour->has_updates = count == UPDATES_AT_ONCE;
@@ -355,7 +358,7 @@ void member_gossip_on_query(struct node *node, const struct peer *from, uint64_t
         bit_set(neighbour->updates, membership_number(node, member), true);
         neighbour->has_updates = true;
     } else if (tag == 0) {
-        neighbour->list_next = 1; /* we have introduced ourselves */
+        neighbour->list_next = 1; /* number 0 has introduced itself */
         neighbour->list_end = membership_members(node)->count;
     }
 }
@@ -373,7 +376,7 @@ void member_gossip_list_anew(struct node *node)
         ask_for_list(node, peer);
 }
 
-/* What a neighbour takes for alive may be dead, so a large swarm is not listed again soon. */
+/* A neighbour may count dead members as live, so a large swarm is not listed again soon. */
 void member_gossip_compare(struct node *node, const struct peer *from, uint64_t members)
 {
     const uint32_t live = membership_live(node);
@@ -392,7 +395,7 @@ void member_gossip_ask_for_list(struct node *node, const struct peer *from)
 
 /* Silence. */
 
-/* Half its time is over: ask some neighbour, and again another. */
+/* Half of the member's time is over: asks one neighbour, and next time another. */
 static bool ask_for_sign(struct node *node, const struct member *member)
 {
     if (!failure_detector_is_sign_due(node, member))

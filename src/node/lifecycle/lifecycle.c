@@ -3,9 +3,9 @@
 #define MAY(state) (1u << (state))
 
 struct lifecycle {
-    enum joining joining;       /* whether it holds what the swarm knows */
+    enum joining joining;       /* whether it holds the swarm's base */
     enum stage stage;           /* whether it leaves */
-    enum publishing publishing; /* where the present publication is */
+    enum publishing publishing; /* state of the present publication */
     enum base_state base;       /* whether its base is the sum of its version */
 };
 

@@ -1,6 +1,6 @@
-/* The states a node is in. Each is an enum, a drawing, a table of allowed moves (lifecycle.c) and
- * one function that moves; any other move is our mistake and ends the process. All rooms may ask;
- * only the room named here moves.
+/* The state machines of a node. Each has an enum, a drawing, a table of allowed moves (lifecycle.c)
+ * and one function that moves. Any other move is a defect and ends the process. Every folder may
+ * read a state; only the file named here moves it.
  */
 #ifndef HEARSAY_NODE_LIFECYCLE_LIFECYCLE_H
 #define HEARSAY_NODE_LIFECYCLE_LIFECYCLE_H
@@ -8,26 +8,26 @@
 #include "node/core.h"
 #include "wire/record.h"
 
-/* Joining. A node that was given seeds does not train before it holds what the swarm knows.
+/* Joining. A node with seeds does not train before it holds the swarm's base.
  *
- *   CALLING ── somebody answers ──► HEARING ── it holds what the swarm knows, ──► JOINED
- *      │                                       or no neighbour is left             ▲ │
- *      └── nobody answers for NODE_JOIN_WAIT_NS, or there are no seeds ────────────┘ └─ TRAIN given
- *                                                                                        ▼
- *                                                                                     TRAINING
- * Moved by join.c, by transfer when a base is whole or a round of a rolling one is over, and by
- * node.c (TRAINING). */
+ *   CALLING ── a member answers ──► HEARING ── the base is the swarm's, ──► JOINED
+ *      │                                       or no neighbour is left      ▲ │
+ *      └── no answer for NODE_JOIN_WAIT_NS, or no seeds ────────────────────┘ └─ TRAIN given out
+ *                                                                                 ▼
+ *                                                                              TRAINING
+ * Moved by join.c, by transfer after a complete base or a round of a rolling one, and by node.c
+ * (TRAINING). */
 enum joining { JOINING_CALLING, JOINING_HEARING, JOINING_JOINED, JOINING_TRAINING, JOINING_STATES };
 
-/* Leaving: enum stage, which stands in the record of each member (wire/record.h). Moved by leave.c.
+/* Leaving: enum stage, which each member's record contains (wire/record.h). Moved by leave.c.
  *
  *   RUNNING ── node_leave ──► LEAVING ── last publication out ──► SETTLED ── all agree ──► LEFT
  *                               └──────────────────────────────┴── grace time over ─────────► │ */
 
 /* Publishing. Moved by rate/publish_schedule.c and leave.c.
  *
- *   IDLE ── it is time ──► WANTED ── PUBLISH given out ──► OUT ── published ──► IDLE
- *     └──────────────── the last one is out, or there will be none ───────────► OVER */
+ *   IDLE ── it is due ──► WANTED ── PUBLISH given out ──► OUT ── published ──► IDLE
+ *     └──────────────── after the last one, or without any ───────────────────► OVER */
 enum publishing {
     PUBLISHING_IDLE,
     PUBLISHING_WANTED,
@@ -38,13 +38,13 @@ enum publishing {
 
 /* The base. Moved by transfer.
  *
- *            take over another base                 too slow for what the swarm publishes
+ *            take over another base                 the line is too slow for the swarm
  *   WHOLE ──────────────────────────► FETCHING ──────────────────────────────► ROLLING
  *     ▲ └─────────────────────────────────────────────────────────────────────►   │
- *     └──────── every block is here ────┘ ▲────── the line carries enough ────────┘
+ *     └──────── every block arrived ────┘ ▲────── the line is fast enough ────────┘
  *
- * A base that is FETCHING may begin anew, and each round of a ROLLING one does: moves to itself. A
- * base that is FETCHING or ROLLING is the sum of no version: it is shown and served to nobody. */
+ * FETCHING may restart, and each round of ROLLING does: both move to themselves. Such a base is the
+ * sum of no version, so it is neither shown nor served. */
 enum base_state { BASE_WHOLE, BASE_FETCHING, BASE_ROLLING, BASE_STATES };
 
 struct lifecycle *lifecycle_new(struct arena *arena, const struct node_options *options);
@@ -53,7 +53,7 @@ size_t lifecycle_arena_bytes(void);
 enum joining joining_state(const struct node *node);
 void joining_move(struct node *node, enum joining to);
 bool joining_has_joined(const struct node *node); /* JOINED or TRAINING */
-/* JOINED, unless it is already; the note says why. */
+/* Moves to JOINED unless the node has joined; notes the reason. */
 void joining_join(struct node *node, const char *why);
 
 enum stage leaving_stage(const struct node *node);

@@ -7,21 +7,21 @@
 #include "wire/bytes.h"
 #include "wire/message.h"
 
-#define STRANGERS_MAX 256 /* incarnations; those met first are forgotten for others */
+#define STRANGERS_MAX 256 /* incarnations; the oldest entries are overwritten */
 
 struct stranger {
-    struct node_stranger shown; /* what is known of it */
-    uint64_t tag;               /* of its origin */
+    struct node_stranger shown; /* what the owner may read of it */
+    uint64_t tag;               /* tag of its origin */
 };
 
 struct admitted {
-    bool has_list;                             /* a list was given */
+    bool has_list;                             /* a member list is configured */
     uint8_t listed[NODE_LISTED_MAX][ID_BYTES]; /* its ids, sorted */
-    uint32_t listed_count;                     /* how many they are */
-    uint64_t list_hash;                        /* of them */
-    uint64_t theirs[NODE_PEERS_MAX];           /* the hash that each neighbour said, by slot */
+    uint32_t listed_count;                     /* number of ids */
+    uint64_t list_hash;                        /* hash of the ids */
+    uint64_t theirs[NODE_PEERS_MAX];           /* hash that each neighbour reported, by slot */
     struct stranger strangers[STRANGERS_MAX];  /* a ring */
-    uint32_t strangers_met;                    /* so far: the next goes to this, modulo the size */
+    uint32_t strangers_met; /* strangers so far; modulo the size: the next entry */
 };
 
 size_t admitted_arena_bytes(void)
@@ -49,7 +49,7 @@ void admitted_set_list(struct node *node, const uint8_t *ids, uint32_t count)
     qsort(admitted->listed, count, sizeof *admitted->listed, by_id);
     admitted->listed_count = count;
     secret_blake2b(hash, sizeof hash, admitted->listed[0], count * ID_BYTES, NULL, 0);
-    admitted->list_hash = bytes_get(hash, 8) | 1; /* never that of no list */
+    admitted->list_hash = bytes_get(hash, 8) | 1; /* differs from the hash of no list */
     admitted->has_list = true;
     admitted->strangers_met = 0;
 }
@@ -119,7 +119,7 @@ const char *admitted_refusal(const struct node *node)
                               : "not on this swarm's list of members";
 }
 
-/* The same orders, the same members. */
+/* Equal orders imply equal members. */
 uint64_t admitted_hash(const struct node *node)
 {
     return orders_admit(node) ? rng_mix(orders_count(node)) : node->admitted->list_hash;
@@ -198,7 +198,7 @@ bool admitted_on_stranger(struct node *node, const uint8_t id[static ID_BYTES],
         stranger = &admitted->strangers[admitted->strangers_met % STRANGERS_MAX];
         admitted->strangers_met++;
         if (admitted->strangers_met == 2 * STRANGERS_MAX)
-            admitted->strangers_met = STRANGERS_MAX; /* the ring is full in any case */
+            admitted->strangers_met = STRANGERS_MAX; /* the ring is full in either case */
         *stranger = (struct stranger){.shown.incarnation = incarnation, .tag = tag};
         memcpy(stranger->shown.id, id, ID_BYTES);
     }

@@ -5,20 +5,20 @@
 #include "crypto/gate.h"
 #include "wire/message.h"
 
-#define AT_ONCE 64 /* orders in a message */
+#define AT_ONCE 64 /* orders per message */
 
 _Static_assert(AT_ONCE *ORDER_BYTES_MAX + MESSAGE_ADDS <= MESSAGE_MAX, "they fit into one");
 
 struct known {
-    struct order order;            /* what it says */
-    uint32_t bytes;                /* of it as signed */
-    uint8_t text[ORDER_BYTES_MAX]; /* those */
+    struct order order;            /* its content */
+    uint32_t bytes;                /* size of the signed text */
+    uint8_t text[ORDER_BYTES_MAX]; /* the signed text */
 };
 
 struct orders {
-    struct known *known; /* [ORDERS_MAX], by number - 1; NULL: there is no operator */
-    uint32_t count;      /* how many */
-    bool admit;          /* one of them admits somebody */
+    struct known *known; /* [ORDERS_MAX] by number - 1; NULL = no operator */
+    uint32_t count;      /* number of known orders */
+    bool admit;          /* an order admits some member */
 };
 
 size_t orders_arena_bytes(const struct node_options *options)
@@ -128,7 +128,7 @@ const struct order *orders_expelling(const struct node *node, const uint8_t id[s
     return order && order->kind == ORDER_EXPEL ? order : NULL;
 }
 
-/* Of who was admitted again, earlier incarnations are as the order before left them. */
+/* After a readmission, earlier incarnations keep the limits of the order before it. */
 uint32_t orders_keep(const struct node *node, const uint8_t id[static ID_BYTES],
                      uint64_t incarnation)
 {
@@ -144,7 +144,7 @@ uint32_t orders_keep(const struct node *node, const uint8_t id[static ID_BYTES],
     return UINT32_MAX;
 }
 
-/* One order, whose signature is checked unless it is known. */
+/* Takes one order. Checks its signature unless it is known. */
 static enum error take(struct node *node, const struct order *order, const uint8_t *bytes,
                        size_t count)
 {
@@ -176,7 +176,7 @@ enum error orders_take(struct node *node, const uint8_t *bytes, size_t count)
     return error;
 }
 
-/* At most so many after this number; returns their bytes. */
+/* Writes at most `most` orders after this number; returns the bytes. */
 static size_t put(const struct orders *orders, uint32_t after, uint32_t most, uint8_t *out)
 {
     size_t bytes = 0;
@@ -207,7 +207,7 @@ void orders_say(struct node *node, const struct peer *peer, uint32_t after)
         const struct message orders = {
             .kind = ORDERS, .number = node->orders->count, .bulk = {node->scratch, bytes}};
         if (!connection_say(node, peer, &orders))
-            return; /* a full queue: it will show how far it came */
+            return; /* the queue is full: the neighbour will say how far it came */
     }
 }
 

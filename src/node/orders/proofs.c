@@ -5,30 +5,30 @@
 #include "crypto/gate.h"
 #include "wire/message.h"
 
-#define AT_ONCE 128 /* proofs in a message */
+#define AT_ONCE 128 /* proofs per message */
 
 _Static_assert(AT_ONCE *PROOF_BYTES + MESSAGE_ADDS <= MESSAGE_MAX, "they fit into one");
 
 struct known {
-    uint8_t author[ID_BYTES];   /* whom it is against */
-    bool is_proven;             /* there is a proof: */
-    struct proof proof;         /* what it says */
-    uint8_t bytes[PROOF_BYTES]; /* as signed */
-    bool is_decided;            /* members have voted: */
-    struct proof decision;      /* what for */
-    bool is_suspended;          /* what it is about stays (suspension.h) */
+    uint8_t author[ID_BYTES];   /* the accused */
+    bool is_proven;             /* a proof exists: */
+    struct proof proof;         /* its content */
+    uint8_t bytes[PROOF_BYTES]; /* the proof as signed */
+    bool is_decided;            /* a majority has voted: */
+    struct proof decision;      /* the limit that it decided */
+    bool is_suspended;          /* its rumors stay for now (suspension.h) */
 };
 
-/* Where members were more than half, and are no more. */
+/* The members of a former majority are a majority no longer. */
 static const struct proof NOTHING = {
     .kind = PROOF_VOTES, .incarnation = UINT64_MAX, .keep = UINT32_MAX};
 
 struct proofs {
-    struct known *known; /* [NODE_PROOFS], one for each author */
-    uint32_t count;      /* how many */
-    uint32_t changes;    /* times that one was added or became stricter */
-    bool is_full_noted;  /* it was said that there is no room */
-    bool is_contested;   /* most neighbours do not obey one that we obey */
+    struct known *known; /* [NODE_PROOFS] one per author */
+    uint32_t count;      /* number of authors */
+    uint32_t changes;    /* number of additions and tightenings */
+    bool is_full_noted;  /* a full table was noted */
+    bool is_contested;   /* most neighbours disobey a proof that this node obeys */
 };
 
 size_t proofs_arena_bytes(void)
@@ -44,7 +44,7 @@ static struct known *find(const struct proofs *proofs, const uint8_t id[static I
     return NULL;
 }
 
-/* Of a proof and a decision, what leaves the less. */
+/* Returns the stricter of proof and decision. */
 static const struct proof *what_counts(const struct known *known)
 {
     if (!known->is_proven)
@@ -54,7 +54,7 @@ static const struct proof *what_counts(const struct known *known)
                : &known->proof;
 }
 
-/* What is known of it, from now on; NULL: there is no room. */
+/* Returns the author's entry, added if necessary; NULL if the table is full. */
 static struct known *find_or_add(struct proofs *proofs, const uint8_t author[static ID_BYTES])
 {
     struct known *known = find(proofs, author);
@@ -66,7 +66,7 @@ static struct known *find_or_add(struct proofs *proofs, const uint8_t author[sta
     return known;
 }
 
-/* False: there is no room. */
+/* Returns false if the table is full. */
 static bool put(struct proofs *proofs, const struct proof *proof, const uint8_t *bytes)
 {
     struct known *known = find_or_add(proofs, proof->author);
@@ -74,7 +74,7 @@ static bool put(struct proofs *proofs, const struct proof *proof, const uint8_t 
         return false;
     known->proof = *proof;
     known->is_proven = true;
-    proofs->is_contested = true; /* as long as nothing is known of others */
+    proofs->is_contested = true; /* until neighbours have reported */
     memcpy(known->bytes, bytes, PROOF_BYTES);
     proofs->changes++;
     return true;
@@ -233,7 +233,7 @@ bool proofs_is_decided(const struct node *node, const uint8_t id[static ID_BYTES
     return known && known->is_decided;
 }
 
-/* The same for the same proofs, in whatever order they came. */
+/* Hashes all proofs, whatever the order of their arrival. */
 static uint64_t hash_of_all(const struct proofs *proofs)
 {
     uint64_t hash = 0;
@@ -246,13 +246,13 @@ static uint64_t hash_of_all(const struct proofs *proofs)
     return hash;
 }
 
-/* At most so many from this one on; returns their bytes. */
+/* Writes at most `most` proofs from index `from` on; returns the bytes. */
 static size_t put_all(const struct proofs *proofs, uint32_t from, uint32_t most, uint8_t *out)
 {
     size_t bytes = 0;
     for (uint32_t i = from; i < proofs->count && i - from < most; i++) {
         if (!proofs->known[i].is_proven)
-            continue; /* others learn of it by votes */
+            continue; /* votes spread decisions */
         memcpy(out + bytes, proofs->known[i].bytes, PROOF_BYTES);
         bytes += PROOF_BYTES;
     }
@@ -272,7 +272,7 @@ void proofs_say(struct node *node, const struct peer *peer)
     for (uint32_t from = 0; from < node->proofs->count; from += AT_ONCE) {
         const size_t bytes = put_all(node->proofs, from, AT_ONCE, node->scratch);
         if (bytes > 0 && !say(node, peer, node->scratch, bytes))
-            return; /* a full queue: a later round */
+            return; /* the queue is full: a later round */
     }
 }
 
@@ -298,7 +298,7 @@ void proofs_on_shown(struct node *node, const struct peer *from, uint64_t hash)
     if (has_any(node->proofs))
         proofs_say(node, from);
     else
-        (void)say(node, from, NULL, 0); /* it is to say what it knows */
+        (void)say(node, from, NULL, 0); /* asks the neighbour for its proofs */
 }
 
 void proofs_show_one(struct node *node)

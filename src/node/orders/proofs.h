@@ -1,15 +1,14 @@
-/* Proofs that members lie (wire/proof.h): those that this node knows, and how they spread.
+/* Equivocation proofs (wire/proof.h): the known ones, and how they spread.
  *
- *   on opening                         PROOF: all that are known, if any
- *   once a second to one neighbour     PROOF: a hash of those known, if any; who knows others
- *                                      answers with its own
- *   one that is new                    PROOF: to all other neighbours, at once
+ *   on opening                       PROOF: all known proofs, if any
+ *   once a second to one neighbour   PROOF: a hash of the known ones, if any; a node that knows
+ * others answers with them a new one                        PROOF: to all other neighbours, at once
  *
- * What members decide by votes (votes.h) stands beside them, and spreads by these votes alone. What
- * leaves the less counts.
+ * The table also holds what members decide by votes (votes.h); votes alone spread that. The
+ * stricter limit counts.
  *
- * Of each author the one that leaves the least is kept, so in whatever order they come all nodes
- * end with the same ones. What a proof does to the other rooms is expulsion.c's.
+ * Of each author's proofs the strictest is kept, so all nodes end with the same proofs whatever the
+ * order of their arrival. expulsion.c applies proofs to the other folders.
  * Held by tests/world/test_equivocation.c.
  */
 #ifndef HEARSAY_NODE_ORDERS_PROOFS_H
@@ -20,45 +19,46 @@
 #include "node/put_out.h"
 #include "wire/proof.h"
 
-/* After the connections, which know the context. The options' proofs were checked
- * (node_proofs_check). */
+/* Created after the connections, which know the context. node_proofs_check has checked the options'
+ * proofs. */
 struct proofs *proofs_new(struct arena *arena, const struct node *node);
 size_t proofs_arena_bytes(void);
 
-/* The proof against this member; NULL: there is none. */
+/* Returns the proof against this member; NULL if there is none. */
 const struct proof *proofs_against(const struct node *node, const uint8_t id[static ID_BYTES]);
 
-/* The same, unless what it is about stays (suspension.h). */
+/* The same, but NULL while its rumors stay (suspension.h). */
 const struct proof *proofs_in_force(const struct node *node, const uint8_t id[static ID_BYTES]);
 
-/* Those that are known, by number: one for each author, who keeps it. UINT32_MAX: none is known. */
+/* Returns the index of the author's entry, which never changes; UINT32_MAX if there is none. */
 uint32_t proofs_number(const struct node *node, const uint8_t id[static ID_BYTES]);
 uint32_t proofs_count(const struct node *node);
 const struct proof *proofs_at(const struct node *node, uint32_t i);
 const uint8_t *proofs_author(const struct node *node, uint32_t i);
 bool proofs_is_suspended(const struct node *node, uint32_t i);
 void proofs_suspend(struct node *node, uint32_t i, bool is_suspended);
-/* Is one obeyed here that most neighbours do not obey? Then no base is taken over for its sake. */
+/* Returns true if most neighbours disobey a proof that this node obeys. Then no base is taken over
+ * because of it. */
 bool proofs_are_contested(const struct node *node);
 void proofs_contest(struct node *node, bool is_contested);
 
-/* Takes a proof; *is_new if it leaves less of its author than what was known. MALFORMED, FORGED: it
+/* Takes a proof; *is_new if it is stricter than the one known. Returns MALFORMED or FORGED if it
  * proves nothing. */
 enum error proofs_take(struct node *node, const uint8_t in[static PROOF_BYTES],
                        bool *is_new) MUST_USE;
 
-/* Members have decided that this one is out, and what stays (PROOF_VOTES); NULL: they have not, or
- * no more. True: what counts of it has changed. */
+/* Records that members have decided to expel this member with a limit (PROOF_VOTES); NULL revokes
+ * it. Returns true if the effective limit changed. */
 bool proofs_decide(struct node *node, const uint8_t id[static ID_BYTES],
                    const struct proof *decision);
 bool proofs_is_decided(const struct node *node, const uint8_t id[static ID_BYTES]);
 
-/* To this neighbour: all that are known, as its queue has room; or the one against this member. */
+/* Sends a neighbour all known proofs, as its queue has room; or the proof against one member. */
 void proofs_say(struct node *node, const struct peer *peer);
 void proofs_say_one(struct node *node, const struct peer *peer, const uint8_t id[static ID_BYTES]);
-/* A neighbour has shown what it knows; it is answered if that is something else. */
+/* Takes a neighbour's hash of its proofs, and answers if it differs. */
 void proofs_on_shown(struct node *node, const struct peer *from, uint64_t hash);
-/* Once a second. */
+/* once a second */
 void proofs_show_one(struct node *node);
 
 #endif

@@ -9,12 +9,12 @@
 #include "wire/message.h"
 
 struct rekey {
-    struct swarm_key keys[SWARM_KEYS_MAX]; /* by which conversations begin, the newest first */
-    uint32_t count;                        /* how many; at least one */
-    uint32_t latest;                       /* the latest order for a key; 0: none */
-    uint32_t changes;                      /* of the keys, since this node began */
-    uint64_t wall_ms;                      /* what the wall clock showed; 0: not known */
-    uint64_t wall_ns;                      /* when */
+    struct swarm_key keys[SWARM_KEYS_MAX]; /* accepted keys, the newest first */
+    uint32_t count;                        /* number of keys; at least one */
+    uint32_t latest;                       /* number of the latest order for a key; 0 = none */
+    uint32_t changes;                      /* changes of the keys since this node started */
+    uint64_t wall_ms;                      /* wall clock at wall_ns; 0 = unknown */
+    uint64_t wall_ns;                      /* monotonic time of wall_ms */
 };
 
 size_t rekey_arena_bytes(void)
@@ -34,7 +34,8 @@ static bool is_rekey(const struct node *node, uint32_t number)
     return orders_at(node, number)->kind == ORDER_REKEY;
 }
 
-/* The order that this key is of, or that it was superseded by, less one; otherwise: neither. */
+/* Returns the order that brought this key, or the one that replaced it less one; UINT32_MAX for
+ * neither. */
 static uint32_t place(const struct node *node, const uint8_t key[static KEY_BYTES],
                       uint32_t otherwise)
 {
@@ -51,7 +52,7 @@ static uint32_t place(const struct node *node, const uint8_t key[static KEY_BYTE
     return otherwise;
 }
 
-/* Has an order brought it? */
+/* Returns true if an order brought the key. */
 static bool is_brought(const struct node *node, const struct swarm_key *key)
 {
     uint8_t hash[HASH_BYTES];
@@ -61,7 +62,7 @@ static bool is_brought(const struct node *node, const struct swarm_key *key)
            memcmp(orders_at(node, key->order)->subject, hash, HASH_BYTES) == 0;
 }
 
-/* Until then a key of this order lets in: any order after it may end it. */
+/* Returns until when a key of this order is accepted: any later order may end it. */
 static uint64_t until_ms(const struct node *node, uint32_t order)
 {
     uint64_t until = UINT64_MAX;
@@ -80,7 +81,7 @@ static bool is_over(const struct node *node, uint32_t order)
            rekey->wall_ms + (node->now_ns - rekey->wall_ns) / MS_NS >= until_ms(node, order);
 }
 
-/* Behind those that are as new; the oldest goes if there is no room. */
+/* Inserts a key after those as new; drops the oldest if there is no space. */
 static void insert(struct rekey *rekey, const struct swarm_key *key)
 {
     uint32_t at = 0;
@@ -97,7 +98,7 @@ static void insert(struct rekey *rekey, const struct swarm_key *key)
     rekey->count = stay + 1;
 }
 
-/* All keys, in their places; and those go whose time is over. */
+/* Sorts all keys again, and drops those whose time is over. */
 static void review(struct node *node)
 {
     struct rekey *rekey = node->rekey;
@@ -125,8 +126,8 @@ static bool is_missing(const struct node *node)
     return node->rekey->keys[0].order < node->rekey->latest;
 }
 
-/* What the owner has: its own, which is newer than all orders that say nothing of it, and those
- * that orders brought. */
+/* Starts with the owner's key, which is newer than all orders that do not mention it, and with keys
+ * from orders. */
 struct rekey *rekey_new(struct node *node)
 {
     const struct node_options *options = &node->options;
@@ -162,7 +163,7 @@ static void say(struct node *node, const struct peer *peer, const uint8_t *key)
                                            .bulk = {key, key ? KEY_BYTES : 0}});
 }
 
-/* The key of the latest order; NULL: it is missing, or the owner has set a newer one. */
+/* Returns the key of the latest order; NULL if it is missing or the owner has set a newer one. */
 static const struct swarm_key *latest_key(const struct node *node)
 {
     for (uint32_t i = 0; i < node->rekey->count; i++)
@@ -172,8 +173,8 @@ static const struct swarm_key *latest_key(const struct node *node)
     return NULL;
 }
 
-/* A neighbour is no one who was put out, or may not be here: it has been hung up on. Yet this is
- * where the secret leaves. */
+/* Sends the secret. A neighbour is neither expelled nor a stranger, since those conversations were
+ * closed; this checks again. */
 static void give(struct node *node, const struct peer *peer)
 {
     const struct swarm_key *key = latest_key(node);
@@ -195,7 +196,7 @@ void rekey_ask_one(struct node *node)
         rekey_ask(node, peer);
 }
 
-/* The key of the latest order has come. */
+/* The key of the latest order has arrived. */
 static void on_learned(struct node *node)
 {
     const struct rekey *rekey = node->rekey;
@@ -245,7 +246,7 @@ void rekey_on_orders(struct node *node, const struct peer *from, uint32_t before
         return;
     review(node);
     if (!is_missing(node))
-        on_learned(node); /* its owner has given it already */
+        on_learned(node); /* the owner already gave it */
     else if (from)
         rekey_ask(node, from);
 }

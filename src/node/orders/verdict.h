@@ -1,13 +1,16 @@
-/* Who is out of the swarm, and what stays of its rumors: by an order of the operator (orders.h), by
- * a proof that it lies (proofs.h), or both, and then what either leaves. */
+/* The verdict on a member: expelled or not, and how many of its rumors stay. It follows from the
+ * operator's orders (orders.h), from proofs (proofs.h), or from both; then the stricter limit
+ * counts.
+ */
 #ifndef HEARSAY_NODE_ORDERS_VERDICT_H
 #define HEARSAY_NODE_ORDERS_VERDICT_H
 
 #include "node/core.h"
 
-/* Why the member with this id is out, in a sentence; NULL: it is not. */
+/* Returns the reason for the member's expulsion as a sentence; NULL if it is not expelled. */
 const char *verdict_reason(const struct node *node, const uint8_t id[static ID_BYTES]);
-/* So many rumors of this incarnation may be in a base; UINT32_MAX: any. */
+/* Returns the number of rumors of this incarnation that a base may contain; UINT32_MAX = unlimited.
+ */
 uint32_t verdict_keep(const struct node *node, const uint8_t id[static ID_BYTES],
                       uint64_t incarnation);
 

@@ -7,23 +7,24 @@
 #include "node/orders/admitted.h"
 #include "wire/message.h"
 
-#define AT_ONCE 256 /* votes in a message */
+#define AT_ONCE 256 /* votes per message */
 
 _Static_assert(AT_ONCE *VOTE_BYTES + MESSAGE_ADDS <= MESSAGE_MAX, "they fit into one");
 
 struct known_vote {
-    struct vote vote;          /* what it says */
-    uint8_t bytes[VOTE_BYTES]; /* as signed */
+    struct vote vote;          /* its content */
+    uint8_t bytes[VOTE_BYTES]; /* the vote as signed */
 };
 
 struct votes {
-    struct known_vote *known; /* [NODE_VOTES], sorted, of each voter one about each accused; NULL:
-                                 the configuration asks for none */
-    uint32_t count;           /* how many */
-    uint32_t changes;         /* times that one was added, became another or was forgotten */
-    uint64_t hash;            /* of all of them, in whatever order */
-    uint32_t members;         /* whose votes count; 0: not known, or whoever has the swarm key */
-    uint64_t replaced_ns;     /* when one last became another */
+    struct known_vote *known; /* [NODE_VOTES] sorted, one per voter and accused; NULL = the
+                                 configuration has no votes */
+    uint32_t count;           /* number of votes */
+    uint32_t changes;         /* number of additions, replacements and removals */
+    uint64_t hash;            /* hash of all votes, whatever their order */
+    uint32_t
+        members; /* number of members with a vote; 0 = unknown, or every holder of the swarm key */
+    uint64_t replaced_ns; /* last replacement of a vote */
 };
 
 size_t votes_arena_bytes(const struct node_options *options)
@@ -57,7 +58,7 @@ static int by_accused_and_voter(const struct vote *one, const struct vote *other
     return order != 0 ? order : memcmp(one->voter, other->voter, ID_BYTES);
 }
 
-/* The number of the first that does not come before this one. */
+/* Returns the index of the first vote that does not sort before this one. */
 static uint32_t place_of(const struct votes *votes, const struct vote *vote)
 {
     uint32_t first = 0, end = votes->count;
@@ -72,7 +73,7 @@ static uint32_t place_of(const struct votes *votes, const struct vote *vote)
     return first;
 }
 
-/* The one of the same voter about the same accused; NULL: there is none. */
+/* Returns the vote of the same voter about the same accused; NULL if there is none. */
 static struct known_vote *find(const struct votes *votes, const struct vote *vote)
 {
     const uint32_t at = place_of(votes, vote);
@@ -130,8 +131,8 @@ enum error node_votes_check(const struct node_options *options, struct problem *
     return OK;
 }
 
-/* May it be taken, beside what is known? A voter that changes its mind, as none of ours does, may
- * do so once a second; what comes before that comes again. */
+/* Returns true if the vote may be stored. A voter may tighten a vote once a second, which honest
+ * nodes never do; an earlier change will be sent again. */
 static bool has_place(const struct node *node, const struct vote *vote)
 {
     const struct votes *votes = node->votes;
@@ -182,12 +183,12 @@ bool votes_cast(struct node *node, const uint8_t accused[static ID_BYTES], uint6
     return true;
 }
 
-/* Those against it, one after the other; NULL: there are none. */
+/* Returns the votes against the accused, which are adjacent; NULL if there are none. */
 static const struct known_vote *against(const struct node *node,
                                         const uint8_t accused[static ID_BYTES], uint32_t *count)
 {
     const struct votes *votes = node->votes;
-    struct vote first = {0}; /* of the lowest id */
+    struct vote first = {0}; /* lowest id */
     memcpy(first.accused, accused, ID_BYTES);
     const uint32_t at = place_of(votes, &first);
     *count = 0;
@@ -217,7 +218,7 @@ bool votes_decide(const struct node *node, const uint8_t accused[static ID_BYTES
     const struct known_vote *known = against(node, accused, &count);
     if (!votes_count_here(node) || count < votes_needed(node))
         return false;
-    CHECK(count <= NODE_VOTERS); /* all are members */
+    CHECK(count <= NODE_VOTERS); /* every voter is a member */
     for (uint32_t i = 0; i < count; i++)
         sorted[i] = known[i].vote;
     qsort(sorted, count, sizeof *sorted, by_what_is_left);
@@ -245,7 +246,7 @@ void votes_on_members(struct node *node)
     CHECK(votes->known);
     votes->members = admitted_voters(node);
     if (votes->members == 0)
-        return; /* not known yet */
+        return; /* unknown so far */
     for (uint32_t i = 0; i < votes->count; i++) {
         const struct vote *vote = &votes->known[i].vote;
         if (admitted_may_vote(node, vote->voter) && admitted_may_vote(node, vote->accused))
@@ -280,7 +281,7 @@ static void say_these(struct node *node, const struct peer *peer, const struct k
         if (++in < AT_ONCE && i + 1 < count)
             continue;
         if (!say(node, peer, node->scratch, (size_t)in * VOTE_BYTES))
-            return; /* a full queue: a later round */
+            return; /* the queue is full: a later round */
         in = 0;
     }
 }
@@ -305,7 +306,7 @@ void votes_on_shown(struct node *node, const struct peer *from, uint64_t hash)
     if (node->votes->count > 0)
         votes_say(node, from);
     else
-        (void)say(node, from, NULL, 0); /* it is to say what it knows */
+        (void)say(node, from, NULL, 0); /* asks the neighbour for its votes */
 }
 
 void votes_show_one(struct node *node)

@@ -1,23 +1,20 @@
-/* Votes that members harm (wire/vote.h): those that this node knows, how they spread, and when they
- * decide.
+/* Expulsion votes (wire/vote.h): the known ones, how they spread, and when they decide.
  *
- *   on opening                         VOTES: all that are known, if any
- *   once a second to one neighbour     VOTES: a hash of those known, if any; who knows others
- *                                      answers with its own
- *   one that is new                    VOTES: to all other neighbours, at once
+ *   on opening                       VOTES: all known votes, if any
+ *   once a second to one neighbour   VOTES: a hash of the known ones, if any; a node that knows
+ * others answers with them a new one                        VOTES: to all other neighbours, at once
  *
- * Only members of the list, or whom the operator has admitted, have a vote, and only they can be
- * accused (admitted.h): so the holder of the swarm key cannot make up voters. Whom the operator has
- * put out has none; who is out by votes or by a proof still has, or the order in which members go
+ * Only members of the list, or those admitted by the operator, can vote or be accused (admitted.h),
+ * so the holder of the swarm key cannot invent voters. A member that the operator expelled has no
+ * vote. A member expelled by votes or a proof keeps its vote, otherwise the order of expulsions
  * would matter.
  *
- * More than half of the members put the accused out. What stays of its rumors is what so many of
- * them leave: of the votes by how little they leave, the one in the middle of the members. A
- * minority can move that only between what others have voted for. One vote of each voter about each
- * accused counts, the one that leaves the least, and votes are never taken back. So all of it is a
- * function of the votes and the members, in whatever order they came, and with more votes nothing
- * that was out comes back. If the members become more, a majority may be one no more. Held by
- * tests/world/test_quarantine.c.
+ * More than half of the members expel the accused. The number of its rumors that stay is the median
+ * over the members, counting a missing vote as no limit. A minority moves it only between values
+ * that others voted for. Of each voter about each accused the strictest vote counts, and no vote is
+ * ever taken back. So the result is a function of the votes and the members, whatever the order of
+ * arrival, and further votes never readmit an expelled member. New members may end a majority. Held
+ * by tests/world/test_quarantine.c.
  */
 #ifndef HEARSAY_NODE_ORDERS_VOTES_H
 #define HEARSAY_NODE_ORDERS_VOTES_H
@@ -28,44 +25,44 @@
 #include "wire/proof.h"
 #include "wire/vote.h"
 
-/* After the connections, which know the context. The options' votes were checked
- * (node_votes_check). */
+/* Created after the connections, which know the context. node_votes_check has checked the options'
+ * votes. */
 struct votes *votes_new(struct arena *arena, const struct node *node);
 size_t votes_arena_bytes(const struct node_options *options);
 
-/* Do votes count: does the configuration ask for it, and are there members, and not too many? */
+/* Returns true if votes count: configured, and the number of members is known and not too large. */
 bool votes_count_here(const struct node *node);
-/* So many members must have voted against one, where votes count. */
+/* Returns the number of votes that expel a member, where votes count. */
 uint32_t votes_needed(const struct node *node);
 
-/* Takes a vote of a member against a member; *is_new if it was not known, or leaves less. Of others
- * it takes none, which is no error. MALFORMED, FORGED: it is none. */
+/* Takes a member's vote against a member; *is_new if it is new or stricter. Ignores votes by or
+ * against non-members without an error. MALFORMED, FORGED: not a vote. */
 enum error votes_take(struct node *node, const uint8_t in[static VOTE_BYTES],
                       bool *is_new) MUST_USE;
-/* This node votes, unless it has: true, if that is new. */
+/* Casts this node's vote. Returns true if it is new. */
 bool votes_cast(struct node *node, const uint8_t accused[static ID_BYTES], uint64_t incarnation,
                 uint32_t keep);
 
-/* How many members have voted against this one; and what they decide, if they are enough. */
+/* Returns the number of votes against this member; and the decision, if they are enough. */
 uint32_t votes_against(const struct node *node, const uint8_t accused[static ID_BYTES]);
 bool votes_decide(const struct node *node, const uint8_t accused[static ID_BYTES],
                   struct proof *decision);
-/* Whoever is accused, by ascending id: NULL before the first, and after the last. */
+/* Returns the next accused member by ascending id; NULL starts and ends the iteration. */
 const uint8_t *votes_next_accused(const struct node *node, const uint8_t *before);
 
-/* The members may have changed: votes of who is none, or against one, are forgotten. To be called
- * before votes come of a member that is new. */
+/* After a change of members: drops votes by or against non-members. Call it before taking votes of
+ * a new member. */
 void votes_on_members(struct node *node);
 
-/* To this neighbour: all that are known, as its queue has room; or those against this member. */
+/* Sends a neighbour all known votes, as its queue has room; or the votes against one member. */
 void votes_say(struct node *node, const struct peer *peer);
 void votes_say_against(struct node *node, const struct peer *peer,
                        const uint8_t accused[static ID_BYTES]);
 void votes_say_one(struct node *node, const struct peer *peer,
                    const uint8_t vote[static VOTE_BYTES]);
-/* A neighbour has shown what it knows; it is answered if that is something else. */
+/* Takes a neighbour's hash of its votes, and answers if it differs. */
 void votes_on_shown(struct node *node, const struct peer *from, uint64_t hash);
-/* Once a second. */
+/* once a second */
 void votes_show_one(struct node *node);
 
 #endif
