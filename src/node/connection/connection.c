@@ -5,23 +5,23 @@
 
 #include "node/lifecycle/lifecycle.h"
 
-#define CLOSING_NS (2 * SECOND_NS)   /* what was said before a goodbye may take so long to go */
+#define CLOSING_NS (2 * SECOND_NS)   /* time for queued bytes to leave after a goodbye */
 #define LASTED_NS  (60 * SECOND_NS)  /* a younger conversation has not worn out its keys */
-#define RENEW_NS   (600 * SECOND_NS) /* keys are renewed about this often, +- chance */
-#define ASKING_NS  (60 * SECOND_NS)  /* who asks is there for no longer at once */
-#define PINGS      3                 /* in the time after which silence is an end */
-#define RTT_NS     (30 * SECOND_NS)  /* the round trip is measured at least this often */
+#define RENEW_NS   (600 * SECOND_NS) /* period of new session keys, ± a random part */
+#define ASKING_NS  (60 * SECOND_NS)  /* longest inference session while others wait */
+#define PINGS      3 /* pings within the time after which silence ends a conversation */
+#define RTT_NS     (30 * SECOND_NS) /* longest time between two measurements of the round trip */
 
 _Static_assert(NODE_PEERS_MAX <= SLOTS_MAX, "a set of slots holds all peers");
 
 struct connections {
-    struct peer *peers;              /* [peers_max] one a slot */
-    struct slots open;               /* slots of peers that are neighbours */
-    struct slots ready;              /* slots of peers that may have something to send or end */
-    struct credentials *credentials; /* what a handshake needs of this node; among the keys */
+    struct peer *peers;              /* [peers_max] by slot */
+    struct slots open;               /* slots of neighbours */
+    struct slots ready;              /* slots of peers that may have bytes to send or must end */
+    struct credentials *credentials; /* this node's part of a handshake; in the keys' memory */
     struct message_reader *reader;   /* decodes messages */
-    uint32_t generation;             /* conversations so far; the upper half of a conn */
-    struct connection_said said[MESSAGE_KINDS]; /* messages and bytes of each kind */
+    uint32_t generation;             /* number of conversations; upper half of a conn */
+    struct connection_said said[MESSAGE_KINDS]; /* messages and bytes sent, by kind */
 };
 
 size_t connections_arena_bytes(const struct node_options *options)
@@ -90,7 +90,7 @@ uint32_t connection_slot(const struct node *node, const struct peer *peer)
     return (uint32_t)slot;
 }
 
-/* This room may change what others only look at. */
+/* Casts away const: only this folder may change a peer. */
 static struct peer *own(struct node *node, const struct peer *peer)
 {
     return &node->connections->peers[connection_slot(node, peer)];
@@ -169,8 +169,8 @@ static struct peer *start(struct node *node, bool dialled, const struct address 
         struct peer *peer = &connections->peers[i];
         if (peer->state != PEER_FREE)
             continue;
-        if (++connections->generation == 0) /* after so many that no conn of then is left */
-            connections->generation = 1;    /* 0 is nobody's */
+        if (++connections->generation == 0) /* wraps after so many that no old conn is left */
+            connections->generation = 1;    /* conn 0 means none */
         peer_start(peer, (uint64_t)connections->generation << 32 | i, dialled, address,
                    node->now_ns);
         return peer;
@@ -289,7 +289,7 @@ static enum retry retry_after(const struct node *node, const struct peer *peer, 
 {
     if (reason == BYE_IDENTITY_TAKEN || reason == BYE_EXPELLED ||
         (reason == BYE_NOT_ADMITTED && joining_has_joined(node)))
-        return RETRY_LATE; /* a newcomer that is no member may become one before it gives up */
+        return RETRY_LATE; /* an unadmitted newcomer may be admitted before it gives up */
     CHECK(node->now_ns >= peer->born_ns);
     const bool lasted = node->now_ns - peer->born_ns > LASTED_NS;
     return reason == BYE_RENEW && lasted ? RETRY_AT_ONCE : RETRY_USUAL;
@@ -370,8 +370,8 @@ static bool is_ping_due(const struct node *node, const struct peer *peer)
            (now_ns - peer->heard_ns > ping_ns || now_ns - peer->pinged_ns > RTT_NS);
 }
 
-/* Time for a connection to stand, then for the handshake; at the door for the swarm key; or for
- * somebody who asks. */
+/* Returns the time limit of the present phase: connecting and handshake, showing the swarm key, or
+ * an inference session. */
 static uint64_t handshake_ns(const struct node *node, const struct peer *peer)
 {
     if (peer->state == PEER_DIALLING && node->options.limits.dial_ns > 0)

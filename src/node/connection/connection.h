@@ -1,9 +1,9 @@
-/* The conversations of a node: accepted, dialled, open, closing; each is a peer (peer.h) in a slot.
+/* The conversations of a node: accepted, dialled, open, closing. Each is a peer (peer.h) in a slot.
  *
  *   accept, dial ──► peer ── handshake ──► HELLO ──► open: a neighbour ── BYE ──► closing ──► end
  *
- * Other rooms see a peer as const: what a conversation is changes here only. What a room keeps of a
- * neighbour lies in its own array, by slot.
+ * Other folders see a peer as const; only this one changes it. Their state per neighbour is in
+ * arrays of their own, by slot.
  */
 #ifndef HEARSAY_NODE_CONNECTION_CONNECTION_H
 #define HEARSAY_NODE_CONNECTION_CONNECTION_H
@@ -12,28 +12,28 @@
 #include "node/connection/slots.h"
 #include "node/core.h"
 
-#define GREETING_NS (2 * SECOND_NS) /* for a caller to show the swarm key */
+#define GREETING_NS (2 * SECOND_NS) /* time for a caller to show the swarm key */
 
 struct connections *connections_new(struct arena *arena, struct node *node);
 size_t connections_arena_bytes(const struct node_options *options);
-size_t connections_keys_bytes(uint32_t peers_max); /* of node->keys */
-void connections_free(struct node *node);          /* ends all, wipes their keys */
+size_t connections_keys_bytes(uint32_t peers_max); /* part of node->keys */
+void connections_free(struct node *node);          /* ends all conversations and wipes their keys */
 
-/* The swarm keys by which conversations begin from now on (credentials_set_keys). */
+/* Sets the swarm keys that handshakes accept from now on (credentials_set_keys). */
 void connection_set_keys(struct node *node, const struct swarm_key *keys, uint32_t count);
 
-/* What this node says of itself at the gate. */
+/* Returns this node's introduction, which its gate compares. */
 const struct introduction *connection_introduction(const struct node *node);
 
-/* The peer in this slot, free or not. */
+/* Returns the peer in this slot, free or not. */
 const struct peer *connection_at(const struct node *node, uint32_t slot);
 uint32_t connection_slot(const struct node *node, const struct peer *peer);
 
-/* The conversation of this number, in whatever state; NULL: it has ended. */
+/* Returns the conversation with this number in any state; NULL once it has ended. */
 const struct peer *connection_find(const struct node *node, uint64_t conn);
-/* The same if it is a neighbour; or NULL. */
+/* Returns the conversation if it is a neighbour; NULL otherwise. */
 const struct peer *connection_open_peer(const struct node *node, uint64_t conn);
-/* The neighbour with this id, but for `except`; or NULL. */
+/* Returns the neighbour with this id other than `except`; NULL if there is none. */
 const struct peer *connection_by_id(const struct node *node, const uint8_t id[static ID_BYTES],
                                     const struct peer *except);
 
@@ -41,72 +41,74 @@ const struct peer *connection_by_id(const struct node *node, const uint8_t id[st
  *     for (uint32_t i = 0; (peer = connection_neighbour(node, &i)); i++)     i is its slot */
 const struct peer *connection_neighbour(const struct node *node, uint32_t *slot);
 uint32_t connection_neighbours(const struct node *node);
-/* So many at most in a large swarm: a quarter of all places is left for those who come, since who
- * finds none is not even told whom else to call. */
+/* Returns the most neighbours in a large swarm. A quarter of the slots stays free for newcomers,
+ * since a caller without a slot does not even learn other addresses. */
 uint32_t connection_neighbours_most(const struct node *node);
-const struct peer *connection_random(struct node *node); /* a neighbour; NULL: there is none */
+const struct peer *connection_random(struct node *node); /* a random neighbour; NULL = none */
 
-/* Somebody connected from this address: a new conversation; 0: all slots are taken. */
+/* Accepts a caller from this address. Returns the new conversation; 0 if every slot is taken. */
 uint64_t connection_accept(struct node *node, const struct address *from);
-bool connection_has_room(const struct node *node); /* is some slot free? */
-/* A new conversation that is about to be dialled; NULL: all slots are taken. */
+bool connection_has_room(const struct node *node); /* some slot is free */
+/* Returns a new conversation to dial; NULL if every slot is taken. */
 const struct peer *connection_dial(struct node *node, const struct address *address);
-/* It is connected. tries: calls before in turn that came to nothing, since another of our swarm
- * keys may be the other's: each call shows the next. */
+/* The connection stands. tries: failed calls in a row. Each call shows the next of our swarm keys,
+ * since the other side may have another one. */
 void connection_on_dialled(struct node *node, const struct peer *peer, uint32_t tries);
-/* peer_take (peer.h): what comes next out of these bytes. */
+/* peer_take (peer.h): extracts the next event from these bytes. */
 enum peer_event connection_take(struct node *node, const struct peer *peer, const uint8_t **bytes,
                                 size_t *count, struct problem *problem);
-/* What was taken last was secret: no byte of it stays. */
+/* Wipes the message that was extracted last, because it was secret. */
 void connection_wipe_taken(struct node *node, const struct peer *peer);
-/* A message that was taken; MALFORMED: it is none. Its bytes are the peer's until the next take. */
+/* Decodes an extracted message; MALFORMED if it is none. Its bytes belong to the peer until the
+ * next connection_take. */
 enum error connection_decode(struct node *node, const uint8_t *bytes, size_t count,
                              struct message *message) MUST_USE;
 void connection_on_sent(struct node *node, const struct peer *peer);
 void connection_end(struct node *node, const struct peer *peer); /* the transport has closed it */
 
-/* Queue a message; false when the queue has no room. What is said counts in the statistics. */
+/* Queues a message and counts it. Returns false if the queue is full. */
 bool connection_say(struct node *node, const struct peer *peer, const struct message *message);
 /* peer_next_send (peer.h). */
 bool connection_next_send(struct node *node, const struct peer *peer, size_t most, bool is_open,
                           const uint8_t **bytes, size_t *count);
 
-/* Slots of peers that may have something to send, or to end: one that is not before `from`. */
+/* Returns the first slot >= `from` whose peer may have bytes to send or must end; SLOTS_MAX if
+ * there is none. */
 uint32_t connection_next_ready(const struct node *node, uint32_t from);
 void connection_set_ready(struct node *node, uint32_t slot, bool is_ready);
-/* Has it been closed, and is all said? Then HANGUP is due: true once. */
+/* Returns true once, when a closing conversation has sent everything: HANGUP is due. */
 bool connection_next_hangup(struct node *node, const struct peer *peer);
 
 void connection_open(struct node *node,
                      const struct peer *peer); /* it is a neighbour from now on */
-/* Goodbye has been said, by us or by the other. */
+/* Closes after a goodbye by either side. */
 void connection_close(struct node *node, const struct peer *peer, uint64_t reason, const char *why);
-/* Say goodbye and close. A conversation that is closing already stays as it is. */
+/* Sends a goodbye and closes. Does nothing if the conversation is already closing. */
 void connection_hang_up(struct node *node, const struct peer *peer, enum bye_reason reason,
                         const char *why);
 
-/* It is not going to be a neighbour, but asks: its end is worth no note. */
+/* Marks an inference client: it will not become a neighbour, and its end is no note. */
 void connection_set_asking(struct node *node, const struct peer *peer);
 
-/* The other goes on as this incarnation. */
+/* The neighbour continues as this incarnation. */
 void connection_set_incarnation(struct node *node, const struct peer *peer, uint64_t incarnation);
-/* Ping it, unless its queue is full. */
+/* Sends a ping unless the queue is full. */
 void connection_ping(struct node *node, const struct peer *peer);
 void connection_on_pong(struct node *node, const struct peer *peer, uint64_t token);
-/* What time asks of this conversation: ping, new keys, an end to a handshake that takes too long.
- * False: nothing was heard from this neighbour for patience_ns, and it is the caller's to end. */
+/* Handles the timers of a conversation: pings, new keys, handshakes that take too long. Returns
+ * false if this neighbour was silent for patience_ns; then the caller ends it. */
 bool connection_check(struct node *node, const struct peer *peer, uint64_t patience_ns);
-/* We stood still for so long: no peer is to be blamed for that time. */
+/* This process was suspended for late_ns: extends every peer's timers by that. */
 void connection_forgive(struct node *node, uint64_t late_ns);
 
-/* A note about this peer. */
+/* Adds a note about this peer. */
 struct note *connection_note(struct node *node, const struct peer *peer, enum note_kind kind,
                              enum note_level level, const char *text);
 
-/* What was said: messages of this kind and their bytes, sealed, over all conversations so far. */
+/* Messages of one kind that were sent over all conversations, and their bytes. */
 struct connection_said {
     uint64_t count; /* messages */
-    uint64_t bytes; /* as sealed, with their length */
+    uint64_t bytes; /* encrypted bytes, with their length fields */
 };
 struct connection_said connection_said(const struct node *node, enum message_kind kind);
 

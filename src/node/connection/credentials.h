@@ -1,7 +1,8 @@
-/* What a handshake needs to know of the node it belongs to.
+/* This node's credentials for handshakes.
  *
- * While a swarm moves to another key (orders/rekey.h) a node has some: it enters by any of them,
- * and lets in whoever shows any. Each costs a stranger's first frame one more tag, a microsecond.
+ * While a swarm changes its key (orders/rekey.h) a node has several: it dials with any of them and
+ * accepts any. Each costs one more tag for the first frame of an unknown caller, about a
+ * microsecond.
  */
 #ifndef HEARSAY_NODE_CONNECTION_CREDENTIALS_H
 #define HEARSAY_NODE_CONNECTION_CREDENTIALS_H
@@ -11,32 +12,31 @@
 #include "node/swarm_keys.h"
 
 struct swarm_key {
-    uint8_t key[KEY_BYTES]; /* the key itself */
-    uint32_t order;         /* the number of the order that brought it; 0: none did */
+    uint8_t key[KEY_BYTES]; /* swarm key */
+    uint32_t order;         /* number of the order that brought it; 0 = none */
 };
 
-/* What follows from a swarm key. */
+/* Values derived from a swarm key. */
 struct entry_key {
-    struct gate gate;       /* what a caller must show first */
-    uint8_t psk[KEY_BYTES]; /* the handshake's key */
-    uint32_t order;         /* as above */
+    struct gate gate;       /* checks a caller's first frame */
+    uint8_t psk[KEY_BYTES]; /* pre-shared key of the Noise handshake */
+    uint32_t order;         /* as in swarm_key */
 };
 
 struct credentials {
-    const struct identity *identity;       /* the keys and id of this node */
-    struct introduction ours;              /* what this node says of itself */
-    struct entropy *entropy;               /* for ephemeral keys */
+    const struct identity *identity;       /* this node's keys and id */
+    struct introduction ours;              /* this node's introduction */
+    struct entropy *entropy;               /* source of ephemeral keys */
     struct entry_key keys[SWARM_KEYS_MAX]; /* the newest first */
-    uint32_t keys_count;                   /* how many of them */
+    uint32_t keys_count;                   /* number of keys */
 };
 
-/* One key, which no order brought. identity and entropy must outlive the credentials. */
+/* Starts with one key that no order brought. identity and entropy must outlive the credentials. */
 void credentials_init(struct credentials *credentials, const struct identity *identity,
                       const uint8_t swarm_key[static KEY_BYTES], const struct introduction *ours,
                       struct entropy *entropy);
 
-/* These are the keys from now on, the newest first; at least one. Handshakes that have begun go on
- * with theirs. */
+/* Replaces the keys, the newest first, at least one. Handshakes under way keep theirs. */
 void credentials_set_keys(struct credentials *credentials, const struct swarm_key *keys,
                           uint32_t count);
 

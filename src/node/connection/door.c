@@ -5,7 +5,8 @@ static bool is_caller(const struct peer *peer)
     return peer->state == PEER_GREETED || peer->state == PEER_PROVED;
 }
 
-/* Who stands at the door now. An address is read once: this is done for each of a flood. */
+/* The callers without a proof of the swarm key. Each address is parsed once, so a flood costs
+ * little. */
 struct callers {
     const struct peer *peers[NODE_PEERS_MAX];
     uint64_t networks[NODE_PEERS_MAX];
@@ -32,14 +33,15 @@ static uint32_t crowd_of(const struct callers *callers, uint64_t network)
     return crowd;
 }
 
-/* It has not shown the swarm key, or has not gone on for long. */
+/* Returns true if the caller has not shown the swarm key, or takes long to finish its handshake. */
 static bool may_lose_its_place(const struct node *node, const struct peer *peer)
 {
     return peer->state == PEER_GREETED ||
            (peer->state == PEER_PROVED && node->now_ns - peer->since_ns > GREETING_NS);
 }
 
-/* Who has waited longest in the most crowded neighbourhood, or in `only`; NULL: all may stay. */
+/* Returns the caller that has waited longest in the most crowded network, or in `only`; NULL if all
+ * may stay. */
 static const struct peer *who_goes(const struct node *node, const struct callers *callers,
                                    const uint64_t *only)
 {
@@ -67,7 +69,7 @@ static bool make_way(struct node *node, const struct callers *callers, const uin
     return peer != NULL;
 }
 
-/* Half of all places are for those who have proved who they are. */
+/* Half of the slots are reserved for authenticated peers. */
 static uint32_t places(const struct node *node)
 {
     const uint32_t half = node->options.limits.peers_max / 2,

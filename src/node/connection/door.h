@@ -1,12 +1,12 @@
-/* The door: callers that have not proved the swarm key yet.
+/* Admission control for unauthenticated connections.
  *
- * A caller costs a slot until it shows the swarm key, which takes it one message and nobody's
- * answer. So whoever says nothing waits for GREETING_NS at most, and gives its place to the next
- * caller when there are too many. Who goes is the one that has waited longest among those of the
- * most crowded neighbourhood of addresses: somebody with few addresses only displaces itself. One
- * that has shown the key keeps its place for as long, since the rest of the handshake takes a round
- * trip; longer only if nobody wants the place, because what shows the key can be repeated by who
- * overheard it.
+ * A caller costs a slot until it shows the swarm key, which takes it one message and no answer. So
+ * a silent caller waits at most GREETING_NS and loses its slot sooner when there are too many. The
+ * caller to lose its slot is the one that has waited longest in the most crowded network of
+ * addresses, so an attacker with few addresses displaces only itself. A caller that has shown the
+ * key keeps its slot for as long again, since the rest of the handshake takes a round trip. It
+ * stays longer only while no other caller wants the slot, because an eavesdropper can replay the
+ * first frame.
  *
  * Held by tests/world/test_door.c.
  */
@@ -15,8 +15,8 @@
 
 #include "node/connection/connection.h"
 
-/* Somebody calls from this address. False: it finds no place, and is to be closed at once. True: it
- * may come in; another may have lost its place for it. */
+/* Returns true if a caller from this address gets a slot; another caller may have lost its slot for
+ * it. On false the connection is to be closed at once. */
 bool door_opens(struct node *node, const struct address *from);
 
 #endif

@@ -9,7 +9,7 @@
 
 #define MAY(state)    (1u << (state))
 #define URGENT_BYTES  2048
-#define VERSION_BYTES 2 /* of the protocol, in message 2 */
+#define VERSION_BYTES 2 /* protocol version in message 2 */
 #define ANSWER_BYTES  (CERTIFICATE_BYTES + VERSION_BYTES)
 
 static const unsigned MOVES[PEER_STATES] = {
@@ -62,8 +62,8 @@ void peer_start(struct peer *peer, uint64_t conn, bool dialled, const struct add
     peer->pinged_ns = now_ns;
 }
 
-/* Before the session, frames go out in the clear. The answer to one may come before the transport
- * reports the last as sent, so the next is put behind it. */
+/* Returns where the next plaintext frame goes, before the session. The answer to one frame may
+ * arrive before the transport reports it as sent, so frames are appended. */
 static uint8_t *frame_content(struct peer *peer)
 {
     CHECK(peer->out_bytes + LENGTH_BYTES + GREETING_MAX <= SENDING_BYTES);
@@ -77,7 +77,7 @@ static void send_frame(struct peer *peer, size_t content_bytes)
     peer->out_bytes += LENGTH_BYTES + content_bytes;
 }
 
-/* dialers: the oldest version that the dialer speaks. */
+/* dialers: the dialer's oldest version. */
 static void begin_handshake(struct peer *peer, const struct credentials *credentials,
                             const struct entry_key *key, uint16_t dialers)
 {
@@ -105,7 +105,7 @@ void peer_on_connected(struct peer *peer, const struct credentials *credentials,
     peer_move(peer, PEER_ANSWERED, now_ns);
 }
 
-/* The key of ours that opens this gate; NULL: none does. */
+/* Returns our key that opens this gate; NULL if none does. */
 static const struct entry_key *key_for(const struct credentials *credentials, const uint8_t *frame,
                                        struct introduction *theirs)
 {
@@ -117,8 +117,8 @@ static const struct entry_key *key_for(const struct credentials *credentials, co
     return NULL;
 }
 
-/* Message 2. A dialer that speaks but its oldest version with us is told nothing of versions: so
- * builds that knew no other say and hear what they did. */
+/* Creates message 2. It names the version only if that is newer than the dialer's oldest, so a
+ * build that knows one version sends and receives what it always did. */
 static enum error create_answer(struct peer *peer, const struct credentials *credentials,
                                 uint16_t dialers)
 {
@@ -171,7 +171,7 @@ static enum error learn_identity(struct peer *peer, const uint8_t *payload, size
     return identity_check(peer->id, payload, peer->keys->handshake.their_public);
 }
 
-/* The version that the acceptor has chosen, of those that were offered. */
+/* Reads the version that the acceptor chose among the offered ones. */
 static enum error learn_protocol(struct peer *peer, const struct introduction *offered,
                                  const uint8_t *payload, size_t *bytes)
 {
@@ -193,7 +193,7 @@ static void begin_session(struct peer *peer)
     secret_wipe(receive_key, sizeof receive_key);
 }
 
-/* Whichever of our keys was shown. */
+/* Tries each of our keys, since any of them may have been shown. */
 static bool is_refusal(const struct peer *peer, const struct credentials *credentials,
                        const uint8_t *frame, size_t bytes, struct introduction *theirs)
 {
@@ -243,7 +243,7 @@ static enum error on_proof(struct peer *peer, const uint8_t *frame, size_t bytes
     return OK;
 }
 
-/* A whole frame before the session. */
+/* Handles a whole frame before the session. */
 static enum peer_event on_greeting_frame(struct peer *peer, const struct credentials *credentials,
                                          uint64_t now_ns, const uint8_t *frame, size_t bytes,
                                          struct problem *problem)
@@ -286,7 +286,7 @@ static enum peer_event on_frame(struct peer *peer, const struct credentials *cre
     return PEER_SAID;
 }
 
-/* Move bytes from data until `want` are in the buffer; false if data ends first. */
+/* Moves bytes from data until `want` are in the buffer. Returns false if data ends before that. */
 static bool fill(struct peer *peer, size_t want, const uint8_t **data, size_t *bytes)
 {
     CHECK(want <= FRAME_MAX + LENGTH_BYTES && peer->in_bytes <= FRAME_MAX + LENGTH_BYTES);
@@ -309,11 +309,11 @@ enum peer_event peer_take(struct peer *peer, const struct credentials *credentia
     enum peer_event event = PEER_NOTHING;
     while (event == PEER_NOTHING) {
         if (peer->state == PEER_CLOSING || peer->state == PEER_DIALLING) {
-            *bytes = 0; /* nothing more is listened to */
+            *bytes = 0; /* ignores further bytes */
             break;
         }
         CHECK(peer->in_used <= peer->in_bytes);
-        peer->in_bytes -= peer->in_used; /* the last frame is done with; it stood alone */
+        peer->in_bytes -= peer->in_used; /* removes the last frame, which was alone in the buffer */
         peer->in_used = 0;
         if (!fill(peer, LENGTH_BYTES, data, bytes))
             break;
@@ -360,7 +360,7 @@ bool peer_knows(const struct peer *peer, enum message_kind kind)
     return message_since(kind) <= peer->protocol;
 }
 
-/* What keeps a conversation going is not to wait behind what it carries. */
+/* Small control messages overtake bulk data. */
 static bool is_urgent(enum message_kind kind)
 {
     return kind == PING || kind == PONG || kind == ACK || kind == WANT || kind == PRUNE;
@@ -371,7 +371,7 @@ bool peer_say(struct peer *peer, const struct message *message)
     CHECK(peer_knows(peer, message->kind));
     CHECK((message->text.at || !message->text.count) && (message->bulk.at || !message->bulk.count));
     const size_t most = message->text.count + message->bulk.count + MESSAGE_ADDS;
-    const bool introduced = peer->keys->session.sent_records > 0; /* HELLO comes before all */
+    const bool introduced = peer->keys->session.sent_records > 0; /* HELLO goes first */
     struct queue *queue = message->kind == BLOCK                   ? &peer->blocks
                           : introduced && is_urgent(message->kind) ? &peer->urgent
                                                                    : &peer->queue;
@@ -391,7 +391,7 @@ bool peer_say(struct peer *peer, const struct message *message)
     return true;
 }
 
-/* What goes next; blocks are of no use without the rumors, and so come last. */
+/* Returns the next queue. Blocks are useless without the rumors, so they go last. */
 static struct queue *next_queue(struct peer *peer, bool is_open)
 {
     if (queue_bytes(&peer->urgent) > 0 || !is_open)
@@ -399,7 +399,7 @@ static struct queue *next_queue(struct peer *peer, bool is_open)
     return queue_bytes(&peer->queue) > 0 ? &peer->queue : &peer->blocks;
 }
 
-/* Seal queued messages into out: as many as fit, and as are needed for so many bytes. */
+/* Encrypts queued messages into out: as many as fit, until it has `most` bytes. */
 static void seal_queued(struct peer *peer, size_t most, bool is_open)
 {
     CHECK(!peer->sending && peer->out_bytes <= SENDING_BYTES);

@@ -1,4 +1,4 @@
-/* What is secret of a conversation: it lies in memory for keys (crypto/locked_memory.h). */
+/* The secrets of a conversation, in memory for keys (crypto/locked_memory.h). */
 #ifndef HEARSAY_NODE_CONNECTION_PEER_KEYS_H
 #define HEARSAY_NODE_CONNECTION_PEER_KEYS_H
 
@@ -6,11 +6,11 @@
 #include "crypto/session.h"
 
 struct peer_keys {
-    struct handshake handshake; /* the Noise state; wiped when the session stands */
+    struct handshake handshake; /* Noise state; wiped when the session stands */
     struct session session;     /* keys and counters; from MEETING on */
 };
 
-/* Of an arena, for one conversation. */
+/* Returns the arena bytes for one conversation. */
 static inline size_t peer_keys_bytes(void)
 {
     return sizeof(struct peer_keys) + 64;

@@ -1,4 +1,4 @@
-/* Messages that wait to be sent to a peer, in their order: each with its 2-byte length. */
+/* A queue of messages to a peer, each with a 2-byte length. */
 #ifndef HEARSAY_NODE_CONNECTION_QUEUE_H
 #define HEARSAY_NODE_CONNECTION_QUEUE_H
 
@@ -8,9 +8,9 @@
 
 struct queue {
     uint8_t *at; /* [max] the messages */
-    size_t max;  /* room for so many bytes */
-    size_t from; /* where the first message that waits begins */
-    size_t to;   /* where the last one ends */
+    size_t max;  /* capacity in bytes */
+    size_t from; /* start of the first message */
+    size_t to;   /* end of the last message */
 };
 
 static inline size_t queue_bytes(const struct queue *queue)
@@ -18,14 +18,14 @@ static inline size_t queue_bytes(const struct queue *queue)
     return queue->to - queue->from;
 }
 
-/* Where a message of at most so many bytes may be written; NULL: there is no room. */
+/* Returns space for a message of at most `bytes` bytes; NULL if there is none. */
 uint8_t *queue_room(struct queue *queue, size_t bytes);
-/* It was written, and is so long. */
+/* Adds the message written there, of this size. */
 void queue_add(struct queue *queue, size_t bytes);
 
-/* The first message, if there is one. */
+/* Returns the first message; NULL if the queue is empty. */
 const uint8_t *queue_first(const struct queue *queue, size_t *bytes);
-void queue_wipe_first(struct queue *queue); /* before it is dropped: it was secret */
+void queue_wipe_first(struct queue *queue); /* wipes a secret message before it is dropped */
 void queue_drop_first(struct queue *queue);
 
 #endif

@@ -6,16 +6,16 @@
 #include "node/connection/spoken.h"
 #include "wire/message.h"
 
-/* A setting in a text of lines; not terminated. */
+/* One setting of a text; its strings are not terminated. */
 struct setting {
     const char *name;
     size_t name_bytes;
-    bool is_shared; /* the same on both sides; or not */
+    bool is_shared; /* must be equal on both sides; otherwise must differ */
     const char *value;
     size_t value_bytes;
 };
 
-/* Is what a text has between '\n's a name, '=' or '!', and a value that can be printed? */
+/* Parses a line: a name, '=' or '!', and a printable value. Returns false if it is none. */
 static bool parse(const char *line, size_t bytes, struct setting *setting)
 {
     size_t at = 0;
@@ -34,7 +34,8 @@ static bool parse(const char *line, size_t bytes, struct setting *setting)
     return true;
 }
 
-/* The next line of *text, which moves behind it. MISSING: there is none. MALFORMED: it is none. */
+/* Parses the next line of *text and advances. Returns MISSING at the end, MALFORMED if the line is
+ * invalid. */
 static enum error next(const char **text, size_t *bytes, struct setting *setting)
 {
     if (*bytes == 0)
@@ -47,7 +48,7 @@ static enum error next(const char **text, size_t *bytes, struct setting *setting
     return OK;
 }
 
-/* The same setting in another text, all of whose lines are valid. */
+/* Finds the same setting in another text of valid lines. */
 static bool find(const char *text, size_t bytes, const struct setting *wanted,
                  struct setting *found)
 {
@@ -71,7 +72,7 @@ static bool is_wrong(const struct setting *ours, const struct setting *theirs)
     return ours->is_shared == theirs->is_shared && ours->is_shared != is_equal;
 }
 
-/* Adds the setting to a sentence, as far as there is room. */
+/* Appends the setting to a sentence, as far as it fits. */
 static void describe(char *out, size_t room, const struct setting *ours,
                      const struct setting *theirs)
 {
@@ -106,7 +107,8 @@ void settings_show(struct node *node, const struct peer *peer)
         return;
     const struct message message = {.kind = SETTINGS,
                                     .text = {(const uint8_t *)text, (size_t)bytes}};
-    (void)connection_say(node, peer, &message); /* a full queue is no reason to wait */
+    (void)connection_say(node, peer,
+                         &message); /* a full queue: the comparison is not worth waiting */
 }
 
 void settings_on_message(struct node *node, const struct peer *peer, const struct bytes *text)

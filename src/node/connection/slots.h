@@ -1,5 +1,4 @@
-/* A set of slots, each a small number: the conversations of a node that are in some state. So that
- * nobody has to look at all of them to find those few. */
+/* A bit set of slots, such as the conversations in some state. It spares a search of all slots. */
 #ifndef HEARSAY_NODE_CONNECTION_SLOTS_H
 #define HEARSAY_NODE_CONNECTION_SLOTS_H
 
@@ -11,7 +10,7 @@
 #define SLOTS_MAX 128
 
 struct slots {
-    uint64_t words[SLOTS_MAX / 64]; /* a bit for each slot */
+    uint64_t words[SLOTS_MAX / 64]; /* a bit per slot */
 };
 
 static inline void slots_put(struct slots *slots, uint32_t slot, bool in)
@@ -27,7 +26,7 @@ static inline bool slots_has(const struct slots *slots, uint32_t slot)
     return slots->words[slot / 64] >> slot % 64 & 1;
 }
 
-/* The first slot of the set that is not before `from`; SLOTS_MAX if there is none. */
+/* Returns the first slot of the set that is >= `from`; SLOTS_MAX if there is none. */
 static inline uint32_t slots_next(const struct slots *slots, uint32_t from)
 {
     for (uint32_t word = from / 64; word < SLOTS_MAX / 64; word++) {

@@ -14,7 +14,7 @@ void spoken_line(const struct node *node, char out[static SPOKEN_LINE_MAX])
                        (unsigned)ours->protocol + ours->newer);
 }
 
-/* The number at *at, which moves behind it; 0: there is none that a version could be. */
+/* Parses the number at *at and advances; 0 if it is no version. */
 static uint32_t take_version(const char **at, const char *end)
 {
     uint32_t version = 0;

@@ -1,9 +1,9 @@
-/* Is the protocol that is spoken with a neighbour the newest that both know?
+/* Downgrade protection: checks that a conversation speaks the newest version that both sides know.
  *
- * The gate says what a dialer offers, and nobody without the swarm key can change it. Who has the
- * key and sits on the way could make two new nodes take each other for old ones, since what they
- * say then has to be what old ones understand. So both say once more what they know, inside the
- * session, where nobody else can say anything: a line of SETTINGS, which old ones do not look at.
+ * The gate carries the dialer's versions, and only holders of the swarm key can change it. An
+ * attacker with the key on the path could make two new nodes take each other for old ones, since
+ * their first frames must be readable for old nodes. So both sides repeat their versions inside the
+ * session, where no other node can write: as a line of SETTINGS, which old nodes ignore.
  *
  *   protocol=11-12
  *
@@ -18,13 +18,13 @@
 #define SPOKEN_NAME     "protocol"
 #define SPOKEN_LINE_MAX 32
 
-/* The line; "" where only one version is known, and so nothing could be changed. */
+/* Writes the line; "" if only one version is known, so that no downgrade is possible. */
 void spoken_line(const struct node *node, char out[static SPOKEN_LINE_MAX]);
 
-/* The value of theirs. False: the conversation ends. */
+/* Checks the neighbour's value. On false the conversation ends. */
 bool spoken_check(struct node *node, const struct peer *peer, const char *value, size_t bytes);
 
-/* For a note: "", or that the neighbour is of the release before. */
+/* Returns text for a note: "", or that the neighbour is of the previous release. */
 const char *spoken_remark(const struct node *node, const struct peer *peer);
 
 #endif

@@ -34,8 +34,8 @@ static bool is_rekey(const struct node *node, uint32_t number)
     return orders_at(node, number)->kind == ORDER_REKEY;
 }
 
-/* Returns the order that brought this key, or the one that replaced it less one; UINT32_MAX for
- * neither. */
+/* Returns the number of the order that brought this key, or one less than the order that replaced
+ * it; `otherwise` for neither. */
 static uint32_t place(const struct node *node, const uint8_t key[static KEY_BYTES],
                       uint32_t otherwise)
 {
