@@ -1,10 +1,10 @@
-/* Who may be in the swarm, as its owner tells a node: a list of members, and the operator's orders.
+/* Admission as a node's owner sets it: a member list, and the operator's orders.
  *
- *   nothing given             whoever has the swarm key
- *   node_on_members           of those, who is on this list
- *   an order that admits      of those, who was admitted, on all nodes alike: no list counts
+ *   nothing given             every holder of the swarm key is a member
+ *   node_on_members           of those, the ids on this list
+ *   an order that admits      of those, the admitted ids, equal on all nodes; lists no longer count
  *
- * What follows for the rooms of the node is admit.h's and expulsion.h's.
+ * admit.h and expulsion.h apply this to the other folders.
  */
 #ifndef HEARSAY_NODE_ADMISSION_H
 #define HEARSAY_NODE_ADMISSION_H
@@ -16,30 +16,30 @@ struct node;
 
 #define NODE_LISTED_MAX 1024
 
-/* From now on these are the members: so many ids, back to back. Conversations with others end, and
- * none of them begins. Before the first event, or at any time later. */
+/* Replaces the member list: `count` ids, back to back. Conversations with other nodes end and none
+ * starts. Call it before the first event or at any time later. */
 void node_on_members(struct node *node, uint64_t now_ns, const uint8_t *ids, uint32_t count);
 
-/* By what a member is one. */
+/* How a member was admitted. */
 enum admission {
-    ADMISSION_KEY,   /* it has the swarm key, and nothing else is asked for */
+    ADMISSION_KEY,   /* it has the swarm key, which is enough */
     ADMISSION_LIST,  /* it is on this node's list */
     ADMISSION_ORDER, /* the operator has admitted it */
-    ADMISSION_NONE   /* it is none */
+    ADMISSION_NONE   /* not a member */
 };
 enum admission node_admission(const struct node *node, const uint8_t id[static ID_BYTES]);
 
-/* Those whom others take for members and this node does not, one incarnation at a time:
- * i < node_strangers. The last few hundred are known. */
+/* Nodes that other members accept and this node does not, one incarnation per entry: i <
+ * node_strangers. The last few hundred are kept. */
 struct node_stranger {
-    uint8_t id[ID_BYTES]; /* who it is */
-    uint64_t incarnation; /* which incarnation of it */
-    uint64_t heard_ns;    /* when somebody last passed on something of it */
+    uint8_t id[ID_BYTES]; /* its id */
+    uint64_t incarnation; /* its incarnation */
+    uint64_t heard_ns;    /* last time that a neighbour passed on something of it */
 };
 uint32_t node_strangers(const struct node *node);
 void node_stranger(const struct node *node, uint32_t i, struct node_stranger *out);
 
-/* No member that was called would have this node as one, so that it ends. */
+/* Returns true if every member that was dialled refused this node, so that it ends. */
 bool node_is_turned_away(const struct node *node);
 
 #endif

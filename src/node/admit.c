@@ -36,7 +36,7 @@ static void review_members(struct node *node)
         const struct member *member = membership_at(node, i);
         const bool may_be = admitted_may_be(node, member->record.id);
         if (member->is_barred != may_be)
-            continue; /* as before */
+            continue; /* unchanged */
         membership_bar(node, member, !may_be);
         if (!may_be)
             member_gossip_forget(node, i);
@@ -47,7 +47,7 @@ void admit_on_listed(struct node *node, const struct peer *from, uint64_t hash)
 {
     CHECK(from->state == PEER_OPEN);
     if (admitted_on_hash(node, from, hash))
-        anti_entropy_ask_for_all(node, from); /* what it had of others may be taken now */
+        anti_entropy_ask_for_all(node, from); /* its rumors of former members may be taken now */
 }
 
 void admit_review(struct node *node)
@@ -69,7 +69,7 @@ void node_on_members(struct node *node, uint64_t now_ns, const uint8_t *ids, uin
     node->now_ns = now_ns;
     admitted_set_list(node, ids, count);
     if (orders_admit(node))
-        return; /* they say who may be here */
+        return; /* a neighbour's orders decide membership */
     if (node_admission(node, node->options.identity->id) == ADMISSION_NONE)
         (void)notes_add(&node->notes, now_ns, NOTE_ADMISSION, LEVEL_WARNING,
                         "this node itself is not on its list of members (node.members)");
@@ -84,5 +84,5 @@ void admit_obey(struct node *node, const struct order *order)
     CHECK(order->kind == ORDER_ADMIT);
     identity_text(note->who, order->subject);
     membership_set_expelled(node, order->subject, false);
-    retract_on_expelled(node, order->subject); /* what is kept of it is anew */
+    retract_on_expelled(node, order->subject); /* its limits have changed */
 }

@@ -1,12 +1,12 @@
-/* Admission: what it does to all rooms that somebody may not be in the swarm (orders/admitted.h).
+/* Effects of admission on the other folders (orders/admitted.h). For an id that is not admitted:
  *
- *   a conversation   ends, with BYE and the reason, as soon as its identity is known
- *   members          it does not live; its records are passed over and not passed on
- *   broadcast        nothing more of it is taken or asked for; what is in the base stays there
- *   dialer           it is not called
+ *   a conversation   ends with BYE and the reason as soon as its identity is known
+ *   members          it is not live; its records are neither taken nor passed on
+ *   broadcast        its rumors are neither taken nor requested; those in the base stay
+ *   dialer           it is not dialled
  *
- * So two nodes whose lists differ have versions that differ by the rumors of those whom one of them
- * does not list, and come together when the lists do. Held by tests/world/test_admission.c.
+ * So the versions of two nodes with different lists differ by the rumors of the ids that only one
+ * of them lists. They become equal when the lists do. Held by tests/world/test_admission.c.
  */
 #ifndef HEARSAY_NODE_ADMIT_H
 #define HEARSAY_NODE_ADMIT_H
@@ -15,13 +15,14 @@
 #include "node/core.h"
 #include "wire/order.h"
 
-/* It has shown who it is. False: it is not on the list, and the conversation is over. Who was not
- * admitted by orders is told these first, behind HELLO. */
+/* Called when a peer has proved its id. Returns false if it is not on the list; then the
+ * conversation is over. An id that orders do not admit first gets these orders, after HELLO. */
 bool admit_meet(struct node *node, const struct peer *peer);
-/* The operator admits somebody; and, when all orders that came are obeyed: who may be here now? */
+/* Obeys an admission by the operator; and, after all received orders are obeyed, reviews every
+ * conversation and member. */
 void admit_obey(struct node *node, const struct order *order);
 void admit_review(struct node *node);
-/* LISTED: a neighbour says by a hash who the members are. */
+/* Takes a LISTED: a neighbour's hash of the member ids. */
 void admit_on_listed(struct node *node, const struct peer *from, uint64_t hash);
 
 #endif

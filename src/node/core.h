@@ -1,12 +1,13 @@
-/* What the rooms of a node share: the settings, the moment, chance and the notes; and where each
- * room's own state lies. A room's struct is known in its own folder only (<room>_private.h), so
- * that no other room can touch what is in it: the compiler holds that.
+/* State that all folders of a node share: options, the present time, random numbers and notes; and
+ * pointers to the state of each folder. The struct of a folder is defined in its
+ * <folder>_private.h, so the compiler keeps other folders from touching its members.
  *
  *   node.c ──► dispatch, timers ──► join, leave, expulsion ──► transfer, discovery ──► broadcast
- *     ──► rate, orders ──► membership, connection ──► lifecycle ──► notes   (this way only)
+ *     ──► rate, orders ──► membership, connection ──► lifecycle ──► notes   (only in this
+ * direction)
  *
- * No event costs more than the neighbours and what it brings: what looks at every member or every
- * origin is done once a second, or a few times.
+ * An event costs time in proportion to the neighbours and its own size. Work over every member or
+ * origin happens once or a few times a second.
  *
  * Held by tests/house: arrows between folders, circles between files, private headers.
  */
@@ -21,41 +22,42 @@
 
 #define SECOND_NS ((uint64_t)1000000000)
 #define MS_NS     (SECOND_NS / 1000)
-#define MESH_MAX  10 /* up to this many live members, everyone is connected to everyone */
-#define DEGREE    8  /* neighbours that a node looks for in a larger swarm */
+#define MESH_MAX  10 /* up to this many live members form a full mesh */
+#define DEGREE    8  /* neighbours that a node seeks in a larger swarm */
 
 struct node {
-    struct node_options options;    /* as given at birth; never changed */
-    uint64_t born_ns;               /* when this node was made */
-    uint64_t now_ns;                /* the moment of the event that is being handled */
-    struct arena *keys;             /* of it rooms take what holds keys; at birth only */
-    struct entropy *entropy;        /* for keys */
-    uint64_t seed;                  /* of all choices */
-    struct rng rng;                 /* for choices: whom to ask, when to retry */
+    struct node_options options;    /* as given to node_new; never changed */
+    uint64_t born_ns;               /* time of node_new */
+    uint64_t now_ns;                /* time of the event being handled */
+    struct arena *keys;             /* arena for keys; used by node_new only */
+    struct entropy *entropy;        /* source of keys */
+    uint64_t seed;                  /* seed of all choices */
+    struct rng rng;                 /* random choices, such as neighbours and retry times */
     uint8_t context[CONTEXT_BYTES]; /* binds rumors and records to this swarm and model */
-    uint8_t *scratch;               /* [FRAME_MAX] one message, for the length of a call */
+    uint8_t *scratch;               /* [FRAME_MAX] scratch buffer for one message, within a call */
     struct notes notes;             /* what happened, until the owner fetches it */
 
-    struct lifecycle *lifecycle;     /* which state the node is in */
+    struct lifecycle *lifecycle;     /* state machines */
     struct connections *connections; /* conversations with peers */
-    struct membership *membership;   /* the members of the swarm */
-    struct orders *orders;           /* of the operator */
-    struct proofs *proofs;           /* that members lie */
-    struct votes *votes;             /* of members, that others harm */
-    struct admitted *admitted;       /* who may be in the swarm */
-    struct rekey *rekey;             /* the swarm keys */
+    struct membership *membership;   /* members of the swarm */
+    struct orders *orders;           /* the operator's orders */
+    struct proofs *proofs;           /* equivocation proofs */
+    struct votes *votes;             /* expulsion votes */
+    struct admitted *admitted;       /* admitted ids */
+    struct rekey *rekey;             /* swarm keys */
     struct rate *rate;               /* how much is sent and published, and when */
-    struct broadcast *broadcast;     /* rumors on their way */
-    struct discovery *discovery;     /* member gossip, and whom to dial */
-    struct transfer *transfer;       /* a base on its way, in or out */
-    struct join *join;               /* how the node finds out that it has joined */
-    struct leave *leave;             /* how it leaves */
-    struct expulsion *expulsion;     /* whether the operator's orders are carried out */
-    struct questions *questions;     /* of who is no member */
-    struct suspension *suspension;   /* which proofs most neighbours obey */
-    struct quarantine *quarantine;   /* who votes that somebody is put out */
-    struct effect *effect;           /* what each origin's rumors do to this node's own progress */
-    struct timers *timers;           /* when it looks again */
+    struct broadcast *broadcast;     /* rumors in transit */
+    struct discovery *discovery;     /* member gossip and the dialer */
+    struct transfer *transfer;       /* transfers of the base, in or out */
+    struct join *join;               /* detects that the node has joined */
+    struct leave *leave;             /* leaving */
+    struct expulsion *expulsion;     /* execution of orders and proofs */
+    struct questions *questions;     /* inference requests */
+    struct suspension *suspension;   /* proofs that most neighbours obey */
+    struct quarantine *quarantine;   /* casts votes and withholds rumors */
+    struct effect
+        *effect; /* outlier detection: what each origin's rumors do to this node's progress */
+    struct timers *timers; /* next times of periodic work */
 };
 
 #endif

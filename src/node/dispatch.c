@@ -28,15 +28,17 @@
 #include "node/suspension.h"
 #include "node/transfer/transfer.h"
 
-#define QUIET_NS         (2 * SECOND_NS) /* nothing new for so long: what is missing does not come */
+#define QUIET_NS                                                                                   \
+    (2 * SECOND_NS) /* after this time without a new rumor, missing rumors will not arrive by      \
+                       themselves */
 #define RECORDS_IN_A_BYE 16
 
 /* Meeting. */
 
-/* In a large swarm a node that has neighbours enough says at once whom else to call: twice as many
- * as a node looks for, and more where few can be called. A neighbour that comes back over another
- * connection is let in. So is, while there is any room, a member that has been training somewhere
- * without our knowing that it lives: there may be a whole swarm behind it. */
+/* In a large swarm a node with enough neighbours refuses a caller at once and names other members.
+ * Enough is twice the number that a node seeks, and more where few members listen. A neighbour on a
+ * second connection is let in. So is, while slots are free, a training member that was unknown or
+ * dead here, since a whole swarm may be behind it. */
 static bool is_full(const struct node *node, const struct peer *peer, bool is_lost)
 {
     CHECK(peer->state == PEER_MEETING);
@@ -79,7 +81,8 @@ static void say_hello(struct node *node, const struct peer *peer)
     CHECK(connection_say(node, peer, &hello));
 }
 
-/* So a node that is called knows, before it answers, whether there is room. */
+/* Only the dialer sends HELLO now, so the acceptor knows before it answers whether there is a slot.
+ */
 void dispatch_met(struct node *node, const struct peer *peer)
 {
     CHECK(peer->state == PEER_MEETING);
@@ -88,7 +91,8 @@ void dispatch_met(struct node *node, const struct peer *peer)
         say_hello(node, peer);
 }
 
-/* Another incarnation or another machine with this peer's identity? The later one stays. */
+/* Resolves a second conversation with one identity: another incarnation, or another machine. The
+ * later incarnation stays. Returns false if `peer` was closed. */
 static bool settle_duplicate(struct node *node, const struct peer *peer)
 {
     const struct peer *other = connection_by_id(node, peer->id, peer);
@@ -100,8 +104,8 @@ static bool settle_duplicate(struct node *node, const struct peer *peer)
                            "a later start of the same node is here");
         return older != peer;
     }
-    /* Both sides called each other: both keep the call of the smaller id. A node that called twice
-     * has lost the first connection, even if we have not noticed: the newer one stays. */
+    /* If both sides dialled, both keep the call of the smaller id. A node that dialled twice has
+     * lost its first connection, so the newer one stays. */
     const bool own_is_smaller = memcmp(broadcast_own(node)->id, peer->id, ID_BYTES) < 0;
     const bool crossed = peer->dialled != other->dialled;
     const struct peer *extra = crossed && peer->dialled != own_is_smaller ? peer : other;
@@ -143,8 +147,8 @@ static void open_neighbour(struct node *node, const struct peer *peer)
     CHECK(peer->state == PEER_OPEN);
 }
 
-/* Who was put out, or not admitted, is told by which orders or by which proof, so that it need not
- * believe us. */
+/* Turns out an expelled or unadmitted peer. It gets the orders, proofs or votes against it, so that
+ * it can check the reason. */
 static bool turn_out(struct node *node, const struct peer *peer)
 {
     const char *reason = verdict_reason(node, peer->id);
@@ -164,7 +168,7 @@ static bool turn_out(struct node *node, const struct peer *peer)
     return true;
 }
 
-/* What a new neighbour is sent first. */
+/* Sends the first messages to a new neighbour. */
 static void welcome(struct node *node, const struct peer *peer)
 {
     char text[sizeof((struct note *)NULL)->text];
@@ -174,7 +178,7 @@ static void welcome(struct node *node, const struct peer *peer)
     connection_ping(node, peer);
     pacer_say_ack(node, peer);
     member_gossip_renew(node);
-    orders_show(node, peer); /* before our version: what is in it follows from these */
+    orders_show(node, peer); /* before our version, which follows from the orders */
     rekey_ask(node, peer);
     proofs_say(node, peer);
     votes_say(node, peer);
@@ -221,17 +225,18 @@ static void ask_for_all(struct node *node, const struct peer *peer)
         anti_entropy_ask_for_all(node, peer);
 }
 
-/* It and we have learned much without each other: nothing passes until one has taken over. */
+/* Both sides of a partition learned much on their own: no rumors pass until one side has taken over
+ * the other's base. */
 static void on_partitioned(struct node *node, const struct peer *from)
 {
     CHECK(broadcast_is_partitioned(node, from));
     if (!partition_peer_yields(node, from))
         return;
-    broadcast_set_knows(node, from, 0); /* nothing that counts */
+    broadcast_set_knows(node, from, 0); /* nothing it knows counts */
     join_on_knowledge(node, from, 0);
 }
 
-/* What its version, or the slice of it, has and we lack. */
+/* Compares a peer's version (or a slice of it) with ours and requests the missing rumors. */
 static void on_slice(struct node *node, const struct peer *from, const struct message *version)
 {
     const struct versions *ours = broadcast_versions(node);
@@ -240,8 +245,9 @@ static void on_slice(struct node *node, const struct peer *from, const struct me
     if (fetch_is_ahead(node, from) && !version->whole)
         ask_for_all(node, from);
     if (fetch_on_missing(node, from, version->base, missing) && !joining_has_joined(node))
-        fetch_consider(node);                               /* now: there is nothing else to do */
-    if (joining_has_joined(node) || !fetch_is_asking(node)) /* else it is in the base that comes */
+        fetch_consider(node); /* at once, since there is nothing else to do */
+    if (joining_has_joined(node) ||
+        !fetch_is_asking(node)) /* otherwise the base being fetched contains them */
         repair_slice(node, from, version);
     if (version->hash == ours->hash)
         anti_entropy_on_same(node, from, version);
@@ -262,7 +268,7 @@ static void compare(struct node *node, const struct peer *from, const struct mes
     if (version->whole)
         partition_judge(node, from, version);
     if (was_partitioned && !broadcast_is_partitioned(node, from))
-        anti_entropy_show(node, from, true); /* it lacks what was published meanwhile */
+        anti_entropy_show(node, from, true); /* it lacks the rumors since the partition */
     anti_entropy_on_compared(node, from);
     suspension_on_version(node, from, version);
     member_gossip_compare(node, from, version->members);
@@ -279,9 +285,9 @@ static void on_rumor(struct node *node, const struct peer *from, const struct me
         quarantine_on_rumor(node, &step);
 }
 
-/* A node that leaves waits until all its neighbours have shown that they hold what it published,
- * and we send our version to one neighbour a second: answer. One that leaves too sends it to
- * everyone. */
+/* Answers a version. A leaving node waits until all neighbours have shown that they hold its
+ * rumors, and our periodic version goes to one neighbour a second, so a leaving neighbour gets ours
+ * now. If we leave too, our version goes to everyone anyway. */
 static void on_version(struct node *node, const struct peer *peer, const struct message *said)
 {
     const struct message version = barred_take_out(node, peer, said);
@@ -297,7 +303,7 @@ static void on_history(struct node *node, const struct peer *peer, const struct 
     suspension_on_history(node, peer, history);
     if (!takeover_on_history(node, peer, history))
         return;
-    member_gossip_renew(node); /* neighbours are to know at once, and our incarnation, too */
+    member_gossip_renew(node); /* neighbours learn our new version and incarnation at once */
     member_gossip_flush(node);
     anti_entropy_show_all(node);
 }
@@ -318,7 +324,7 @@ static void on_gone(struct node *node, const struct peer *peer, const struct mes
 
 /* Goodbye. */
 
-/* What a stranger wrote, for a note: printable, and not much of it. */
+/* Copies an unauthenticated reason into a note: printable characters, bounded length. */
 static void put_reason(char *out, size_t room, const struct message *bye)
 {
     CHECK(room > 0);
@@ -339,7 +345,7 @@ static void on_bye(struct node *node, const struct peer *peer, const struct mess
     if (bye->reason == BYE_NOT_ADMITTED && peer->dialled)
         join_on_turned_away(node);
     if (bye->reason == BYE_FULL) {
-        join_on_company(node); /* there is a swarm */
+        join_on_company(node); /* the swarm exists */
         if (!member_gossip_on_records(node, peer, &bye->bulk, false))
             return;
     }
@@ -354,7 +360,7 @@ static void on_bye(struct node *node, const struct peer *peer, const struct mess
     connection_close(node, peer, bye->reason, why);
 }
 
-/* The key stays where keys lie, and nowhere else. */
+/* Wipes the message: the key exists only in the keys' memory. */
 static void on_swarm_key(struct node *node, const struct peer *peer, const struct message *message)
 {
     rekey_on_message(node, peer, message->number, &message->bulk);
@@ -368,7 +374,7 @@ static void on_member_list(struct node *node, const struct peer *peer, const str
     (void)member_gossip_on_records(node, peer, &list->bulk, false);
 }
 
-/* What holds for all: who may be in the swarm, by which key, and by which settings. */
+/* Handles messages about rules of the swarm: admission, keys, expulsion and settings. */
 static void on_rule(struct node *node, const struct peer *peer, const struct message *message)
 {
     CHECK(peer->state == PEER_OPEN && message->kind < MESSAGE_KINDS);
@@ -386,7 +392,7 @@ static void on_rule(struct node *node, const struct peer *peer, const struct mes
         connection_hang_up(node, peer, BYE_BROKEN, "is a neighbour, and asks or answers");
 }
 
-/* What may be said by who is no neighbour yet: who asks is never going to be one. */
+/* Messages allowed before HELLO. A client that sends QUESTION never becomes a neighbour. */
 static bool is_early(const struct peer *peer, enum message_kind kind)
 {
     CHECK(peer->state == PEER_MEETING);

@@ -1,12 +1,13 @@
-/* A message that came goes to the room that it is for: one call per kind. What concerns more
- * than one room, meeting a neighbour and comparing versions, is done here. */
+/* Passes each received message to its folder, one call per kind. Work that concerns several folders
+ * is done here: meeting a neighbour and comparing versions.
+ */
 #ifndef HEARSAY_NODE_DISPATCH_H
 #define HEARSAY_NODE_DISPATCH_H
 
 #include "node/connection/connection.h"
 #include "node/core.h"
 
-/* The session stands: the caller introduces itself, with its proof, so that no time is lost. */
+/* The session stands. The dialer introduces itself at once, which saves a round trip. */
 void dispatch_met(struct node *node, const struct peer *peer);
 void dispatch_message(struct node *node, const struct peer *peer, const uint8_t *bytes,
                       size_t count);

@@ -19,11 +19,11 @@
 #include "node/suspension.h"
 #include "node/transfer/transfer.h"
 
-#define NEEDED_NS (60 * SECOND_NS) /* nobody gives a base for so long: a person is to help */
+#define NEEDED_NS (60 * SECOND_NS) /* without a donor for this long a person must help */
 
 struct expulsion {
-    uint64_t needed_ns; /* since when another base is needed; 0: none is */
-    bool is_noted;      /* it was said that nobody gives one */
+    uint64_t needed_ns; /* since when another base is needed; 0 = not needed */
+    bool is_noted;      /* the lack of a donor was noted */
 };
 
 size_t expulsion_arena_bytes(void)
@@ -66,7 +66,7 @@ static void leave_on_proof(struct node *node, const struct proof *proof)
     leave_on_expelled(node);
 }
 
-/* When no publication is under way: what that publishes needs its room in the log. */
+/* Retracts rumors, but not during a publication, which needs the space in the log. */
 static void retract(struct node *node)
 {
     if (publishing_state(node) == PUBLISHING_OUT)
@@ -78,7 +78,7 @@ static void retract(struct node *node)
     (void)notes_add(&node->notes, node->now_ns, NOTE_EXPELLED, LEVEL_INFO,
                     "%llu rumors of who was put out are taken out of the base",
                     (unsigned long long)rumors);
-    anti_entropy_show_all(node); /* our version is another */
+    anti_entropy_show_all(node); /* our version has changed */
 }
 
 static void close_conversations(struct node *node, const uint8_t id[static ID_BYTES])
@@ -91,7 +91,7 @@ static void close_conversations(struct node *node, const uint8_t id[static ID_BY
     }
 }
 
-/* To all rooms: this member is out, or less of it stays than before. */
+/* Applies to all folders that this member is expelled, or that fewer of its rumors stay. */
 static void put_out(struct node *node, const uint8_t id[static ID_BYTES])
 {
     close_conversations(node, id);
@@ -120,12 +120,12 @@ static void obey(struct node *node, const struct order *order)
     case ORDER_ADMIT:
         admit_obey(node, order);
         break;
-    case ORDER_REKEY: /* rekey_on_orders, when all are obeyed */
+    case ORDER_REKEY: /* rekey_on_orders, after all are obeyed */
         break;
     }
 }
 
-/* What all orders together make of this node. */
+/* Applies the sum of all orders to this node itself. */
 static void obey_own(struct node *node)
 {
     const uint8_t *own = node->options.identity->id;
@@ -137,8 +137,8 @@ static void obey_own(struct node *node)
                         "on alone, and calls on");
 }
 
-/* All neighbours are told before they are obeyed: so the subject learns it, too. What follows for
- * this node waits for the last of `there_are`: it may have been admitted again. */
+/* Obeys new orders. Neighbours get them first, so that their subjects learn them too. Consequences
+ * for this node wait for order number `there_are`, since a later order may readmit it. */
 static void obey_all(struct node *node, const struct peer *from, uint32_t before,
                      uint64_t there_are)
 {
@@ -189,28 +189,29 @@ static void note_proof(struct node *node, const struct proof *proof)
     identity_text(note->who, proof->author);
 }
 
-/* As with an order, all neighbours are told first. */
+/* Obeys a proof. Neighbours get it first, as with orders. */
 static void obey_proof(struct node *node, const struct peer *from, const uint8_t *bytes)
 {
     const struct peer *peer;
-    const struct proof *proof = proofs_against(node, bytes); /* which begins with the author */
+    const struct proof *proof = proofs_against(node, bytes); /* a proof begins with its author */
     CHECK(proof);
     for (uint32_t i = 0; (peer = connection_neighbour(node, &i)); i++) {
         if (peer != from)
             proofs_say_one(node, peer, proof->author);
-        anti_entropy_ask_for_all(node, peer); /* do they obey, too? (suspension.h) */
+        anti_entropy_ask_for_all(
+            node, peer); /* their versions show whether they obey it (suspension.h) */
     }
     if (is_own(node, proof->author)) {
         leave_on_proof(node, proof);
         return;
     }
     suspension_on_proof(node, proof->author);
-    if (proofs_in_force(node, proof->author)) /* another one against it may be suspended */
+    if (proofs_in_force(node, proof->author)) /* a stricter proof against it may be suspended */
         note_proof(node, proof);
     put_out(node, proof->author);
 }
 
-/* There are other members, and those who voted are more than half of them no more. */
+/* Revokes an expulsion: the members have changed, and the voters are no majority any more. */
 static void take_back(struct node *node, const uint8_t id[static ID_BYTES])
 {
     const struct peer *peer;
@@ -219,9 +220,9 @@ static void take_back(struct node *node, const uint8_t id[static ID_BYTES])
                                   "is put out by votes no more: the members are others");
     identity_text(note->who, id);
     membership_set_expelled(node, id, verdict_reason(node, id) != NULL);
-    retract_on_expelled(node, id); /* as the operator or a proof leaves it, if they do */
+    retract_on_expelled(node, id); /* the operator's or a proof's limit remains */
     for (uint32_t i = 0; (peer = connection_neighbour(node, &i)); i++)
-        anti_entropy_ask_for_all(node, peer); /* for what was taken out */
+        anti_entropy_ask_for_all(node, peer); /* for the rumors that were taken out */
 }
 
 void expulsion_on_votes(struct node *node, const uint8_t id[static ID_BYTES])
@@ -240,7 +241,8 @@ void expulsion_on_votes(struct node *node, const uint8_t id[static ID_BYTES])
         return;
     }
     for (uint32_t i = 0; (peer = connection_neighbour(node, &i)); i++)
-        anti_entropy_ask_for_all(node, peer); /* do they obey, too? (suspension.h) */
+        anti_entropy_ask_for_all(
+            node, peer); /* their versions show whether they obey it (suspension.h) */
     suspension_on_proof(node, id);
     if (proofs_in_force(node, id))
         note_proof(node, proofs_against(node, id));
@@ -298,7 +300,7 @@ static void on_orders(struct node *node, const struct peer *from, const struct m
     if (message->number < before)
         orders_say(node, from, (uint32_t)message->number);
     else if (message->number > orders_count(node))
-        orders_show(node, from); /* it is to send those that follow */
+        orders_show(node, from); /* requests the orders that follow */
 }
 
 void expulsion_on_message(struct node *node, const struct peer *from, const struct message *message)
@@ -310,7 +312,7 @@ void expulsion_on_message(struct node *node, const struct peer *from, const stru
         on_proofs(node, from, message);
 }
 
-/* Are these the orders that follow those that are known? */
+/* Returns OK if these are the orders that follow the known ones. */
 static enum error check_given(const struct node *node, const uint8_t *bytes, size_t count,
                               struct problem *problem)
 {

@@ -1,14 +1,14 @@
-/* Expulsion: what an order of the operator (orders/orders.h), or a proof that a member lies
- * (orders/proofs.h), does to all rooms.
+/* Expulsion: applies an operator's order (orders/orders.h), a proof (orders/proofs.h) or a vote to
+ * all folders.
  *
  *   ORDERS, or the owner ──► orders: is it the next? ──► to all other neighbours, at once
- *   PROOF, or a fork here ──► proofs: does it leave less? ──► likewise
- *     conversations with the subject end, and none opens again
- *     members       it is dead; its records are passed over, nobody calls it
- *     broadcast     nothing of it is taken beyond what the order keeps, and what was is retracted,
- *                   when no publication is under way
- *     transfer      or else another base is taken over
- *     leave         the subject itself is told the order, and ends
+ *   PROOF, or a fork here ──► proofs: is it stricter? ──► to all other neighbours, at once
+ *     conversations with the subject end, and none starts again
+ *     members       it is dead; its records are ignored, and it is not dialled
+ *     broadcast     its rumors beyond the limit are refused, and those in the base are retracted
+ *                   as soon as no publication is under way
+ *     transfer      if the log no longer holds them, another base is taken over
+ *     leave         the subject itself gets the order, and ends
  *
  * Held by tests/world/test_expulsion.c, test_orders.c and test_equivocation.c.
  */
@@ -20,19 +20,19 @@
 
 struct expulsion *expulsion_new(struct arena *arena);
 size_t expulsion_arena_bytes(void);
-/* The orders that are known from before are obeyed from the first moment. */
+/* Obeys the orders and proofs that were known at birth. */
 void expulsion_begin(struct node *node);
 
-/* ORDERS, or PROOF. */
+/* Takes ORDERS or PROOF. */
 void expulsion_on_message(struct node *node, const struct peer *from,
                           const struct message *message);
-/* A fork may have been found here (broadcast/fork.c): then it is known to all from now on. */
+/* Spreads a proof if a fork was found here (broadcast/fork.c). */
 void expulsion_on_fork(struct node *node);
-/* A vote against this member is new, or the members are others: do they put it out, or no more? */
+/* After a new vote against this member, or a change of members: expels it or revokes that. */
 void expulsion_on_votes(struct node *node, const uint8_t id[static ID_BYTES]);
-/* No publication is under way any more: retract what waited for that. */
+/* A publication has ended: retracts what waited for that. */
 void expulsion_on_published(struct node *node);
-/* A few times a second: does nobody give the base that is needed? */
+/* A few times a second: notes if no neighbour gives the base that is needed. */
 void expulsion_consider(struct node *node);
 
 #endif

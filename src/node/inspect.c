@@ -13,7 +13,7 @@
 #include "node/rate/rate.h"
 #include "node/transfer/transfer.h"
 
-#define MARKS_APART 32 /* a part of the age of a mark: what lies between two of them */
+#define MARKS_APART 32 /* part of a mark's age that separates it from the next */
 
 static void add_peers(const struct node *node, struct node_stats *stats)
 {
@@ -75,7 +75,7 @@ uint32_t node_reach(const struct node *node, uint32_t i)
     return retract_reach(node, i);
 }
 
-/* Far enough from the mark before it, which came later. */
+/* Returns true if the mark is far enough from the later mark before it. */
 static bool is_apart(const struct node_mark *mark, const struct node_mark *before, uint64_t now_ns)
 {
     const uint64_t least_ns = (now_ns - before->came_ns) / MARKS_APART;
@@ -90,10 +90,10 @@ uint32_t node_marks(const struct node *node, uint64_t now_ns, uint32_t i,
     for (uint32_t seq = broadcast_versions(node)->origins[i].next; seq-- > first;) {
         struct node_mark mark = {.seq = seq};
         if (!rumor_log_came(broadcast_log(node), i, seq, &mark.came_ns))
-            break; /* nothing of it is within reach */
+            break; /* beyond the log */
         CHECK(mark.came_ns <= now_ns);
         if (count > 0 && mark.came_ns > out[count - 1].came_ns)
-            mark.came_ns = out[count - 1].came_ns; /* it came again, and a later one did not */
+            mark.came_ns = out[count - 1].came_ns; /* equal times: a later rumor arrived first */
         if (count == 0 || seq == first ||
             (count < NODE_MARKS - 1 && is_apart(&mark, &out[count - 1], now_ns)))
             out[count++] = mark;
@@ -130,7 +130,7 @@ bool node_proof(const struct node *node, uint32_t i, struct node_proof *out)
 {
     const uint32_t count = proofs_count(node);
     for (uint32_t k = 0; k <= i && k < count; k++)
-        i += !proofs_against(node, proofs_author(node, k)); /* votes that decide no more */
+        i += !proofs_against(node, proofs_author(node, k)); /* votes that no longer decide */
     if (i >= count)
         return false;
     const struct proof *proof = proofs_at(node, i);
@@ -170,7 +170,7 @@ uint32_t node_links(const struct node *node)
     return links;
 }
 
-/* The i-th conversation that is under way. */
+/* Returns conversation number i of those under way. */
 static const struct peer *peer_of(const struct node *node, uint32_t i)
 {
     uint32_t slot = 0;
@@ -243,7 +243,7 @@ void node_contributions(const struct node *node, struct node_contribution *out)
         const struct origin *origin = &versions->origins[place];
         const struct member *member = membership_find(node, origin->id);
         if (!member)
-            continue; /* long gone, and forgotten */
+            continue; /* evicted long ago */
         struct node_contribution *of = &out[membership_number(node, member)];
         of->rumors += origin->next;
         of->samples += versions_samples(versions, origin);

@@ -9,13 +9,12 @@
 #include "node/orders/orders.h"
 #include "node/transfer/transfer.h"
 
-#define MEET_NS                                                                                    \
-    (2 * SECOND_NS) /* to meet others, before the word of one that has not joined counts */
+#define MEET_NS (2 * SECOND_NS) /* time to meet others before a node that has not joined counts */
 
 struct join {
-    uint64_t company_ns; /* when we last had a neighbour; 0: never */
-    bool is_turned_away; /* somebody would not have us as a member */
-    bool must_restart;   /* what is on disk is the best there is */
+    uint64_t company_ns; /* last time with a neighbour; 0 = never */
+    bool is_turned_away; /* a dialled member refused this node */
+    bool must_restart;   /* no node has a better base than the disk */
 };
 
 size_t join_arena_bytes(void)
@@ -55,10 +54,9 @@ void join_ask_to_confirm(struct node *node)
         anti_entropy_ask_for_all(node, chosen);
 }
 
-/* A neighbour that is joining as we are may know less than we. So what counts is the most that any
- * of them has shown (but for a few rumors that are on their way, one of each origin), and, while
- * there has been little time to meet others, only the word of members that have joined. A
- * neighbour that knows nothing, as we do, is no swarm. */
+/* A neighbour that is joining may know less than we do. So the most that any neighbour has shown
+ * counts, except for one rumor in transit per origin. For the first moments only members that have
+ * joined count. A neighbour with an empty version, like ours, is no swarm. */
 void join_on_knowledge(struct node *node, const struct peer *from, uint64_t missing)
 {
     const uint64_t few = broadcast_active_origins(node);
@@ -84,7 +82,7 @@ static void restart(struct node *node)
                     "saved here");
 }
 
-/* The orders that it has heard admit others, and nobody talks to it. */
+/* Returns true if the known orders admit other ids and no member talks to this node. */
 static bool is_refused(const struct node *node)
 {
     return orders_admit(node) && node->now_ns - node->born_ns >= NODE_JOIN_WAIT_NS &&
@@ -92,7 +90,7 @@ static bool is_refused(const struct node *node)
            node_admission(node, node->options.identity->id) == ADMISSION_NONE;
 }
 
-/* A node that had a neighbour knows that there is a swarm, and waits longer. */
+/* A node that once had a neighbour waits longer, since it knows that a swarm exists. */
 void join_consider(struct node *node)
 {
     struct join *join = node->join;

@@ -1,22 +1,21 @@
-/* What the owner of a node kept from an earlier start. A part of node.h, which its owner includes.
- */
+/* State that a node's owner kept from an earlier start. Included by node.h. */
 #ifndef HEARSAY_NODE_KEPT_H
 #define HEARSAY_NODE_KEPT_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-/* Bytes; read at birth. */
+/* Stored bytes; read at birth. */
 struct kept {
-    const uint8_t *at; /* as the node gave it, and has checked it */
-    size_t bytes;      /* how many */
+    const uint8_t *at; /* as written and checked by the node */
+    size_t bytes;      /* number of bytes */
 };
 struct node_kept {
-    struct kept orders;     /* of the operator (put_out.h) */
-    struct kept proofs;     /* against members, likewise */
-    struct kept votes;      /* likewise; none where quarantines is not set */
-    struct kept swarm_keys; /* that those orders have brought (swarm_keys.h) */
-    uint64_t swarm_samples; /* learned by all, as the checkpoint says; 0: there is none */
+    struct kept orders;     /* operator's orders (put_out.h) */
+    struct kept proofs;     /* equivocation proofs (put_out.h) */
+    struct kept votes;      /* expulsion votes (harm.h); empty without quarantines */
+    struct kept swarm_keys; /* keys that orders have brought (swarm_keys.h) */
+    uint64_t swarm_samples; /* swarm's samples from the checkpoint; 0 = none */
 };
 
 #endif

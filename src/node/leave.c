@@ -7,21 +7,21 @@
 #include "node/membership/membership.h"
 #include "node/rate/rate.h"
 
-/* Others may begin to leave a little later than we. */
-#define LINGER_EACH_NS (SECOND_NS / 8) /* for each live member */
+/* Other nodes may start to leave a little later than this one. */
+#define LINGER_EACH_NS (SECOND_NS / 8) /* per live member */
 #define LINGER_MIN_NS  SECOND_NS
 #define LINGER_MAX_NS  (3 * SECOND_NS)
 
-#define ALONE_MOST 32              /* publications: a fiftieth or so of the residual is left then */
-#define FRESH_NS   (3 * SECOND_NS) /* a member that leaves with us says so not much later */
+#define ALONE_MOST 32 /* publications: about a fiftieth of the residual is left after them */
+#define FRESH_NS   (3 * SECOND_NS) /* a leaving member renews its record within this */
 
 struct leave {
-    uint64_t began_ns;        /* when leaving began */
-    uint64_t hurry_ns;        /* gossip is to come at this moment; 0: when it is due */
-    uint32_t published_alone; /* publications since, while nobody else was there */
-    bool ours_known;          /* all we published is with others, and we publish no more */
-    bool is_turned_away;      /* nobody would have this node as a member */
-    bool is_expelled;         /* the operator has put this node out */
+    uint64_t began_ns;        /* start of leaving */
+    uint64_t hurry_ns;        /* time of the next early gossip; 0 = at its period */
+    uint32_t published_alone; /* publications since then without another live member */
+    bool ours_known;          /* other members hold all our rumors, and no more will follow */
+    bool is_turned_away;      /* every dialled member refused this node */
+    bool is_expelled;         /* the operator has expelled this node */
     bool is_finished;         /* every conversation has ended */
     bool is_finished_said;    /* FINISHED was given out */
 };
@@ -42,9 +42,9 @@ static void settle(struct node *node)
     if (publishing_state(node) != PUBLISHING_OVER)
         publishing_move(node, PUBLISHING_OVER);
     if (leaving_stage(node) != STAGE_LEAVING || !base_is_whole(node))
-        return; /* the grace time was over first; others are to wait until our base is whole */
+        return; /* the grace time ended first; others wait until our base is complete */
     leaving_move(node, STAGE_SETTLED);
-    node->leave->hurry_ns = node->now_ns + 1; /* very soon, but not in this call */
+    node->leave->hurry_ns = node->now_ns + 1; /* soon, but not within this call */
 }
 
 void leave_on_published(struct node *node, uint32_t entries)
@@ -63,7 +63,7 @@ void node_leave(struct node *node, uint64_t now_ns)
         return;
     node->now_ns = node->leave->began_ns = now_ns;
     leaving_move(node, STAGE_LEAVING);
-    node->leave->hurry_ns = now_ns; /* say so at once */
+    node->leave->hurry_ns = now_ns; /* announces it at once */
     (void)notes_add(&node->notes, now_ns, NOTE_LEAVING, LEVEL_INFO,
                     "leaving: training ends, what was learned is published");
     if (!node->options.trains)
@@ -86,8 +86,8 @@ void leave_on_gossip(struct node *node)
     node->leave->hurry_ns = 0;
 }
 
-/* Have all neighbours shown that they have all our rumors? One whose base is not whole shows
- * nothing: it is not waited for where another has them. */
+/* Returns true if all neighbours have shown that they hold our rumors. A neighbour without a
+ * complete base shows nothing, and only counts if no other neighbour holds them. */
 static bool neighbours_have_ours(const struct node *node)
 {
     uint32_t have = 0, lack = 0;
@@ -102,19 +102,19 @@ static bool neighbours_have_ours(const struct node *node)
     return have > 0 || lack == 0;
 }
 
-/* Do others have all our rumors? Once all neighbours of a moment had, they have; having no
- * neighbour is an answer only where no other member is alive: otherwise a connection has just
- * broken, and is being made again. */
+/* Returns true if other members hold all our rumors; true for good once every neighbour of one
+ * moment did. Without neighbours it is true only if no other member is live: otherwise a connection
+ * has broken and will return. */
 static bool ours_are_known(struct node *node)
 {
     if (!neighbours_have_ours(node))
         return false;
     if (leaving_stage(node) == STAGE_SETTLED && connection_neighbours(node) > 0)
-        node->leave->ours_known = true; /* nothing more is published */
+        node->leave->ours_known = true; /* no further publication */
     return node->leave->ours_known || membership_live(node) == 1;
 }
 
-/* That a member leaves takes longer to be known in a larger swarm. */
+/* News of a leaving member takes longer to spread in a larger swarm. */
 static uint64_t linger_ns(const struct node *node)
 {
     const uint64_t linger_ns = membership_live(node) * LINGER_EACH_NS;
@@ -123,8 +123,8 @@ static uint64_t linger_ns(const struct node *node)
                                        : LINGER_MAX_NS;
 }
 
-/* What a neighbour says comes in its order. So once it has answered a PING sent after we began to
- * leave and lingered, all has come that it said before, and that it leaves too. */
+/* Messages of a neighbour arrive in order. So its answer to a PING that was sent after lingering
+ * implies that its earlier messages have arrived, including the one that it leaves. */
 static bool neighbours_have_answered(struct node *node)
 {
     CHECK(leaving_stage(node) == STAGE_SETTLED);
@@ -139,7 +139,7 @@ static bool neighbours_have_answered(struct node *node)
     return all;
 }
 
-/* Do all members that leave too hold the base that we hold? */
+/* Returns true if all leaving members hold the base that this node holds. */
 static bool leavers_agree(const struct node *node)
 {
     const struct members *members = membership_members(node);

@@ -1,17 +1,16 @@
-/* How a node leaves.
+/* Leaving.
  *
  *   RUNNING ── node_leave ──► LEAVING ── last publication out ──► SETTLED ── all agree ──► LEFT
  *                               └──────────────────────── grace time over ────────────────► │
  *
- * A settled node trains no more but passes on what it receives. It leaves when every neighbour has
- * all its rumors, and every member that is leaving too has settled and holds the same base: so a
- * whole swarm that is asked to stop ends with one model, and a single node that is asked to goes
- * only when what it published last is known to others. The last publication is as large as any;
- * what it leaves out stays in the weights of the checkpoint. Where nobody else is there, it is
- * published all the same, in publications until little is left: the base that stays is what was
- * learned. Where each talks to each the first is certain, since what a neighbour says comes in its
- * order; in a larger swarm the news that another leaves too may take longer than the others linger.
- * Nobody waits longer than the grace time. Held by tests/world/test_leave.c.
+ * A settled node no longer trains but still relays. It leaves when every neighbour has its rumors
+ * and every other leaving member has settled and holds the same base. So a swarm that is asked to
+ * stop ends with one model, and a single leaving node goes only when others hold its last
+ * publication. That publication is as large as any; the rest stays in the weights of the
+ * checkpoint. A node alone publishes several times until little is left, so the base is what it
+ * learned. In a full mesh the agreement is certain, since messages arrive in order. In a larger
+ * swarm, news of another leaving node may arrive after the waiting time. The grace time bounds all
+ * of it. Held by tests/world/test_leave.c.
  */
 #ifndef HEARSAY_NODE_LEAVE_H
 #define HEARSAY_NODE_LEAVE_H
@@ -21,17 +20,17 @@
 struct leave *leave_new(struct arena *arena);
 size_t leave_arena_bytes(void);
 
-/* The operator has put this node out: it says nothing more, publishes nothing more, and ends. */
+/* The operator has expelled this node: it ends without another message or publication. */
 void leave_on_expelled(struct node *node);
-/* Nobody would have it as a member, and it has joined nothing: it ends. */
+/* Every dialled member refused this node, and it has joined nothing: it ends. */
 void leave_on_turned_away(struct node *node);
-/* A last publication is out, of so many entries. */
+/* A last publication of this many entries is out. */
 void leave_on_published(struct node *node, uint32_t entries);
-/* While not RUNNING: is it time to go on? */
+/* Advances the state machine while not RUNNING. */
 void leave_consider(struct node *node);
-/* Gossip is to come at this moment, since others wait for us; 0: when it is due. */
+/* Returns the time of an early round of gossip, since others wait for us; 0 = at its period. */
 uint64_t leave_hurry_ns(const struct node *node);
-void leave_on_gossip(struct node *node);                            /* it has come */
+void leave_on_gossip(struct node *node);                            /* the round has happened */
 bool leave_next_finished(struct node *node, struct action *action); /* FINISHED, once */
 
 #endif

@@ -1,4 +1,4 @@
-/* The doors of the node, and the actions it asks for. */
+/* Entry points of the node, and the actions it requests. */
 #include "node/node.h"
 
 #include <stdio.h>
@@ -32,7 +32,7 @@
 #include "node/transfer/transfer.h"
 #include "wire/bytes.h"
 
-#define CATCH_UP_NS   (5 * SECOND_NS) /* what was asked for and missing comes for so long */
+#define CATCH_UP_NS   (5 * SECOND_NS) /* requested rumors may arrive for this long */
 #define NOTES_WAITING 256
 
 size_t node_arena_bytes(const struct node_options *options)
@@ -112,7 +112,7 @@ void node_free(struct node *node)
     secret_wipe(node, sizeof *node);
 }
 
-/* An event happens: never before the last one. */
+/* Starts an event, never before the previous one. */
 static void begin_event(struct node *node, uint64_t now_ns)
 {
     CHECK(now_ns >= node->now_ns);
@@ -151,7 +151,8 @@ void node_on_connected(struct node *node, uint64_t now_ns, uint64_t conn)
         connection_on_dialled(node, peer, dialer_dialed(node, peer).failures);
 }
 
-/* The next thing in these bytes. False: there is none, or the conversation is over. */
+/* Takes the next event from these bytes. Returns false if there is none or the conversation is
+ * over. */
 static bool take(struct node *node, const struct peer *peer, const uint8_t **bytes, size_t *count)
 {
     struct problem problem;
@@ -208,14 +209,14 @@ static bool is_power_of_two(uint32_t n)
     return (n & (n - 1)) == 0;
 }
 
-/* Why a conversation that never opened came to nothing. */
+/* Notes why a conversation never opened. */
 static void note_failed(struct node *node, const struct peer *peer, const char *why)
 {
     const struct dialed dialed = dialer_dialed(node, peer);
     struct note *note;
     CHECK(!peer->was_open);
     if (peer->dialled && !is_power_of_two(dialed.failures))
-        return; /* the same again: say it ever more rarely */
+        return; /* repeated failures are noted ever more rarely */
     if (!peer->dialled && !notes_allow(&node->notes, node->now_ns))
         return;
     if (peer->dialled)
@@ -266,7 +267,7 @@ void node_on_closed(struct node *node, uint64_t now_ns, uint64_t conn, const cha
     transfer_on_end(node, peer);
     connection_end(node, peer);
     fetch_on_lost(node, conn);
-    if (!returns_at_once) /* else it is back before anybody else has helped */
+    if (!returns_at_once) /* otherwise it is back before another neighbour has helped */
         repair_on_lost(node, conn);
     CHECK(!connection_find(node, conn));
 }
@@ -314,8 +315,8 @@ void node_on_applied(struct node *node, uint64_t now_ns, uint32_t entries)
 
 /* Actions. */
 
-/* The weights go on along what the base does only where that is the swarm's step: what came to
- * catch up is old, and who leaves goes nowhere. */
+/* Weights follow the base's momentum only with the swarm's steps: a catching-up node applies old
+ * rumors, and a leaving node stops. */
 static double beta(const struct node *node)
 {
     const uint64_t asked_ns = broadcast_asked_ns(node);
@@ -324,7 +325,7 @@ static double beta(const struct node *node)
     return caught_up && goes_on ? publish_schedule_beta(node) : 0;
 }
 
-/* What moves the learner's base. */
+/* Sets the next action that changes the learner's base. */
 static bool next_apply(struct node *node, struct action *action)
 {
     if (!retract_next(node, action) && !broadcast_next_apply(node, action))
@@ -338,7 +339,7 @@ static bool next_train(struct node *node, struct action *action)
 {
     if (joining_state(node) != JOINING_JOINED || !node->options.trains ||
         leaving_stage(node) != STAGE_RUNNING || base_state(node) == BASE_FETCHING)
-        return false; /* a base that is fetched is trained on when it is whole */
+        return false; /* training resumes when the fetched base is complete */
     joining_move(node, JOINING_TRAINING);
     progress_review(node);
     *action = (struct action){.kind = ACTION_TRAIN, .swarm_samples = progress_samples(node)};

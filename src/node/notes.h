@@ -1,7 +1,7 @@
-/* Notes: what happened, one event each, as a line for a person and a line of a trace.
+/* Notes: one line per event, for people and for traces.
  *
- * The core says them, the shell prints them. A stranger can cause notes; those are limited in
- * number per second, and what was held back is counted in a note of its own.
+ * The core writes them, and the shell prints them. Notes that strangers can cause are limited in
+ * number per second, and a note of its own counts the suppressed ones.
  */
 #ifndef HEARSAY_NODE_NOTES_H
 #define HEARSAY_NODE_NOTES_H
@@ -55,39 +55,39 @@ enum note_kind {
 enum note_level { LEVEL_DEBUG, LEVEL_INFO, LEVEL_WARNING, LEVEL_ERROR };
 
 struct note {
-    uint64_t at_ns;                 /* when it happened */
-    enum note_kind kind;            /* what happened */
-    enum note_level level;          /* how much it matters */
-    char who[ID_TEXT_BYTES];        /* the id of another node, or "" */
-    char where[ADDRESS_TEXT_BYTES]; /* the address of that node, or "" */
-    char text[320];                 /* the sentence for a person */
+    uint64_t at_ns;                 /* time of the event */
+    enum note_kind kind;            /* kind of event */
+    enum note_level level;          /* severity */
+    char who[ID_TEXT_BYTES];        /* id of another node, or "" */
+    char where[ADDRESS_TEXT_BYTES]; /* address of that node, or "" */
+    char text[320];                 /* sentence for a person */
 };
 
 const char *note_kind_name(enum note_kind kind);
 
-/* The notes waiting to be fetched: a ring that forgets the oldest. */
+/* Notes to be fetched: a ring that overwrites the oldest. */
 struct notes {
     struct note *ring;        /* [max] */
-    uint32_t max;             /* room for so many */
-    uint32_t from;            /* where the oldest is in the ring */
-    uint32_t count;           /* how many wait */
-    double tokens;            /* notes caused by others that may be made now */
-    double tokens_per_second; /* how fast these come back; as many are kept at most */
-    uint64_t refilled_ns;     /* when they last did */
-    uint64_t suppressed;      /* notes held back or forgotten, and not said so yet */
+    uint32_t max;             /* capacity */
+    uint32_t from;            /* index of the oldest */
+    uint32_t count;           /* number of notes */
+    double tokens;            /* token bucket of notes caused by others */
+    double tokens_per_second; /* its refill rate; also its depth */
+    uint64_t refilled_ns;     /* last refill */
+    uint64_t suppressed;      /* notes suppressed or overwritten since that was last noted */
 };
 
 void notes_init(struct notes *notes, struct arena *arena, uint32_t max, double per_second);
 
-/* Something we did or saw. The returned note may be given `who` and `where` until the next call. */
+/* Adds a note. The caller may set `who` and `where` until the next call. */
 struct note *notes_add(struct notes *notes, uint64_t now_ns, enum note_kind kind,
                        enum note_level level, const char *format, ...)
     __attribute__((format(printf, 5, 6)));
 
-/* May another note caused by a stranger be made now? Counts it if so. */
+/* Takes a token for a note that a stranger caused. Returns false if there is none. */
 bool notes_allow(struct notes *notes, uint64_t now_ns);
 
-/* The oldest note, or false. */
+/* Removes the oldest note. Returns false if there is none. */
 bool notes_next(struct notes *notes, struct note *note);
 
 #endif

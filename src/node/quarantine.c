@@ -16,21 +16,22 @@
 #include "node/orders/votes.h"
 #include "wire/message.h"
 
-#define HELD_NS  (10 * SECOND_NS) /* in which what is too long is found to harm, and voted upon */
-#define APART_NS (60 * SECOND_NS) /* longer at most, while its length does not count */
-#define FREE_NS  (60 * SECOND_NS) /* it was not: for so long it is not held again, if no longer */
+#define HELD_NS  (10 * SECOND_NS) /* time to find a withheld publication harmful and to vote */
+#define APART_NS (60 * SECOND_NS) /* added at most while its length does not count */
+#define FREE_NS                                                                                    \
+    (60 * SECOND_NS) /* after a release, no withholding for this time unless it gets longer */
 
-/* What is held of one origin. */
+/* Withholding of one origin. */
 struct hold {
-    double length;     /* of the longest publication that is held, as effect_length */
-    uint64_t until_ns; /* then it is released, whatever was found */
-    uint64_t free_ns;  /* until then it is not held again */
+    double length;     /* length of the longest withheld publication, as effect_length */
+    uint64_t until_ns; /* released at this time in any case */
+    uint64_t free_ns;  /* not withheld again before */
 };
 
 struct quarantine {
-    uint64_t members;       /* a hash of who has a vote, as of the last look */
-    bool is_inactive_noted; /* it was said that votes do not count here */
-    struct hold *holds;     /* [incarnations_max], by place of the origin */
+    uint64_t members;       /* hash of the voters at the last review */
+    bool is_inactive_noted; /* inactive votes were noted */
+    struct hold *holds;     /* [incarnations_max] by origin index */
 };
 
 size_t quarantine_arena_bytes(const struct node_options *options)
@@ -55,7 +56,7 @@ static void pass_on(struct node *node, const struct peer *from, const uint8_t *v
             votes_say_one(node, peer, vote);
 }
 
-/* Two thirds of those that it takes to put somebody out: one alone may only have unlike data. */
+/* Two thirds of the votes that expel: a single voter may only have unlike data. */
 static uint32_t votes_to_warn(const struct node *node)
 {
     return (2 * votes_needed(node) + 2) / 3;
@@ -70,7 +71,7 @@ static void note_votes(struct node *node, const uint8_t accused[static ID_BYTES]
     identity_text(note->who, accused);
 }
 
-/* There is another vote against this one. */
+/* Handles a new vote against this member. */
 static void on_new_vote(struct node *node, const uint8_t accused[static ID_BYTES])
 {
     const uint32_t votes = votes_against(node, accused);
@@ -80,7 +81,7 @@ static void on_new_vote(struct node *node, const uint8_t accused[static ID_BYTES
     expulsion_on_votes(node, accused);
 }
 
-/* Members may have come or gone since the last look: who was out by votes may be out no more. */
+/* After a change of members: an expulsion by votes may end. */
 static void look_at_members(struct node *node)
 {
     const uint8_t *accused = NULL;
@@ -96,7 +97,7 @@ static void look_at_members(struct node *node)
         expulsion_on_votes(node, accused);
 }
 
-/* from: NULL, the owner. */
+/* from: NULL for the owner. */
 static enum error take(struct node *node, const struct peer *from, const uint8_t *vote)
 {
     bool is_new;
@@ -104,7 +105,7 @@ static enum error take(struct node *node, const struct peer *from, const uint8_t
     CHECK(error == OK || !is_new);
     if (is_new) {
         pass_on(node, from, vote);
-        on_new_vote(node, vote); /* which begins with the accused */
+        on_new_vote(node, vote); /* a vote begins with the accused */
     }
     return error;
 }
@@ -145,7 +146,7 @@ static void note_inactive(struct node *node)
                     (unsigned)NODE_VOTERS);
 }
 
-/* What this node finds is no warning: its own data may be what is unlike. */
+/* This node's own finding is information only: its own data may be the unlike ones. */
 static void note_finding(struct node *node, const struct origin *origin, bool have_voted)
 {
     char how[128];
@@ -157,7 +158,7 @@ static void note_finding(struct node *node, const struct origin *origin, bool ha
     identity_text(note->who, origin->id);
 }
 
-/* Of what a member published, all from there on is to go: what is held, too. */
+/* Extends a limit so that the member's withheld rumors go as well. */
 static struct stream_point with_held(const struct node *node, struct stream_point from)
 {
     const struct origin *origins = broadcast_versions(node)->origins;
@@ -172,7 +173,7 @@ static struct stream_point with_held(const struct node *node, struct stream_poin
     return from;
 }
 
-/* What the log cannot take out, of this incarnation or a later one, stays with all before it. */
+/* Moves a limit forward to what the log can still take out. */
 static struct stream_point within_reach(const struct node *node, struct stream_point from)
 {
     const struct origin *origins = broadcast_versions(node)->origins;
@@ -201,7 +202,8 @@ static void on_harmful(struct node *node, const struct origin *origin)
         on_new_vote(node, origin->id);
 }
 
-/* A base that is taken over has it already, and a log that fills up needs the room. */
+/* Returns false while a base is taken over, which contains the rumors already, and when the log
+ * needs the space. */
 static bool may_hold(const struct node *node)
 {
     return votes_count_here(node) && base_is_whole(node) && leaving_stage(node) == STAGE_RUNNING &&
@@ -213,7 +215,7 @@ void quarantine_on_rumor(struct node *node, const struct rumor_step *step)
     struct hold *hold = &node->quarantine->holds[step->place];
     const uint8_t *id = broadcast_versions(node)->origins[step->place].id;
     if (memcmp(id, node->options.identity->id, ID_BYTES) == 0)
-        return; /* of an earlier incarnation of ours */
+        return; /* from an earlier incarnation of ours */
     effect_on_rumor(node, step);
     const double length = effect_length(node, step->place);
     if (hold_has(node, step->place)) {
@@ -231,8 +233,8 @@ void quarantine_on_rumor(struct node *node, const struct rumor_step *step)
     hold_begin(node, step->place);
 }
 
-/* Whoever is out waits until what it published is out of the version: before that it would be given
- * to the learner. */
+/* Returns true if the rumors stay withheld. An expelled member's rumors wait until they are out of
+ * the version; otherwise the learner would get them first. */
 static bool is_to_wait(const struct node *node, const struct hold *hold, uint32_t place)
 {
     const struct origin *origin = &broadcast_versions(node)->origins[place];
@@ -249,7 +251,7 @@ static void note_release(struct node *node, const struct origin *origin)
     identity_text(note->who, origin->id);
 }
 
-/* What is held and need not be any more. */
+/* Releases rumors that need no withholding any more. */
 static void release(struct node *node)
 {
     const struct versions *versions = broadcast_versions(node);

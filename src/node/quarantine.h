@@ -1,17 +1,16 @@
-/* Quarantine: a member that harms is named, and, where the configuration asks for it, put out by
- * votes of more than half of the members.
+/* Quarantine: names a harmful member and, if configured, expels it by a majority of votes.
  *
- *   effect: an origin's rumors are long ──► where there are votes, they are held
+ *   effect: an origin's rumors are long ──► withheld, where votes count
  *   effect: an origin's rumors harm ──► a note that names it
  *                                   ──► a vote (orders/votes.h), to all neighbours
  *   VOTES ──► is it new? ──► to all other neighbours
- *     more than half ──► expulsion: as on a proof that the member lies (expulsion.h)
+ *     more than half ──► expulsion, as after a proof (expulsion.h)
  *
- * What is longer than others' waits until it is so no more, or for as long as votes take: then it
- * goes to the learner after all. So an honest member's work comes later at the worst, all nodes
- * have the same base in the end, and what so many find to harm in that time has never moved it.
+ * A publication that is too long waits until it no longer is, or until there was time to vote. Then
+ * the learner gets it. So an honest member's work is late at worst, all nodes end with the same
+ * base, and a publication that a majority finds harmful in that time never moves the base.
  *
- * A vote is for what this node's log can still take out, so what is decided most can carry out.
+ * A vote asks for what this node's log can still take out, so most nodes can carry out a decision.
  * Held by tests/world/test_quarantine.c.
  */
 #ifndef HEARSAY_NODE_QUARANTINE_H
@@ -24,10 +23,10 @@
 struct quarantine *quarantine_new(struct arena *arena, const struct node_options *options);
 size_t quarantine_arena_bytes(const struct node_options *options);
 
-/* A rumor of another node has come. */
+/* Judges a rumor of another node, and withholds it if it is too long. */
 void quarantine_on_rumor(struct node *node, const struct rumor_step *step);
 void quarantine_on_votes(struct node *node, const struct peer *from, const struct message *message);
-/* Once a second. */
+/* Once a second: votes, releases and notes. */
 void quarantine_review(struct node *node);
 
 #endif

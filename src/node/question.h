@@ -1,8 +1,8 @@
-/* Questions that a node answers: what its model says of somebody's samples (questions.h).
+/* Inference requests: predictions of the node's model for a client's samples (questions.h).
  *
  *   QUESTION ──► node_next: PREDICT ──► learner, between two steps ──► node_on_predicted ──► REPLY
  *
- * A part of node.h, which its owner includes.
+ * Included by node.h.
  */
 #ifndef HEARSAY_NODE_QUESTION_H
 #define HEARSAY_NODE_QUESTION_H
@@ -10,19 +10,19 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define NODE_PREDICT_MAX  16000 /* numbers that may be said of all samples of a question */
-#define NODE_QUESTION_MAX 65000 /* bytes of its samples */
+#define NODE_PREDICT_MAX  16000 /* numbers in the answer, over all samples */
+#define NODE_QUESTION_MAX 65000 /* bytes of all samples */
 
-/* What may be asked. All 0: nothing. */
+/* Limits of a request. All 0: none is served. */
 struct question_form {
-    uint32_t samples_max; /* at once */
-    size_t sample_bytes;  /* of each */
-    uint32_t outputs;     /* numbers that are said of each, f32 */
-    const char *about;    /* what a sample is, in words (config/question_words.h); the owner's */
+    uint32_t samples_max; /* samples per request */
+    size_t sample_bytes;  /* bytes per sample */
+    uint32_t outputs;     /* numbers per sample, float32 */
+    const char *about; /* description of a sample (config/question_words.h); belongs to the owner */
 };
 
 struct node;
-/* The answer to PREDICT, which took so long: numbers[count, outputs], good for the call. */
+/* Answers PREDICT, which took took_ns: numbers[count, outputs], valid during the call. */
 void node_on_predicted(struct node *node, uint64_t now_ns, const float *numbers, uint64_t took_ns);
 
 #endif

@@ -9,11 +9,12 @@
 
 #define ASKERS_MAX     4
 #define ASKERS_PER_NET 2
-#define ASKS_MAX       256              /* of one conversation */
-#define REST           49               /* for each moment of the learner's, before the next */
-#define REST_NS_MIN    (10 * MS_NS)     /* the same, at least */
-#define BUSY_NS        (100 * MS_NS)    /* to come again, while the learner has a question */
-#define NONE_NS        (10 * SECOND_NS) /* the same, where there is no model */
+#define ASKS_MAX       256 /* requests per conversation */
+#define REST           49  /* rest per unit of the learner's time before the next request */
+#define REST_NS_MIN    (10 * MS_NS) /* shortest rest */
+#define BUSY_NS                                                                                    \
+    (100 * MS_NS) /* waiting time that a client is told while the learner has a request */
+#define NONE_NS (10 * SECOND_NS) /* the same without a model */
 
 enum question_state {
     QUESTION_NONE,
@@ -21,19 +22,19 @@ enum question_state {
     QUESTION_OUT    /* the learner has it */
 };
 
-/* Somebody who asks, by slot. */
+/* A client, by slot. */
 struct asker {
-    uint64_t again_ns; /* it may not ask before */
-    uint32_t asks;     /* so far */
+    uint64_t again_ns; /* earliest time of its next request */
+    uint32_t asks;     /* requests so far */
 };
 
 struct questions {
-    enum question_state state; /* of the one question */
-    uint64_t conn;             /* whose it is */
-    uint32_t count;            /* samples of it */
-    uint64_t next_ns;          /* the learner has none before */
-    uint8_t *samples;          /* [NODE_QUESTION_MAX] of it; none where nothing is answered */
-    struct asker *askers;      /* [peers_max] */
+    enum question_state state; /* state of the only request */
+    uint64_t conn;             /* its conversation */
+    uint32_t count;            /* its samples */
+    uint64_t next_ns;          /* the learner takes no request before */
+    uint8_t *samples;          /* [NODE_QUESTION_MAX] its samples; NULL if none is served */
+    struct asker *askers;      /* [peers_max] clients */
 };
 
 static bool answers(const struct node_options *options)
@@ -65,7 +66,7 @@ static struct asker *asker_of(struct node *node, const struct peer *peer)
     return &node->questions->askers[connection_slot(node, peer)];
 }
 
-/* Who may come: as many as there is room for, and who may enter the swarm. */
+/* Returns true if the client may have a slot: their number is limited, and it must be admitted. */
 
 static bool has_room(const struct node *node, const struct peer *peer)
 {
@@ -98,10 +99,10 @@ static bool let_in(struct node *node, const struct peer *peer)
     return peer->state == PEER_MEETING;
 }
 
-/* What is said. */
+/* Replies. */
 
-/* Who heeds the wait comes later than this by our clock, whatever its own does: its way here takes
- * time, and half of the wait is given to clocks that are not as fast as ours. */
+/* A client that waits as told comes later than again_ns by our clock: its message takes time, and
+ * half of the waiting time covers a faster clock. */
 static void reply(struct node *node, const struct peer *peer, const struct message *what,
                   uint64_t wait_ns)
 {
@@ -124,7 +125,7 @@ static void say_about(struct node *node, const struct peer *peer)
     reply(node, peer, &about, 0);
 }
 
-/* For so long the learner takes no question: 0: it takes one now. */
+/* Returns how long the learner takes no request; 0 = it takes one now. */
 static uint64_t busy_ns(const struct node *node)
 {
     const struct questions *questions = node->questions;
@@ -174,7 +175,7 @@ void questions_on_ask(struct node *node, const struct peer *peer, const struct m
         return;
     struct asker *asker = asker_of(node, peer);
     const bool has_one = node->questions->state != QUESTION_NONE &&
-                         node->questions->conn == peer->conn; /* it has not heard the last reply */
+                         node->questions->conn == peer->conn; /* it has not read the last reply */
     if (!is_question(node, ask))
         connection_hang_up(node, peer, BYE_BROKEN, "asked what is no question here");
     else if (has_one || node->now_ns < asker->again_ns)
@@ -209,7 +210,7 @@ void node_on_predicted(struct node *node, uint64_t now_ns, const float *numbers,
     questions->next_ns = now_ns + (rest_ns > REST_NS_MIN ? rest_ns : REST_NS_MIN);
     const struct peer *peer = connection_find(node, questions->conn);
     if (!peer || peer->state != PEER_MEETING)
-        return; /* it has gone */
+        return; /* the client has gone */
     const size_t bytes = questions->count * node->options.limits.answers.outputs * sizeof *numbers;
     const struct message said = {
         .reason = REPLY_DONE, .count = questions->count, .bulk = {(const uint8_t *)numbers, bytes}};

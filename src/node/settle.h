@@ -1,27 +1,26 @@
-/* What an owner may want of a node that goes on: now and then everything published and applied, and
- * a checkpoint.
+/* Services for the owner of a running node: publish and apply everything now, and save a
+ * checkpoint.
  *
  *   node_publish_soon ─► PUBLISH ─► … ─► node_is_settled
  *
- * Nodes that are settled, and have learned nothing since, have one version and so one digest. A
- * node that leaves does the same for the last time (leave.h). Held by
- * tests/unit/library/test_library_swarm.c.
+ * Settled nodes that have learned nothing since have one version and one digest. A leaving node
+ * does the same for the last time (leave.h). Held by tests/unit/library/test_library_swarm.c.
  */
 #ifndef HEARSAY_NODE_SETTLE_H
 #define HEARSAY_NODE_SETTLE_H
 
 #include "node/node.h"
 
-/* What was learned since the last publication, if anything was, is published now, without waiting
- * until it is time. False: a publication is under way; ask again when it is not. */
+/* Publishes what was learned since the last publication, now. Returns false while a publication is
+ * under way; call again after it. */
 bool node_publish_soon(struct node *node, uint64_t now_ns);
 
-/* A SAVE comes as soon as one can. */
+/* Requests a SAVE as soon as possible. */
 void node_save_soon(struct node *node, uint64_t now_ns);
 
-/* The base is whole and has all that is known, no publication is under way, and every neighbour has
- * shown the version that this node has. One without neighbours is settled only where no other
- * member is alive. */
+/* Returns true if the base is complete and has every known rumor, no publication is under way, and
+ * every neighbour has shown this node's version. A node without neighbours is settled only if no
+ * other member is live. */
 bool node_is_settled(const struct node *node);
 
 #endif

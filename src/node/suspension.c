@@ -6,36 +6,36 @@
 #include "node/lifecycle/lifecycle.h"
 #include "node/orders/proofs.h"
 
-#define LONG_NS   (30 * SECOND_NS)  /* a proof that has just come reaches all in less */
-#define LONGER_NS (300 * SECOND_NS) /* where as many obey it as do not, and we do */
-#define JOINER_NS (2 * SECOND_NS)   /* who has no base has nothing to lose */
-#define AGAIN_NS  (5 * SECOND_NS)   /* a suspended one is obeyed again */
+#define LONG_NS   (30 * SECOND_NS)  /* a new proof reaches all nodes in less */
+#define LONGER_NS (300 * SECOND_NS) /* the same on a tie, while this node obeys */
+#define JOINER_NS (2 * SECOND_NS)   /* a node without a base has nothing to lose */
+#define AGAIN_NS  (5 * SECOND_NS)   /* until a suspended proof is obeyed again */
 
 #define WORDS (NODE_PROOFS / 64)
 
-/* What is known of the rumors that one proof is about. */
+/* The neighbours' rumors that one proof is about. */
 struct doubt {
     uint64_t shown[NODE_PEERS_MAX / 64]; /* neighbours that have shown a version, by slot */
-    uint64_t has[NODE_PEERS_MAX / 64];   /* those of them that have rumors in doubt */
-    uint64_t since_ns; /* since when most have done what we do not; 0: they do as we do */
+    uint64_t has[NODE_PEERS_MAX / 64];   /* those that have rumors beyond the proof's limit */
+    uint64_t since_ns; /* since when most nodes differ from this one; 0 = they do not */
 };
 
 struct suspension {
     struct doubt doubts[NODE_PROOFS]; /* by number of the proof */
 };
 
-/* What somebody has of whom there are proofs against, by number of the proof. */
+/* Accused origins in one version, by number of the proof. */
 struct shown {
-    uint64_t excess[WORDS]; /* more than stays */
-    uint64_t rest[WORDS];   /* something, and no more than stays */
-    bool is_known;          /* whose rumors all that is listed are */
+    uint64_t excess[WORDS]; /* rumors beyond the limit */
+    uint64_t rest[WORDS];   /* rumors, but none beyond the limit */
+    bool is_known;          /* every listed origin is known here */
 };
 
-/* Who votes on one proof. */
+/* Votes on one proof. */
 struct votes {
-    int lead;        /* how many more have nothing in doubt than have something */
+    int lead;        /* nodes without rumors beyond the limit minus nodes with them */
     uint32_t others; /* neighbours among them */
-    bool we_have;    /* we have something in doubt */
+    bool we_have;    /* this node has such rumors */
 };
 
 size_t suspension_arena_bytes(void)
@@ -121,7 +121,8 @@ void suspension_on_history(struct node *node, const struct peer *from,
             note_vote(node, i, connection_slot(node, from), true);
 }
 
-/* What is not listed is not there, if all that is there is listed, and we know what it is. */
+/* An origin that is not listed is absent, if the list is complete and every listed origin is known.
+ */
 void suspension_on_version(struct node *node, const struct peer *from,
                            const struct message *version)
 {
@@ -136,12 +137,13 @@ void suspension_on_version(struct node *node, const struct peer *from,
                         version->hash);
     for (uint32_t i = 0; i < proofs; i++) {
         const bool has = bit_get(shown.excess, i);
-        if (has || is_complete || bit_get(shown.rest, i)) /* else it says nothing of it */
+        if (has || is_complete ||
+            bit_get(shown.rest, i)) /* otherwise the slice says nothing about it */
             note_vote(node, i, slot, has);
     }
 }
 
-/* unknown: for what a neighbour counts that has shown nothing yet. */
+/* unknown: the vote of a neighbour that has shown no version. */
 static struct votes votes_on(const struct node *node, uint32_t i, bool we_have, int unknown)
 {
     const struct doubt *doubt = &node->suspension->doubts[i];
@@ -166,8 +168,8 @@ static uint64_t patience_ns(const struct node *node, const struct votes *votes, 
     return votes->lead == 0 && !votes->we_have ? LONGER_NS : LONG_NS;
 }
 
-/* Has it lasted that most do what we do not? Who has no base has no vote, and waits for another's.
- */
+/* Returns true if most nodes have differed from this one for long enough. A node without a base has
+ * no vote and waits for another's. */
 static bool is_outvoted(struct node *node, uint32_t i, const struct votes *votes, bool is_suspended)
 {
     struct doubt *doubt = &node->suspension->doubts[i];

@@ -1,12 +1,12 @@
-/* Suspension: a proof that a member lies (orders/proofs.h) may be of rumors so old that no
- * log reaches back to them. Then nobody can take them out, and nobody can give a base without them:
- * a member could stop a swarm by proving of itself that it lied long ago. So what most have taken
- * out all take out, and what most cannot stays.
+/* Suspension of proofs. An equivocation proof (orders/proofs.h) may concern rumors so old that no
+ * log reaches back to them. Then no node can take them out or give a base without them, and a
+ * member could stop a swarm by proving an old lie of its own. So the majority counts: what most
+ * nodes have taken out, all take out; what most nodes cannot take out stays.
  *
- *   of the neighbours that have shown a version, and of us, most have rumors in doubt
+ *   of this node and the neighbours that have shown a version, most have rumors beyond the limit
  *     ──► no base is taken over because of that proof
- *     ──► if that lasts, or half have them: the proof is suspended. What it is about counts, with
- *         all that follows; its author stays out
+ *     ──► if that lasts, or on a lasting tie: the proof is suspended. These rumors and all that
+ *         follow count; the author stays expelled
  *   most have none ──► the proof is obeyed (again)
  *
  * Held by tests/world/test_equivocation.c.
@@ -22,15 +22,16 @@ size_t suspension_arena_bytes(void);
 
 /* A new neighbour has shown nothing. */
 void suspension_on_open(struct node *node, const struct peer *peer);
-/* The proof against this author is new, or another: what was shown is compared with it anew. */
+/* The proof against this author has changed: forgets what was shown about it. */
 void suspension_on_proof(struct node *node, const uint8_t author[static ID_BYTES]);
-/* Which of the rumors in doubt does this neighbour have? */
+/* Records which rumors beyond limits this neighbour has. */
 void suspension_on_version(struct node *node, const struct peer *from,
                            const struct message *version);
-/* The same of a part of its history, which says whose rumors they are. */
+/* The same for a part of its history, which also has the ids. */
 void suspension_on_history(struct node *node, const struct peer *from,
                            const struct message *history);
-/* A few times a second, until NULL: a proof that has been suspended, or is obeyed again. */
+/* A few times a second, until NULL: returns a proof that has just been suspended or is obeyed
+ * again. */
 const struct proof *suspension_next(struct node *node);
 
 #endif

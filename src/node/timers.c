@@ -17,13 +17,13 @@
 #include "node/rate/rate.h"
 #include "node/transfer/transfer.h"
 
-#define CHECK_NS  (SECOND_NS / 4) /* between two looks at timeouts, updates and gaps */
+#define CHECK_NS  (SECOND_NS / 4) /* between two checks of timeouts, updates and gaps */
 #define GOSSIP_NS SECOND_NS       /* between two rounds of gossip */
-#define LATE_NS   SECOND_NS       /* a node that is called so late has stood still itself */
+#define LATE_NS   SECOND_NS       /* a timer this late means that the process was suspended */
 
 struct timers {
-    uint64_t gossip_ns; /* the next round of gossip */
-    uint64_t check_ns;  /* the next look at everything else */
+    uint64_t gossip_ns; /* next round of gossip */
+    uint64_t check_ns;  /* next check of everything else */
 };
 
 size_t timers_arena_bytes(void)
@@ -39,7 +39,7 @@ struct timers *timers_new(struct arena *arena, struct node *node)
     return timers;
 }
 
-/* While leaving others wait for us: hurry, as far as the size of the swarm lets us. */
+/* Shortens the period while leaving, as far as the size of the swarm permits, since others wait. */
 static uint64_t round_ns(const struct node *node)
 {
     const uint64_t period_ns = member_gossip_period_ns(node);
@@ -89,8 +89,8 @@ static void check_peer(struct node *node, const struct peer *peer)
     connection_hang_up(node, peer, BYE_SILENT, "nothing was heard for too long");
 }
 
-/* We have stood still: what others sent meanwhile is still to be read, and nobody is to be blamed
- * for what we did not do (Lifeguard). */
+/* The process was suspended: messages from that time are still unread, so extends all timeouts
+ * (Lifeguard). */
 static void forgive(struct node *node, uint64_t late_ns)
 {
     CHECK(late_ns > LATE_NS);

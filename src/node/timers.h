@@ -1,4 +1,4 @@
-/* What a node does because time has passed: gossip, look after its conversations, notice deaths. */
+/* Periodic work: gossip, conversations, and deaths of members. */
 #ifndef HEARSAY_NODE_TIMERS_H
 #define HEARSAY_NODE_TIMERS_H
 
