@@ -1,15 +1,11 @@
 /* In which way cuDNN is to compute a convolution (cuda_cudnn.h). */
 #include "backend/cuda/cuda_cudnn.h"
 
-#include <pthread.h>
 #include <stddef.h>
 #include <string.h>
 
 #define ROOM_BYTES_MAX ((size_t)256 << 20) /* that a way of computing may need */
 #define FOUND_MAX      16                  /* more than there are ways, in each kind of product */
-#define AS_FAST        1.05f               /* times the fastest: no slower, but for chance */
-#define TRIALS         3                   /* of each way, of which the fastest counts */
-#define CHOICES_MAX    1024                /* of all backends of the process */
 
 static void check_way(cudnnStatus_t error)
 {
@@ -119,11 +115,9 @@ static int measure(struct cuda *cuda, cudnnHandle_t dnn, const struct plan *plan
     struct layout layout = {0};
     (void)cuda_part(&layout, weight_bytes);
     (void)cuda_part(&layout, room_bytes);
-    void *memory = NULL;
-    if (cudaMalloc(&memory, layout.bytes) != cudaSuccess) {
-        (void)cudaGetLastError(); /* nobody else shall take it for theirs */
+    void *memory = cuda_take_spare(cuda, layout.bytes);
+    if (memory == NULL)
         return 0;
-    }
     layout = (struct layout){.memory = memory};
     struct trial trial = {.weights = cuda_part(&layout, weight_bytes), .room_bytes = room_bytes};
     trial.room = cuda_part(&layout, room_bytes);
@@ -148,7 +142,7 @@ static bool counts(const found_way *found, int way, cudnnMathType_t math)
                                    : found->mathType != CUDNN_TENSOR_OP_MATH_ALLOW_CONVERSION);
 }
 
-/* What cuDNN says of seen product. */
+/* Ways of one product, in cuDNN's order and as measured. */
 struct ways_found {
     int way;
     cudnnMathType_t math; /* that is allowed */
@@ -177,7 +171,6 @@ static const found_way *best(const struct ways_found *all)
     return fastest != NULL ? fastest : first;
 }
 
-/* `measures` is false where no more choices can be kept: then all must guess. */
 static struct way choose(struct cuda *cuda, cudnnHandle_t dnn, const struct plan *plan, int way,
                          cudnnMathType_t math, struct planes planes, bool measures)
 {
@@ -199,43 +192,43 @@ static struct way choose(struct cuda *cuda, cudnnHandle_t dnn, const struct plan
                         .chosen = true};
 }
 
-/* What was chosen, and for what. */
-struct choice {
+/* Key of a choice. Only ints: compared as bytes. */
+struct choice_key {
     int device;
-    cudnnMathType_t math; /* that is allowed */
+    int math; /* that is allowed */
     struct conv conv;
     int batch;
     int kind; /* FORWARD, ... */
-    struct way way;
 };
 
-/* The process's, not a backend's: two that measure for themselves may choose differently, and then
- * two learners of one process no longer compute the same bits. Only cudnn_way touches it. */
-static struct {
-    pthread_mutex_t lock; /* held while measuring, too: nobody measures the same meanwhile */
-    struct choice choices[CHOICES_MAX];
-    int count;
-} choices = {.lock = PTHREAD_MUTEX_INITIALIZER};
+/* A product whose way is chosen. */
+struct choice_context {
+    struct cuda *cuda;
+    cudnnHandle_t dnn;
+    const struct plan *plan;
+    cudnnMathType_t math;
+    int kind;
+    struct planes planes;
+};
+
+static void choose_way(void *context, bool measures, void *way)
+{
+    const struct choice_context *of = context;
+    *(struct way *)way =
+        choose(of->cuda, of->dnn, of->plan, of->kind, of->math, of->planes, measures);
+}
 
 struct way cudnn_way(struct cuda *cuda, cudnnHandle_t dnn, const struct plan *plan,
                      cudnnMathType_t math, int kind, struct planes planes)
 {
-    CHECK(pthread_mutex_lock(&choices.lock) == 0);
-    const struct choice *choice = choices.choices, *end = choice + choices.count;
-    while (choice < end && (choice->device != cuda->device || choice->math != math ||
-                            choice->batch != plan->batch || choice->kind != kind ||
-                            memcmp(&choice->conv, &plan->conv, sizeof plan->conv) != 0))
-        choice++;
-    const bool has_room = choices.count < CHOICES_MAX;
-    const struct way way =
-        choice < end ? choice->way : choose(cuda, dnn, plan, kind, math, planes, has_room);
-    if (choice == end && has_room)
-        choices.choices[choices.count++] = (struct choice){.device = cuda->device,
-                                                           .math = math,
-                                                           .conv = plan->conv,
-                                                           .batch = plan->batch,
-                                                           .kind = kind,
-                                                           .way = way};
-    CHECK(pthread_mutex_unlock(&choices.lock) == 0);
+    struct way way;
+    const struct choice_key key = {cuda->device, (int)math, plan->conv, plan->batch, kind};
+    struct choice_context context = {cuda, dnn, plan, math, kind, planes};
+    cuda_choice(&(struct chooser){.key = &key,
+                                  .key_bytes = sizeof key,
+                                  .choice_bytes = sizeof way,
+                                  .choose = choose_way,
+                                  .context = &context},
+                &way);
     return way;
 }

@@ -1,20 +1,88 @@
-/* Matrix products: cuBLAS, and cuBLASLt where a bias is added on the way.
+/* Matrix products, by cuBLASLt.
  *
  *   a shape, where its operands lie ──plan_of──► descriptors, the algorithm ──► cuBLASLt ──► stream
  *
- * cuBLASLt adds a bias before it writes the result, which saves reading and writing it once more.
- * It says which algorithm to take for a shape and how its operands are aligned, and is asked once
- * for each. Those that add up parts in the result itself are left out: their sums come in any
- * order. https://docs.nvidia.com/cuda/cublas/#using-the-cublaslt-api
+ * cuBLASLt lists algorithms for a shape and for how its operands are aligned, the one it expects to
+ * be the fastest first. The first eight are timed when a product of that shape is first computed
+ * (cuda_choice.h). Those that add up parts in the result itself are left out: their sums come in
+ * any order. A bias is added before the result is written, which saves reading and writing it once
+ * more. Products for which cuBLASLt has no algorithm are left to cuBLAS.
+ * https://docs.nvidia.com/cuda/cublas/#using-the-cublaslt-api
  */
 #include <cublasLt.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "backend/cuda/cuda_choice.h"
 #include "backend/cuda/cuda_operations.h"
 #include "base/memory.h"
 
-#define ALIGNMENT 16 /* bytes: the most that an algorithm asks for */
+#define ALIGNMENT      16 /* bytes: the most that an algorithm asks for */
+#define ALGORITHMS_MAX 8  /* that are timed */
+
+/* c[m, n] = alpha·a·b + beta·c, with the epilogue's bias[n] if it has one. */
+struct product {
+    cublasOperation_t turn_a;
+    cublasOperation_t turn_b;
+    int m;
+    int n;
+    int k;
+    float alpha;
+    struct operand a;
+    struct operand b;
+    float beta;
+    int stride; /* numbers from one row of c to the next */
+    float *c;
+    cublasLtEpilogue_t epilogue;
+    const float *bias;
+};
+
+/* Two products of one shape have one algorithm. Only ints: compared as bytes. */
+struct shape_of_product {
+    int device;
+    int compute;
+    int type; /* of a and b */
+    int turn_a;
+    int turn_b;
+    int m;
+    int n;
+    int k;
+    int stride_a; /* numbers from one row to the next */
+    int stride_b;
+    int stride_c;
+    int aligned_a; /* bytes that it begins at a multiple of, up to ALIGNMENT */
+    int aligned_b;
+    int aligned_c;
+    int epilogue;
+};
+
+struct algorithm {
+    cublasLtMatmulAlgo_t algo;
+    bool is_possible; /* there is one */
+};
+
+/* As cuBLASLt sees it, by columns: to it all three are transposed, and cᵀ = bᵀ·aᵀ. */
+struct plan {
+    struct shape_of_product of;
+    cublasLtMatmulDesc_t how;
+    cublasLtMatrixLayout_t a;
+    cublasLtMatrixLayout_t b;
+    cublasLtMatrixLayout_t c;
+    struct algorithm algorithm;
+};
+
+struct products {
+    struct plan *plans; /* [count], one for each shape met so far */
+    int count;
+    cudaEvent_t begun; /* around an algorithm that is timed */
+    cudaEvent_t ended;
+};
+
+static void check(cublasStatus_t error)
+{
+    cuda_check_blas(error, "a matrix product");
+}
 
 static cublasComputeType_t compute_of(const struct cuda *cuda, cudaDataType type)
 {
@@ -26,67 +94,18 @@ static int stride_of(struct operand operand, int wide)
     return operand.stride ? operand.stride : wide;
 }
 
-/* cuBLAS counts by columns: to it all three are transposed, and cᵀ = bᵀ·aᵀ. */
-void cuda_gemm_to(struct cuda *cuda, cublasOperation_t turn_a, cublasOperation_t turn_b, int m,
-                  int n, int k, float alpha, struct operand a, struct operand b, float beta,
-                  int stride, float *c)
+/* Numbers of a row of a or b, and rows. */
+static int wide_a(const struct product *product)
 {
-    const int wide_a = turn_a == CUBLAS_OP_N ? k : m, wide_b = turn_b == CUBLAS_OP_N ? n : k;
-    cuda_check_blas(cublasGemmEx(cuda->blas, turn_b, turn_a, n, m, k, &alpha, b.numbers, b.type,
-                                 stride_of(b, wide_b), a.numbers, a.type, stride_of(a, wide_a),
-                                 &beta, c, CUDA_R_32F, stride, compute_of(cuda, a.type),
-                                 CUBLAS_GEMM_DEFAULT),
-                    "a matrix product");
+    return product->turn_a == CUBLAS_OP_N ? product->k : product->m;
 }
 
-void cuda_gemm_onto(struct cuda *cuda, cublasOperation_t turn_a, cublasOperation_t turn_b, int m,
-                    int n, int k, float alpha, struct operand a, struct operand b, float beta,
-                    float *c)
+static int wide_b(const struct product *product)
 {
-    cuda_gemm_to(cuda, turn_a, turn_b, m, n, k, alpha, a, b, beta, n, c);
+    return product->turn_b == CUBLAS_OP_N ? product->n : product->k;
 }
 
-void cuda_gemm(struct cuda *cuda, cublasOperation_t turn_a, cublasOperation_t turn_b, int m, int n,
-               int k, struct operand a, struct operand b, float *c)
-{
-    cuda_gemm_onto(cuda, turn_a, turn_b, m, n, k, 1, a, b, 0, c);
-}
-
-/* A product with a bias, x[rows, depth]·wᵀ + b, w[columns, depth]. Only ints: compared as bytes. */
-struct shape_of_product {
-    int rows;
-    int columns;
-    int depth;
-    int type;      /* of x and w */
-    int stride_x;  /* numbers from one row to the next */
-    int stride_w;  /* likewise */
-    int aligned_x; /* bytes that it begins at a multiple of, up to ALIGNMENT */
-    int aligned_w; /* likewise */
-    int aligned_y; /* likewise */
-    int rectified; /* whether what is negative becomes 0 */
-};
-
-struct plan {
-    struct shape_of_product of;
-    cublasLtMatmulDesc_t how;
-    cublasLtMatrixLayout_t x;
-    cublasLtMatrixLayout_t w;
-    cublasLtMatrixLayout_t y;
-    cublasLtMatmulAlgo_t algorithm;
-    bool is_possible; /* there is an algorithm */
-};
-
-struct products {
-    struct plan *plans; /* [count], one for each shape met so far */
-    int count;
-};
-
-static void check(cublasStatus_t error)
-{
-    cuda_check_blas(error, "a matrix product");
-}
-
-/* A handle of cuBLAS is one of cuBLASLt, too. */
+/* A handle of cuBLAS is also one of cuBLASLt. */
 static cublasLtHandle_t handle_of(const struct cuda *cuda)
 {
     return (cublasLtHandle_t)cuda->blas;
@@ -100,30 +119,56 @@ static int alignment_of(const void *memory)
     return bytes;
 }
 
-static void set_bias(const struct plan *plan, const void *b)
+static struct shape_of_product shape_of(const struct cuda *cuda, const struct product *product)
 {
-    check(
-        cublasLtMatmulDescSetAttribute(plan->how, CUBLASLT_MATMUL_DESC_BIAS_POINTER, &b, sizeof b));
+    return (struct shape_of_product){.device = cuda->device,
+                                     .compute = (int)compute_of(cuda, product->a.type),
+                                     .type = (int)product->a.type,
+                                     .turn_a = (int)product->turn_a,
+                                     .turn_b = (int)product->turn_b,
+                                     .m = product->m,
+                                     .n = product->n,
+                                     .k = product->k,
+                                     .stride_a = stride_of(product->a, wide_a(product)),
+                                     .stride_b = stride_of(product->b, wide_b(product)),
+                                     .stride_c = product->stride,
+                                     .aligned_a = alignment_of(product->a.numbers),
+                                     .aligned_b = alignment_of(product->b.numbers),
+                                     .aligned_c = alignment_of(product->c),
+                                     .epilogue = (int)product->epilogue};
 }
 
-/* As cublasGemmEx is asked: to it all are transposed, and the bias is a column of y. */
-static void describe(const struct cuda *cuda, struct plan *plan)
+static void set(const struct plan *plan, cublasLtMatmulDescAttributes_t attribute,
+                const void *value, size_t bytes)
+{
+    check(cublasLtMatmulDescSetAttribute(plan->how, attribute, value, bytes));
+}
+
+static void set_bias(const struct plan *plan, const void *bias)
+{
+    set(plan, CUBLASLT_MATMUL_DESC_BIAS_POINTER, &bias, sizeof bias);
+}
+
+static cublasLtMatrixLayout_t layout_of(int type, int rows, int columns, int stride)
+{
+    cublasLtMatrixLayout_t layout;
+    check(cublasLtMatrixLayoutCreate(&layout, (cudaDataType)type, (uint64_t)columns, (uint64_t)rows,
+                                     stride));
+    return layout;
+}
+
+static void describe(struct plan *plan, const struct product *product)
 {
     const struct shape_of_product *of = &plan->of;
-    const cudaDataType type = (cudaDataType)of->type;
-    const uint64_t rows = (uint64_t)of->rows, columns = (uint64_t)of->columns;
-    const uint64_t depth = (uint64_t)of->depth;
-    const cublasOperation_t turn = CUBLAS_OP_T;
-    const cublasLtEpilogue_t epilogue =
-        of->rectified ? CUBLASLT_EPILOGUE_RELU_BIAS : CUBLASLT_EPILOGUE_BIAS;
-    check(cublasLtMatmulDescCreate(&plan->how, compute_of(cuda, type), CUDA_R_32F));
-    check(
-        cublasLtMatmulDescSetAttribute(plan->how, CUBLASLT_MATMUL_DESC_TRANSA, &turn, sizeof turn));
-    check(cublasLtMatmulDescSetAttribute(plan->how, CUBLASLT_MATMUL_DESC_EPILOGUE, &epilogue,
-                                         sizeof epilogue));
-    check(cublasLtMatrixLayoutCreate(&plan->w, type, depth, columns, of->stride_w));
-    check(cublasLtMatrixLayoutCreate(&plan->x, type, depth, rows, of->stride_x));
-    check(cublasLtMatrixLayoutCreate(&plan->y, CUDA_R_32F, columns, rows, of->columns));
+    const int rows_a = product->m + product->k - wide_a(product);
+    const int rows_b = product->n + product->k - wide_b(product);
+    check(cublasLtMatmulDescCreate(&plan->how, (cublasComputeType_t)of->compute, CUDA_R_32F));
+    set(plan, CUBLASLT_MATMUL_DESC_TRANSA, &product->turn_b, sizeof product->turn_b);
+    set(plan, CUBLASLT_MATMUL_DESC_TRANSB, &product->turn_a, sizeof product->turn_a);
+    set(plan, CUBLASLT_MATMUL_DESC_EPILOGUE, &product->epilogue, sizeof product->epilogue);
+    plan->a = layout_of(of->type, rows_a, wide_a(product), of->stride_a);
+    plan->b = layout_of(of->type, rows_b, wide_b(product), of->stride_b);
+    plan->c = layout_of(CUDA_R_32F, of->m, of->n, of->stride_c);
 }
 
 static void prefer(cublasLtMatmulPreference_t preference,
@@ -142,51 +187,203 @@ static cublasLtMatmulPreference_t preference_of(const struct shape_of_product *o
                                                &room, sizeof room));
     prefer(preference, CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK,
            CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE | CUBLASLT_REDUCTION_SCHEME_OUTPUT_TYPE);
-    prefer(preference, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, of->aligned_w);
-    prefer(preference, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES, of->aligned_x);
-    prefer(preference, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, of->aligned_y);
-    prefer(preference, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES, of->aligned_y);
+    prefer(preference, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_A_BYTES, of->aligned_b);
+    prefer(preference, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_B_BYTES, of->aligned_a);
+    prefer(preference, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, of->aligned_c);
+    prefer(preference, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES, of->aligned_c);
     return preference;
 }
 
-/* The place of the bias tells cuBLASLt how it is aligned: no better than any will be. */
-static void choose(const struct cuda *cuda, struct plan *plan)
+/* Writes the algorithms that can be used, as cuBLASLt orders them. Returns how many. The address of
+ * the bias tells it how that is aligned: no better than any will be. */
+static int list_algorithms(const struct cuda *cuda, const struct plan *plan,
+                           cublasLtMatmulAlgo_t algorithms[ALGORITHMS_MAX])
 {
-    int found = 0;
-    cublasLtMatmulHeuristicResult_t result = {0};
+    int found = 0, usable = 0;
+    cublasLtMatmulHeuristicResult_t results[ALGORITHMS_MAX] = {0};
     cublasLtMatmulPreference_t preference = preference_of(&plan->of);
-    set_bias(plan, (const char *)cuda->blas_room + ALIGNMENT);
+    if (plan->of.epilogue != CUBLASLT_EPILOGUE_DEFAULT)
+        set_bias(plan, (const char *)cuda->blas_room + ALIGNMENT);
     const cublasStatus_t error =
-        cublasLtMatmulAlgoGetHeuristic(handle_of(cuda), plan->how, plan->w, plan->x, plan->y,
-                                       plan->y, preference, 1, &result, &found);
-    if (error != CUBLAS_STATUS_NOT_SUPPORTED)
+        cublasLtMatmulAlgoGetHeuristic(handle_of(cuda), plan->how, plan->b, plan->a, plan->c,
+                                       plan->c, preference, ALGORITHMS_MAX, results, &found);
+    /* An invalid value: cuBLASLt has no such product. cuBLAS checks for itself. */
+    if (error != CUBLAS_STATUS_NOT_SUPPORTED && error != CUBLAS_STATUS_INVALID_VALUE)
         check(error);
-    plan->is_possible = error == CUBLAS_STATUS_SUCCESS && found == 1 &&
-                        result.state == CUBLAS_STATUS_SUCCESS &&
-                        result.workspaceSize <= BLAS_ROOM_BYTES;
-    plan->algorithm = result.algo;
+    for (int i = 0; error == CUBLAS_STATUS_SUCCESS && i < found; i++) {
+        if (results[i].state == CUBLAS_STATUS_SUCCESS &&
+            results[i].workspaceSize <= BLAS_ROOM_BYTES)
+            algorithms[usable++] = results[i].algo;
+    }
     check(cublasLtMatmulPreferenceDestroy(preference));
+    return usable;
 }
 
-static struct plan *add_plan(struct cuda *cuda, const struct shape_of_product *of)
+static cublasStatus_t run(const struct cuda *cuda, const struct plan *plan,
+                          const struct product *product, const cublasLtMatmulAlgo_t *algorithm,
+                          float *to)
+{
+    if (product->bias != NULL)
+        set_bias(plan, product->bias);
+    return cublasLtMatmul(handle_of(cuda), plan->how, &product->alpha, product->b.numbers, plan->b,
+                          product->a.numbers, plan->a, &product->beta, to, plan->c, to, plan->c,
+                          algorithm, cuda->blas_room, BLAS_ROOM_BYTES, cuda->stream);
+}
+
+/* Milliseconds, or INFINITY if it cannot compute the product. */
+static float time_once(const struct cuda *cuda, const struct plan *plan,
+                       const struct product *product, const cublasLtMatmulAlgo_t *algorithm,
+                       float *to)
+{
+    float ms = 0;
+    const struct products *all = cuda->products;
+    cuda_check(cudaEventRecord(all->begun, cuda->stream), "timing");
+    const cublasStatus_t error = run(cuda, plan, product, algorithm, to);
+    cuda_check(cudaEventRecord(all->ended, cuda->stream), "timing");
+    cuda_check(cudaEventSynchronize(all->ended), "timing");
+    cuda_check(cudaEventElapsedTime(&ms, all->begun, all->ended), "timing");
+    return error == CUBLAS_STATUS_SUCCESS ? ms : INFINITY;
+}
+
+static float time_of(const struct cuda *cuda, const struct plan *plan,
+                     const struct product *product, const cublasLtMatmulAlgo_t *algorithm,
+                     float *to)
+{
+    float shortest = INFINITY;
+    if (isinf(time_once(cuda, plan, product, algorithm, to))) /* kernels are loaded as they come */
+        return INFINITY;
+    for (int i = 0; i < TRIALS; i++)
+        shortest = fminf(shortest, time_once(cuda, plan, product, algorithm, to));
+    return shortest;
+}
+
+/* Returns which algorithm is taken. A sum onto what c holds is timed on other memory. */
+static int measure(struct cuda *cuda, const struct plan *plan, const struct product *product,
+                   const cublasLtMatmulAlgo_t *algorithms, int count)
+{
+    float ms[ALGORITHMS_MAX];
+    const bool adds = product->beta != 0;
+    const size_t bytes = (size_t)product->m * (size_t)product->stride * sizeof *product->c;
+    float *to = adds ? cuda_take_spare(cuda, bytes) : product->c;
+    if (to == NULL)
+        return 0;
+    if (adds)
+        cuda_check(cudaMemsetAsync(to, 0, bytes, cuda->stream), "timing");
+    for (int i = 0; i < count; i++)
+        ms[i] = time_of(cuda, plan, product, &algorithms[i], to);
+    if (adds)
+        cuda_give(&cuda->table, to);
+    return cuda_first_fast(ms, count);
+}
+
+/* A product whose algorithm is chosen. */
+struct choice_context {
+    struct cuda *cuda;
+    const struct plan *plan;
+    const struct product *product;
+};
+
+static void choose(void *context, bool measures, void *choice)
+{
+    const struct choice_context *of = context;
+    cublasLtMatmulAlgo_t algorithms[ALGORITHMS_MAX];
+    CHECK(!of->cuda->recording); /* what is recorded was called before */
+    const int count = list_algorithms(of->cuda, of->plan, algorithms);
+    const int taken =
+        measures && count > 1 ? measure(of->cuda, of->plan, of->product, algorithms, count) : 0;
+    struct algorithm *algorithm = choice;
+    *algorithm = (struct algorithm){.is_possible = count > 0};
+    if (count > 0)
+        algorithm->algo = algorithms[taken];
+}
+
+static struct plan *add_plan(struct cuda *cuda, const struct shape_of_product *of,
+                             const struct product *product)
 {
     struct products *all = cuda->products;
     all->plans = memory_more(all->plans, (size_t)all->count + 1, sizeof *all->plans);
     struct plan *plan = &all->plans[all->count++];
     *plan = (struct plan){.of = *of};
-    describe(cuda, plan);
-    choose(cuda, plan);
+    describe(plan, product);
+    struct choice_context context = {cuda, plan, product};
+    cuda_choice(&(struct chooser){.key = of,
+                                  .key_bytes = sizeof *of,
+                                  .choice_bytes = sizeof plan->algorithm,
+                                  .choose = choose,
+                                  .context = &context},
+                &plan->algorithm);
     return plan;
 }
 
-static struct plan *plan_of(struct cuda *cuda, const struct shape_of_product *of)
+static struct products *products_of(struct cuda *cuda)
 {
-    if (cuda->products == NULL)
-        cuda->products = memory_new(1, sizeof *cuda->products);
-    struct plan *plan = cuda->products->plans, *end = plan + cuda->products->count;
-    while (plan < end && memcmp(&plan->of, of, sizeof *of) != 0)
+    if (cuda->products != NULL)
+        return cuda->products;
+    cuda->products = memory_new(1, sizeof *cuda->products);
+    cuda_check(cudaEventCreateWithFlags(&cuda->products->begun, cudaEventDefault), "timing");
+    cuda_check(cudaEventCreateWithFlags(&cuda->products->ended, cudaEventDefault), "timing");
+    return cuda->products;
+}
+
+static struct plan *plan_of(struct cuda *cuda, const struct product *product)
+{
+    const struct products *all = products_of(cuda);
+    const struct shape_of_product of = shape_of(cuda, product);
+    struct plan *plan = all->plans, *end = plan + all->count;
+    while (plan < end && memcmp(&plan->of, &of, sizeof of) != 0)
         plan++;
-    return plan < end ? plan : add_plan(cuda, of);
+    return plan < end ? plan : add_plan(cuda, &of, product);
+}
+
+/* Returns false if cuBLASLt cannot compute the product; then nothing was done. */
+static bool multiply(struct cuda *cuda, const struct product *product)
+{
+    if (product->m == 0 || product->n == 0 || product->k == 0)
+        return false;
+    struct plan *plan = plan_of(cuda, product);
+    if (!plan->algorithm.is_possible)
+        return false;
+    const cublasStatus_t error = run(cuda, plan, product, &plan->algorithm.algo, product->c);
+    plan->algorithm.is_possible = error != CUBLAS_STATUS_NOT_SUPPORTED;
+    if (plan->algorithm.is_possible)
+        check(error);
+    return plan->algorithm.is_possible;
+}
+
+void cuda_gemm_to(struct cuda *cuda, cublasOperation_t turn_a, cublasOperation_t turn_b, int m,
+                  int n, int k, float alpha, struct operand a, struct operand b, float beta,
+                  int stride, float *c)
+{
+    const struct product product = {.turn_a = turn_a,
+                                    .turn_b = turn_b,
+                                    .m = m,
+                                    .n = n,
+                                    .k = k,
+                                    .alpha = alpha,
+                                    .a = a,
+                                    .b = b,
+                                    .beta = beta,
+                                    .stride = stride,
+                                    .c = c,
+                                    .epilogue = CUBLASLT_EPILOGUE_DEFAULT};
+    if (!multiply(cuda, &product))
+        check(cublasGemmEx(cuda->blas, turn_b, turn_a, n, m, k, &alpha, b.numbers, b.type,
+                           stride_of(b, wide_b(&product)), a.numbers, a.type,
+                           stride_of(a, wide_a(&product)), &beta, c, CUDA_R_32F, stride,
+                           compute_of(cuda, a.type), CUBLAS_GEMM_DEFAULT));
+}
+
+void cuda_gemm_onto(struct cuda *cuda, cublasOperation_t turn_a, cublasOperation_t turn_b, int m,
+                    int n, int k, float alpha, struct operand a, struct operand b, float beta,
+                    float *c)
+{
+    cuda_gemm_to(cuda, turn_a, turn_b, m, n, k, alpha, a, b, beta, n, c);
+}
+
+void cuda_gemm(struct cuda *cuda, cublasOperation_t turn_a, cublasOperation_t turn_b, int m, int n,
+               int k, struct operand a, struct operand b, float *c)
+{
+    cuda_gemm_onto(cuda, turn_a, turn_b, m, n, k, 1, a, b, 0, c);
 }
 
 /* The bias, where algorithms may read it by fours. */
@@ -204,28 +401,21 @@ static const float *aligned(struct cuda *cuda, const float *b, int count)
 bool cuda_gemm_bias(struct cuda *cuda, int rows, int columns, int depth, struct operand x,
                     struct operand w, const float *b, bool rectified, float *y)
 {
-    const float one = 1, zero = 0;
-    const struct shape_of_product of = {.rows = rows,
-                                        .columns = columns,
-                                        .depth = depth,
-                                        .type = (int)x.type,
-                                        .stride_x = stride_of(x, depth),
-                                        .stride_w = stride_of(w, depth),
-                                        .aligned_x = alignment_of(x.numbers),
-                                        .aligned_w = alignment_of(w.numbers),
-                                        .aligned_y = alignment_of(y),
-                                        .rectified = rectified};
-    struct plan *plan = plan_of(cuda, &of);
-    if (!plan->is_possible)
-        return false;
-    set_bias(plan, aligned(cuda, b, columns));
-    const cublasStatus_t error = cublasLtMatmul(
-        handle_of(cuda), plan->how, &one, w.numbers, plan->w, x.numbers, plan->x, &zero, y, plan->y,
-        y, plan->y, &plan->algorithm, cuda->blas_room, BLAS_ROOM_BYTES, cuda->stream);
-    plan->is_possible = error != CUBLAS_STATUS_NOT_SUPPORTED;
-    if (plan->is_possible)
-        check(error);
-    return plan->is_possible;
+    const struct product product = {.turn_a = CUBLAS_OP_N,
+                                    .turn_b = CUBLAS_OP_T,
+                                    .m = rows,
+                                    .n = columns,
+                                    .k = depth,
+                                    .alpha = 1,
+                                    .a = x,
+                                    .b = w,
+                                    .beta = 0,
+                                    .stride = columns,
+                                    .c = y,
+                                    .epilogue = rectified ? CUBLASLT_EPILOGUE_RELU_BIAS
+                                                          : CUBLASLT_EPILOGUE_BIAS,
+                                    .bias = aligned(cuda, b, columns)};
+    return multiply(cuda, &product);
 }
 
 void cuda_gemm_close(struct cuda *cuda)
@@ -236,10 +426,12 @@ void cuda_gemm_close(struct cuda *cuda)
     for (int i = 0; i < all->count; i++) {
         const struct plan *plan = &all->plans[i];
         check(cublasLtMatmulDescDestroy(plan->how));
-        check(cublasLtMatrixLayoutDestroy(plan->x));
-        check(cublasLtMatrixLayoutDestroy(plan->w));
-        check(cublasLtMatrixLayoutDestroy(plan->y));
+        check(cublasLtMatrixLayoutDestroy(plan->a));
+        check(cublasLtMatrixLayoutDestroy(plan->b));
+        check(cublasLtMatrixLayoutDestroy(plan->c));
     }
+    cuda_check(cudaEventDestroy(all->begun), "closing");
+    cuda_check(cudaEventDestroy(all->ended), "closing");
     free(all->plans);
     free(all);
 }

@@ -5,6 +5,7 @@
  *   backend_cuda_sequence.c     steps recorded and repeated
  *   backend_cuda_watch.c        the time that they take
  *   backend_cuda_matmul.c       matrix products
+ *   backend_cuda_choice.c       which of a library's algorithms computes an operation
  *   backend_cuda_layers.c       layers, losses
  *   backend_cuda_logits.c       logits with their loss
  *   backend_cuda_transformer.c  what sequence models need: embedding, norms, attention
@@ -72,7 +73,7 @@ struct cuda {
     struct room operands;        /* rounded operands of a dense layer or of logits */
     struct room scratch;         /* what an operation needs beside its arguments */
     void *blas_room;             /* workspace of cuBLAS and cuBLASLt, [BLAS_ROOM_BYTES] */
-    struct products *products;   /* NULL before the first with a bias */
+    struct products *products;   /* NULL before the first */
 
     struct convolutions *convolutions; /* NULL before the first */
     struct room exchange;              /* bins, bitmap, levels, updates */

@@ -2,20 +2,17 @@
  *
  *   backend_cuda_cudnn.c ──► cudnn_way ──► backend_cuda_cudnn_ways.c ──► cuDNN
  *
- * Of the ways that cuDNN offers, those are taken that give the same sums each time. Its own order
- * of them, the fastest first, is a guess that can be far off: each is measured, once in a process,
- * when a convolution is first computed. Of those within a twentieth of the fastest the first in
- * cuDNN's order is taken. All backends of a process then compute the same bits; another process may
- * choose otherwise where a measurement falls on the other side of that twentieth, and where memory
- * is too short to measure. In float32 Winograd's ways are left out: what they add and subtract
- * leaves three digits less.
+ * Of the ways that cuDNN offers, those are taken that give the same sums each time. Each is
+ * measured when a convolution is first computed (cuda_choice.h); where memory is too short to
+ * measure, the first in cuDNN's order is taken. In float32 Winograd's ways are left out: what they
+ * add and subtract leaves three digits less.
  */
 #ifndef HEARSAY_MODEL_BACKEND_CUDA_CUDA_CUDNN_H
 #define HEARSAY_MODEL_BACKEND_CUDA_CUDA_CUDNN_H
 
 #include <cudnn.h>
 
-#include "backend/cuda/cuda.h"
+#include "backend/cuda/cuda_choice.h"
 
 enum { FORWARD, BACKWARD, TO_WEIGHTS, WAYS };
 

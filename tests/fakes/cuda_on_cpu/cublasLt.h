@@ -1,6 +1,8 @@
-/* What the backend uses of cuBLASLt: products with a bias, by OpenBLAS (cuda_runtime_api.h). Types
- * and numbers are NVIDIA's. It is as strict as the strictest algorithm: what it was told of how
- * operands are aligned must hold, and it refuses what it was not asked about. */
+/* The part of cuBLASLt that the backend uses: products, by OpenBLAS (cuda_runtime_api.h). Types and
+ * numbers are NVIDIA's. It is as strict as the strictest algorithm: what it was told of how
+ * operands are aligned must hold, and it refuses what it was not asked about. All algorithms
+ * compute the same; their times are made up (cuda_runtime.h), and every other run takes twice as
+ * long. */
 #ifndef CUDA_ON_CPU_CUBLASLT_H
 #define CUDA_ON_CPU_CUBLASLT_H
 
@@ -10,7 +12,24 @@
 extern "C" {
 #endif
 
-typedef enum { CUBLASLT_EPILOGUE_BIAS = 4, CUBLASLT_EPILOGUE_RELU_BIAS = 6 } cublasLtEpilogue_t;
+/* The algorithms, in the order in which they are listed. */
+enum {
+    STAND_IN_SLOW,    /* takes twice as long as the fastest */
+    STAND_IN_UNABLE,  /* is listed as one that cannot compute the product */
+    STAND_IN_FAILING, /* says that it can, and fails when it is launched */
+    STAND_IN_AS_FAST, /* takes 3 % longer than the fastest */
+    STAND_IN_FASTEST,
+    STAND_IN_ALGORITHMS
+};
+
+/* How often an algorithm was launched in this process. */
+uint64_t stand_in_launches(int algorithm);
+
+typedef enum {
+    CUBLASLT_EPILOGUE_DEFAULT = 1,
+    CUBLASLT_EPILOGUE_BIAS = 4,
+    CUBLASLT_EPILOGUE_RELU_BIAS = 6
+} cublasLtEpilogue_t;
 typedef enum {
     CUBLASLT_REDUCTION_SCHEME_NONE = 0,
     CUBLASLT_REDUCTION_SCHEME_INPLACE = 1,
@@ -19,6 +38,7 @@ typedef enum {
 } cublasLtReductionScheme_t;
 typedef enum {
     CUBLASLT_MATMUL_DESC_TRANSA = 3,
+    CUBLASLT_MATMUL_DESC_TRANSB = 4,
     CUBLASLT_MATMUL_DESC_EPILOGUE = 7,
     CUBLASLT_MATMUL_DESC_BIAS_POINTER = 8
 } cublasLtMatmulDescAttributes_t;

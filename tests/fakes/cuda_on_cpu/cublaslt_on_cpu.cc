@@ -1,12 +1,18 @@
 /* See cublasLt.h. */
 #include "cublasLt.h"
+
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+
 #include "cuda_runtime.h"
 
 #define ROOM_BYTES 4096 /* that each algorithm wants */
 
 struct stand_in_matmul {
     cublasComputeType_t compute;
-    cublasOperation_t turn_a;
+    cublasOperation_t turn_a, turn_b;
     uint32_t epilogue;
     const float *bias;
 };
@@ -23,8 +29,22 @@ struct stand_in_preference {
     uint32_t aligned[4]; /* A to D */
 };
 
-/* What an algorithm was chosen for. */
-enum { ROWS, COLUMNS, DEPTH, KIND, BIAS_ALIGNED, A_ALIGNED, B_ALIGNED, D_ALIGNED };
+/* An algorithm's data: itself, and the product that it was listed for. */
+enum { WHICH, ROWS, COLUMNS, DEPTH, TYPE, HOW, OPERANDS_ALIGNED, BIAS_ALIGNED };
+
+/* Nanoseconds; each algorithm's every other run takes twice as long. */
+static const double times_ns[STAND_IN_ALGORITHMS] = {[STAND_IN_SLOW] = 200,
+                                                     [STAND_IN_UNABLE] = 1,
+                                                     [STAND_IN_FAILING] = 1,
+                                                     [STAND_IN_AS_FAST] = 103,
+                                                     [STAND_IN_FASTEST] = 100};
+
+static std::atomic<uint64_t> launches[STAND_IN_ALGORITHMS];
+
+uint64_t stand_in_launches(int algorithm)
+{
+    return launches[algorithm];
+}
 
 template <typename Value> static cublasStatus_t take(Value *to, const void *value, size_t bytes)
 {
@@ -37,7 +57,7 @@ template <typename Value> static cublasStatus_t take(Value *to, const void *valu
 cublasStatus_t cublasLtMatmulDescCreate(cublasLtMatmulDesc_t *how, cublasComputeType_t compute,
                                         cudaDataType scale)
 {
-    *how = new stand_in_matmul{compute, CUBLAS_OP_N, 0, NULL};
+    *how = new stand_in_matmul{compute, CUBLAS_OP_N, CUBLAS_OP_N, CUBLASLT_EPILOGUE_DEFAULT, NULL};
     return scale == CUDA_R_32F ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_INVALID_VALUE;
 }
 
@@ -53,6 +73,8 @@ cublasStatus_t cublasLtMatmulDescSetAttribute(cublasLtMatmulDesc_t how,
 {
     if (attribute == CUBLASLT_MATMUL_DESC_TRANSA)
         return take(&how->turn_a, value, bytes);
+    if (attribute == CUBLASLT_MATMUL_DESC_TRANSB)
+        return take(&how->turn_b, value, bytes);
     if (attribute == CUBLASLT_MATMUL_DESC_EPILOGUE)
         return take(&how->epilogue, value, bytes);
     return take(&how->bias, value, bytes);
@@ -102,23 +124,35 @@ static uint64_t alignment_of(const void *memory)
     return bits & (~bits + 1);
 }
 
-static uint64_t kind_of(cublasLtMatmulDesc_t how, cublasLtMatrixLayout_t a)
+static bool has_bias(cublasLtMatmulDesc_t how)
 {
-    return (uint64_t)a->type << 32 | how->epilogue;
+    return how->epilogue != CUBLASLT_EPILOGUE_DEFAULT;
+}
+
+static uint64_t depth_of(cublasLtMatmulDesc_t how, cublasLtMatrixLayout_t a)
+{
+    return how->turn_a == CUBLAS_OP_N ? a->columns : a->rows;
+}
+
+static uint64_t bits_of(cublasLtMatmulDesc_t how)
+{
+    return (uint64_t)how->epilogue << 2 | (uint64_t)how->turn_a << 1 | (uint64_t)how->turn_b;
 }
 
 static bool fit(cublasLtMatmulDesc_t how, cublasLtMatrixLayout_t a, cublasLtMatrixLayout_t b,
                 cublasLtMatrixLayout_t c, cublasLtMatrixLayout_t d)
 {
     const cublasComputeType_t compute = a->type == CUDA_R_32F ? how->compute : CUBLAS_COMPUTE_32F;
-    return how->turn_a == CUBLAS_OP_T && a->type == b->type && c == d && d->type == CUDA_R_32F &&
-           how->compute == compute && a->rows == b->rows && a->columns == d->rows &&
-           b->columns == d->columns &&
-           (how->epilogue == CUBLASLT_EPILOGUE_BIAS ||
+    const uint64_t rows = how->turn_a == CUBLAS_OP_N ? a->rows : a->columns;
+    const uint64_t columns = how->turn_b == CUBLAS_OP_N ? b->columns : b->rows;
+    const uint64_t depth = how->turn_b == CUBLAS_OP_N ? b->rows : b->columns;
+    return a->type == b->type && c == d && d->type == CUDA_R_32F && how->compute == compute &&
+           depth == depth_of(how, a) && rows == d->rows && columns == d->columns &&
+           (how->epilogue == CUBLASLT_EPILOGUE_DEFAULT || how->epilogue == CUBLASLT_EPILOGUE_BIAS ||
             how->epilogue == CUBLASLT_EPILOGUE_RELU_BIAS);
 }
 
-/* There is none for a single output, so that what is done then is tested, too. */
+/* There is none for a single output: this tests the caller's other way. */
 cublasStatus_t cublasLtMatmulAlgoGetHeuristic(cublasLtHandle_t, cublasLtMatmulDesc_t how,
                                               cublasLtMatrixLayout_t a, cublasLtMatrixLayout_t b,
                                               cublasLtMatrixLayout_t c, cublasLtMatrixLayout_t d,
@@ -126,40 +160,55 @@ cublasStatus_t cublasLtMatmulAlgoGetHeuristic(cublasLtHandle_t, cublasLtMatmulDe
                                               cublasLtMatmulHeuristicResult_t *results, int *found)
 {
     *found = 0;
-    if (!fit(how, a, b, c, d) || count != 1 || preference->room_bytes < ROOM_BYTES ||
-        preference->reductions & CUBLASLT_REDUCTION_SCHEME_INPLACE || how->bias == NULL)
-        return CUBLAS_STATUS_INVALID_VALUE;
+    if (!fit(how, a, b, c, d) || count < 1 || preference->room_bytes < ROOM_BYTES ||
+        preference->reductions & CUBLASLT_REDUCTION_SCHEME_INPLACE ||
+        (has_bias(how) && how->bias == NULL)) {
+        (void)fprintf(stderr, "CUDA on CPU: cuBLASLt is asked about an impossible product\n");
+        abort();
+    }
     if (d->rows == 1)
         return CUBLAS_STATUS_NOT_SUPPORTED;
-    uint64_t *data = results->algo.data;
-    data[ROWS] = d->rows;
-    data[COLUMNS] = d->columns;
-    data[DEPTH] = a->rows;
-    data[KIND] = kind_of(how, a);
-    data[BIAS_ALIGNED] = alignment_of(how->bias);
-    data[A_ALIGNED] = preference->aligned[0];
-    data[B_ALIGNED] = preference->aligned[1];
-    data[D_ALIGNED] = preference->aligned[2] | preference->aligned[3];
-    results->workspaceSize = ROOM_BYTES;
-    results->state = CUBLAS_STATUS_SUCCESS;
-    *found = 1;
+    for (int which = 0; which < STAND_IN_ALGORITHMS && which < count; which++) {
+        cublasLtMatmulHeuristicResult_t *result = &results[(*found)++];
+        uint64_t *data = result->algo.data;
+        data[WHICH] = (uint64_t)which;
+        data[ROWS] = d->rows;
+        data[COLUMNS] = d->columns;
+        data[DEPTH] = depth_of(how, a);
+        data[TYPE] = (uint64_t)a->type;
+        data[HOW] = bits_of(how);
+        data[OPERANDS_ALIGNED] = (uint64_t)preference->aligned[0] << 40 |
+                                 (uint64_t)preference->aligned[1] << 20 |
+                                 (preference->aligned[2] | preference->aligned[3]);
+        data[BIAS_ALIGNED] = has_bias(how) ? alignment_of(how->bias) : 0;
+        result->workspaceSize = ROOM_BYTES;
+        result->state =
+            which == STAND_IN_UNABLE ? CUBLAS_STATUS_NOT_SUPPORTED : CUBLAS_STATUS_SUCCESS;
+    }
     return CUBLAS_STATUS_SUCCESS;
 }
 
-static bool was_chosen_for(const uint64_t *data, cublasLtMatmulDesc_t how, cublasLtMatrixLayout_t a,
+static bool was_listed_for(const uint64_t *data, cublasLtMatmulDesc_t how, cublasLtMatrixLayout_t a,
                            cublasLtMatrixLayout_t d)
 {
-    return data[ROWS] == d->rows && data[COLUMNS] == d->columns && data[DEPTH] == a->rows &&
-           data[KIND] == kind_of(how, a);
+    return data[ROWS] == d->rows && data[COLUMNS] == d->columns &&
+           data[DEPTH] == depth_of(how, a) && data[TYPE] == (uint64_t)a->type &&
+           data[HOW] == bits_of(how) && data[WHICH] != STAND_IN_UNABLE;
 }
 
 /* The bias for some algorithms at 16 bytes, whatever was said. */
-static bool is_aligned(const uint64_t *data, const void *bias, const void *a, const void *b,
-                       const void *d)
+static bool is_bias_aligned(const uint64_t *data, const void *bias, uint64_t rows)
 {
     const uint64_t of_bias = alignment_of(bias);
-    return of_bias >= 16 && of_bias >= data[BIAS_ALIGNED] && alignment_of(a) >= data[A_ALIGNED] &&
-           alignment_of(b) >= data[B_ALIGNED] && alignment_of(d) >= data[D_ALIGNED];
+    return of_bias >= 16 && of_bias >= data[BIAS_ALIGNED] &&
+           stand_in_is_device_memory(bias, rows * sizeof(float));
+}
+
+static bool is_aligned(const uint64_t *data, const void *a, const void *b, const void *d)
+{
+    const uint64_t low = ((uint64_t)1 << 20) - 1, of = data[OPERANDS_ALIGNED];
+    return alignment_of(a) >= of >> 40 && alignment_of(b) >= (of >> 20 & low) &&
+           alignment_of(d) >= (of & low);
 }
 
 cublasStatus_t cublasLtMatmul(cublasLtHandle_t blas, cublasLtMatmulDesc_t how, const void *alpha,
@@ -169,26 +218,40 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t blas, cublasLtMatmulDesc_t how, c
                               const cublasLtMatmulAlgo_t *algorithm, void *room, size_t room_bytes,
                               cudaStream_t stream)
 {
-    const int m = (int)of_d->rows, n = (int)of_d->columns, k = (int)of_a->rows;
-    const float *bias = how->bias;
+    const int m = (int)of_d->rows, n = (int)of_d->columns;
+    const uint64_t *data = algorithm->data;
+    const float *bias = has_bias(how) ? how->bias : NULL;
     const bool rectified = how->epilogue == CUBLASLT_EPILOGUE_RELU_BIAS;
     const size_t stride = (size_t)of_d->stride;
-    if (!fit(how, of_a, of_b, of_c, of_d) || !was_chosen_for(algorithm->data, how, of_a, of_d) ||
-        !is_aligned(algorithm->data, bias, a, b, d) ||
-        !stand_in_is_device_memory(bias, (size_t)m * sizeof *bias) || room_bytes < ROOM_BYTES ||
-        !stand_in_is_device_memory(room, room_bytes) || c != d)
+    if (!fit(how, of_a, of_b, of_c, of_d) || !was_listed_for(data, how, of_a, of_d) ||
+        !is_aligned(data, a, b, d) || (bias != NULL && !is_bias_aligned(data, bias, of_d->rows)) ||
+        room_bytes < ROOM_BYTES || !stand_in_is_device_memory(room, room_bytes) || c != d)
         return CUBLAS_STATUS_INVALID_VALUE;
+    const uint64_t launch = launches[data[WHICH]]++;
+    if (data[WHICH] == STAND_IN_FAILING)
+        return CUBLAS_STATUS_NOT_SUPPORTED;
+    const double takes_ns = times_ns[data[WHICH]] * (launch % 2 == 0 ? 2 : 1);
+    const auto begun_ns = std::make_shared<double>();
+    cudaError_t error = stand_in_submit(stream, [=] {
+        *begun_ns = stand_in_clock_ns();
+        stand_in_took(0);
+    });
     const cublasStatus_t status =
-        cublasGemmEx(blas, CUBLAS_OP_T, CUBLAS_OP_N, m, n, k, alpha, a, of_a->type,
+        cublasGemmEx(blas, how->turn_a, how->turn_b, m, n, (int)data[DEPTH], alpha, a, of_a->type,
                      (int)of_a->stride, b, of_b->type, (int)of_b->stride, beta, d, of_d->type,
                      (int)of_d->stride, how->compute, CUBLAS_GEMM_DEFAULT);
-    const cudaError_t error = stand_in_submit(stream, [=] {
-        memset(room, 0xA5, ROOM_BYTES);
-        for (size_t i = 0; i < (size_t)m * (size_t)n; i++) {
-            float *to = (float *)d + i / (size_t)m * stride + i % (size_t)m;
-            *to += bias[i % (size_t)m];
-            *to = rectified && *to < 0 ? 0 : *to;
-        }
-    });
+    error = error == cudaSuccess
+                ? stand_in_submit(
+                      stream,
+                      [=] {
+                          memset(room, 0xA5, ROOM_BYTES);
+                          for (size_t i = 0; bias != NULL && i < (size_t)m * (size_t)n; i++) {
+                              float *to = (float *)d + i / (size_t)m * stride + i % (size_t)m;
+                              *to += bias[i % (size_t)m];
+                              *to = rectified && *to < 0 ? 0 : *to;
+                          }
+                          stand_in_took(*begun_ns + takes_ns - stand_in_clock_ns());
+                      })
+                : error;
     return error == cudaSuccess ? status : CUBLAS_STATUS_INVALID_VALUE;
 }

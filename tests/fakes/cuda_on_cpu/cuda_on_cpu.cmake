@@ -39,7 +39,7 @@ foreach(MODULE hearsay-cuda-on-cpu hearsay-cudnn-on-cpu)
   set_target_properties(${MODULE} PROPERTIES PREFIX "" LINKER_LANGUAGE CXX)
   target_link_libraries(${MODULE} PRIVATE cuda-on-cpu ${CMAKE_DL_LIBS})
 endforeach()
-foreach(ROOM backend dense logits entries gather augment adam optimizer_step transformer attention step channel_norm regression recording
+foreach(ROOM backend dense products logits entries gather augment adam optimizer_step transformer attention step channel_norm regression recording
              exchange rebase replica evaluator sequence_learner step_time learner_thread_batch
              device library_device sim_device)
   add_test(NAME ${ROOM}_cuda_on_cpu COMMAND test_${ROOM})

@@ -114,6 +114,11 @@ bool stand_in_is_device_memory(const void *memory, size_t bytes);
 bool stand_in_is_memory_of(int device, const void *memory, size_t bytes);
 int stand_in_device_of(cudaStream_t stream);
 
+/* The time that the works of all streams took so far. A work takes what passes, or what it says
+ * itself, also less than nothing. */
+double stand_in_clock_ns();
+void stand_in_took(double ns);
+
 /* Has the stream go on until that is so, also from within the work of another stream. */
 void stand_in_run_until(cudaStream_t stream, const std::function<bool()> &is_so);
 
