@@ -6,8 +6,7 @@
 
 #include "wire/bytes.h"
 
-/* In an introduction. */
-#define OFFERS_AT 2
+#define OFFERS_AT 2 /* offset in an introduction */
 #define NEWER_AT  3
 
 _Static_assert(REFUSAL_BYTES == WIDE_NONCE_BYTES + GATE_BYTES, "a refusal is a nonce and a gate");
@@ -54,7 +53,7 @@ static void introduction_decode(struct introduction *to,
     to->parameters = bytes_get(in + 40, 8);
 }
 
-/* 235146 as "235,146". */
+/* Formats 235146 as "235,146". */
 static void group_digits(char out[static 32], uint64_t number)
 {
     char digits[24];
@@ -109,7 +108,7 @@ void introduction_context(uint8_t context[static CONTEXT_BYTES], const struct in
     secret_blake2b(context, CONTEXT_BYTES, bytes, sizeof bytes, NULL, 0);
 }
 
-/* "11", or "11 to 12". */
+/* Formats the versions as "11" or "11 to 12". */
 static void put_versions(char out[static 16], const struct introduction *of)
 {
     if (of->newer == 0)

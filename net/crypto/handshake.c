@@ -5,11 +5,10 @@
 static const char name_plain[] = "Noise_XX_25519_ChaChaPoly_SHA256";
 static const char name_psk[] = "Noise_XXpsk3_25519_ChaChaPoly_SHA256";
 
-/* The most a message adds to its payload. */
-#define ADDED_MAX 128
-_Static_assert(HANDSHAKE_2_BYTES <= ADDED_MAX, "room for message 2");
+#define ADDED_MAX 128 /* most bytes that a message adds to its payload */
+_Static_assert(HANDSHAKE_2_BYTES <= ADDED_MAX, "ADDED_MAX covers message 2");
 
-/* Bytes written so far, or bytes still to read. */
+/* Cursors: where to write next, and the bytes still to read. */
 struct writer {
     uint8_t *at;
 };
@@ -18,7 +17,7 @@ struct reader {
     size_t left;
 };
 
-/* Noise section 4.3: HKDF from HMAC; one to three outputs. */
+/* HKDF from HMAC (Noise section 4.3), with one to three outputs. */
 static void hkdf(uint8_t *out_1, uint8_t *out_2, uint8_t *out_3,
                  const uint8_t chaining[static HASH_BYTES], const uint8_t *input,
                  size_t input_bytes)
@@ -74,7 +73,7 @@ static void encrypt_and_hash(struct handshake *h, struct writer *out, const uint
     out->at += sealed_bytes;
 }
 
-/* `bytes` of plaintext into out, which has room for them. */
+/* Decrypts `bytes` bytes of plaintext into out. */
 static enum error decrypt_and_hash(struct handshake *h, struct reader *in, uint8_t *out,
                                    size_t bytes)
 {
@@ -94,7 +93,7 @@ static enum error decrypt_and_hash(struct handshake *h, struct reader *in, uint8
 
 /* The tokens, Noise section 5.3. */
 
-/* e: with a psk it also enters the key (section 9.2). */
+/* Mixes e into the hash and, with a psk, also into the key (section 9.2). */
 static void mix_ephemeral(struct handshake *h, const uint8_t public_key[static DH_BYTES])
 {
     mix_hash(h, public_key, DH_BYTES);
@@ -164,7 +163,7 @@ static void mix_psk(struct handshake *h)
         mix_key_and_hash(h, h->psk, KEY_BYTES);
 }
 
-/* The messages, each as it is created and as it is consumed. */
+/* The three messages: create_N writes one, consume_N reads it. */
 
 /* -> e */
 static enum error create_1(struct handshake *h, struct writer *out)
@@ -258,7 +257,7 @@ static bool is_over(const struct handshake *h)
     return h->state == HANDSHAKE_DONE || h->state == HANDSHAKE_DEAD;
 }
 
-/* What the next message adds to its payload. */
+/* Returns how many bytes the next message adds to its payload. */
 static size_t added_bytes(const struct handshake *h)
 {
     if (h->state == HANDSHAKE_START)
@@ -266,7 +265,7 @@ static size_t added_bytes(const struct handshake *h)
     return h->state == HANDSHAKE_1 ? HANDSHAKE_2_BYTES : HANDSHAKE_3_BYTES;
 }
 
-/* Every move of the state machine: one message on after success, dead after anything else. */
+/* Advances by one message on success; any failure leaves the handshake DEAD. */
 static void move(struct handshake *handshake, struct handshake *next, enum error error)
 {
     if (error == OK) {
@@ -297,7 +296,7 @@ enum error handshake_create(struct handshake *handshake, const uint8_t *payload,
     return error;
 }
 
-/* Tokens and payload of a message whose length fits. */
+/* Reads tokens and payload of a message whose length has been checked. */
 static enum error consume_message(struct handshake *h, const uint8_t *in, size_t in_bytes,
                                   uint8_t *payload, size_t payload_bytes)
 {
@@ -328,7 +327,7 @@ enum error handshake_consume(struct handshake *handshake, const uint8_t *in, siz
     return error;
 }
 
-/* Noise section 5.2, Initialize: a name of at most 32 bytes is padded, a longer one hashed. */
+/* Noise section 5.2, Initialize: pads a name of up to 32 bytes and hashes a longer one. */
 static void hash_name(uint8_t hash[static HASH_BYTES], const char *name)
 {
     size_t bytes = strlen(name);

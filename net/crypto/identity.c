@@ -12,7 +12,7 @@ static const char sign_label[] = "hearsay signing key";
 static const char operator_label[] = "hearsay operator key";
 static const char swarm_label[] = "hearsay swarm key";
 
-/* "hearsay noise key" ‖ X25519 public key: what a certificate signs. */
+/* Signed by a certificate: "hearsay noise key" ‖ X25519 public key. */
 #define CERTIFIED_BYTES (sizeof noise_label - 1 + DH_BYTES)
 
 static void certified_bytes(uint8_t out[static CERTIFIED_BYTES],
@@ -72,12 +72,12 @@ void identity_text(char text[static ID_TEXT_BYTES], const uint8_t id[static ID_B
     (void)snprintf(text, ID_TEXT_BYTES, "%02x%02x%02x%02x", id[0], id[1], id[2], id[3]);
 }
 
-/* Key files: one line, "<label> <64 hex digits>", and a newline. */
+/* Key files: one line, "<label> <64 hex digits>\n". */
 
 struct key_file {
     const char *label;
     const char *what;
-    const char *remedy; /* what to type when there is none; the path follows */
+    const char *remedy; /* advice when the file is missing; the path follows */
 };
 
 static const struct key_file identity_file = {"hearsay-identity-1", "an identity file",
@@ -103,7 +103,7 @@ static int hex_value(char digit)
     return -1;
 }
 
-/* Of 64 digits that are there. */
+/* Decodes exactly 64 hex digits. */
 static enum error hex_decode(uint8_t out[static KEY_BYTES], const char *text)
 {
     for (size_t i = 0; i < KEY_BYTES; i++) {
@@ -131,7 +131,7 @@ void key_hex(char text[static KEY_HEX_BYTES], const uint8_t key[static KEY_BYTES
     text[2 * KEY_BYTES] = '\0';
 }
 
-/* The label, a space, the digits; then a line end (also an editor's CR LF) or nothing. */
+/* Parses the label, a space and the digits, then a line end (LF or CR LF) or nothing. */
 static enum error line_parse(const struct key_file *file, const char *line, size_t bytes,
                              uint8_t key[static KEY_BYTES])
 {
@@ -152,13 +152,14 @@ static enum error owner_and_mode_check(const struct stat *stat, const char *path
         return problem_set(problem, MALFORMED, "%s: not a regular file", path);
     if (stat->st_uid != geteuid() && stat->st_uid != 0)
         return problem_set(problem, FORGED,
-                           "%s: belongs to another user, who could change it; take it over with: "
+                           "%s: belongs to another user, who could change it; take ownership with: "
                            "chown %u %s",
                            path, (unsigned)geteuid(), path);
     if ((stat->st_mode & (S_IRWXG | S_IRWXO)) != 0)
-        return problem_set(problem, FORGED,
-                           "%s: others may use it (mode %04o); shut them out with: chmod 600 %s",
-                           path, (unsigned)(stat->st_mode & 07777), path);
+        return problem_set(
+            problem, FORGED,
+            "%s: other users can access it (mode %04o); restrict it with: chmod 600 %s", path,
+            (unsigned)(stat->st_mode & 07777), path);
     return OK;
 }
 
@@ -179,8 +180,8 @@ static enum error whole_read(int descriptor, char line[static LINE_MAX_BYTES], s
     return OK;
 }
 
-/* The checks are made on the opened file, so nobody can swap it in between; a link is followed
- * (clusters mount secrets as links) and what it leads to is checked. */
+/* Checks the opened file, so that nobody can swap it between check and read. Follows symbolic
+ * links, because clusters mount secrets as links, and checks the target. */
 static enum error key_load(const struct key_file *file, uint8_t key[static KEY_BYTES],
                            const char *path, struct problem *problem)
 {
@@ -234,7 +235,7 @@ static enum error whole_write(int descriptor, const char *line, size_t bytes)
     return fsync(descriptor) == 0 ? OK : FAILED;
 }
 
-/* Returns the bytes of the line. */
+/* Returns the length of the line in bytes. */
 static size_t line_write(const struct key_file *file, const uint8_t key[static KEY_BYTES],
                          char line[static LINE_MAX_BYTES])
 {
@@ -260,11 +261,11 @@ static enum error key_save(const struct key_file *file, const uint8_t key[static
     int descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, S_IRUSR | S_IWUSR);
     if (descriptor < 0 && errno == EEXIST)
         return problem_set(problem, FAILED,
-                           "%s: exists already and is never overwritten; move it away first", path);
+                           "%s: already exists and is never overwritten; move it away first", path);
     if (descriptor < 0)
         return problem_set(problem, FAILED,
-                           "%s: cannot create it: %s; name a file in a folder that is there and "
-                           "that you may write to",
+                           "%s: cannot create it: %s; name a file in an existing folder that "
+                           "you may write to",
                            path, strerror(errno));
 
     char line[LINE_MAX_BYTES];

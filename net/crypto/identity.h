@@ -1,16 +1,16 @@
-/* Who a node is, which swarm it may enter, and whose orders it obeys.
+/* Keys: the identity of a node, the key of its swarm, and the operator's key.
  *
- *   identity   32 random bytes ─► Ed25519 pair (its public key is the node's id; it signs rumors)
+ *   identity   32 random bytes ─► Ed25519 pair (the public key is the node's id; it signs rumors)
  *                              └► X25519 pair (Noise's static key)
  *              certificate = Ed25519 signature over "hearsay noise key" ‖ X25519 public key
  *   swarm key  32 random bytes, shared by all nodes of a swarm
- *   operator   32 random bytes ─► Ed25519 pair: the public key is known to all nodes of a swarm
- *              (node.operator), the secret one signs orders (wire/order.h) and is on none of them
+ *   operator   32 random bytes ─► Ed25519 pair: all nodes know the public key (node.operator); the
+ *              secret key signs orders (wire/order.h) and is on no node
  *
- * All live in text files of one line, "hearsay-identity-1 <hex>", "hearsay-swarm-key-1 <hex>",
- * "hearsay-operator-1 <hex>", mode 0600; a file that others may read is refused. The id is the
- * signing key, not the Noise key, so that a rumor can be checked from its origin's id alone. Held
- * by tests/unit/net/test_identity.c.
+ * Each is a text file of one line, "hearsay-identity-1 <hex>", "hearsay-swarm-key-1 <hex>" or
+ * "hearsay-operator-1 <hex>", with mode 0600. A file that other users can access is refused. The id
+ * is the signing key, not the Noise key, so that a rumor can be verified from its origin's id.
+ * Tests: tests/unit/net/test_identity.c.
  */
 #ifndef HEARSAY_NET_CRYPTO_IDENTITY_H
 #define HEARSAY_NET_CRYPTO_IDENTITY_H
@@ -22,7 +22,7 @@
 #define CERTIFICATE_BYTES (ID_BYTES + SIGNATURE_BYTES) /* id ‖ signature */
 
 struct identity {
-    uint8_t seed[SEED_BYTES];               /* the 32 random bytes all else follows from */
+    uint8_t seed[SEED_BYTES];               /* 32 random bytes; the other members follow */
     uint8_t id[ID_BYTES];                   /* public signing key */
     uint8_t sign_secret[SIGN_SECRET_BYTES]; /* secret signing key */
     uint8_t noise_public[DH_BYTES];         /* public half of Noise's static key */
@@ -31,7 +31,7 @@ struct identity {
 };
 
 struct operator_key {
-    uint8_t seed[SEED_BYTES];               /* the 32 random bytes all else follows from */
+    uint8_t seed[SEED_BYTES];               /* 32 random bytes; the other members follow */
     uint8_t id[ID_BYTES];                   /* public signing key */
     uint8_t sign_secret[SIGN_SECRET_BYTES]; /* secret signing key */
 };
@@ -40,15 +40,16 @@ void identity_from_seed(struct identity *identity, const uint8_t seed[static SEE
 
 void operator_key_from_seed(struct operator_key *key, const uint8_t seed[static SEED_BYTES]);
 
-/* Gives the id that the certificate proves for this Noise key. FORGED: it proves none. */
+/* Sets id to the one that the certificate proves for this Noise key. Returns FORGED if it proves
+ * none. */
 enum error identity_check(uint8_t id[static ID_BYTES],
                           const uint8_t certificate[static CERTIFICATE_BYTES],
                           const uint8_t noise_public[static DH_BYTES]) MUST_USE;
 
-/* Load. MISSING: no such file; the sentence says what to type. FAILED: it cannot be read.
- * MALFORMED: it is another kind of file. FORGED: wrong mode or owner.
- * Save creates the file with mode 0600 and fsyncs it. FAILED: it exists already (nothing is ever
- * overwritten), or cannot be written. */
+/* Key files. Loading returns MISSING for no such file (the sentence says how to create one), FAILED
+ * if it cannot be read, MALFORMED for another kind of file, FORGED for a wrong mode or owner.
+ * Saving creates the file with mode 0600 and fsyncs it. It returns FAILED if the file exists, which
+ * is never overwritten, or cannot be written. */
 enum error identity_load(struct identity *identity, const char *path,
                          struct problem *problem) MUST_USE;
 enum error identity_save(const struct identity *identity, const char *path,
@@ -58,23 +59,23 @@ enum error swarm_key_load(uint8_t key[static KEY_BYTES], const char *path,
 enum error swarm_key_save(const uint8_t key[static KEY_BYTES], const char *path,
                           struct problem *problem) MUST_USE;
 
-/* What may be shown of a swarm key: it tells keys apart, and nobody finds a key by it. */
+/* Hash that identifies a swarm key and may be shown: the key cannot be computed from it. */
 void swarm_key_hash(uint8_t hash[static HASH_BYTES], const uint8_t key[static KEY_BYTES]);
 enum error operator_key_load(struct operator_key *key, const char *path,
                              struct problem *problem) MUST_USE;
 enum error operator_key_save(const struct operator_key *key, const char *path,
                              struct problem *problem) MUST_USE;
 
-/* The line that a swarm key file is, with its newline. Secret: to be wiped. */
+/* Writes the line of a swarm key file, with its newline. The line is secret: wipe it after use. */
 #define SWARM_KEY_LINE_BYTES 85
 void swarm_key_line(char line[static SWARM_KEY_LINE_BYTES], const uint8_t key[static KEY_BYTES]);
 
-/* 32 bytes as 64 hex digits, and back. MALFORMED: it is not that. */
+/* Converts 32 bytes to 64 hex digits and back. Returns MALFORMED for any other text. */
 #define KEY_HEX_BYTES (2 * KEY_BYTES + 1)
 void key_hex(char text[static KEY_HEX_BYTES], const uint8_t key[static KEY_BYTES]);
 enum error key_from_hex(uint8_t key[static KEY_BYTES], const char *text) MUST_USE;
 
-/* The first 8 hex digits of an id, for people. */
+/* Writes the first 8 hex digits of an id, as shown to people. */
 #define ID_TEXT_BYTES 9
 void identity_text(char text[static ID_TEXT_BYTES], const uint8_t id[static ID_BYTES]);
 

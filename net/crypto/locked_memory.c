@@ -38,8 +38,8 @@ void locked_memory_text(const struct locked_memory *memory,
                        kib, strerror(memory->refusal));
 }
 
-/* A leak check at the end of a sanitized program looks at it as a debugger does, which this
- * refuses, too. */
+/* Sanitized builds skip this: their leak check attaches like a debugger, which PR_SET_DUMPABLE
+ * refuses. */
 void locked_memory_refuse_dumps(void)
 {
 #ifndef __SANITIZE_ADDRESS__

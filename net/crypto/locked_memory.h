@@ -1,13 +1,13 @@
-/* Locked memory: where the keys of a process lie, and nothing else does.
+/* Locked memory: the only place where a process keeps its keys.
  *
- *   one region, taken at birth ─► an arena ─► identity, swarm keys, what handshakes and sessions
- * keep
+ *   one region, allocated at birth ─► an arena ─► identity, swarm keys, handshakes, sessions
  *
- * It is never swapped out and is in no core dump (secret_memory_new), so that a dump of a node may
- * be shown to others; a failed CHECK wipes it first. Locking needs RLIMIT_MEMLOCK; without it the
- * keys may be swapped out, and all else holds. What computes with keys leaves copies on the stack
- * for as long as it takes, and wipes them. Held by tests/unit/net/test_locked_memory.c,
- * tests/world/test_keys_apart.c and, looking into a process, tests/process/test_keys.sh.
+ * The region is never swapped out and is in no core dump (secret_memory_new), so a core dump of a
+ * node can be shared. A failed CHECK wipes it first. Locking needs RLIMIT_MEMLOCK. Without it keys
+ * may be swapped out, and everything else still holds. Code that computes with keys leaves copies
+ * on the stack during the computation and wipes them afterwards.
+ * Tests: tests/unit/net/test_locked_memory.c, tests/world/test_keys_apart.c and
+ * tests/process/test_keys.sh, which searches the memory of a process.
  */
 #ifndef HEARSAY_NET_CRYPTO_LOCKED_MEMORY_H
 #define HEARSAY_NET_CRYPTO_LOCKED_MEMORY_H
@@ -16,24 +16,23 @@
 #include "base/error.h"
 
 struct locked_memory {
-    struct arena arena;     /* hands it out */
-    struct check_hook hook; /* wipes it when a CHECK has failed */
-    int refusal;            /* errno of what refused to lock it; 0: it is locked */
+    struct arena arena;     /* allocates from the region */
+    struct check_hook hook; /* wipes the region when a CHECK fails */
+    int refusal;            /* errno of the failed attempt to lock it; 0 = locked */
 };
 
-/* At least so many bytes, for an arena; the struct must stay where it is. One hook of failed
- * CHECKs (base/error.h) is registered until the end. */
+/* Allocates at least `bytes` bytes for the arena. The struct must not move: it registers a
+ * check_hook (base/error.h) until locked_memory_free. */
 void locked_memory_init(struct locked_memory *memory, size_t bytes);
-/* How it is with these bytes, and what to do about it: "... locked", or "... may be swapped out".
- */
+/* Describes the state, with a remedy if needed: "... locked", or "... may be swapped out". */
 #define LOCKED_MEMORY_TEXT_BYTES 160
 void locked_memory_text(const struct locked_memory *memory,
                         char text[static LOCKED_MEMORY_TEXT_BYTES]);
 
-/* For a command that holds keys for a moment: this process leaves no core dump at all. */
+/* Disables core dumps of this process. For commands that hold keys only briefly. */
 void locked_memory_refuse_dumps(void);
 
-/* Wipes it and gives it back; does nothing if it was never taken. */
+/* Wipes and frees the region; does nothing if there is none. */
 void locked_memory_free(struct locked_memory *memory);
 
 #endif

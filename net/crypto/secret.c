@@ -22,7 +22,7 @@ _Static_assert(SEED_BYTES == crypto_stream_chacha20_KEYBYTES, "stream seed");
 
 #define STREAM_BLOCK_BYTES 64
 
-static const struct secret_watch *watcher; /* only in a simulation, which has one thread */
+static const struct secret_watch *watcher; /* set only in simulations, which have one thread */
 
 void secret_watch(const struct secret_watch *watch)
 {
@@ -39,7 +39,8 @@ void secret_wipe(void *memory, size_t bytes)
     sodium_memzero(memory, bytes);
 }
 
-/* libsodium leaves it out of dumps, locks it, and keeps to itself whether that was allowed. */
+/* sodium_malloc excludes the memory from dumps and locks it, but does not report whether locking
+ * worked. A second sodium_mlock does. */
 void *secret_memory_new(size_t bytes, int *refusal)
 {
     CHECK(bytes > 0 && bytes % 64 == 0);

@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static enum error wrong(struct problem *problem, const char *text)
+static enum error not_an_address(struct problem *problem, const char *text)
 {
     return problem_set(problem, MALFORMED,
                        "\"%.80s\" is not an address: write host:port, for example "
@@ -32,19 +32,19 @@ enum error address_parse(struct address *address, const char *text, struct probl
     const char *host = bracketed ? text + 1 : text;
     const char *end = bracketed ? strchr(text, ']') : strrchr(text, ':');
     if (!end || end == host || (size_t)(end - host) >= HOST_BYTES)
-        return wrong(problem, text);
+        return not_an_address(problem, text);
     const char *colon = bracketed ? end + 1 : end;
     for (const char *c = host; c < end; c++)
         if (!is_host_character(*c) || (!bracketed && *c == ':'))
-            return wrong(problem, text);
+            return not_an_address(problem, text);
     const size_t digits = *colon == ':' ? strspn(colon + 1, "0123456789") : 0;
     if (digits == 0 || colon[1 + digits])
-        return wrong(problem, text);
+        return not_an_address(problem, text);
     const unsigned long port = strtoul(colon + 1, NULL, 10);
     if (port > UINT16_MAX)
         return too_large(problem, text);
     if (digits > 5)
-        return wrong(problem, text);
+        return not_an_address(problem, text);
     struct address parsed = {.port = (uint16_t)port};
     memcpy(parsed.host, host, (size_t)(end - host));
     *address = parsed;
@@ -83,7 +83,7 @@ bool address_is_number(const struct address *address)
     memcpy(host, address->host, sizeof host);
     if (inet_pton(AF_INET, host, bytes) == 1)
         return true;
-    host[strcspn(host, "%")] = 0; /* the interface of an IPv6 address */
+    host[strcspn(host, "%")] = 0; /* the zone of an IPv6 address */
     return inet_pton(AF_INET6, host, bytes) == 1;
 }
 

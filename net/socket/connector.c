@@ -14,33 +14,35 @@
 const struct connector_times CONNECTOR_USUAL = {
     .lookup_ms = 15000, .connect_ms = 8000, .stagger_ms = 250};
 
-/* One address being connected to. It lives until its handle is closed, or is the owner's. */
+/* A connection attempt to one address. Freed when its handle is closed, unless handed to the owner.
+ */
 struct attempt {
-    uv_tcp_t tcp; /* first: freeing it frees the attempt */
+    uv_tcp_t tcp; /* must be first: freeing it frees the attempt */
     uv_connect_t connect;
-    struct connector *dial; /* NULL: it has lost, or the dial is over */
-    int index;              /* in the order of the addresses */
+    struct connector *dial; /* NULL = another attempt won, or the dial is over */
+    int index;              /* position in connector.order */
     uint64_t begun_ns;
 };
 
-/* It lives until its timer is closed and no lookup is under way. */
+/* Freed when its timer is closed and no lookup is running. */
 struct connector {
     uv_loop_t *loop;
     struct connector_owner owner;
     struct connector_times times;
     uint32_t segment_bytes;
-    uv_timer_t timer; /* of the lookup, of the next attempt, of the whole connection */
-    bool has_timer;   /* timer is open, or being closed */
+    uv_timer_t timer; /* timeout of the lookup or of all attempts, and delay to the next attempt */
+    bool has_timer;   /* timer is not closed yet */
     bool is_resolving;
-    bool is_over;    /* only waits for its handles */
-    bool has_failed; /* the owner is still to be told */
+    bool is_over;    /* only waits for its handles to close */
+    bool has_failed; /* on_failed must still be called */
     uv_getaddrinfo_t lookup;
     struct addrinfo *found;
     const struct addrinfo *order[CONNECTOR_ADDRESSES_MAX];
-    struct attempt *attempt[CONNECTOR_ADDRESSES_MAX]; /* under way, by the order; or NULL */
-    int count, next;                                  /* addresses; the next one to try */
-    uint64_t end_ms;                                  /* of all attempts, by the loop's clock */
-    char why[CONNECTOR_WHY_BYTES];                    /* what failed so far */
+    struct attempt
+        *attempt[CONNECTOR_ADDRESSES_MAX]; /* running ones, indexed like order; or NULL */
+    int count, next;                       /* number of addresses; next one to try */
+    uint64_t end_ms;                       /* deadline of all attempts, by the loop's clock */
+    char why[CONNECTOR_WHY_BYTES];         /* errors so far */
 };
 
 int connector_order(const struct addrinfo *found, const struct addrinfo **at, int most)
@@ -87,7 +89,7 @@ static void on_attempt_closed(uv_handle_t *handle)
     free(handle);
 }
 
-static void drop(struct connector *dial, int index)
+static void attempt_drop(struct connector *dial, int index)
 {
     struct attempt *attempt = dial->attempt[index];
     if (!attempt)
@@ -97,32 +99,32 @@ static void drop(struct connector *dial, int index)
     handles_close((uv_stream_t *)&attempt->tcp, on_attempt_closed);
 }
 
-static void end(struct connector *dial, bool has_failed)
+static void connector_end(struct connector *dial, bool has_failed)
 {
     if (dial->is_over)
         return;
     dial->is_over = true;
     dial->has_failed = has_failed;
     for (int i = 0; i < dial->count; i++)
-        drop(dial, i);
+        attempt_drop(dial, i);
     if (dial->is_resolving)
         (void)uv_cancel((uv_req_t *)&dial->lookup);
     uv_close((uv_handle_t *)&dial->timer, on_timer_closed);
 }
 
-static void fail(struct connector *dial, const char *why)
+static void connector_fail(struct connector *dial, const char *why)
 {
     (void)snprintf(dial->why, sizeof dial->why, "%s", why);
-    end(dial, true);
+    connector_end(dial, true);
 }
 
 void connector_cancel(struct connector *dial)
 {
-    fail(dial, "");
+    connector_fail(dial, "");
 }
 
-/* Adds an address and its error to the reason, if the name has several addresses. */
-static void note(struct connector *dial, int index, const char *why)
+/* Appends an error to the reason, with the address if the name has several. */
+static void append_error(struct connector *dial, int index, const char *why)
 {
     const struct address address = address_of_socket(dial->order[index]->ai_addr);
     const size_t used = strlen(dial->why);
@@ -130,15 +132,15 @@ static void note(struct connector *dial, int index, const char *why)
                    dial->count > 1 ? address.host : "", dial->count > 1 ? ": " : "", why);
 }
 
-/* Those of the first addresses that have not answered. */
-static void note_silent(struct connector *dial, int count)
+/* Appends a timeout for each of the first `count` addresses that is still connecting. */
+static void append_timeouts(struct connector *dial, int count)
 {
     char silent[48];
     (void)snprintf(silent, sizeof silent, "no answer within %g s",
                    (double)dial->times.connect_ms * 1e-3);
     for (int i = 0; i < count; i++)
         if (dial->attempt[i])
-            note(dial, i, dial->count > 1 ? "no answer" : silent);
+            append_error(dial, i, dial->count > 1 ? "no answer" : silent);
 }
 
 static bool is_under_way(const struct connector *dial)
@@ -149,7 +151,7 @@ static bool is_under_way(const struct connector *dial)
     return false;
 }
 
-static void go_on(struct connector *dial);
+static void try_next(struct connector *dial);
 
 static void on_connect(uv_connect_t *request, int error)
 {
@@ -158,22 +160,22 @@ static void on_connect(uv_connect_t *request, int error)
     if (!dial)
         return;
     if (error) {
-        note(dial, attempt->index, uv_strerror(error));
-        drop(dial, attempt->index);
-        go_on(dial);
+        append_error(dial, attempt->index, uv_strerror(error));
+        attempt_drop(dial, attempt->index);
+        try_next(dial);
         return;
     }
     dial->attempt[attempt->index] = NULL;
     attempt->dial = NULL;
-    note_silent(dial, attempt->index); /* later ones had less time */
+    append_timeouts(dial, attempt->index); /* later attempts had less time */
     const struct connector_owner owner = dial->owner;
     struct connector_result result = {.connect_ns = uv_hrtime() - attempt->begun_ns};
     memcpy(result.tried, dial->why, sizeof result.tried);
-    end(dial, false);
+    connector_end(dial, false);
     owner.on_connected(owner.self, &attempt->tcp, &result);
 }
 
-/* Before the connection, so that the other side is also told. */
+/* Limits the segment size before connecting, so that the other side learns the limit. */
 static void limit_segments(const struct connector *dial, const struct attempt *attempt)
 {
     const int most = (int)dial->segment_bytes;
@@ -182,8 +184,8 @@ static void limit_segments(const struct connector *dial, const struct attempt *a
         (void)setsockopt(file, IPPROTO_TCP, TCP_MAXSEG, &most, sizeof most);
 }
 
-/* Returns an error of the system, or 0. */
-static int begin_attempt(struct connector *dial, int index)
+/* Starts one attempt. Returns a libuv error, or 0. */
+static int attempt_begin(struct connector *dial, int index)
 {
     const struct sockaddr *to = dial->order[index]->ai_addr;
     struct attempt *attempt = memory_new(1, sizeof *attempt);
@@ -201,44 +203,44 @@ static int begin_attempt(struct connector *dial, int index)
     limit_segments(dial, attempt);
     error = uv_tcp_connect(&attempt->connect, &attempt->tcp, to, on_connect);
     if (error)
-        drop(dial, index);
+        attempt_drop(dial, index);
     return error;
 }
 
-static void on_time(uv_timer_t *timer)
+static void on_timer(uv_timer_t *timer)
 {
     struct connector *dial = timer->data;
     if (dial->is_resolving) {
         char why[64];
         (void)snprintf(why, sizeof why, "looking up its name took longer than %g s",
                        (double)dial->times.lookup_ms * 1e-3);
-        fail(dial, why);
+        connector_fail(dial, why);
     } else if (uv_now(dial->loop) < dial->end_ms) {
-        go_on(dial);
+        try_next(dial);
     } else {
-        note_silent(dial, dial->count);
-        end(dial, true);
+        append_timeouts(dial, dial->count);
+        connector_end(dial, true);
     }
 }
 
-/* The next address, and those after it that fail at once; then waits. */
-static void go_on(struct connector *dial)
+/* Tries addresses until an attempt is running, then sets the timer. */
+static void try_next(struct connector *dial)
 {
     bool has_begun = false;
     while (!has_begun && dial->next < dial->count) {
-        const int index = dial->next++, error = begin_attempt(dial, index);
+        const int index = dial->next++, error = attempt_begin(dial, index);
         has_begun = error == 0;
         if (error)
-            note(dial, index, uv_strerror(error));
+            append_error(dial, index, uv_strerror(error));
     }
     if (!is_under_way(dial)) {
-        end(dial, true);
+        connector_end(dial, true);
         return;
     }
     const uint64_t now_ms = uv_now(dial->loop);
     const uint64_t left_ms = dial->end_ms > now_ms ? dial->end_ms - now_ms : 0;
     const bool has_more = dial->next < dial->count && left_ms > dial->times.stagger_ms;
-    CHECK(uv_timer_start(&dial->timer, on_time, has_more ? dial->times.stagger_ms : left_ms, 0) ==
+    CHECK(uv_timer_start(&dial->timer, on_timer, has_more ? dial->times.stagger_ms : left_ms, 0) ==
           0);
 }
 
@@ -256,12 +258,12 @@ static void on_resolved(uv_getaddrinfo_t *request, int error, struct addrinfo *f
         char why[128];
         (void)snprintf(why, sizeof why, "its name cannot be resolved (%s)",
                        error ? uv_strerror(error) : "no address");
-        fail(dial, why);
+        connector_fail(dial, why);
         return;
     }
     uv_update_time(dial->loop);
     dial->end_ms = uv_now(dial->loop) + dial->times.connect_ms;
-    go_on(dial);
+    try_next(dial);
 }
 
 struct connector *connector_begin(uv_loop_t *loop, const struct address *address,
@@ -281,11 +283,11 @@ struct connector *connector_begin(uv_loop_t *loop, const struct address *address
     (void)snprintf(port, sizeof port, "%u", (unsigned)address->port);
     const int error = uv_getaddrinfo(loop, &dial->lookup, on_resolved, address->host, port, &hints);
     dial->is_resolving = error == 0;
-    if (error) { /* libuv allocates a text for 0, and keeps it */
+    if (error) { /* uv_strerror(0) would allocate a text and leak it */
         (void)snprintf(why, sizeof why, "its name cannot be resolved (%s)", uv_strerror(error));
-        fail(dial, why);
+        connector_fail(dial, why);
     } else {
-        CHECK(uv_timer_start(&dial->timer, on_time, times->lookup_ms, 0) == 0);
+        CHECK(uv_timer_start(&dial->timer, on_timer, times->lookup_ms, 0) == 0);
     }
     return dial;
 }

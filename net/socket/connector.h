@@ -1,11 +1,11 @@
-/* A dial: from a name to a connected socket. A part of the transport.
+/* Dials a name: lookup, then connection attempts to its addresses. A part of the transport.
  *
- *   lookup (15 s) ──► addresses, the families in turn ──► attempts, 250 ms apart
+ *   lookup (15 s) ──► addresses, alternating families ──► attempts, 250 ms apart
  *                     ──► the first that connects wins, the others are closed
  *
  * This is "Happy Eyeballs" (RFC 8305): an address that swallows packets costs a quarter of a second
- * and not the whole dial. All attempts together have eight seconds. A failure names its step:
- * the lookup or the connection. Held by tests/unit/daemon/test_connector.c.
+ * and not the whole dial. All attempts together have eight seconds. A failure names its step,
+ * lookup or connection. Tests: tests/unit/daemon/test_connector.c.
  */
 #ifndef HEARSAY_NET_SOCKET_CONNECTOR_H
 #define HEARSAY_NET_SOCKET_CONNECTOR_H
@@ -14,43 +14,44 @@
 
 #include "socket/address.h"
 
-#define CONNECTOR_ADDRESSES_MAX 16  /* of one name; the rest are left out */
-#define CONNECTOR_WHY_BYTES     256 /* room for what each address said */
+#define CONNECTOR_ADDRESSES_MAX 16  /* most addresses tried for one name */
+#define CONNECTOR_WHY_BYTES     256 /* space for the error of each address */
 
 struct connector;
 
 struct connector_times {
-    uint64_t lookup_ms;  /* for the lookup */
-    uint64_t connect_ms; /* for all attempts together */
-    uint64_t stagger_ms; /* between the beginnings of two attempts */
+    uint64_t lookup_ms;  /* timeout of the lookup */
+    uint64_t connect_ms; /* timeout of all attempts together */
+    uint64_t stagger_ms; /* delay between the starts of two attempts */
 };
 extern const struct connector_times CONNECTOR_USUAL;
 
 struct connector_result {
     uint64_t connect_ns;             /* from the first packet to this address until it connected */
-    char tried[CONNECTOR_WHY_BYTES]; /* addresses that failed before: "" or "fd00::1: no answer" */
+    char tried[CONNECTOR_WHY_BYTES]; /* addresses that failed before, such as "fd00::1: no answer";
+                                        or "" */
 };
 
-/* Exactly one of the two is called, later than connector_begin and connector_cancel; nothing
- * follows. */
+/* Exactly one of the two functions is called, once, after connector_begin and connector_cancel have
+ * returned. */
 struct connector_owner {
     void *self;
-    /* The handle is the owner's from now on, allocated by malloc. */
+    /* Hands over the handle, which malloc allocated. */
     void (*on_connected)(void *self, uv_tcp_t *tcp, const struct connector_result *result);
-    /* why: of one address the reason alone, of several each with its address; "": cancelled. */
+    /* why: the reason for one address, or each address with its reason; "" = cancelled. */
     void (*on_failed)(void *self, const char *why);
 };
 
-/* segment_bytes: of a packet's payload at most, both ways (TCP_MAXSEG); 0: what the system takes.
- */
+/* Starts a dial. segment_bytes: most payload bytes of a packet in both directions (TCP_MAXSEG); 0 =
+ * the system's default. */
 struct connector *connector_begin(uv_loop_t *loop, const struct address *address,
                                   uint32_t segment_bytes, const struct connector_times *times,
                                   const struct connector_owner *owner);
-/* Gives up; on_failed follows soon, even while a lookup cannot be stopped. */
+/* Cancels the dial. on_failed follows soon, even if a lookup cannot be stopped. */
 void connector_cancel(struct connector *dial);
 
-/* Into at[most]: the addresses with families in turn, that of the first one first; each family
- * keeps its order. Returns their number. */
+/* Writes the addresses to at[most], alternating families from that of the first address and keeping
+ * the order within each family. Returns their number. */
 int connector_order(const struct addrinfo *found, const struct addrinfo **at, int most);
 
 #endif

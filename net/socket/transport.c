@@ -14,29 +14,30 @@
 #include <uv.h>
 
 #include "base/memory.h"
-#include "socket/answers.h"
+#include "socket/local_server.h"
 #include "socket/connector.h"
 #include "socket/handles.h"
 
 #define READ_BYTES   (64 * 1024)
 #define BACKLOG      128
 #define SIGNALS      3
-#define FILES_NEEDED 12 /* of a loop, its pipes, and what is opened next */
-static const int TAKEN[SIGNALS] = {SIGINT, SIGTERM, SIGHUP}; /* the last, if it is asked for */
+#define FILES_NEEDED 12 /* for a loop, its pipes, and the next file opened */
+/* SIGHUP only after transport_take_hangups. */
+static const int TAKEN[SIGNALS] = {SIGINT, SIGTERM, SIGHUP};
 
-_Static_assert(TRANSPORT_WHY_BYTES == CONNECTOR_WHY_BYTES, "what a dial says fits");
+_Static_assert(TRANSPORT_WHY_BYTES == CONNECTOR_WHY_BYTES, "a dial's reason fits");
 
-/* One connection. It lives until its dial is over and its handle is closed. */
+/* One connection. Freed when its dial is over and its handle is closed. */
 struct link {
-    struct transport *transport;     /* it belongs to */
-    struct link *next;               /* in the list of all */
-    uint64_t conn;                   /* the owner's id; 0: refused by the owner */
-    uv_tcp_t *tcp;                   /* malloc; NULL: not connected, or closed */
+    struct transport *transport;     /* owner */
+    struct link *next;               /* next in the list of all links */
+    uint64_t conn;                   /* the owner's id; 0 = refused by the owner */
+    uv_tcp_t *tcp;                   /* from malloc; NULL = not connected, or closed */
     bool is_closing;                 /* tcp is being closed */
-    struct connector *dial;          /* under way, or NULL */
-    uv_write_t write;                /* the one send under way */
-    struct connector_result dialled; /* how it was connected, if it was dialled */
-    char why[CONNECTOR_WHY_BYTES];   /* why it closes */
+    struct connector *dial;          /* running dial, or NULL */
+    uv_write_t write;                /* the one send in progress */
+    struct connector_result dialled; /* result of the dial, if the link was dialled */
+    char why[CONNECTOR_WHY_BYTES];   /* reason for closing */
 };
 
 struct transport {
@@ -47,12 +48,12 @@ struct transport {
     uv_timer_t timer;
     uv_async_t wake;
     uv_signal_t signals[SIGNALS];
-    struct link *links;     /* all connections */
-    struct answers answers; /* at the unix socket of transport_answer */
-    uv_poll_t watched;      /* the file of transport_watch */
-    bool watches;           /* watched is in use */
-    char *buffer;           /* [READ_BYTES] for the read under way */
-    bool freeing;           /* the owner is called no more */
+    struct link *links;        /* all connections */
+    struct local_server local; /* server at the unix socket of transport_serve_local */
+    uv_poll_t watched;         /* file of transport_watch */
+    bool watches;              /* watched is in use */
+    char *buffer;              /* [READ_BYTES] for the read in progress */
+    bool freeing;              /* the owner is no longer called */
 };
 
 static void on_timer(uv_timer_t *timer)
@@ -73,7 +74,7 @@ static void on_signal(uv_signal_t *handle, int number)
     transport->owner.on_signal(transport->owner.self, number);
 }
 
-/* libuv aborts where its first loop gets no pipe, so the files are asked for before it begins. */
+/* libuv aborts if its first loop gets no pipe, so check first whether files can be opened. */
 static bool has_files(void)
 {
     int files[FILES_NEEDED], count = 0;
@@ -88,7 +89,7 @@ struct transport *transport_new(const struct transport_owner *owner)
 {
     struct transport *transport = transport_try_new(owner);
     if (!transport)
-        fatal("no event loop can begin; give this process more files (ulimit -n)");
+        fatal("cannot create an event loop: too few file descriptors; raise the limit (ulimit -n)");
     return transport;
 }
 
@@ -100,8 +101,8 @@ struct transport *transport_try_new(const struct transport_owner *owner)
         return NULL;
     }
     transport->owner = *owner;
-    transport->answers.make = owner->on_asked;
-    transport->answers.self = owner->self;
+    transport->local.make = owner->on_local_client;
+    transport->local.self = owner->self;
     transport->buffer = memory_new(READ_BYTES, 1);
     CHECK(uv_timer_init(&transport->loop, &transport->timer) == 0);
     CHECK(uv_async_init(&transport->loop, &transport->wake, on_wake) == 0);
@@ -214,7 +215,7 @@ static void on_connection(uv_stream_t *listener, int error)
 {
     struct transport *transport = listener->data;
     if (error < 0)
-        return; /* out of descriptors: the caller tries again */
+        return; /* out of descriptors: libuv calls again */
     struct link *link = link_new(transport);
     link->tcp = memory_new(1, sizeof *link->tcp);
     CHECK(uv_tcp_init(&transport->loop, link->tcp) == 0);
@@ -257,7 +258,7 @@ static const char *remedy_for(int error)
     case UV_EADDRNOTAVAIL:
         return "this machine has no such address; listen on 0.0.0.0 or [::]";
     case UV_EINVAL:
-        return "node.listen takes a number, not a name; write 0.0.0.0 or [::] for all addresses";
+        return "node.listen takes a numeric address, not a name; write 0.0.0.0 or [::] for all";
     default:
         return "check node.listen";
     }
@@ -351,7 +352,7 @@ size_t transport_unacknowledged(const struct transport *transport, uint64_t conn
     return (size_t)bytes;
 }
 
-/* Sending and ending. */
+/* Sending and closing. */
 
 static void on_written(uv_write_t *request, int error)
 {
@@ -368,7 +369,7 @@ void transport_send(struct transport *transport, uint64_t conn, const uint8_t *b
 {
     struct link *link = link_find(transport, conn);
     if (!link || link->is_closing)
-        return; /* on_closed is on its way */
+        return; /* on_closed follows */
     CHECK(link->tcp);
     uv_buf_t buffer = uv_buf_init((char *)bytes, (unsigned)count);
     int error = uv_write(&link->write, (uv_stream_t *)link->tcp, &buffer, 1, on_written);
@@ -383,17 +384,17 @@ void transport_hang_up(struct transport *transport, uint64_t conn)
         link_close(link, "");
 }
 
-/* What else the loop looks after. */
+/* Local clients and watched files. */
 
-void transport_answer(struct transport *transport, int socket)
+void transport_serve_local(struct transport *transport, int socket)
 {
-    answers_open(&transport->answers, &transport->loop, socket);
+    local_server_open(&transport->local, &transport->loop, socket);
 }
 
 static void on_ready(uv_poll_t *poll, int status, int events)
 {
     struct transport *transport = poll->data;
-    (void)status; /* a file that went bad reads as one that is ready, and whoever reads it sees */
+    (void)status; /* a broken file reads as ready, and reading it shows the error */
     (void)events;
     transport->owner.on_ready(transport->owner.self);
 }
@@ -442,7 +443,7 @@ void transport_free(struct transport *transport)
     transport->freeing = true;
     for (struct link *link = transport->links; link; link = link->next)
         link_close(link, "");
-    answers_close(&transport->answers);
+    local_server_close(&transport->local);
     if (transport->watches)
         uv_close((uv_handle_t *)&transport->watched, NULL);
     if (transport->listens)

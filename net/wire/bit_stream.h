@@ -1,12 +1,12 @@
 /* A stream of bits, least significant first, over bytes.
  *
- *   bits_put(value, bits): the low bit of value comes first;   bits_take(bits): the same value back
+ *   bits_put(value, bits) writes the low bit of value first; bits_take(bits) returns that value
  *
- * Both sides keep up to 63 bits in a register and move whole words, so they touch up to
- * BITS_TAIL_BYTES bytes after the stream; the caller keeps them readable and writable.
- * Nothing here fails. A reader that runs past its end reads zeros or the tail, and its position
- * shows it: the caller compares bits_read with the length of the stream.
- * The codes written into the stream are in prefix_code.h.
+ * Writer and reader keep up to 63 bits in a register and move whole words. They touch up to
+ * BITS_TAIL_BYTES bytes after the stream, which the caller keeps readable and writable. Nothing
+ * here fails. A reader that runs past the end reads zeros or the tail, and its position shows the
+ * overrun: the caller compares bits_read with the length of the stream. prefix_code.h has the codes
+ * that the stream carries.
  */
 #ifndef HEARSAY_NET_WIRE_BIT_STREAM_H
 #define HEARSAY_NET_WIRE_BIT_STREAM_H
@@ -16,9 +16,9 @@
 #include <string.h>
 
 #define BITS_TAIL_BYTES 16
-#define BITS_AT_ONCE    56 /* the most that one put or one filled reader can carry */
+#define BITS_AT_ONCE    56 /* most bits of one put, or of takes between two fills */
 
-/* Eight bytes, little-endian; compilers make one instruction of each. */
+/* Load and store eight bytes, little-endian. Compilers emit one instruction for each. */
 static inline uint64_t bits_load(const void *from)
 {
     uint8_t in[8];
@@ -42,13 +42,13 @@ static inline uint64_t bits_mask(unsigned bits)
 }
 
 struct bit_writer {
-    uint8_t *out;       /* the first byte of the stream */
+    uint8_t *out;       /* first byte of the stream */
     size_t at;          /* whole bytes written */
-    uint64_t held;      /* the bits after those bytes */
-    unsigned held_bits; /* how many bits are held, 0 .. 7 between two calls */
+    uint64_t held;      /* bits after those bytes */
+    unsigned held_bits; /* number of bits in held, 0 .. 7 between two calls */
 };
 
-/* bits <= BITS_AT_ONCE, value < 2^bits. */
+/* Appends the low `bits` bits of value. Requires bits <= BITS_AT_ONCE and value < 2^bits. */
 static inline void bits_put(struct bit_writer *w, uint64_t value, unsigned bits)
 {
     w->held |= value << w->held_bits;
@@ -65,15 +65,15 @@ static inline uint64_t bits_written(const struct bit_writer *w)
 }
 
 struct bit_reader {
-    const uint8_t *in;  /* the first byte of the stream */
-    size_t bytes;       /* bytes that may be touched: the stream and its tail */
-    size_t at;          /* the next byte to load */
-    uint64_t held;      /* loaded bits that were not taken yet */
-    unsigned held_bits; /* how many bits are held */
+    const uint8_t *in;  /* first byte of the stream */
+    size_t bytes;       /* readable bytes: the stream and its tail */
+    size_t at;          /* next byte to load */
+    uint64_t held;      /* loaded bits that have not been taken */
+    unsigned held_bits; /* number of bits in held */
 };
 
-/* Afterwards at least BITS_AT_ONCE bits are held. Bits above held_bits are those that come next
- * or zero, so loading them a second time changes nothing (F. Giesen's branch-free refill). */
+/* Refills held to at least BITS_AT_ONCE bits. Bits above held_bits are zero or already the next
+ * bits, so loading them twice changes nothing (branch-free refill by F. Giesen). */
 static inline void bits_fill(struct bit_reader *r)
 {
     if (r->at + 8 <= r->bytes)

@@ -1,13 +1,13 @@
-/* A block on the wire: BLOCK_ENTRIES consecutive entries of a base, the last one of a base fewer.
+/* A block of the base on the wire: BLOCK_ENTRIES consecutive entries, the last block maybe fewer.
  *
  *   OFFSET SIZE MEANING
  *        0    1 width: bits of each entry, 0 .. 32
  *        1    n the entries, zigzag (0 -1 1 -2 ...), width bits each, least significant first;
- *               the bits left over in the last byte are 0
+ *               unused bits of the last byte are 0
  *
  * The width is that of the largest entry. A trained base has weights below 1 in units of 2^-24, so
- * an entry takes some 22 bits instead of 32.
- * Held by tests/unit/net/test_block.c.
+ * an entry takes about 22 bits instead of 32.
+ * Tests: tests/unit/net/test_block.c.
  */
 #ifndef HEARSAY_NET_WIRE_BLOCK_H
 #define HEARSAY_NET_WIRE_BLOCK_H
@@ -17,18 +17,19 @@
 
 #include "base/error.h"
 
-#define BLOCK_ENTRIES 8192 /* the largest block fits one message, beside its version */
+#define BLOCK_ENTRIES 8192 /* the largest block and its version fit one message */
 #define BLOCK_MAX     (1 + BLOCK_ENTRIES * 4)
 
-/* How many blocks of `each` entries a base has, and how many entries block number `block` has. */
+/* Returns how many blocks of `each` entries a base has, and how many entries block number `block`
+ * has. */
 uint32_t block_count(uint64_t parameters, uint32_t each);
 uint32_t block_entries(uint64_t parameters, uint32_t each, uint32_t block);
 
-/* Writes units[count] into out[BLOCK_MAX] and returns the size. 1 <= count <= BLOCK_ENTRIES. */
+/* Encodes units[count] to out[BLOCK_MAX] and returns the size. 1 <= count <= BLOCK_ENTRIES. */
 size_t block_encode(const int32_t *units, uint32_t count, uint8_t *out);
 
-/* MALFORMED unless the bytes are exactly what block_encode makes of some `count` entries; units may
- * have been written to even then. */
+/* Decodes `count` entries. Returns MALFORMED unless block_encode makes exactly these bytes from
+ * some `count` entries; units may then be partly written. */
 enum error block_decode(const uint8_t *in, size_t bytes, int32_t *units, uint32_t count) MUST_USE;
 
 #endif

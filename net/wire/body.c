@@ -1,9 +1,9 @@
-/* Planning and writing a body. Reading one is in body_decode.c. */
+/* Plans and writes a body. body_decode.c reads one. */
 #include "wire/body.h"
 
 #include "wire/levels.h"
 
-/* A bit for each of the 64 levels from number `at` on: is it at least `bound`? */
+/* Returns a bit for each of the 64 levels from number `at` on: 1 where |level| >= bound. */
 static inline uint64_t reaching(const int8_t *level, uint32_t count, uint32_t at, unsigned bound)
 {
     uint64_t set = 0;
@@ -21,20 +21,20 @@ static inline uint32_t bits_in(uint64_t set)
     return (uint32_t)(((set + (set >> 4)) & 0x0F0F0F0F0F0F0F0Fu) * EACH_ONE >> 56);
 }
 
-/* The levels as a layer sees them. What a layer lists depends only on the levels of the layer
- * before, in order; so once those are few they are copied out, and later layers pass over fewer. */
+/* The levels as one layer sees them. A layer depends only on the levels of the layer before it, in
+ * order. Once FEW_MAX or fewer remain, they are copied out, and later layers scan only the copy. */
 #define FEW_MAX   16384
 #define WORDS_MAX (BODY_ENTRIES_MAX / 64)
 
 struct view {
     const int8_t *level;
     uint32_t count;
-    uint64_t member[WORDS_MAX]; /* the entries that the layer before reaches, 64 to a word */
-    uint64_t above[WORDS_MAX];  /* and those that this one does */
+    uint64_t member[WORDS_MAX]; /* members of the previous layer, 64 to a word */
+    uint64_t above[WORDS_MAX];  /* members of this layer, 64 to a word */
     int8_t few[FEW_MAX];
 };
 
-/* Before layer 2: all are members. */
+/* Starts at layer 2, where every entry is a member. */
 static void view_init(struct view *view, const int8_t *level, uint32_t count)
 {
     CHECK(count <= BODY_ENTRIES_MAX);
@@ -45,7 +45,7 @@ static void view_init(struct view *view, const int8_t *level, uint32_t count)
         view->member[count / 64] = bits_mask(count % 64);
 }
 
-/* Look at layer `layer`; returns how many entries reach it. */
+/* Computes the members of `layer` in view->above and returns their number. */
 static uint32_t view_layer(struct view *view, unsigned layer)
 {
     uint32_t reached = 0;
@@ -57,7 +57,7 @@ static uint32_t view_layer(struct view *view, unsigned layer)
     return reached;
 }
 
-/* Go on: the `reached` entries of the layer last looked at are the members of the next. */
+/* Advances: the `reached` members of this layer are the previous ones of the next layer. */
 static void view_next(struct view *view, uint32_t reached)
 {
     uint32_t words = (view->count + 63) / 64;
@@ -73,13 +73,14 @@ static void view_next(struct view *view, uint32_t reached)
     view_init(view, view->few, kept);
 }
 
-/* A walk over what the layer last looked at lists, as gaps. */
+/* Iterates over the positions that a layer lists, as gaps. */
 struct walk {
     const struct view *view;
     bool inverted;
-    uint32_t at;      /* the next word */
-    uint32_t skipped; /* members passed since the last one listed */
-    uint64_t members; /* of the layer before, not passed yet, in the current word */
+    uint32_t at;      /* next word */
+    uint32_t skipped; /* members passed since the last listed one */
+    uint64_t
+        members; /* members of the previous layer in the current word that have not been passed */
     uint64_t listed;
 };
 
@@ -88,7 +89,7 @@ static struct walk walk_new(const struct view *view, bool inverted)
     return (struct walk){.view = view, .inverted = inverted};
 }
 
-/* False when there is no further one. */
+/* Sets *gap to the next gap; returns false at the end. */
 static inline bool walk_next(struct walk *walk, uint32_t *gap)
 {
     const struct view *view = walk->view;
@@ -108,41 +109,41 @@ static inline bool walk_next(struct walk *walk, uint32_t *gap)
     return true;
 }
 
-/* Planning: the parameters and the exact size. */
+/* Planning: Rice parameters and exact sizes. */
 
-/* Bits of all gaps with the parameters below, at and above the one in the middle. */
+/* Total bits of all gaps with Rice parameters guess - 1, guess and guess + 1. */
 struct costs {
     uint32_t bits[3];
 };
 
-static inline void costs_add(struct costs *costs, uint32_t gap, unsigned middle)
+static inline void costs_add(struct costs *costs, uint32_t gap, unsigned guess)
 {
     for (unsigned i = 0; i < 3; i++)
-        costs->bits[i] += rice_bits(gap, middle - 1 + i);
+        costs->bits[i] += rice_bits(gap, guess - 1 + i);
 }
 
-static struct costs costs_of_first(const uint32_t *index, uint32_t count, unsigned middle)
+static struct costs costs_of_first(const uint32_t *index, uint32_t count, unsigned guess)
 {
     struct costs costs = {{0}};
-    costs_add(&costs, index[0], middle);
+    costs_add(&costs, index[0], guess);
     for (uint32_t i = 1; i < count; i++)
-        costs_add(&costs, index[i] - index[i - 1] - 1, middle);
+        costs_add(&costs, index[i] - index[i - 1] - 1, guess);
     return costs;
 }
 
-static struct costs costs_of_later(const struct view *view, bool inverted, unsigned middle)
+static struct costs costs_of_later(const struct view *view, bool inverted, unsigned guess)
 {
     struct costs costs = {{0}};
     struct walk walk = walk_new(view, inverted);
     uint32_t gap;
     while (walk_next(&walk, &gap))
-        costs_add(&costs, gap, middle);
+        costs_add(&costs, gap, guess);
     return costs;
 }
 
-/* The best parameter for gaps that fall off geometrically with this mean: the least k for which
- * the chance of a gap >= 2^k is below the golden ratio's 0.618 (Kiely 2004), that is
- * 2^k > 0.4812 * (mean + 1/2). It is the middle, so it keeps a neighbour on both sides. */
+/* Returns the best parameter for gaps with a geometric distribution of this mean: the least k for
+ * which the probability of a gap >= 2^k is below the golden ratio's 0.618 (Kiely 2004), that is 2^k
+ * > 0.4812 * (mean + 1/2). The result leaves a smaller and a larger parameter to compare. */
 static unsigned parameter_guess(uint64_t passed, uint32_t listed)
 {
     uint64_t scaled = (2 * passed + listed) * 77 / 160 / listed;
@@ -150,9 +151,9 @@ static unsigned parameter_guess(uint64_t passed, uint32_t listed)
     return k < 1 ? 1 : k > RICE_PARAMETER_MAX - 1 ? RICE_PARAMETER_MAX - 1 : k;
 }
 
-/* Move the middle to where the costs are least; true when it is there, with *k and *bits set. The
- * middle keeps a neighbour on both sides. */
-static bool parameter_settle(const struct costs *costs, unsigned *middle, unsigned *k,
+/* Moves the guess towards the lower cost, always leaving a smaller and a larger parameter. Returns
+ * true at the minimum, with *k and *bits set. */
+static bool parameter_settle(const struct costs *costs, unsigned *guess, unsigned *k,
                              uint32_t *bits)
 {
     unsigned best = 1;
@@ -160,11 +161,11 @@ static bool parameter_settle(const struct costs *costs, unsigned *middle, unsign
         best = 0;
     if (costs->bits[2] < costs->bits[best])
         best = 2;
-    *k = *middle - 1 + best;
+    *k = *guess - 1 + best;
     *bits = costs->bits[best];
     if (best == 1 || *k < 1 || *k > RICE_PARAMETER_MAX - 1)
         return true;
-    *middle = *k;
+    *guess = *k;
     return false;
 }
 
@@ -172,18 +173,18 @@ static void plan_first(struct body_plan *plan, const uint32_t *index)
 {
     uint32_t count = plan->count;
     uint64_t passed = count == 1 ? index[0] : index[count - 1] - index[0] - (count - 1);
-    unsigned middle = parameter_guess(passed, count);
+    unsigned guess = parameter_guess(passed, count);
     unsigned k;
     uint32_t bits;
     struct costs costs;
     do
-        costs = costs_of_first(index, count, middle);
-    while (!parameter_settle(&costs, &middle, &k, &bits));
+        costs = costs_of_first(index, count, guess);
+    while (!parameter_settle(&costs, &guess, &k, &bits));
     plan->layer[1] = (struct body_layer){.listed = count, .parameter = (uint8_t)k};
     plan->bits = 5 + bits;
 }
 
-/* Layer `layer`, which `reached` of the `members` of the layer before reach. */
+/* Plans layer `layer`: `reached` of the `members` entries of the previous layer belong to it. */
 static void plan_later(struct body_plan *plan, const struct view *view, unsigned layer,
                        uint32_t members, uint32_t reached)
 {
@@ -193,18 +194,18 @@ static void plan_later(struct body_plan *plan, const struct view *view, unsigned
     plan->bits += 1 + gamma_bits(listed);
     if (listed == 0)
         return;
-    unsigned middle = parameter_guess(members - listed, listed);
+    unsigned guess = parameter_guess(members - listed, listed);
     unsigned k;
     uint32_t bits;
     struct costs costs;
     do
-        costs = costs_of_later(view, inverted, middle);
-    while (!parameter_settle(&costs, &middle, &k, &bits));
+        costs = costs_of_later(view, inverted, guess);
+    while (!parameter_settle(&costs, &guess, &k, &bits));
     plan->layer[layer].parameter = (uint8_t)k;
     plan->bits += 5 + bits;
 }
 
-/* The plan for exactly `count` entries. */
+/* Plans exactly `count` entries. */
 static void plan_exactly(struct body_plan *plan, const uint32_t *index, const int8_t *level,
                          uint32_t count)
 {
@@ -225,8 +226,9 @@ static void plan_exactly(struct body_plan *plan, const uint32_t *index, const in
 #define SAMPLE_ENTRIES  2048
 #define GUESSES_AT_MOST 6
 
-/* How many entries to try next, above `fits` and below `too_many`: in proportion to what the last
- * try took, a little less than full; after some guesses, halfway, which must come to an end. */
+/* Returns how many entries to try next, above `fits` and below `too_many`. The first tries are
+ * proportional to the size of the last one, slightly less than full. Later tries bisect, which
+ * terminates. */
 static uint32_t next_try(const struct body_plan *last, uint64_t room_bits, uint32_t fits,
                          uint32_t too_many, int tries)
 {
@@ -263,8 +265,8 @@ void body_plan_make(struct body_plan *plan, const uint32_t *index, const int8_t 
         plan_exactly(plan, index, level, fits);
 }
 
-/* Encoding. The hot loops work on their own copy of the writer or reader: stores of bytes may
- * alias one that is reached by a pointer, and then it would live in memory. */
+/* Encoding. Hot loops copy the writer to a local variable: byte stores may alias one reached
+ * through a pointer, which would force it into memory. */
 
 static void put_first(struct bit_writer *writer, const struct body_layer *layer,
                       const uint32_t *index)
@@ -281,7 +283,7 @@ static void put_first(struct bit_writer *writer, const struct body_layer *layer,
     *writer = w;
 }
 
-/* False when it was the last. */
+/* Writes one layer; returns false after the last one. */
 static bool put_later(struct bit_writer *writer, const struct body_layer *how, unsigned layer,
                       struct view *view)
 {
@@ -290,7 +292,7 @@ static bool put_later(struct bit_writer *writer, const struct body_layer *how, u
     gamma_put(&w, how->listed);
     *writer = w;
     if (how->listed == 0)
-        return how->inverted; /* then all remain members; else none do */
+        return how->inverted; /* then all stay members, otherwise none */
     uint32_t reached = view_layer(view, layer);
     struct walk walk = walk_new(view, how->inverted);
     uint32_t gap;

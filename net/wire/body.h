@@ -1,24 +1,25 @@
-/* The body of a rumor: which entries move and by which level, in few bits.
+/* The body of a rumor: which entries move and by which level, compressed.
  *
  *   layer 1        the base entries that move
- *   layer j        those of layer j-1 that have |level| >= j                 (j = 2 .. 127)
- *   signs          one bit per entry, 1: negative
- *   zero bits      to the next byte
+ *   layer j        the entries of layer j-1 with |level| >= j              (j = 2 .. 127)
+ *   signs          one bit per entry, 1 = negative
+ *   zero bits      up to the next byte
  *
- * A layer lists positions in increasing order, each as the Rice-coded gap to the one before: in
- * layer 1 positions among all base entries, later positions among the entries of layer j-1.
+ * A layer lists positions in increasing order, each as the Rice-coded gap to the previous one.
+ * Layer 1 lists positions among all base entries, later layers positions among the entries of layer
+ * j-1.
  *
  *   layer 1        parameter k (5 bits), then `count` gaps
  *   layer j        inverted (1 bit), number listed (Elias gamma), and if that is not 0:
  *                  parameter k (5 bits), then the gaps
  *
- * An inverted layer lists those that stay at j-1. The first layer that no entry reaches is the
- * last; layer 127 is the last in any case. The codes are in prefix_code.h.
+ * An inverted layer lists the entries that stay at j-1. The last layer is the first one without
+ * members, or layer 127. prefix_code.h has the codes.
  *
- * Levels fall off about like a geometric series and each layer is a sparse set with its own
- * density, so Rice codes stay near the entropy at every density and for every mix of levels
- * (Golomb 1966; Rice, Plaunt 1971). Within 5 % of the entropy: tests/unit/net/test_rumor.c.
- * body.c plans and writes, body_decode.c reads.
+ * Levels have about a geometric distribution, and each layer is a sparse set with its own density.
+ * Rice codes therefore stay near the entropy at every density and mix of levels (Golomb 1966; Rice,
+ * Plaunt 1971): within 5 % of it in tests/unit/net/test_rumor.c. body.c plans and writes,
+ * body_decode.c reads.
  */
 #ifndef HEARSAY_NET_WIRE_BODY_H
 #define HEARSAY_NET_WIRE_BODY_H
@@ -33,33 +34,32 @@
 
 /* How one layer is written. */
 struct body_layer {
-    uint32_t listed;   /* positions listed */
-    bool inverted;     /* the listed stay in the layer before */
-    uint8_t parameter; /* of the Rice code; 0 when nothing is listed */
+    uint32_t listed;   /* number of positions listed */
+    bool inverted;     /* the listed entries stay in the previous layer */
+    uint8_t parameter; /* Rice parameter; 0 when nothing is listed */
 };
 
-/* How to write a body; valid for the entries that it was made from. */
+/* How to write a body. Valid only for the entries from which it was made. */
 struct body_plan {
-    uint32_t count;                         /* entries in the body */
-    uint64_t bits;                          /* its exact size */
-    struct body_layer layer[LEVEL_MAX + 1]; /* by the number of the layer, from 1 on */
+    uint32_t count;                         /* number of entries */
+    uint64_t bits;                          /* exact size in bits */
+    struct body_layer layer[LEVEL_MAX + 1]; /* indexed by layer number, from 1 */
 };
 
-#define BODY_ENTRIES_MAX (1u << 18) /* no body is planned with more */
+#define BODY_ENTRIES_MAX (1u << 18) /* most entries of a plan */
 
-/* Plan for as many of the first of `count` entries as fill room_bytes to within a few percent, or
- * all if all fit. The room must suffice for one entry (64 bytes do). */
+/* Plans for as many leading entries of `count` as fill room_bytes to within a few percent, or for
+ * all if they fit. room_bytes must hold one entry; 64 bytes do. */
 void body_plan_make(struct body_plan *plan, const uint32_t *index, const int8_t *level,
                     uint32_t count, size_t room_bytes);
 
-/* Returns the bytes written. Touches up to BITS_TAIL_BYTES more. */
+/* Writes the body and returns its size. Touches up to BITS_TAIL_BYTES bytes after it. */
 size_t body_encode(const struct body_plan *plan, const uint32_t *index, const int8_t *level,
                    uint8_t *out);
 
-/* `count` entries from exactly `bytes` bytes, of which BITS_TAIL_BYTES more must be readable.
- * MALFORMED if the bits break the format, run out or are left over, or an index reaches
- * `parameters`; index and level then hold rubbish. Work is bounded by count whatever the bits say.
- */
+/* Decodes `count` entries from exactly `bytes` bytes; BITS_TAIL_BYTES more must be readable.
+ * Returns MALFORMED if the bits break the format, run out or are left over, or if an index reaches
+ * `parameters`. index and level are then undefined. The work is bounded by count for any input. */
 enum error body_decode(const uint8_t *in, size_t bytes, uint64_t parameters, uint32_t count,
                        uint32_t *index, int8_t *level) MUST_USE;
 

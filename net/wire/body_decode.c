@@ -1,11 +1,11 @@
-/* Reading a body, whose bits nobody has checked yet. Writing one is in body.c. */
+/* Reads a body from untrusted bytes. body.c writes one. */
 #include "wire/body.h"
 #include "wire/levels.h"
 
-/* Levels start at 1 and each layer raises its members, so that the entries of a layer can be seen
- * in the levels themselves; the signs come last. */
+/* Levels start at 1 and each layer raises its members, so the levels themselves show the entries of
+ * a layer. Signs come last. */
 
-#define RICE_USUAL 3 /* bits of a code beside its k low ones, mostly no more */
+#define RICE_USUAL 3 /* typical length of a code in bits, without its k low bits */
 
 static enum error take_first(struct bit_reader *reader, uint64_t parameters, uint32_t count,
                              uint32_t *index)
@@ -13,8 +13,9 @@ static enum error take_first(struct bit_reader *reader, uint64_t parameters, uin
     struct bit_reader r = *reader;
     bits_fill(&r);
     unsigned k = (unsigned)bits_take(&r, 5);
-    uint64_t next = 0; /* cannot wrap: count and gap are of 32 bits */
-    const uint32_t at_once = BITS_AT_ONCE / (k + RICE_USUAL); /* waiting for a fill takes longest */
+    uint64_t next = 0; /* cannot wrap: count and gap have 32 bits */
+    const uint32_t at_once =
+        BITS_AT_ONCE / (k + RICE_USUAL); /* codes per refill, whose latency dominates */
     for (uint32_t i = 0; i < count;) {
         const uint32_t end = count - i < at_once ? count : i + at_once;
         bits_fill(&r);
@@ -29,7 +30,7 @@ static enum error take_first(struct bit_reader *reader, uint64_t parameters, uin
     return next <= parameters ? OK : MALFORMED;
 }
 
-/* From `from` to `from + 1`, every entry that is there. */
+/* Raises every entry at level `from` to `from + 1`. */
 static void raise_all(int8_t *level, uint32_t count, unsigned from)
 {
     int8_t there = (int8_t)from;
@@ -37,14 +38,14 @@ static void raise_all(int8_t *level, uint32_t count, unsigned from)
         level[i] = (int8_t)(level[i] + (level[i] == there));
 }
 
-/* Move each entry that layer 2 lists by `step`; all are members. */
+/* Moves each entry that layer 2 lists by `step`. All entries are members. */
 static enum error take_second(struct bit_reader *reader, int8_t *level, uint32_t count,
                               uint32_t listed, int step)
 {
     struct bit_reader r = *reader;
     bits_fill(&r);
     unsigned k = (unsigned)bits_take(&r, 5);
-    uint64_t at = 0; /* cannot wrap: listed and gap are of 32 bits */
+    uint64_t at = 0; /* cannot wrap: listed and gap have 32 bits */
     for (uint32_t i = 0; i < listed; i++) {
         bits_fill(&r);
         at += rice_take(&r, k);
@@ -57,14 +58,15 @@ static enum error take_second(struct bit_reader *reader, int8_t *level, uint32_t
     return OK;
 }
 
-/* Move each entry that layer `layer` lists by `step`: up to it, or down again if it is inverted. */
+/* Moves each entry that layer `layer` lists by `step`: up to the layer, or down again if it is
+ * inverted. */
 static enum error take_listed(struct bit_reader *reader, int8_t *level, uint32_t count,
                               unsigned layer, uint32_t listed, int step)
 {
     struct bit_reader r = *reader;
     bits_fill(&r);
     unsigned k = (unsigned)bits_take(&r, 5);
-    uint64_t members = 0; /* of the eight levels before `at`, not passed yet */
+    uint64_t members = 0; /* members not yet passed among the eight levels before `at` */
     uint32_t at = 0;
     for (uint32_t i = 0; i < listed; i++) {
         bits_fill(&r);
@@ -86,7 +88,7 @@ static enum error take_listed(struct bit_reader *reader, int8_t *level, uint32_t
     return OK;
 }
 
-/* Members of the layer after `members`, by what the layer lists. */
+/* Returns the number of members after a layer. */
 static uint32_t members_after(const struct body_layer *layer, uint32_t members)
 {
     return layer->inverted ? members - layer->listed : layer->listed;
@@ -127,7 +129,7 @@ static void take_signs(struct bit_reader *reader, int8_t *level, uint32_t count)
     *reader = r;
 }
 
-/* The stream must end in the last byte, and what is left of that must be zero. */
+/* Checks that the stream ends in the last byte and that the rest of that byte is zero. */
 static enum error take_end(struct bit_reader *r, size_t bytes)
 {
     uint64_t end = 8 * (uint64_t)bytes;
@@ -144,7 +146,7 @@ enum error body_decode(const uint8_t *in, size_t bytes, uint64_t parameters, uin
     struct bit_reader reader = {.in = in, .bytes = bytes + BITS_TAIL_BYTES};
     uint32_t members = count;
     if (2 * (uint64_t)count > 8 * (uint64_t)bytes)
-        return MALFORMED; /* a gap and a sign take two bits at least */
+        return MALFORMED; /* a gap and a sign need at least two bits */
     if (take_first(&reader, parameters, count, index) != OK)
         return MALFORMED;
     memset(level, 1, count);

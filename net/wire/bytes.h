@@ -1,4 +1,4 @@
-/* Little-endian numbers of up to 8 bytes, and floats, in byte layouts. */
+/* Reads and writes little-endian numbers of up to 8 bytes, and floats. */
 #ifndef HEARSAY_NET_WIRE_BYTES_H
 #define HEARSAY_NET_WIRE_BYTES_H
 

@@ -1,7 +1,8 @@
-/* Levels, eight at a time, one in each byte of a word.
+/* Operations on eight levels at a time, one in each byte of a word. Private to body.c and
+ * body_decode.c.
  *
- * A set of levels is a word in which the top bit of each member's byte is set. Private to body.c
- * and body_decode.c. */
+ * A set of levels is a word with the top bit of each member's byte set.
+ */
 #ifndef HEARSAY_NET_WIRE_LEVELS_H
 #define HEARSAY_NET_WIRE_LEVELS_H
 
@@ -13,7 +14,7 @@
 #define EACH_ONE 0x0101010101010101u
 #define EACH_TOP 0x8080808080808080u
 
-/* Levels number at .. at + 7; zeros beyond the last. */
+/* Loads levels at .. at + 7, with zeros beyond the last. */
 static inline uint64_t levels_load(const int8_t *level, uint32_t count, uint32_t at)
 {
     if (count - at >= 8)
@@ -29,7 +30,7 @@ static inline uint64_t levels_magnitudes(uint64_t levels)
     return (levels ^ negative * 0xFF) + negative;
 }
 
-/* The set of bytes that are at least `bound` (1 .. 127); all bytes are 0 .. 127. */
+/* Returns the set of bytes >= bound (1 .. 127). All bytes are 0 .. 127. */
 static inline uint64_t levels_at_least(uint64_t bytes, unsigned bound)
 {
     return (bytes + EACH_ONE * (128 - bound)) & EACH_TOP;
@@ -40,14 +41,14 @@ static inline uint32_t set_size(uint64_t set)
     return (uint32_t)((set >> 7) * EACH_ONE >> 56);
 }
 
-/* The top bits of eight bytes as eight bits: the product moves the top bit of byte i to bit
- * 56 + i, and no two of its terms meet. */
+/* Packs the top bits of eight bytes into eight bits. The product moves the top bit of byte i to bit
+ * 56 + i, and no two of its terms collide. */
 static inline uint64_t gather_tops(uint64_t bytes)
 {
     return (bytes >> 7 & EACH_ONE) * 0x0102040810204080u >> 56;
 }
 
-/* Eight bits to the low bits of eight bytes. */
+/* Spreads eight bits to the low bits of eight bytes. */
 static inline uint64_t spread_bits(uint64_t eight)
 {
     uint64_t apart = eight * EACH_ONE & 0x8040201008040201u;

@@ -13,7 +13,7 @@ enum field_type { NUMBER, TEXT, BULK };
 
 struct field {
     enum field_type type;
-    size_t offset; /* in struct message */
+    size_t offset; /* within struct message */
 };
 
 #define FIELD(type, name)                                                                          \
@@ -66,7 +66,8 @@ static const struct {
                 FIELD(BULK, bulk)}},
 };
 
-/* Which protocol brought a kind. Those not listed are of one before all that are spoken. */
+/* Protocol version that introduced a kind. Kinds without an entry are older than all versions
+ * spoken. */
 static const uint16_t SINCE[MESSAGE_KINDS] = {[QUESTION] = 12, [REPLY] = 12};
 
 uint16_t message_since(enum message_kind kind)
@@ -85,7 +86,7 @@ static int out_write(void *data, const char *bytes, size_t count)
 {
     struct out *out = data;
     CHECK(count <= out->capacity - out->used);
-    if (count > 0) /* an empty text may be at NULL */
+    if (count > 0) /* an empty text may have a NULL pointer */
         memcpy(out->at + out->used, bytes, count);
     out->used += count;
     return 0;
@@ -127,7 +128,7 @@ size_t message_encode(const struct message *message, uint8_t *out, size_t capaci
 
 bool message_is_secret(const uint8_t *bytes, size_t count)
 {
-    return count > 1 && bytes[1] == SWARM_KEY; /* behind the head of the array, of one byte */
+    return count > 1 && bytes[1] == SWARM_KEY; /* follows the array header of one byte */
 }
 
 struct message_reader {
@@ -148,7 +149,7 @@ void message_reader_free(struct message_reader *reader)
     free(reader);
 }
 
-/* Read a big-endian length of `width` bytes, if it is there. */
+/* Reads a big-endian length of `width` bytes; returns false if it is incomplete. */
 static bool scan_length(const uint8_t *in, size_t bytes, size_t width, uint64_t *length)
 {
     if (bytes < 1 + width)
@@ -159,7 +160,8 @@ static bool scan_length(const uint8_t *in, size_t bytes, size_t width, uint64_t 
     return true;
 }
 
-/* The size of the scalar, text or bin at `in`, or 0 if it is none or does not fit. */
+/* Returns the size of the integer, text or bin item at `in`, or 0 if it is another type or
+ * incomplete. */
 static size_t scan_item(const uint8_t *in, size_t bytes)
 {
     const uint8_t type = in[0];
@@ -169,7 +171,7 @@ static size_t scan_item(const uint8_t *in, size_t bytes)
         return 1;
     if (type >= 0xcc && type <= 0xcf) /* unsigned 8 .. 64 bits */
         return bytes > ((size_t)1 << (type - 0xcc)) ? ((size_t)1 << (type - 0xcc)) + 1 : 0;
-    if (type >= 0xa0 && type <= 0xbf) /* short text */
+    if (type >= 0xa0 && type <= 0xbf) /* text up to 31 bytes */
         length = type & 0x1f;
     else if (type >= 0xc4 && type <= 0xc6) /* bin 8 .. 32 */
         width = (size_t)1 << (type - 0xc4);
@@ -182,8 +184,9 @@ static size_t scan_item(const uint8_t *in, size_t bytes)
     return length <= bytes - 1 - width ? 1 + width + (size_t)length : 0;
 }
 
-/* Before msgpack-c sees the bytes: one flat array of few items, every claimed size inside what is
- * left, nothing after it. So the library never allocates for what is not there. */
+/* Checks the bytes before msgpack-c parses them: one flat array of few items, every claimed size
+ * within the input, and no trailing bytes. msgpack-c therefore never allocates for data that is not
+ * there. */
 static bool scan(const uint8_t *in, size_t bytes)
 {
     if (bytes < 2 || (in[0] & 0xf0) != 0x90)

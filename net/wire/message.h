@@ -1,16 +1,16 @@
-/* What two nodes say to each other inside a session: one message per record.
+/* Messages inside a session: one message per record.
  *
- * A message is a msgpack array [kind, fields ...]: numbers, one text, and bulk as raw bytes.
+ * A message is a msgpack array [kind, fields ...]: integers, one text, and bulk data as raw bytes.
  *
  *   KIND           FIELDS                  MEANING
  *   HELLO          incarnation port text   the first message in both directions
  *                  bulk
- *   MEMBER_UPDATE  bulk                    records just renewed, to be passed on
+ *   MEMBER_UPDATE  bulk                    renewed records; pass them on
  *   MEMBER_QUERY   tag                     list the live members, or send the record of one
- *   MEMBER_LIST    bulk                    a part of that list, not to be passed on
+ *   MEMBER_LIST    bulk                    a part of that list; do not pass it on
  *   PING           token                   answer with PONG and the same token
  *   PONG           token
- *   ACK            received clock held     so many bytes have come from you (link.h)
+ *   ACK            received clock held     number of bytes received on this connection (link.h)
  *                  most
  *   RUMOR          bulk                    one rumor (rumor.h)
  *   PRUNE          tag                     stop pushing this origin's rumors
@@ -19,24 +19,24 @@
  *                  text bulk
  *   WANT           tag seq                 send this origin's rumors from seq on, and push again
  *   GONE           tag seq                 rumor number seq is no longer in the log
- *   TAKE                                   of what is your base the sum?
- *   HISTORY        digest part parts bulk  of these rumors; parts 0: there is none to give
+ *   TAKE                                   start a state transfer: send the version of your base
+ *   HISTORY        digest part parts bulk  that version; parts 0: no base available
  *   FETCH          block count             send these blocks of the base
  *   BLOCK          block hash text bulk    one block and its version; no bulk: refused
  *   BYE            reason text bulk        the last message
- *   ORDERS         number bulk             I know the operator's orders up to that number; some
- *   SETTINGS       text                    those that all nodes of a swarm must share
- *   PROOF          hash bulk               proofs that members lie; a hash of all I know
- *   HEADS          tag bulk                what I have of a stream that is another at yours
- *   LISTED         hash                    of who is a member, as I know it
- *   SWARM_KEY      number bulk             the key that this order is of; no bulk: give it
- *   VOTES          hash bulk               votes that members harm; a hash of all I know
- *   QUESTION       count bulk              what does your model say of these samples?
- *   REPLY          reason count wait       so much; or when to ask again
+ *   ORDERS         number bulk             latest order known, and some orders of the operator
+ *   SETTINGS       text                    settings that all nodes of a swarm must share
+ *   PROOF          hash bulk               proofs that members lie; hash of all proofs known
+ *   HEADS          tag bulk                signed heads of a stream on which the two nodes differ
+ *   LISTED         hash                    hash of the membership list
+ *   SWARM_KEY      number bulk             the key of this order; no bulk: request for it
+ *   VOTES          hash bulk               votes to expel members; hash of all votes known
+ *   QUESTION       count bulk              inference request for these samples
+ *   REPLY          reason count wait       its result, or when to ask again
  *                  text bulk
  *
- * net/README.md says who may say what and when, and what each field is.
- * Held by tests/unit/net/test_message.c.
+ * net/README.md says when each message is allowed and what each field means.
+ * Tests: tests/unit/net/test_message.c.
  */
 #ifndef HEARSAY_NET_WIRE_MESSAGE_H
 #define HEARSAY_NET_WIRE_MESSAGE_H
@@ -77,7 +77,7 @@ enum message_kind {
     MESSAGE_KINDS
 };
 
-#define TAG_ALL 0 /* in place of an origin's tag: all of them */
+#define TAG_ALL 0 /* stands for all origins in a tag field */
 
 enum bye_reason {
     BYE_LEAVING = 1,    /* the sender leaves the swarm */
@@ -86,10 +86,10 @@ enum bye_reason {
     BYE_IDENTITY_TAKEN, /* another running node has the same identity */
     BYE_BROKEN,         /* the receiver sent something invalid */
     BYE_SILENT,         /* nothing was received for too long */
-    BYE_RENEW,          /* new keys are due: dial again */
-    BYE_FULL,           /* the sender has neighbours enough: try others */
-    BYE_EXPELLED,       /* the receiver has been put out of the swarm, by the operator or a proof */
-    BYE_NOT_ADMITTED    /* the receiver is no member, as the sender knows it */
+    BYE_RENEW,          /* session keys must be renewed: dial again */
+    BYE_FULL,           /* the sender has enough neighbours: try others */
+    BYE_EXPELLED,       /* the receiver was expelled by the operator, a proof or votes */
+    BYE_NOT_ADMITTED    /* the receiver is not on the sender's membership list */
 };
 
 struct bytes {
@@ -97,53 +97,55 @@ struct bytes {
     size_t count;
 };
 
-/* The fields of every kind. Those that a kind does not have are ignored and read as zero. */
+/* The fields of all kinds. Fields that a kind lacks are not written and read as zero. */
 struct message {
     enum message_kind kind;
     uint64_t incarnation; /* of the sender */
-    uint64_t port;        /* TCP port that the sender listens on; 0: it only dials */
-    uint64_t token;       /* a PONG repeats that of its PING */
+    uint64_t port;        /* TCP port that the sender listens on; 0 = it only dials */
+    uint64_t token;       /* copied from PING to PONG */
     uint64_t received;    /* bytes read from this connection so far */
-    uint64_t clock;       /* when the last of them came, microseconds of the sender's clock */
-    uint64_t held;        /* how long the ACK was kept since then, microseconds */
-    uint64_t most;        /* bytes per second that the sender wants at most; 0: any */
+    uint64_t clock;       /* time of the last received byte, microseconds of the sender's clock */
+    uint64_t held;        /* delay of this ACK since then, microseconds */
+    uint64_t most;        /* most bytes per second that the sender accepts; 0 = unlimited */
     uint64_t tag;         /* of an origin (version.h) */
     uint64_t seq;         /* number of a rumor in its origin's stream */
     uint64_t digest;      /* of a base (base/digest.h) */
-    uint64_t hash;        /* of a whole version (version.h), or of all proofs, or votes, known */
-    uint64_t rumors;      /* how many rumors there are */
-    uint64_t members;     /* live members that the sender knows */
+    uint64_t hash;        /* of a whole version (version.h), or of all proofs or votes known */
+    uint64_t rumors;      /* number of rumors */
+    uint64_t members;     /* number of live members that the sender knows */
     uint64_t base;        /* 0: the sender's base is not whole yet */
-    uint64_t whole;       /* 1: bulk shows the latest entries and text what each has learned */
-    uint64_t part;        /* number of this part, from 0 */
-    uint64_t parts;       /* how many parts there are */
-    uint64_t block;       /* number of a block, from 0 */
-    uint64_t count;       /* blocks wanted, from that one on; or samples */
-    uint64_t reason;      /* enum bye_reason, or reply_reason (reply.h) */
-    uint64_t wait;        /* milliseconds before the next QUESTION, at least */
-    uint64_t number;      /* of an order of the operator; ORDERS: the latest known, or 0 */
-    struct bytes text;    /* HELLO: the other's address; BYE: a sentence; else entries */
-    struct bytes bulk;    /* records, a rumor, entries, a block, orders …, as the kind says */
+    uint64_t whole;    /* 1: bulk has the latest entries, and text what each origin has learned */
+    uint64_t part;     /* number of this part, from 0 */
+    uint64_t parts;    /* number of parts */
+    uint64_t block;    /* number of a block, from 0 */
+    uint64_t count;    /* number of blocks from that one on, or of samples */
+    uint64_t reason;   /* enum bye_reason or reply_reason (reply.h) */
+    uint64_t wait;     /* least milliseconds before the next QUESTION */
+    uint64_t number;   /* number of an order; in ORDERS the latest known, or 0 */
+    struct bytes text; /* HELLO: the other's address; BYE: a sentence; otherwise entries */
+    struct bytes bulk; /* records, a rumor, entries, a block, orders ..., depending on the kind */
 };
 
-#define SETTINGS_MAX 2048 /* bytes of the text of SETTINGS */
-#define MESSAGE_ADDS 96   /* a message is larger than its text and bulk by so many at most */
+#define SETTINGS_MAX 2048 /* most bytes of the text of SETTINGS */
+#define MESSAGE_ADDS 96   /* most bytes of a message beyond text and bulk */
 
-uint16_t message_since(enum message_kind kind); /* the protocol (protocol.h) that brought it */
+/* Returns the protocol version (protocol.h) that introduced a kind. */
+uint16_t message_since(enum message_kind kind);
 
-/* Encode into out; returns the size. The caller gives room: text + bulk + MESSAGE_ADDS suffice. */
+/* Encodes a message and returns its size. A capacity of text + bulk + MESSAGE_ADDS suffices. */
 size_t message_encode(const struct message *message, uint8_t *out, size_t capacity);
 
-/* Does this message, as it was encoded here, carry what is to be wiped once it has gone? */
+/* Returns whether an encoded message carries a key, so that its bytes must be wiped after sending.
+ */
 bool message_is_secret(const uint8_t *bytes, size_t count);
 
-/* A decoder's own memory, so that decoding allocates nothing. */
+/* Memory of a decoder, allocated once so that decoding never allocates. */
 struct message_reader;
 struct message_reader *message_reader_new(void);
 void message_reader_free(struct message_reader *reader);
 
-/* MALFORMED unless it is exactly one message of a known kind with exactly its fields. text and
- * bulk point into `in`. */
+/* Decodes one message; text and bulk point into `in`. Returns MALFORMED unless the bytes are
+ * exactly one message of a known kind with exactly its fields. */
 enum error message_decode(struct message_reader *reader, const uint8_t *in, size_t bytes,
                           struct message *message) MUST_USE;
 

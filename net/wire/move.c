@@ -4,9 +4,9 @@
 
 #include "base/error.h"
 
-#define PART 8 /* of sqrt(P) weights of 1: so far all entries together may move */
+#define PART 8 /* all entries together may move by sqrt(P) / PART weights of 1 */
 
-/* The least whole number whose square is not below this one. */
+/* Returns the square root, rounded up. */
 static uint32_t root(uint64_t square)
 {
     uint64_t least = (uint64_t)sqrt((double)square);
@@ -17,7 +17,7 @@ static uint32_t root(uint64_t square)
     return (uint32_t)least;
 }
 
-/* Units that a rumor may move the base by, as a vector. */
+/* Returns how far a rumor may move the base, as a vector, in units. */
 static uint64_t length_max(uint64_t parameters)
 {
     CHECK(parameters > 0);

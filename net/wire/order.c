@@ -4,7 +4,7 @@
 
 #include "wire/bytes.h"
 
-#define KEEP_MAX     (1u << 28) /* rumors of one incarnation */
+#define KEEP_MAX     (1u << 28) /* most rumors of one incarnation */
 #define SIGNED_LABEL "hearsay order"
 #define LABEL_BYTES  (sizeof SIGNED_LABEL - 1)
 #define SIGNED_MAX   (LABEL_BYTES + CONTEXT_BYTES + ORDER_BYTES_MAX - SIGNATURE_BYTES)
@@ -79,7 +79,7 @@ size_t order_create(const struct order *order, const struct operator_key *key,
     return bytes + SIGNATURE_BYTES;
 }
 
-/* Printable, and then nothing but zeros. */
+/* Copies the reason; returns false unless it is printable text padded with zeros. */
 static bool read_reason(const uint8_t *in, char out[static ORDER_REASON_BYTES + 1])
 {
     memcpy(out, in, ORDER_REASON_BYTES);

@@ -1,29 +1,27 @@
-/* An order of the operator: a member is put out of the swarm, and what it published is taken out of
- * the base, all of it or what is beyond the rumors that the order keeps; or a member is admitted;
- * or the swarm gets a new key.
+/* An order of the operator. It expels a member and removes its rumors from the base, except the
+ * ones that the order keeps; or it admits a member; or it gives the swarm a new key.
  *
  *   OFFSET SIZE MEANING                                             (numbers little-endian)
  *        0    8 number: 1, 2, 3 … in the swarm, at most ORDERS_MAX
  *        8    1 kind: 1, expel; 2, admit; 3, rekey
- *        9    1 n: pairs, at most ORDER_PAIRS_MAX
+ *        9    1 n: number of pairs, at most ORDER_PAIRS_MAX
  *       10   32 subject: the id of the member; rekey: the hash of the new swarm key
  *       42    8 issued: milliseconds since 1970
  *       50   64 reason, or name: printable ASCII, padded with zeros; not empty
  *      114 12·n pairs, by rising incarnation: incarnation 8 · keep 4, above 0
  * 114+12·n   64 Ed25519 signature of the operator over "hearsay order" ‖ context ‖ all before it
  *
- * An admission has no pair, or one, whose keep is 0: of this incarnation and earlier ones there
- * stays what an earlier order left. In place of pairs, of which it has none, a rekey has
+ * An admission has no pair, or one whose keep is 0: for this incarnation and earlier ones, the
+ * effect of an earlier order remains. A rekey has no pairs. In their place it has
  *
- *      114    8 until: milliseconds since 1970; for so long older keys let in, too
- *      122   32 before: the hash of the swarm key that the new one takes the place of
+ *      114    8 until: milliseconds since 1970; older keys are accepted until then
+ *      122   32 before: the hash of the swarm key that the new one replaces
  *
- * Whoever reads an order learns nothing of a key (swarm_key_hash), and whoever has a key knows
- * which it is.
+ * An order reveals nothing about a key (swarm_key_hash), but the holder of a key recognizes it.
  *
- * Of an incarnation of the subject that a pair names the rumors before number `keep` stay in the
- * base; of every other nothing does. So what stays follows from the order alone, and is the same on
- * all nodes. Held by tests/unit/net/test_order.c: every truncation and bit flip is refused.
+ * If a pair names an incarnation of the subject, its rumors before number `keep` stay in the base.
+ * No rumor of any other incarnation stays. The order by itself therefore decides what stays, and
+ * all nodes agree. Tests: tests/unit/net/test_order.c refuses every truncation and bit flip.
  */
 #ifndef HEARSAY_NET_WIRE_ORDER_H
 #define HEARSAY_NET_WIRE_ORDER_H
@@ -41,42 +39,42 @@
 
 struct order_pair {
     uint64_t incarnation; /* of the subject */
-    uint32_t keep;        /* its rumors before this one stay */
+    uint32_t keep;        /* rumors of the incarnation before this number stay */
 };
 
 enum order_kind { ORDER_EXPEL = 1, ORDER_ADMIT, ORDER_REKEY };
 
 struct order {
-    uint64_t number;                          /* its place among the operator's orders, from 1 */
-    enum order_kind kind;                     /* what is ordered */
-    uint8_t subject[ID_BYTES];                /* of whom; rekey: the hash of the new key */
-    uint64_t issued_ms;                       /* since 1970 */
-    char reason[ORDER_REASON_BYTES + 1];      /* for people; admit: a name */
-    uint64_t after;                           /* admit: only later incarnations are; 0: all */
-    uint64_t until_ms;                        /* rekey: older keys let in until then, since 1970 */
-    uint8_t before[HASH_BYTES];               /* rekey: the hash of the key before */
-    uint32_t pairs_count;                     /* expel: how many pairs there are */
+    uint64_t number; /* position among the operator's orders, from 1 */
+    enum order_kind kind;
+    uint8_t subject[ID_BYTES];           /* id of the member; rekey: hash of the new key */
+    uint64_t issued_ms;                  /* milliseconds since 1970 */
+    char reason[ORDER_REASON_BYTES + 1]; /* text for people; admit: a name */
+    uint64_t after;                      /* admit: only later incarnations are admitted; 0 = all */
+    uint64_t until_ms; /* rekey: milliseconds since 1970 until which older keys are accepted */
+    uint8_t before[HASH_BYTES];               /* rekey: hash of the replaced key */
+    uint32_t pairs_count;                     /* expel: number of pairs */
     struct order_pair pairs[ORDER_PAIRS_MAX]; /* what stays, by rising incarnation */
 };
 
-/* Writes and signs an order that order_parse would take; returns its bytes. */
+/* Writes and signs an order that order_parse accepts; returns its size. */
 size_t order_create(const struct order *order, const struct operator_key *key,
                     const uint8_t context[static CONTEXT_BYTES],
                     uint8_t out[static ORDER_BYTES_MAX]);
 
-/* The order that these bytes begin with, and how many of them it has; the signature is not looked
- * at. MALFORMED: they begin with none. */
+/* Parses the order at the start of the bytes and sets *taken to its size. Does not check the
+ * signature. Returns MALFORMED if the bytes start with none. */
 enum error order_parse(const uint8_t *in, size_t bytes, struct order *order,
                        size_t *taken) MUST_USE;
 
-/* Checks the signature of exactly one order. FORGED: it does not hold. */
+/* Checks the signature of exactly one order. Returns FORGED if it does not verify. */
 enum error order_verify(const uint8_t *in, size_t bytes, const uint8_t operator_id[static ID_BYTES],
                         const uint8_t context[static CONTEXT_BYTES]) MUST_USE;
 
-/* Would this text do for a reason? */
+/* Returns whether the text can be a reason. */
 bool order_is_reason(const char *text);
 
-/* So many rumors of that incarnation of the subject stay. */
+/* Returns how many rumors of this incarnation of the subject stay. */
 uint32_t order_keeps(const struct order *order, uint64_t incarnation);
 
 #endif

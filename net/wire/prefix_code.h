@@ -1,12 +1,11 @@
 /* Prefix codes of unsigned numbers in a bit stream: Rice codes and Elias gamma codes.
  *
- *   Rice, parameter k    number >> k in ones, a zero, then the k low bits;
+ *   Rice, parameter k    number >> k as ones, a zero, then the k low bits;
  *                        or RICE_ESCAPE ones, then the number in 32 bits
- *   Elias gamma          number + 1: as many ones as it has bits below its highest, a zero, those
- *                        bits
+ *   Elias gamma          of number + 1: one 1 for each bit below its highest, a zero, those bits
  *
- * The functions that take need a filled reader (bits_fill) and leave it as bits_take does.
- * Sources: Rice, Plaunt 1971; Elias 1975. Held by tests/unit/net/test_body.c and test_rumor.c.
+ * The take functions need a filled reader (bits_fill) and leave it as bits_take does. Sources:
+ * Rice, Plaunt 1971; Elias 1975. Tests: tests/unit/net/test_body.c and test_rumor.c.
  */
 #ifndef HEARSAY_NET_WIRE_PREFIX_CODE_H
 #define HEARSAY_NET_WIRE_PREFIX_CODE_H
@@ -15,7 +14,7 @@
 
 #include "wire/bit_stream.h"
 
-/* k <= RICE_PARAMETER_MAX, so a code never exceeds BITS_AT_ONCE. */
+/* k <= RICE_PARAMETER_MAX, so that no code exceeds BITS_AT_ONCE bits. */
 #define RICE_ESCAPE        24
 #define RICE_PARAMETER_MAX 31
 #define RICE_ESCAPE_BITS   (RICE_ESCAPE + 32)
@@ -28,7 +27,7 @@ static inline uint32_t rice_bits(uint32_t number, unsigned k)
 
 struct rice_code {
     uint64_t value; /* the code, its first bit lowest */
-    unsigned bits;  /* its length */
+    unsigned bits;  /* length in bits */
 };
 
 static inline struct rice_code rice_code(uint32_t number, unsigned k)
@@ -37,7 +36,7 @@ static inline struct rice_code rice_code(uint32_t number, unsigned k)
     if (ones >= RICE_ESCAPE)
         return (struct rice_code){(uint64_t)number << RICE_ESCAPE | bits_mask(RICE_ESCAPE),
                                   RICE_ESCAPE_BITS};
-    /* 2^ones - 1 is the ones and the zero above them. */
+    /* 2^ones - 1 gives the ones and the zero above them. */
     return (struct rice_code){((2 * (number & bits_mask(k)) + 1) << ones) - 1, ones + 1 + k};
 }
 
@@ -47,7 +46,7 @@ static inline void rice_put(struct bit_writer *w, uint32_t number, unsigned k)
     bits_put(w, code.value, code.bits);
 }
 
-/* Two numbers, mostly in one put. */
+/* Writes two numbers, usually with one bits_put. */
 static inline void rice_put_two(struct bit_writer *w, uint32_t first, uint32_t second, unsigned k)
 {
     struct rice_code a = rice_code(first, k);
@@ -60,19 +59,19 @@ static inline void rice_put_two(struct bit_writer *w, uint32_t first, uint32_t s
     }
 }
 
-/* How many ones come before the next zero, at most RICE_ESCAPE. */
+/* Returns how many ones precede the next zero, at most RICE_ESCAPE. */
 static inline unsigned bits_ones(const struct bit_reader *r)
 {
     return (unsigned)__builtin_ctzll(~r->held | (uint64_t)1 << RICE_ESCAPE);
 }
 
-/* Is the whole code held already, and no escape? */
+/* Returns whether held has the whole code and it is no escape. */
 static inline bool rice_is_held(const struct bit_reader *r, unsigned k)
 {
     return bits_ones(r) + 1 + k <= r->held_bits && bits_ones(r) < RICE_ESCAPE;
 }
 
-/* The reader must be filled, or hold the code. */
+/* The reader must be filled or hold the code. */
 static inline uint32_t rice_take(struct bit_reader *r, unsigned k)
 {
     unsigned ones = bits_ones(r);
@@ -86,7 +85,7 @@ static inline uint32_t rice_take(struct bit_reader *r, unsigned k)
     return (uint32_t)bits_take(r, 32);
 }
 
-/* number < 2^GAMMA_MAX_BITS - 1. A larger one is read as UINT32_MAX. */
+/* number < 2^GAMMA_MAX_BITS - 1. A larger one reads as UINT32_MAX. */
 #define GAMMA_MAX_BITS 20
 
 static inline unsigned gamma_bits(uint32_t number)

@@ -9,7 +9,7 @@ static bool prev_is(const uint8_t *head, const uint8_t hash[static HEAD_HASH_BYT
     return memcmp(head + HEAD_PREV_AT, hash, HEAD_HASH_BYTES) == 0;
 }
 
-/* Two streams? */
+/* Returns whether the two heads belong to two different streams (equivocation). */
 static bool is_fork(const struct signed_head *first, const struct signed_head *second)
 {
     const uint64_t from = signed_head_seq(first), to = signed_head_seq(second);
@@ -17,7 +17,7 @@ static bool is_fork(const struct signed_head *first, const struct signed_head *s
                       : from + 1 == to && !prev_is(second->bytes, first->hash);
 }
 
-/* Does one say what none may, or the second claim what none may after the first? */
+/* Returns whether a head exceeds a limit, or the second claims too many samples after the first. */
 static bool is_excess(const struct signed_head *first, const struct signed_head *second,
                       uint64_t parameters)
 {
@@ -46,7 +46,7 @@ enum error proof_create(const struct signed_head *one, const struct signed_head 
     return OK;
 }
 
-/* The number of the first rumor in doubt. */
+/* Returns the number of the first rumor in doubt. */
 static uint32_t in_doubt(const struct signed_head *first, const struct signed_head *second)
 {
     const uint32_t seq = signed_head_seq(first);

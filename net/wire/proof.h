@@ -1,20 +1,19 @@
-/* A proof that a member lies: two heads of one stream, signed by it, that cannot both be true, or
- * of which one is beyond what any rumor may do. Anybody who knows the context and the number of the
- * model's parameters can check it.
+/* A proof that a member lies: two heads of one stream, both signed by the member, that cannot both
+ * be true, or of which one exceeds a limit of rumors. Anybody who knows the context and the number
+ * of model parameters can verify it.
  *
  *   OFFSET SIZE MEANING
  *        0  192 a signed head (signed_head.h)
  *      192  192 another of the same origin and incarnation:
- *              FORK    of the same number, and then the smaller by its bytes comes first; or of the
- *                      next number, whose prev is not the first's hash
- *              EXCESS  the same head again, which is not within what a head may say
- *                      (head_is_within); or the one that follows, whose samples do not
- *                      (head_samples_follow)
+ *              FORK    (equivocation) has the same number, the smaller by its bytes first; or has
+ *                      the next number, and its prev is not the hash of the first
+ *              EXCESS  the same head again, which exceeds a limit (head_is_within); or the next
+ *                      one, whose samples do not follow (head_samples_follow)
  *
- * What is in doubt begins with the number of the first; where both have one number and differ in
- * what came before, with the number before it; where the samples do not follow, with that of the
- * second. Only what is signed counts, so whoever passes a proof on can neither make it up nor
- * change it. Held by tests/unit/net/test_proof.c: every truncation and bit flip is refused.
+ * The first rumor in doubt is the one of the first head. If both heads have one number and
+ * different prev, it is the rumor before; if the samples do not follow, that of the second head.
+ * Only signed bytes count, so a node that passes a proof on can neither invent nor change it.
+ * Tests: tests/unit/net/test_proof.c refuses every truncation and bit flip.
  */
 #ifndef HEARSAY_NET_WIRE_PROOF_H
 #define HEARSAY_NET_WIRE_PROOF_H
@@ -24,36 +23,39 @@
 #define PROOF_BYTES (2 * SIGNED_HEAD_BYTES)
 
 enum proof_kind {
-    PROOF_FORK,   /* two streams */
-    PROOF_EXCESS, /* a rumor beyond what any may do */
-    PROOF_VOTES   /* no two heads, but what more than half of the members voted for (vote.h) */
+    PROOF_FORK,   /* equivocation: two streams */
+    PROOF_EXCESS, /* a rumor beyond a limit */
+    PROOF_VOTES   /* no heads: more than half of the members voted (vote.h) */
 };
 
 struct proof {
-    enum proof_kind kind;     /* what the two heads are to each other */
-    uint8_t author[ID_BYTES]; /* who signed both */
-    uint64_t incarnation;     /* of it */
-    uint32_t keep;            /* the rumors of that incarnation before this one are not in doubt */
+    enum proof_kind kind;     /* relation of the two heads */
+    uint8_t author[ID_BYTES]; /* id of the signer of both heads */
+    uint64_t incarnation;     /* of the author */
+    uint32_t keep;            /* rumors of that incarnation before this number are not in doubt */
 };
 
-/* Two heads, in either order, or one and itself. MISMATCH: they can both be true. */
+/* Makes a proof from two heads in either order, or from one head and itself. Returns MISMATCH if
+ * both can be true. */
 enum error proof_create(const struct signed_head *one, const struct signed_head *other,
                         uint64_t parameters, uint8_t out[static PROOF_BYTES]) MUST_USE;
 
-/* What the bytes prove, if the signatures hold, which are not looked at. MALFORMED: nothing. */
+/* Parses what the bytes prove, provided that the signatures verify, which it does not check.
+ * Returns MALFORMED if they prove nothing. */
 enum error proof_parse(const uint8_t in[static PROOF_BYTES],
                        const uint8_t context[static CONTEXT_BYTES], uint64_t parameters,
                        struct proof *proof) MUST_USE;
 
-/* Checks the signatures of what proof_parse has taken. FORGED: one does not hold. */
+/* Checks the signatures of bytes that proof_parse accepted. Returns FORGED if one does not verify.
+ */
 enum error proof_verify(const uint8_t in[static PROOF_BYTES],
                         const uint8_t context[static CONTEXT_BYTES]) MUST_USE;
 
-/* Does it leave less than the other, of the same author? Of what two proofs leave the less counts:
- * what stays is of the lowest incarnation in doubt, and there the least. */
+/* Returns whether a proof keeps fewer rumors than another against the same author. Of two proofs
+ * the stricter one counts: the lowest incarnation in doubt, and there the lowest keep. */
 bool proof_is_stricter(const struct proof *proof, const struct proof *than);
 
-/* So many rumors of that incarnation of the author stay. */
+/* Returns how many rumors of this incarnation of the author stay. */
 uint32_t proof_keeps(const struct proof *proof, uint64_t incarnation);
 
 #endif

@@ -67,7 +67,8 @@ enum error record_parse(const uint8_t in[static RECORD_BYTES], struct record *re
         !is_rate(parsed.ingress) || in[74] >= STAGES || in[75] > 1 ||
         parsed.renew_ms > RENEW_MS_MAX || in[HOST_AT + HOST_BYTES - 1] != 0)
         return MALFORMED;
-    if (parsed.address.host[0]) { /* it will be dialled and printed: it must read as an address */
+    if (parsed.address
+            .host[0]) { /* the host is dialled and printed, so it must parse as an address */
         char text[ADDRESS_TEXT_BYTES];
         struct address again;
         struct problem ignored;

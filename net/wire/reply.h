@@ -1,11 +1,12 @@
-/* How a question (QUESTION) is answered. */
+/* Results of an inference request (QUESTION). */
 #ifndef HEARSAY_NET_WIRE_REPLY_H
 #define HEARSAY_NET_WIRE_REPLY_H
 
 enum reply_reason {
-    REPLY_DONE, /* bulk is what the model says; of no samples, text is what it takes */
-    REPLY_BUSY, /* ask again after the wait */
-    REPLY_NONE  /* there is no model to ask now; the same */
+    REPLY_DONE, /* bulk has the predictions; for no samples, text describes what the model accepts
+                 */
+    REPLY_BUSY, /* ask again after `wait` */
+    REPLY_NONE  /* no model can be asked now; ask again after `wait` */
 };
 
 #endif

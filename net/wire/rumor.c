@@ -8,8 +8,8 @@
 #include "wire/move.h"
 
 _Static_assert(SIGNATURE_BYTES >= BITS_TAIL_BYTES, "the signature is the body's tail");
-_Static_assert(RUMOR_ENTRIES_MAX <= BODY_ENTRIES_MAX, "a rumor is cut by its bytes alone");
-_Static_assert(RUMOR_ENTRIES_MAX < 1u << 8 * HEAD_COUNT_BYTES, "the head has room for the count");
+_Static_assert(RUMOR_ENTRIES_MAX <= BODY_ENTRIES_MAX, "only its bytes limit a rumor");
+_Static_assert(RUMOR_ENTRIES_MAX < 1u << 8 * HEAD_COUNT_BYTES, "the head's field holds the count");
 _Static_assert((uint64_t)RUMOR_ENTRIES_MAX *LEVEL_MAX *LEVEL_MAX <=
                    (uint64_t)MOVE_LENGTH_MAX * MOVE_LENGTH_MAX,
                "and for the length");
@@ -31,7 +31,7 @@ static bool entries_hold(const uint32_t *index, const int8_t *level, uint32_t co
     return hold;
 }
 
-/* All of the head but the hash of the body. */
+/* Writes the head without the hash of the body. */
 static void head_store(uint8_t *out, const struct rumor_head *head, const struct update *update,
                        const struct move *move, uint32_t count)
 {
@@ -110,7 +110,7 @@ void rumor_signed_head(const uint8_t *in, size_t bytes, const uint8_t context[st
     signed_head_read(head, signed_bytes, context);
 }
 
-/* The head's signature by the origin it names, and the body's hash in it. */
+/* Checks the origin's signature of the head, and the hash of the body. */
 static enum error signature_check(const uint8_t *in, size_t bytes,
                                   const uint8_t context[static CONTEXT_BYTES])
 {
@@ -123,7 +123,7 @@ static enum error signature_check(const uint8_t *in, size_t bytes,
     return signed_head_verify(&head);
 }
 
-/* All but the limits and the signature. */
+/* Decodes a rumor without checking limits or signature. */
 static enum error content_decode(const uint8_t *in, size_t bytes, uint64_t parameters,
                                  struct update *update)
 {
@@ -154,7 +154,7 @@ enum error rumor_decode(const uint8_t *in, size_t bytes,
         return MALFORMED;
     if (count > capacity)
         return TOO_BIG;
-    /* Before the body: then only the origin itself can cost us the work of a hostile one. */
+    /* Comes before the body, so that only the origin itself can make us decode a hostile one. */
     if (signature_check(in, bytes, context) != OK)
         return FORGED;
     return content_decode(in, bytes, parameters, update);

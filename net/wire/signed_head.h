@@ -1,4 +1,4 @@
-/* The head of a rumor, as its origin signed it. It can be kept, shown and checked without the body.
+/* The head of a rumor, signed by its origin. It can be kept, sent and verified without the body.
  *
  *   OFFSET SIZE MEANING                                       (all numbers little-endian)
  *        0   32 origin: the id of the node that published the rumor
@@ -6,18 +6,18 @@
  *       40    4 seq: the number of the rumor in the origin's stream, from 0
  *       44    3 count of entries, >= 1
  *       47    1 top: the greatest |level|
- *       48    6 samples the origin had learned by then
+ *       48    6 samples that the origin had learned by then
  *       54    2 length of the levels (move.h)
  *       56    4 tau, float32
  *       60    4 amount
- *       64   32 prev: hash of the head before it in the stream; of number 0: zeros
+ *       64   32 prev: hash of the previous head in the stream; zeros in number 0
  *       96   32 BLAKE2b-256 of the body
  *      128   64 Ed25519 signature of the origin over the hash of bytes 0 .. 128
  *
- * The hash is BLAKE2b-256, keyed with the context of the swarm and its model, so a head is
- * worthless elsewhere. As each head has the hash of the one before it, a stream is a chain: the
- * hash of its last head stands for every rumor in it, and two streams with one last hash are one
- * stream. Held by tests/unit/net/test_proof.c and test_rumor.c.
+ * The hash is BLAKE2b-256, keyed with the context of swarm and model, so a head is invalid
+ * elsewhere. Each head contains the hash of the previous one, so a stream is a hash chain: the hash
+ * of its last head stands for every rumor in it. Tests: tests/unit/net/test_proof.c and
+ * test_rumor.c.
  */
 #ifndef HEARSAY_NET_WIRE_SIGNED_HEAD_H
 #define HEARSAY_NET_WIRE_SIGNED_HEAD_H
@@ -43,17 +43,17 @@
 #define HEAD_PREV_AT        64
 #define HEAD_BODY_AT        96
 
-/* A head with its hash. All zeros, the hash too: there is none. */
+/* A head with its hash. All zeros mean that there is none. */
 struct signed_head {
     uint8_t bytes[SIGNED_HEAD_BYTES]; /* as above */
-    uint8_t hash[HEAD_HASH_BYTES];    /* of the first HEAD_BYTES of them */
+    uint8_t hash[HEAD_HASH_BYTES];    /* of the first HEAD_BYTES bytes */
 };
 
-/* Reads it and works out its hash; checks nothing. */
+/* Copies the bytes and computes the hash; checks nothing. */
 void signed_head_read(struct signed_head *head, const uint8_t bytes[static SIGNED_HEAD_BYTES],
                       const uint8_t context[static CONTEXT_BYTES]);
 
-/* MALFORMED: number 0 has none before it, and yet names one. FORGED: its origin did not sign it. */
+/* Returns MALFORMED if number 0 names a predecessor, FORGED if its origin did not sign it. */
 enum error signed_head_verify(const struct signed_head *head) MUST_USE;
 
 static inline uint64_t signed_head_incarnation(const struct signed_head *head)
@@ -68,7 +68,7 @@ static inline uint32_t signed_head_seq(const struct signed_head *head)
 
 #define HEAD_COUNT_BYTES   3
 #define HEAD_SAMPLES_BYTES 6
-#define HEAD_SAMPLES_STEP  (1u << 24) /* more than the rumor before it no rumor claims */
+#define HEAD_SAMPLES_STEP  (1u << 24) /* most samples that a rumor claims beyond its predecessor */
 
 static inline uint64_t head_samples(const uint8_t head[static HEAD_BYTES])
 {
@@ -80,14 +80,14 @@ static inline uint64_t signed_head_samples(const struct signed_head *head)
     return head_samples(head->bytes);
 }
 
-/* Does its rumor move the base by no more than any may (move.h), and, if it is the first of its
- * stream, claim no more than HEAD_SAMPLES_STEP samples? */
+/* Returns whether the rumor respects the limits of move.h and, if it is the first of its stream,
+ * claims no more than HEAD_SAMPLES_STEP samples. */
 bool head_is_within(const uint8_t head[static HEAD_BYTES], uint64_t parameters);
 
-/* May the rumor after one that claims so many samples claim that many? */
+/* Returns whether a rumor may claim `samples` after one that claimed `before`. */
 bool head_samples_follow(uint64_t before, uint64_t samples);
 
-/* Is it the first of its stream if, and only if, it names none before it? */
+/* Returns whether prev is zero exactly in the first rumor of a stream. */
 bool head_prev_fits(const uint8_t head[static HEAD_BYTES]);
 
 #endif

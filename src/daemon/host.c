@@ -295,7 +295,7 @@ static enum error start_web(struct host *host, struct problem *problem)
     return error;
 }
 
-static char *on_asked(void *self, size_t *count)
+static char *on_local_client(void *self, size_t *count)
 {
     return host_page(self, count);
 }
@@ -311,7 +311,7 @@ static enum error start_answering(struct host *host, struct problem *problem)
     int made;
     const enum error error = status_door_socket(&host->door, &made, problem);
     if (error == OK)
-        transport_answer(host->transport, made);
+        transport_serve_local(host->transport, made);
     return error;
 }
 
@@ -366,7 +366,7 @@ void host_init(struct host *host, const struct config *config, const struct host
         .on_timer = on_timer,
         .on_wake = on_wake,
         .on_signal = owner->on_signal ? on_signal : NULL,
-        .on_asked = on_asked,
+        .on_local_client = on_local_client,
         .on_ready = on_ready,
     };
     CHECK(!host->transport);

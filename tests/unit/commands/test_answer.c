@@ -16,7 +16,7 @@
 
 #include "commands/status/status.h"
 #include "daemon/status_server.h"
-#include "socket/answers.h"
+#include "socket/local_server.h"
 #include "socket/transport.h"
 
 #define SECOND_NS 1000000000ull
@@ -33,7 +33,7 @@ static size_t answer_bytes;
 static int asked;
 static bool stops_when_asked;
 
-static char *on_asked(void *self, size_t *count)
+static char *on_local_client(void *self, size_t *count)
 {
     char *bytes = malloc(answer_bytes + 1);
     assert_ptr_equal(self, &door);
@@ -74,14 +74,16 @@ static void answer_here(void)
     int made;
     if (status_door_socket(&door, &made, &problem) != OK)
         fail_msg("%s", problem.text);
-    transport_answer(transport, made);
+    transport_serve_local(transport, made);
 }
 
 static int start(void **state)
 {
     (void)state;
-    const struct transport_owner owner = {
-        .self = &door, .on_asked = on_asked, .on_wake = on_wake, .on_timer = on_timer};
+    const struct transport_owner owner = {.self = &door,
+                                          .on_local_client = on_local_client,
+                                          .on_wake = on_wake,
+                                          .on_timer = on_timer};
     (void)strcpy(dir, "/tmp/hearsay-test-XXXXXX");
     assert_non_null(mkdtemp(dir));
     transport = transport_new(&owner);
@@ -180,15 +182,15 @@ static int connect_and_say_nothing(void)
 static void others_wait_for_those_who_do_not_read_and_are_answered(void **state)
 {
     (void)state;
-    int silent[ANSWERS_ASKERS_MAX];
+    int silent[LOCAL_CLIENTS_MAX];
     open_here();
     answer_here();
     answer_bytes = LARGE;
-    for (int i = 0; i < ANSWERS_ASKERS_MAX; i++)
+    for (int i = 0; i < LOCAL_CLIENTS_MAX; i++)
         silent[i] = connect_and_say_nothing();
     ask_for(LARGE); /* ended by their patience, not by ours */
-    assert_int_equal(asked, ANSWERS_ASKERS_MAX + 1);
-    for (int i = 0; i < ANSWERS_ASKERS_MAX; i++)
+    assert_int_equal(asked, LOCAL_CLIENTS_MAX + 1);
+    for (int i = 0; i < LOCAL_CLIENTS_MAX; i++)
         (void)close(silent[i]);
 }
 
@@ -267,7 +269,7 @@ static void no_answer_is_explained(void **state)
     assert_no_answer(FAILED, "just starting or ending");
     assert_int_equal(status_door_socket(&door, &made, &problem), OK);
     assert_no_answer(FAILED, "just starting or ending");
-    transport_answer(transport, made);
+    transport_serve_local(transport, made);
     assert_no_answer(FAILED, "has not answered within 0.05 s"); /* the transport does not run */
     status_door_shut(&door);
     assert_no_answer(FAILED, "just starting or ending");

@@ -1,0 +1,40 @@
+/* Server for programs on this machine: writes one text to each client of a unix socket and closes
+ * the connection. A part of the transport, which owns the event loop.
+ *
+ * LOCAL_CLIENTS_MAX clients are served at once; others wait in the socket's backlog. A client that
+ * does not read is dropped after LOCAL_CLIENT_TIMEOUT_MS. Tests: tests/unit/commands/test_answer.c.
+ */
+#ifndef HEARSAY_NET_SOCKET_LOCAL_SERVER_H
+#define HEARSAY_NET_SOCKET_LOCAL_SERVER_H
+
+#include <stdbool.h>
+#include <uv.h>
+
+#define LOCAL_CLIENTS_MAX       4
+#define LOCAL_CLIENT_TIMEOUT_MS 2000
+
+struct local_client {
+    struct local_server *server; /* server that accepted the client */
+    int handles;                 /* handles not yet closed; 0 = this slot is free */
+    uv_pipe_t pipe;
+    uv_timer_t timeout; /* drops the client when it fires */
+    uv_write_t write;
+    char *text; /* text being sent, from malloc */
+};
+
+struct local_server {
+    char *(*make)(void *self, size_t *count); /* returns the text, from malloc */
+    void *self;                               /* passed to make */
+    bool is_open;                             /* listener is in use */
+    bool client_waits;                        /* a client waits for a free slot */
+    uv_pipe_t listener;
+    struct local_client clients[LOCAL_CLIENTS_MAX];
+};
+
+/* Starts serving on a bound socket, which it takes over. server is zeroed except for make and self.
+ */
+void local_server_open(struct local_server *server, uv_loop_t *loop, int socket);
+/* Stops. Run the loop once more before freeing the memory. */
+void local_server_close(struct local_server *server);
+
+#endif
