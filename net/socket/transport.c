@@ -14,9 +14,9 @@
 #include <uv.h>
 
 #include "base/memory.h"
-#include "socket/local_server.h"
 #include "socket/connector.h"
 #include "socket/handles.h"
+#include "socket/local_server.h"
 
 #define READ_BYTES   (64 * 1024)
 #define BACKLOG      128

@@ -371,7 +371,7 @@ static void a_name_cannot_be_listened_on(void **state)
 {
     (void)state;
     const struct address address = {.host = "localhost", .port = 0};
-    assert_cannot_listen(&address, "localhost", "takes a number, not a name");
+    assert_cannot_listen(&address, "localhost", "takes a numeric address, not a name");
 }
 
 static void both_families_are_listened_to_on_any(void **state)

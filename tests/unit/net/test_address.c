@@ -1,4 +1,4 @@
-/* Addresses: what people write, and what comes back. */
+/* Parsing and writing of addresses. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -20,7 +20,7 @@ static struct address address_of(const char *text)
     return address;
 }
 
-static void a_good_address_is_read_and_written_back(void **state)
+static void parses_and_writes_a_good_address(void **state)
 {
     (void)state;
     static const struct {
@@ -43,7 +43,7 @@ static void a_good_address_is_read_and_written_back(void **state)
     }
 }
 
-static void what_is_no_address_is_refused_with_an_example(void **state)
+static void refuses_other_text_and_shows_an_example(void **state)
 {
     (void)state;
     static const char *const TEXTS[] = {
@@ -73,14 +73,14 @@ static void what_is_no_address_is_refused_with_an_example(void **state)
         struct address address = {.host = "before", .port = 9};
         struct problem problem = {""};
         if (address_parse(&address, TEXTS[i], &problem) != MALFORMED)
-            fail_msg("\"%s\" was taken for an address", TEXTS[i]);
+            fail_msg("\"%s\" was accepted as an address", TEXTS[i]);
         assert_string_equal(address.host, "before");
         assert_int_equal(address.port, 9);
         assert_non_null(strstr(problem.text, "host:port"));
     }
 }
 
-static void a_port_that_is_too_large_is_called_so(void **state)
+static void names_a_port_that_is_too_large(void **state)
 {
     (void)state;
     static const char *const TEXTS[] = {"host:65536", "0.0.0.0:99999", "[::]:99999999999999999999"};
@@ -94,7 +94,7 @@ static void a_port_that_is_too_large_is_called_so(void **state)
     }
 }
 
-static void a_number_is_not_a_name(void **state)
+static void tells_numeric_addresses_from_names(void **state)
 {
     (void)state;
     static const char *const NUMBERS[] = {"192.0.2.7:1", "0.0.0.0:0", "[::]:1", "[fe80::1%eth0]:1"};
@@ -133,7 +133,7 @@ static uint64_t network_of(const char *text)
     return address_network(&address);
 }
 
-static void neighbours_share_a_network_and_strangers_do_not(void **state)
+static void only_close_addresses_share_a_network(void **state)
 {
     (void)state;
     assert_true(network_of("192.0.2.7:1") == network_of("192.0.2.200:2"));
@@ -145,7 +145,7 @@ static void neighbours_share_a_network_and_strangers_do_not(void **state)
     assert_true(network_of("example.org:1") == 0);
 }
 
-static void loopback_is_known_in_every_spelling(void **state)
+static void knows_loopback_in_every_spelling(void **state)
 {
     (void)state;
     static const char *const LOOP[] = {"127.0.0.1:1", "127.9.8.7:1", "[::1]:1",
@@ -162,13 +162,14 @@ static void loopback_is_known_in_every_spelling(void **state)
     }
 }
 
-static void what_is_not_one_machine_is_known(void **state)
+static void knows_addresses_of_more_than_one_machine(void **state)
 {
     (void)state;
-    static const char *const ONE[] = {"192.0.2.7:1", "127.0.0.1:1", "223.255.255.255:1",
-                                      "[2001:db8::7]:1", "[::1]:1", "example.org:1"};
-    static const char *const MANY[] = {"224.0.0.1:1", "239.255.255.250:1", "255.255.255.255:1",
-                                       "0.0.0.0:1", "[::]:1", "[ff02::1]:1"};
+    static const char *const ONE[] = {"192.0.2.7:1",     "127.0.0.1:1", "223.255.255.255:1",
+                                      "[2001:db8::7]:1", "[::1]:1",     "example.org:1"};
+    static const char *const MANY[] = {
+        "224.0.0.1:1", "239.255.255.250:1", "255.255.255.255:1", "0.0.0.0:1",
+        "[::]:1",      "[ff02::1]:1"};
     for (size_t i = 0; i < sizeof ONE / sizeof *ONE; i++) {
         const struct address address = address_of(ONE[i]);
         assert_true(address_is_one_machine(&address));
@@ -182,15 +183,15 @@ static void what_is_not_one_machine_is_known(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_good_address_is_read_and_written_back),
-        cmocka_unit_test(what_is_no_address_is_refused_with_an_example),
-        cmocka_unit_test(a_port_that_is_too_large_is_called_so),
-        cmocka_unit_test(a_number_is_not_a_name),
+        cmocka_unit_test(parses_and_writes_a_good_address),
+        cmocka_unit_test(refuses_other_text_and_shows_an_example),
+        cmocka_unit_test(names_a_port_that_is_too_large),
+        cmocka_unit_test(tells_numeric_addresses_from_names),
         cmocka_unit_test(the_longest_address_fits_its_text),
         cmocka_unit_test(addresses_are_equal_by_host_and_port),
-        cmocka_unit_test(neighbours_share_a_network_and_strangers_do_not),
-        cmocka_unit_test(loopback_is_known_in_every_spelling),
-        cmocka_unit_test(what_is_not_one_machine_is_known),
+        cmocka_unit_test(only_close_addresses_share_a_network),
+        cmocka_unit_test(knows_loopback_in_every_spelling),
+        cmocka_unit_test(knows_addresses_of_more_than_one_machine),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,4 @@
-/* Blocks of a base, on the wire. */
+/* Encoding of blocks of a base. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,7 +14,7 @@
 static int32_t units[BLOCK_ENTRIES], back[BLOCK_ENTRIES];
 static uint8_t bytes[BLOCK_MAX];
 
-/* Entries of so many bits, of both signs, and the largest of them among them. */
+/* Draws entries of up to `bits` bits and both signs, one of them with exactly `bits`. */
 static void draw(struct rng *rng, uint32_t count, unsigned bits)
 {
     for (uint32_t i = 0; i < count; i++) {
@@ -25,7 +25,7 @@ static void draw(struct rng *rng, uint32_t count, unsigned bits)
     }
 }
 
-static void what_is_encoded_comes_back(void **state)
+static void decodes_what_it_encoded(void **state)
 {
     (void)state;
     struct rng rng = rng_new(1, 2);
@@ -40,7 +40,7 @@ static void what_is_encoded_comes_back(void **state)
         }
 }
 
-static void the_ends_of_the_range_come_back(void **state)
+static void decodes_the_ends_of_the_range(void **state)
 {
     (void)state;
     static const int32_t ends[] = {INT32_MIN, INT32_MAX, 0, -1, 1};
@@ -51,7 +51,7 @@ static void the_ends_of_the_range_come_back(void **state)
     assert_memory_equal(back, ends, sizeof ends);
 }
 
-static void an_entry_takes_the_bits_of_the_largest(void **state)
+static void entries_have_the_width_of_the_largest(void **state)
 {
     (void)state;
     memset(units, 0, sizeof units);
@@ -64,14 +64,15 @@ static void an_entry_takes_the_bits_of_the_largest(void **state)
 
 static enum error decode_exactly(size_t size, uint32_t count)
 {
-    uint8_t *copy = malloc(size ? size : 1); /* so that the sanitizer sees one byte too far */
+    uint8_t *copy =
+        malloc(size ? size : 1); /* exact size, so that the sanitizer sees a read beyond it */
     memcpy(copy, bytes, size);
     const enum error error = block_decode(copy, size, back, count);
     free(copy);
     return error;
 }
 
-static void other_sizes_are_refused(void **state)
+static void refuses_other_sizes(void **state)
 {
     (void)state;
     struct rng rng = rng_new(3, 4);
@@ -86,8 +87,8 @@ static void other_sizes_are_refused(void **state)
     assert_int_equal(decode_exactly(1 + (33 * 100 + 7) / 8, 100), MALFORMED);
 }
 
-/* One way to say it: not wider than needed, nothing in the bits left over. */
-static void other_bytes_for_the_same_are_refused(void **state)
+/* A block has one encoding: the least width, and zeros in unused bits. */
+static void refuses_another_encoding_of_the_same_entries(void **state)
 {
     (void)state;
     memset(units, 0, sizeof units);
@@ -95,13 +96,13 @@ static void other_bytes_for_the_same_are_refused(void **state)
     bytes[0] = 8;
     assert_int_equal(decode_exactly(1 + 100, 100), MALFORMED);
     units[0] = 1;
-    const size_t size = block_encode(units, 3, bytes); /* three times two bits */
+    const size_t size = block_encode(units, 3, bytes); /* three entries of two bits */
     assert_int_equal(size, 2);
     bytes[1] |= 0x80;
     assert_int_equal(decode_exactly(size, 3), MALFORMED);
 }
 
-static void blocks_cover_a_base(void **state)
+static void blocks_cover_the_base(void **state)
 {
     (void)state;
     assert_int_equal(block_count(1, BLOCK_ENTRIES), 1);
@@ -116,12 +117,12 @@ static void blocks_cover_a_base(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_is_encoded_comes_back),
-        cmocka_unit_test(the_ends_of_the_range_come_back),
-        cmocka_unit_test(an_entry_takes_the_bits_of_the_largest),
-        cmocka_unit_test(other_sizes_are_refused),
-        cmocka_unit_test(other_bytes_for_the_same_are_refused),
-        cmocka_unit_test(blocks_cover_a_base),
+        cmocka_unit_test(decodes_what_it_encoded),
+        cmocka_unit_test(decodes_the_ends_of_the_range),
+        cmocka_unit_test(entries_have_the_width_of_the_largest),
+        cmocka_unit_test(refuses_other_sizes),
+        cmocka_unit_test(refuses_another_encoding_of_the_same_entries),
+        cmocka_unit_test(blocks_cover_the_base),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

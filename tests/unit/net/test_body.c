@@ -1,5 +1,5 @@
-/* The body of a rumor by itself: its bits, and bits that no encoder wrote. That updates arrive
- * and how many bytes they take is in test_rumor.c. */
+/* The body of a rumor: exact bits, size planning, and hostile bits. test_rumor.c covers round trips
+ * and sizes. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,10 +14,10 @@
 
 #define PARAMETERS ((uint64_t)1 << 32)
 
-static void a_body_has_the_bits_of_its_description(void **state)
+static void a_body_has_the_documented_bits(void **state)
 {
     (void)state;
-    /* Entries 2 (+1), 3 (-3), 7 (+2). Bits as they stand in the stream, first to last:
+    /* Entries 2 (+1), 3 (-3), 7 (+2). Bits in stream order:
      * layer 1: k = 1 (10000), gaps 2 (100), 0 (00), 3 (101)
      * layer 2: inverted (1), 1 listed (100), k = 0 (00000), gap 0 (0)
      * layer 3: not inverted (0), 1 listed (100), k = 0 (00000), gap 0 (0)
@@ -38,7 +38,7 @@ static void a_body_has_the_bits_of_its_description(void **state)
     assert_int_equal(8 * bytes, bit);
 }
 
-/* Decode from and to memory of exactly the sizes needed, so that a byte beyond them is seen. */
+/* Decodes between buffers of exact sizes, so that the sanitizer sees any access beyond them. */
 static bool is_accepted(const uint8_t *in, size_t bytes, uint32_t count)
 {
     uint8_t *exact = malloc(bytes + BITS_TAIL_BYTES);
@@ -56,7 +56,7 @@ static bool is_accepted(const uint8_t *in, size_t bytes, uint32_t count)
     return error == OK;
 }
 
-static void a_body_that_runs_on_into_its_tail_is_refused(void **state)
+static void refuses_a_body_that_runs_into_its_tail(void **state)
 {
     (void)state;
     uint32_t index[40];
@@ -72,7 +72,7 @@ static void a_body_that_runs_on_into_its_tail_is_refused(void **state)
         assert_false(is_accepted(wire, bytes - missing, 40));
 }
 
-/* What `count` entries take together. */
+/* Returns the planned bits of the first `count` entries. */
 static uint64_t bits_of(const struct update *update, uint32_t count)
 {
     struct body_plan plan;
@@ -81,7 +81,7 @@ static uint64_t bits_of(const struct update *update, uint32_t count)
     return plan.bits;
 }
 
-static void a_plan_fills_its_room_and_never_more(void **state)
+static void a_plan_fills_its_space_without_exceeding_it(void **state)
 {
     (void)state;
     uint32_t index[3000];
@@ -99,7 +99,7 @@ static void a_plan_fills_its_room_and_never_more(void **state)
         }
 }
 
-static void a_plan_stops_before_an_entry_that_costs_too_much(void **state)
+static void a_plan_stops_before_an_expensive_entry(void **state)
 {
     (void)state;
     uint32_t index[3000];
@@ -109,7 +109,7 @@ static void a_plan_stops_before_an_entry_that_costs_too_much(void **state)
     for (uint32_t dear = 2050; dear < 2200; dear++) {
         struct body_plan plan;
         memset(level, 1, sizeof level);
-        level[dear] = LEVEL_MAX; /* some 280 bits; all others take two */
+        level[dear] = LEVEL_MAX; /* about 280 bits; every other entry takes two */
         body_plan_make(&plan, index, level, 3000, dear / 4 + 30);
         assert_int_equal(plan.count, dear);
         assert_int_equal(plan.bits, 5 + 2 * dear + 2);
@@ -138,7 +138,7 @@ static void a_mutated_body_is_refused_or_valid(void **state)
     assert_in_range(accepted, 1000, 60000);
 }
 
-static void a_body_of_noise_is_refused_or_valid(void **state)
+static void a_random_body_is_refused_or_valid(void **state)
 {
     (void)state;
     struct rng rng = rng_new(6, 0);
@@ -159,10 +159,10 @@ static void a_body_of_noise_is_refused_or_valid(void **state)
     assert_in_range(accepted, 10, 90000);
 }
 
-static void a_count_that_cannot_fit_its_bytes_is_refused(void **state)
+static void refuses_a_count_that_cannot_fit_its_bytes(void **state)
 {
     (void)state;
-    /* Nothing is written, so the arrays need no room. */
+    /* nothing is written, so the arrays may be small */
     static const uint8_t zeros[64 + BITS_TAIL_BYTES];
     uint32_t index[1];
     int8_t level[1];
@@ -173,13 +173,13 @@ static void a_count_that_cannot_fit_its_bytes_is_refused(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_body_has_the_bits_of_its_description),
-        cmocka_unit_test(a_body_that_runs_on_into_its_tail_is_refused),
-        cmocka_unit_test(a_plan_fills_its_room_and_never_more),
-        cmocka_unit_test(a_plan_stops_before_an_entry_that_costs_too_much),
+        cmocka_unit_test(a_body_has_the_documented_bits),
+        cmocka_unit_test(refuses_a_body_that_runs_into_its_tail),
+        cmocka_unit_test(a_plan_fills_its_space_without_exceeding_it),
+        cmocka_unit_test(a_plan_stops_before_an_expensive_entry),
         cmocka_unit_test(a_mutated_body_is_refused_or_valid),
-        cmocka_unit_test(a_body_of_noise_is_refused_or_valid),
-        cmocka_unit_test(a_count_that_cannot_fit_its_bytes_is_refused),
+        cmocka_unit_test(a_random_body_is_refused_or_valid),
+        cmocka_unit_test(refuses_a_count_that_cannot_fit_its_bytes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,4 @@
-/* The gate: what opens it, what it says, and how two introductions are compared. */
+/* The gate: sealing, refusals, and comparison of introductions. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -37,7 +37,7 @@ static void assert_same(const struct introduction *a, const struct introduction 
     assert_memory_equal(encoded[0], encoded[1], INTRODUCTION_BYTES);
 }
 
-static void an_introduction_has_the_layout_of_its_table(void **state)
+static void an_introduction_has_the_documented_layout(void **state)
 {
     (void)state;
     static const uint8_t zeros[4];
@@ -45,7 +45,7 @@ static void an_introduction_has_the_layout_of_its_table(void **state)
     uint8_t hash[16];
     struct introduction introduction = introduction_as_usual();
     introduction.protocol = 0x0201;
-    introduction.offers = OFFERS_ANSWERS; /* that is in refusals alone */
+    introduction.offers = OFFERS_ANSWERS; /* only refusals carry this byte */
     introduction_encode(bytes, &introduction);
     assert_int_equal(bytes[0], 1);
     assert_int_equal(bytes[1], 2);
@@ -59,7 +59,7 @@ static void an_introduction_has_the_layout_of_its_table(void **state)
     assert_memory_equal(bytes + 40, "\x8A\x96\x03\x00\x00\x00\x00\x00", 8);
 }
 
-static void a_gate_opens_and_introduces(void **state)
+static void a_gate_opens_with_the_swarm_key(void **state)
 {
     (void)state;
     uint8_t bytes[GATE_BYTES];
@@ -70,7 +70,7 @@ static void a_gate_opens_and_introduces(void **state)
     assert_same(&theirs, &gate.ours);
 }
 
-static void every_bit_flip_in_a_gate_or_its_message_is_refused(void **state)
+static void refuses_every_bit_flip_in_a_gate_or_its_message(void **state)
 {
     (void)state;
     uint8_t bytes[GATE_BYTES + HANDSHAKE_1_BYTES];
@@ -87,7 +87,7 @@ static void every_bit_flip_in_a_gate_or_its_message_is_refused(void **state)
     assert_int_equal(gate_consume(&gate, bytes, bytes + GATE_BYTES, sizeof message_1, &theirs), OK);
 }
 
-static void a_gate_is_refused_with_a_shorter_or_too_short_message(void **state)
+static void refuses_a_gate_with_a_shortened_message(void **state)
 {
     (void)state;
     uint8_t bytes[GATE_BYTES];
@@ -99,7 +99,7 @@ static void a_gate_is_refused_with_a_shorter_or_too_short_message(void **state)
                      MALFORMED);
 }
 
-static void a_gate_of_another_swarm_key_stays_shut(void **state)
+static void refuses_a_gate_of_another_swarm_key(void **state)
 {
     (void)state;
     static const uint8_t other_key[KEY_BYTES] = {0x61};
@@ -117,7 +117,7 @@ static void a_gate_of_another_swarm_key_stays_shut(void **state)
     assert_int_equal(refusal_consume(&gate, refusal, message_1, &theirs), FORGED);
 }
 
-static void a_refusal_says_what_is_offered_and_a_gate_does_not(void **state)
+static void only_refusals_carry_offers(void **state)
 {
     (void)state;
     uint8_t refusal[REFUSAL_BYTES], bytes[GATE_BYTES];
@@ -127,7 +127,7 @@ static void a_refusal_says_what_is_offered_and_a_gate_does_not(void **state)
     entropy_from_seed(&entropy, entropy_seed);
     refusal_create(&gate, &entropy, message_1, refusal);
     assert_int_equal(refusal_consume(&gate, refusal, message_1, &theirs), OK);
-    assert_int_equal(theirs.offers, 0); /* as of a build that knows no offers */
+    assert_int_equal(theirs.offers, 0); /* like a build without offers */
     gate.ours.offers = OFFERS_ANSWERS;
     refusal_create(&gate, &entropy, message_1, refusal);
     assert_int_equal(refusal_consume(&gate, refusal, message_1, &theirs), OK);
@@ -138,7 +138,7 @@ static void a_refusal_says_what_is_offered_and_a_gate_does_not(void **state)
     assert_int_equal(theirs.offers, 0);
 }
 
-static void a_refusal_introduces_and_every_bit_flip_in_it_is_refused(void **state)
+static void a_refusal_opens_and_every_bit_flip_in_it_is_refused(void **state)
 {
     (void)state;
     uint8_t bytes[REFUSAL_BYTES];
@@ -163,7 +163,7 @@ static void a_refusal_introduces_and_every_bit_flip_in_it_is_refused(void **stat
     }
 }
 
-static void a_difference_of_introductions_is_one_sentence(void **state)
+static void describes_a_difference_in_one_sentence(void **state)
 {
     (void)state;
     struct problem problem;
@@ -210,7 +210,7 @@ static uint16_t common(uint16_t ours, uint8_t newer, uint16_t theirs, uint8_t th
     return introduction_common(&a, &b);
 }
 
-static void the_newest_version_that_both_speak_is_spoken(void **state)
+static void chooses_the_newest_common_version(void **state)
 {
     (void)state;
     assert_int_equal(common(11, 1, 11, 1), 12);
@@ -218,13 +218,13 @@ static void the_newest_version_that_both_speak_is_spoken(void **state)
     assert_int_equal(common(11, 0, 11, 1), 11);
     assert_int_equal(common(11, 1, 12, 1), 12);
     assert_int_equal(common(12, 1, 11, 1), 12);
-    assert_int_equal(common(11, 1, 10, 0), PROTOCOL_KNOCK); /* two releases back */
+    assert_int_equal(common(11, 1, 10, 0), PROTOCOL_KNOCK); /* two releases apart */
     assert_int_equal(common(11, 1, 13, 1), PROTOCOL_KNOCK);
     assert_int_equal(common(11, 1, UINT16_MAX, UINT8_MAX), PROTOCOL_KNOCK);
     assert_int_equal(common(11, 1, PROTOCOL_KNOCK, UINT8_MAX), PROTOCOL_KNOCK);
 }
 
-static void what_is_signed_and_the_prologue_are_those_of_builds_that_knew_no_other(void **state)
+static void context_and_prologue_match_builds_of_one_version(void **state)
 {
     (void)state;
     uint8_t context[CONTEXT_BYTES], as_before[CONTEXT_BYTES];
@@ -244,16 +244,16 @@ int main(void)
 {
     secret_start();
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(an_introduction_has_the_layout_of_its_table),
-        cmocka_unit_test(a_gate_opens_and_introduces),
-        cmocka_unit_test(every_bit_flip_in_a_gate_or_its_message_is_refused),
-        cmocka_unit_test(a_gate_is_refused_with_a_shorter_or_too_short_message),
-        cmocka_unit_test(a_gate_of_another_swarm_key_stays_shut),
-        cmocka_unit_test(a_refusal_says_what_is_offered_and_a_gate_does_not),
-        cmocka_unit_test(a_refusal_introduces_and_every_bit_flip_in_it_is_refused),
-        cmocka_unit_test(a_difference_of_introductions_is_one_sentence),
-        cmocka_unit_test(the_newest_version_that_both_speak_is_spoken),
-        cmocka_unit_test(what_is_signed_and_the_prologue_are_those_of_builds_that_knew_no_other),
+        cmocka_unit_test(an_introduction_has_the_documented_layout),
+        cmocka_unit_test(a_gate_opens_with_the_swarm_key),
+        cmocka_unit_test(refuses_every_bit_flip_in_a_gate_or_its_message),
+        cmocka_unit_test(refuses_a_gate_with_a_shortened_message),
+        cmocka_unit_test(refuses_a_gate_of_another_swarm_key),
+        cmocka_unit_test(only_refusals_carry_offers),
+        cmocka_unit_test(a_refusal_opens_and_every_bit_flip_in_it_is_refused),
+        cmocka_unit_test(describes_a_difference_in_one_sentence),
+        cmocka_unit_test(chooses_the_newest_common_version),
+        cmocka_unit_test(context_and_prologue_match_builds_of_one_version),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
-/* The Noise handshake against published vectors and against everything that must be refused. The
- * messages are those a node sends: no payload, then 96 bytes each way. */
+/* The Noise handshake: published vectors, and refusal of every altered message. Payloads have the
+ * sizes that nodes use: none, then 96 bytes in each direction. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -71,7 +71,7 @@ static enum error consume(struct sides *sides, int message, const uint8_t *in, s
     return handshake_consume(receiver_of(sides, message), in, bytes, payload, &payload_bytes);
 }
 
-/* Both sides as they are when message `message` has been created and not yet consumed. */
+/* Returns both sides when message `message` has been created but not consumed. */
 static struct sides sides_before(struct sides sides, int message, uint8_t *out, size_t *bytes)
 {
     for (int m = 1; m < message; m++) {
@@ -90,7 +90,7 @@ static void assert_dead_and_wiped(const struct handshake *handshake)
     assert_memory_equal(handshake, &wiped, sizeof wiped);
 }
 
-/* The receiver refuses it, writes nothing, and is dead. */
+/* The receiver must refuse the message, write nothing, and be dead. */
 static void assert_refused(struct sides sides, int message, const uint8_t *in, size_t bytes)
 {
     uint8_t payload[HANDSHAKE_PAYLOAD_MAX];
@@ -152,7 +152,7 @@ static void check_handshake_messages(const struct noise_vector *vector, struct s
     }
 }
 
-/* The responder sends the first of them; each direction counts its own records. */
+/* The responder sends first; each direction counts its own records. */
 static void check_transport_messages(const struct noise_vector *vector, struct sides *sides)
 {
     uint8_t keys[2][KEY_BYTES];
@@ -172,7 +172,7 @@ static void check_transport_messages(const struct noise_vector *vector, struct s
     }
 }
 
-static void handshake_hash_and_transport_agree_with_published_vectors(void **state)
+static void agrees_with_published_vectors(void **state)
 {
     (void)state;
     for (size_t i = 0; i < noise_vectors_count; i++) {
@@ -187,7 +187,7 @@ static void handshake_hash_and_transport_agree_with_published_vectors(void **sta
     }
 }
 
-static void both_sides_end_with_crossed_keys_and_know_each_other(void **state)
+static void both_sides_get_crossed_keys_and_the_other_public_key(void **state)
 {
     (void)state;
     uint8_t message[MESSAGE_BYTES_MAX];
@@ -211,7 +211,7 @@ static void both_sides_end_with_crossed_keys_and_know_each_other(void **state)
     assert_memory_equal(sides.initiator.hash, sides.responder.hash, HASH_BYTES);
 }
 
-static void a_split_leaves_no_secret_behind(void **state)
+static void a_split_wipes_all_secrets(void **state)
 {
     (void)state;
     uint8_t message[MESSAGE_BYTES_MAX];
@@ -233,7 +233,7 @@ static void a_split_leaves_no_secret_behind(void **state)
     assert_int_equal(sides.initiator.state, HANDSHAKE_DONE);
 }
 
-static void every_bit_flip_in_every_message_is_refused(void **state)
+static void refuses_every_bit_flip_in_every_message(void **state)
 {
     (void)state;
     for (int m = 1; m <= MESSAGES; m++) {
@@ -249,7 +249,7 @@ static void every_bit_flip_in_every_message_is_refused(void **state)
     }
 }
 
-static void every_truncation_and_extension_of_every_message_is_refused(void **state)
+static void refuses_every_truncation_and_extension_of_every_message(void **state)
 {
     (void)state;
     for (int m = 1; m <= MESSAGES; m++) {
@@ -282,7 +282,7 @@ static void without_a_psk_a_changed_first_message_is_refused_by_the_second(void 
     }
 }
 
-static void another_psk_is_refused_in_message_3(void **state)
+static void refuses_another_psk_in_message_3(void **state)
 {
     (void)state;
     uint8_t message[MESSAGE_BYTES_MAX];
@@ -292,7 +292,7 @@ static void another_psk_is_refused_in_message_3(void **state)
     assert_refused(sides, 3, message, bytes);
 }
 
-static void another_prologue_is_refused_in_message_1(void **state)
+static void refuses_another_prologue_in_message_1(void **state)
 {
     (void)state;
     uint8_t message[MESSAGE_BYTES_MAX];
@@ -302,7 +302,7 @@ static void another_prologue_is_refused_in_message_1(void **state)
     assert_refused(sides, 1, message, bytes);
 }
 
-static void a_low_order_ephemeral_key_in_message_1_gets_no_answer(void **state)
+static void does_not_answer_a_low_order_key_in_message_1(void **state)
 {
     (void)state;
     uint8_t message[MESSAGE_BYTES_MAX];
@@ -317,7 +317,7 @@ static void a_low_order_ephemeral_key_in_message_1_gets_no_answer(void **state)
     assert_dead_and_wiped(&sides.responder);
 }
 
-static void low_order_keys_in_messages_2_and_3_are_refused(void **state)
+static void refuses_low_order_keys_in_messages_2_and_3(void **state)
 {
     (void)state;
     uint8_t message[MESSAGE_BYTES_MAX];
@@ -338,7 +338,7 @@ static void low_order_keys_in_messages_2_and_3_are_refused(void **state)
     assert_refused(sides, 3, message, bytes);
 }
 
-static void calls_out_of_turn_are_refused(void **state)
+static void refuses_calls_out_of_turn(void **state)
 {
     (void)state;
     uint8_t message[MESSAGE_BYTES_MAX];
@@ -383,17 +383,17 @@ int main(void)
 {
     secret_start();
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(handshake_hash_and_transport_agree_with_published_vectors),
-        cmocka_unit_test(both_sides_end_with_crossed_keys_and_know_each_other),
-        cmocka_unit_test(a_split_leaves_no_secret_behind),
-        cmocka_unit_test(every_bit_flip_in_every_message_is_refused),
-        cmocka_unit_test(every_truncation_and_extension_of_every_message_is_refused),
+        cmocka_unit_test(agrees_with_published_vectors),
+        cmocka_unit_test(both_sides_get_crossed_keys_and_the_other_public_key),
+        cmocka_unit_test(a_split_wipes_all_secrets),
+        cmocka_unit_test(refuses_every_bit_flip_in_every_message),
+        cmocka_unit_test(refuses_every_truncation_and_extension_of_every_message),
         cmocka_unit_test(without_a_psk_a_changed_first_message_is_refused_by_the_second),
-        cmocka_unit_test(another_psk_is_refused_in_message_3),
-        cmocka_unit_test(another_prologue_is_refused_in_message_1),
-        cmocka_unit_test(a_low_order_ephemeral_key_in_message_1_gets_no_answer),
-        cmocka_unit_test(low_order_keys_in_messages_2_and_3_are_refused),
-        cmocka_unit_test(calls_out_of_turn_are_refused),
+        cmocka_unit_test(refuses_another_psk_in_message_3),
+        cmocka_unit_test(refuses_another_prologue_in_message_1),
+        cmocka_unit_test(does_not_answer_a_low_order_key_in_message_1),
+        cmocka_unit_test(refuses_low_order_keys_in_messages_2_and_3),
+        cmocka_unit_test(refuses_calls_out_of_turn),
         cmocka_unit_test(a_message_carries_the_largest_payload),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,5 @@
-/* Identities, their certificates, and the files keys are kept in. Each test has a folder of its
- * own, made in the working directory and taken away again. */
+/* Identities, certificates and key files. Each test has its own folder in the working directory and
+ * removes it afterwards. */
 #include <errno.h>
 #include <fcntl.h>
 #include <setjmp.h>
@@ -57,7 +57,7 @@ static void write_file(const char *path, const char *text, size_t bytes, mode_t 
     assert_int_equal(close(file), 0);
 }
 
-/* Loading node.key as a swarm key gives this status and leaves the key alone. */
+/* Loads node.key as a swarm key: the result must be `expected` and the key unchanged. */
 static void assert_load(enum error expected, struct problem *problem)
 {
     uint8_t key[KEY_BYTES] = {42};
@@ -67,10 +67,10 @@ static void assert_load(enum error expected, struct problem *problem)
         assert_memory_equal(key, untouched, KEY_BYTES);
 }
 
-static void a_seed_always_makes_the_same_identity(void **state)
+static void a_seed_determines_the_identity(void **state)
 {
     (void)state;
-    /* Literal, because key files in use depend on it. */
+    /* Literals, because existing key files depend on them. */
     uint8_t id[ID_BYTES];
     uint8_t noise_public[DH_BYTES];
     struct identity identity = identity_number(1);
@@ -157,7 +157,7 @@ static void a_saved_swarm_key_is_one_line_and_loaded_again(void **state)
     assert_memory_equal(loaded, saved, KEY_BYTES);
 }
 
-static void a_missing_file_says_what_to_type(void **state)
+static void a_missing_file_names_the_command_that_creates_it(void **state)
 {
     (void)state;
     struct problem problem;
@@ -172,7 +172,7 @@ static void a_missing_file_says_what_to_type(void **state)
                         "one with: hearsay swarmkey swarm.key");
 }
 
-static void a_file_that_others_may_use_is_refused_with_the_remedy(void **state)
+static void refuses_a_file_that_others_can_access_with_a_remedy(void **state)
 {
     (void)state;
     struct problem problem;
@@ -187,19 +187,19 @@ static void a_file_that_others_may_use_is_refused_with_the_remedy(void **state)
     assert_load(OK, &problem);
 }
 
-static void a_file_of_another_user_is_refused(void **state)
+static void refuses_a_file_of_another_user(void **state)
 {
     (void)state;
     struct problem problem;
     static const char line[] = SWARM_LABEL SIXTY_FOUR "\n";
     write_file("node.key", line, strlen(line), 0600);
     if (chown("node.key", 12345, (gid_t)-1) != 0)
-        skip(); /* only root can give a file away */
+        skip(); /* only root can change the owner */
     assert_load(FORGED, &problem);
     assert_non_null(strstr(problem.text, "chown"));
 }
 
-static void anything_but_one_whole_line_is_refused(void **state)
+static void refuses_anything_except_one_whole_line(void **state)
 {
     (void)state;
     struct problem problem;
@@ -223,7 +223,7 @@ static void anything_but_one_whole_line_is_refused(void **state)
     }
 }
 
-static void every_truncation_and_wrong_digit_is_refused(void **state)
+static void refuses_every_truncation_and_wrong_digit(void **state)
 {
     (void)state;
     struct problem problem;
@@ -245,7 +245,7 @@ static void every_truncation_and_wrong_digit_is_refused(void **state)
     assert_load(OK, &problem);
 }
 
-static void a_folder_or_a_pipe_is_refused_without_waiting(void **state)
+static void refuses_a_folder_or_a_pipe_without_waiting(void **state)
 {
     (void)state;
     struct problem problem;
@@ -257,7 +257,7 @@ static void a_folder_or_a_pipe_is_refused_without_waiting(void **state)
     assert_int_equal(swarm_key_load(key, "fifo.key", &problem), MALFORMED);
 }
 
-static void a_link_is_followed_and_what_it_leads_to_is_checked(void **state)
+static void follows_a_link_and_checks_its_target(void **state)
 {
     (void)state;
     struct problem problem;
@@ -279,7 +279,7 @@ static void saving_never_overwrites_nor_writes_through_a_link(void **state)
     struct identity loaded;
     assert_int_equal(identity_save(&first, "node.key", &problem), OK);
     assert_int_equal(identity_save(&second, "node.key", &problem), FAILED);
-    assert_non_null(strstr(problem.text, "node.key: exists already"));
+    assert_non_null(strstr(problem.text, "node.key: already exists"));
     assert_int_equal(identity_load(&loaded, "node.key", &problem), OK);
     assert_memory_equal(loaded.id, first.id, ID_BYTES);
     assert_int_equal(symlink("swarm.key", "link.key"), 0);
@@ -287,7 +287,7 @@ static void saving_never_overwrites_nor_writes_through_a_link(void **state)
     assert_int_equal(access("swarm.key", F_OK), -1);
 }
 
-static void saving_where_there_is_no_folder_says_so(void **state)
+static void saving_in_a_missing_folder_names_the_remedy(void **state)
 {
     (void)state;
     struct problem problem;
@@ -295,12 +295,12 @@ static void saving_where_there_is_no_folder_says_so(void **state)
     assert_int_equal(identity_save(&identity, "nowhere/node.key", &problem), FAILED);
     assert_string_equal(problem.text,
                         "nowhere/node.key: cannot create it: No such file or directory; name a "
-                        "file in a folder that is there and that you may write to");
+                        "file in an existing folder that you may write to");
 }
 
 #define IN_FOLDER(test) cmocka_unit_test_setup_teardown(test, enter_folder, leave_folder)
 
-static void an_operators_key_is_saved_and_loaded_again_and_no_other_is_taken_for_it(void **state)
+static void operator_keys_are_saved_loaded_and_told_from_other_keys(void **state)
 {
     (void)state;
     const uint8_t seed[SEED_BYTES] = {3};
@@ -326,23 +326,23 @@ int main(void)
 {
     secret_start();
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_seed_always_makes_the_same_identity),
+        cmocka_unit_test(a_seed_determines_the_identity),
         cmocka_unit_test(two_seeds_share_no_key),
         cmocka_unit_test(a_certificate_proves_the_id_for_its_noise_key_only),
         cmocka_unit_test(every_bit_flip_in_a_certificate_is_refused),
         cmocka_unit_test(an_id_is_shown_by_its_first_digits),
         IN_FOLDER(a_saved_identity_is_loaded_again),
         IN_FOLDER(a_saved_swarm_key_is_one_line_and_loaded_again),
-        IN_FOLDER(an_operators_key_is_saved_and_loaded_again_and_no_other_is_taken_for_it),
-        IN_FOLDER(a_missing_file_says_what_to_type),
-        IN_FOLDER(a_file_that_others_may_use_is_refused_with_the_remedy),
-        IN_FOLDER(a_file_of_another_user_is_refused),
-        IN_FOLDER(anything_but_one_whole_line_is_refused),
-        IN_FOLDER(every_truncation_and_wrong_digit_is_refused),
-        IN_FOLDER(a_folder_or_a_pipe_is_refused_without_waiting),
-        IN_FOLDER(a_link_is_followed_and_what_it_leads_to_is_checked),
+        IN_FOLDER(operator_keys_are_saved_loaded_and_told_from_other_keys),
+        IN_FOLDER(a_missing_file_names_the_command_that_creates_it),
+        IN_FOLDER(refuses_a_file_that_others_can_access_with_a_remedy),
+        IN_FOLDER(refuses_a_file_of_another_user),
+        IN_FOLDER(refuses_anything_except_one_whole_line),
+        IN_FOLDER(refuses_every_truncation_and_wrong_digit),
+        IN_FOLDER(refuses_a_folder_or_a_pipe_without_waiting),
+        IN_FOLDER(follows_a_link_and_checks_its_target),
         IN_FOLDER(saving_never_overwrites_nor_writes_through_a_link),
-        IN_FOLDER(saving_where_there_is_no_folder_says_so),
+        IN_FOLDER(saving_in_a_missing_folder_names_the_remedy),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,4 @@
-/* Memory for keys: what it is, and what becomes of it when something fails. */
+/* Locked memory for keys: its properties, and wiping after a failed CHECK. */
 #include <errno.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -51,7 +51,7 @@ static int give_back(void **state)
     return 0;
 }
 
-/* Does the kernel say this flag of the mapping that has this address (proc(5), smaps)? */
+/* Returns whether the kernel lists this flag for the mapping of the address (proc(5), smaps). */
 static bool has_flag(const void *address, const char *flag)
 {
     FILE *file = fopen("/proc/self/smaps", "r");
@@ -69,7 +69,7 @@ static bool has_flag(const void *address, const char *flag)
     return has;
 }
 
-static void it_is_zero_and_as_large_as_was_asked(void **state)
+static void locked_memory_is_zeroed_and_of_the_requested_size(void **state)
 {
     (void)state;
     const uint8_t *all = arena_take(&memory.arena, BYTES, 1);
@@ -78,7 +78,7 @@ static void it_is_zero_and_as_large_as_was_asked(void **state)
     assert_int_equal((uintptr_t)all % 64, 0);
 }
 
-static void core_dumps_leave_it_out(void **state)
+static void core_dumps_exclude_locked_memory(void **state)
 {
     (void)state;
     int own = 0;
@@ -87,18 +87,18 @@ static void core_dumps_leave_it_out(void **state)
     assert_false(has_flag(&own, " dd"));
 }
 
-static void it_is_locked_or_says_why_not(void **state)
+static void memory_is_locked_or_the_reason_is_reported(void **state)
 {
     (void)state;
     char text[LOCKED_MEMORY_TEXT_BYTES];
     if (IS_SANITIZED)
-        skip(); /* AddressSanitizer locks no memory, and says that it has */
+        skip(); /* AddressSanitizer's mlock succeeds without locking */
     locked_memory_text(&memory, text);
     assert_true(has_flag(memory.arena.start, " lo") == (memory.refusal == 0));
     assert_non_null(strstr(text, memory.refusal == 0 ? "10 KiB for keys are locked" : "ulimit -l"));
 }
 
-static void what_refused_is_said_with_what_to_do(void **state)
+static void a_failed_lock_is_reported_with_a_remedy(void **state)
 {
     (void)state;
     char text[LOCKED_MEMORY_TEXT_BYTES];
@@ -108,7 +108,7 @@ static void what_refused_is_said_with_what_to_do(void **state)
                               "allocate memory; allow it (ulimit -l, or LimitMEMLOCK= of a unit)");
 }
 
-/* How a child ends that does this: waitpid(2). */
+/* Runs a function in a child process and returns its status (waitpid(2)). */
 static int end_of(void (*what)(void))
 {
     int end;
@@ -135,16 +135,16 @@ static void read_its_end(void)
     (void)all[memory.arena.size_bytes - 1];
 }
 
-static void whoever_reads_on_behind_it_ends(void **state)
+static void reading_beyond_locked_memory_ends_the_process(void **state)
 {
     (void)state;
     assert_int_equal(end_of(read_its_end), 0);
     assert_int_not_equal(end_of(read_behind_it), 0);
 }
 
-static uint8_t *shown; /* what a child has found, where its parent sees it */
+static uint8_t *shown; /* shared with the parent: what the child found */
 
-/* Runs after the hook of the memory, which was registered later. */
+/* Runs after the wiping hook, which was registered later. */
 static void show(void *context)
 {
     const struct locked_memory *own = context;
@@ -162,7 +162,7 @@ static void fail_with_a_key(void)
     CHECK(shown == NULL);
 }
 
-static void a_failed_check_wipes_it(void **state)
+static void a_failed_check_wipes_locked_memory(void **state)
 {
     (void)state;
     static const uint8_t nothing[BYTES];
@@ -179,18 +179,18 @@ static void refuse_dumps(void)
     _exit(prctl(PR_GET_DUMPABLE, 0, 0, 0, 0) + 10);
 }
 
-static void a_process_can_refuse_to_be_dumped(void **state)
+static void a_process_can_refuse_core_dumps(void **state)
 {
     (void)state;
     const int end = end_of(refuse_dumps);
-#ifndef __SANITIZE_ADDRESS__ /* whose leak check would fail */
+#ifndef __SANITIZE_ADDRESS__ /* AddressSanitizer's leak check would fail */
     assert_int_equal(WEXITSTATUS(end), 10);
 #else
     assert_int_equal(WEXITSTATUS(end), 11);
 #endif
 }
 
-static void it_can_be_taken_again(void **state)
+static void locked_memory_can_be_allocated_again(void **state)
 {
     (void)state;
     for (int i = 0; i < 8; i++) {
@@ -206,14 +206,14 @@ static void it_can_be_taken_again(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(it_is_zero_and_as_large_as_was_asked),
-        TEST(core_dumps_leave_it_out),
-        TEST(it_is_locked_or_says_why_not),
-        cmocka_unit_test(what_refused_is_said_with_what_to_do),
-        TEST(whoever_reads_on_behind_it_ends),
-        cmocka_unit_test(a_failed_check_wipes_it),
-        cmocka_unit_test(a_process_can_refuse_to_be_dumped),
-        TEST(it_can_be_taken_again),
+        TEST(locked_memory_is_zeroed_and_of_the_requested_size),
+        TEST(core_dumps_exclude_locked_memory),
+        TEST(memory_is_locked_or_the_reason_is_reported),
+        cmocka_unit_test(a_failed_lock_is_reported_with_a_remedy),
+        TEST(reading_beyond_locked_memory_ends_the_process),
+        cmocka_unit_test(a_failed_check_wipes_locked_memory),
+        cmocka_unit_test(a_process_can_refuse_core_dumps),
+        TEST(locked_memory_can_be_allocated_again),
     };
     return cmocka_run_group_tests(tests, start, NULL);
 }

@@ -1,4 +1,4 @@
-/* Messages: every kind comes back as it was sent, and no bytes whatever do harm. */
+/* Messages: round trips of every kind, and harmless decoding of any bytes. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -48,7 +48,7 @@ static struct message sample_of_late(enum message_kind kind)
                             .bulk = bulk};
 }
 
-/* One of each kind, with fields at the ends of their ranges. */
+/* Returns a message of each kind, with fields at the ends of their ranges. */
 static struct message sample_of(enum message_kind kind)
 {
     const struct bytes text = {words, sizeof words - 1}, bulk = {blob, sizeof blob};
@@ -135,7 +135,7 @@ static void assert_same(const struct message *a, const struct message *b)
     assert_same_bytes(a->bulk, b->bulk);
 }
 
-/* On the heap and exactly so long, so that reading one byte too far is seen by the sanitizer. */
+/* Decodes a heap copy of exact size, so that the sanitizer sees a read beyond it. */
 static enum error decode_exactly(const uint8_t *in, size_t bytes, struct message *message)
 {
     uint8_t *copy = malloc(bytes ? bytes : 1);
@@ -158,7 +158,7 @@ static void assert_refused(const uint8_t *in, size_t bytes)
     assert_int_equal(message.token, 77);
 }
 
-static void every_kind_comes_back_as_it_was_sent(void **state)
+static void every_kind_decodes_as_it_was_sent(void **state)
 {
     (void)state;
     for (int kind = HELLO; kind < MESSAGE_KINDS; kind++) {
@@ -172,7 +172,7 @@ static void every_kind_comes_back_as_it_was_sent(void **state)
     }
 }
 
-static void around_a_bulk_there_is_little(void **state)
+static void bulk_has_little_overhead(void **state)
 {
     (void)state;
     static uint8_t bulk[60000], bytes[sizeof bulk + 64];
@@ -185,7 +185,7 @@ static void around_a_bulk_there_is_little(void **state)
     assert_true(message_encode(&sent, bytes, sizeof bytes) <= sizeof bulk + MESSAGE_ADDS);
 }
 
-static void nothing_is_copied(void **state)
+static void decoding_copies_nothing(void **state)
 {
     (void)state;
     const struct message sent = sample_of(HELLO);
@@ -197,7 +197,7 @@ static void nothing_is_copied(void **state)
     assert_true(got.bulk.at > bytes && got.bulk.at + got.bulk.count == bytes + count);
 }
 
-static void empty_texts_and_bulks_come_back_empty(void **state)
+static void empty_texts_and_bulks_decode_as_empty(void **state)
 {
     (void)state;
     const struct message sent = {.kind = HELLO, .incarnation = 1};
@@ -208,7 +208,7 @@ static void empty_texts_and_bulks_come_back_empty(void **state)
     assert_same(&sent, &got);
 }
 
-static void a_message_fits_exactly_into_its_own_size(void **state)
+static void a_message_fits_its_exact_size(void **state)
 {
     (void)state;
     const struct message sent = sample_of(WANT);
@@ -217,7 +217,7 @@ static void a_message_fits_exactly_into_its_own_size(void **state)
     assert_int_equal(message_encode(&sent, bytes, count), count);
 }
 
-static void every_truncation_and_every_extension_is_refused(void **state)
+static void refuses_every_truncation_and_every_extension(void **state)
 {
     (void)state;
     for (int kind = HELLO; kind < MESSAGE_KINDS; kind++) {
@@ -230,8 +230,8 @@ static void every_truncation_and_every_extension_is_refused(void **state)
     }
 }
 
-/* [PING, x] for what x must not be, and other arrays that are not messages. */
-static void what_is_no_message_is_refused(void **state)
+/* [PING, x] with an invalid x, and other arrays that are no messages. */
+static void refuses_other_arrays(void **state)
 {
     (void)state;
     static const struct {
@@ -280,13 +280,13 @@ static void what_is_no_message_is_refused(void **state)
     for (size_t i = 0; i < sizeof CASES / sizeof *CASES; i++) {
         struct message message = {.token = 77};
         if (decode_exactly(CASES[i].bytes, CASES[i].count, &message) != MALFORMED)
-            fail_msg("%s was taken for a message", CASES[i].what);
+            fail_msg("%s was accepted as a message", CASES[i].what);
         assert_int_equal(message.token, 77);
     }
 }
 
-/* What another encoder would write for the same message is the same message. */
-static void longer_spellings_of_a_number_are_understood(void **state)
+/* Other encodings of one message decode to the same message. */
+static void accepts_longer_encodings_of_a_number(void **state)
 {
     (void)state;
     static const uint8_t LONG[] = {0x92, 0xcc, PING, 0xcf, 0, 0, 0, 0, 0, 0, 0, 5};
@@ -308,8 +308,8 @@ static size_t mutate(struct rng *rng, uint8_t *bytes, size_t count)
     return rng_below(rng, 3) ? count : 1 + rng_below(rng, (uint32_t)count);
 }
 
-/* Whatever is taken is a message: encoded again and decoded, it is the same. */
-static void a_hundred_thousand_mutations_do_no_harm(void **state)
+/* Every accepted mutation is a message: encoded and decoded again, it stays the same. */
+static void survives_a_hundred_thousand_mutations(void **state)
 {
     (void)state;
     struct rng rng = rng_new(1, 0);
@@ -332,7 +332,7 @@ static void a_hundred_thousand_mutations_do_no_harm(void **state)
     assert_true(taken > ROUNDS / 100 && taken < ROUNDS);
 }
 
-static void a_hundred_thousand_random_messages_do_no_harm(void **state)
+static void survives_a_hundred_thousand_random_messages(void **state)
 {
     (void)state;
     struct rng rng = rng_new(2, 0);
@@ -341,7 +341,7 @@ static void a_hundred_thousand_random_messages_do_no_harm(void **state)
         const size_t count = rng_below(&rng, sizeof bytes + 1);
         for (size_t i = 0; i < count; i++)
             bytes[i] = (uint8_t)rng_next(&rng);
-        if (count > 1) { /* past the first doors, so that the rest is tried too */
+        if (count > 1) { /* passes the first checks, so that later ones are also tried */
             bytes[0] = (uint8_t)(0x90 | (bytes[0] & 7));
             bytes[1] = (uint8_t)(bytes[1] % (MESSAGE_KINDS + 1));
         }
@@ -353,16 +353,16 @@ static void a_hundred_thousand_random_messages_do_no_harm(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_kind_comes_back_as_it_was_sent),
-        cmocka_unit_test(around_a_bulk_there_is_little),
-        cmocka_unit_test(nothing_is_copied),
-        cmocka_unit_test(empty_texts_and_bulks_come_back_empty),
-        cmocka_unit_test(a_message_fits_exactly_into_its_own_size),
-        cmocka_unit_test(every_truncation_and_every_extension_is_refused),
-        cmocka_unit_test(what_is_no_message_is_refused),
-        cmocka_unit_test(longer_spellings_of_a_number_are_understood),
-        cmocka_unit_test(a_hundred_thousand_mutations_do_no_harm),
-        cmocka_unit_test(a_hundred_thousand_random_messages_do_no_harm),
+        cmocka_unit_test(every_kind_decodes_as_it_was_sent),
+        cmocka_unit_test(bulk_has_little_overhead),
+        cmocka_unit_test(decoding_copies_nothing),
+        cmocka_unit_test(empty_texts_and_bulks_decode_as_empty),
+        cmocka_unit_test(a_message_fits_its_exact_size),
+        cmocka_unit_test(refuses_every_truncation_and_every_extension),
+        cmocka_unit_test(refuses_other_arrays),
+        cmocka_unit_test(accepts_longer_encodings_of_a_number),
+        cmocka_unit_test(survives_a_hundred_thousand_mutations),
+        cmocka_unit_test(survives_a_hundred_thousand_random_messages),
     };
     return cmocka_run_group_tests(tests, start, stop);
 }

@@ -1,5 +1,5 @@
-/* How far one rumor may move the base: the limits, exactly, how much of an update fits them, and
- * that a rumor beyond them, or one that says less of itself than is true, is refused. */
+/* Limits on how far one rumor may move the base, the cutting of updates to fit them, and refusal of
+ * rumors that exceed them or understate themselves. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,7 +13,7 @@
 
 #define MANY   2000
 #define FEW    60
-#define FEW_OF 1000 /* parameters: their root is 32, so all may move by 4 together */
+#define FEW_OF 1000 /* parameters; the square root is 32, so all entries together may move by 4 */
 
 static int8_t levels[MANY];
 
@@ -24,10 +24,10 @@ static void a_move_is_the_greatest_level_and_the_length_rounded_up(void **state)
     const struct move move = move_of(7, some, 5);
     assert_int_equal(move.amount, 7);
     assert_int_equal(move.top, 3);
-    assert_int_equal(move.length, 4); /* 16, exactly */
+    assert_int_equal(move.length, 4); /* exactly sqrt(16) */
     const int8_t more[] = {-127, 1};
     assert_int_equal(move_of(7, more, 2).top, 127);
-    assert_int_equal(move_of(7, more, 2).length, 128); /* the root of 16130 */
+    assert_int_equal(move_of(7, more, 2).length, 128); /* sqrt(16130), rounded up */
 }
 
 static void the_length_of_the_largest_rumor_fits_its_field(void **state)
@@ -43,7 +43,7 @@ static bool is_allowed(uint32_t amount, uint32_t top, uint32_t length, uint64_t 
     return move_is_allowed(&(struct move){amount, top, length}, parameters);
 }
 
-static void no_entry_moves_by_more_than_one(void **state)
+static void limits_the_move_of_each_entry_to_one(void **state)
 {
     (void)state;
     assert_true(is_allowed(MOVE_MAX, 1, 1, 1));
@@ -54,8 +54,8 @@ static void no_entry_moves_by_more_than_one(void **state)
     assert_false(is_allowed(UINT32_MAX, 255, UINT16_MAX, 1000000000));
 }
 
-/* sqrt(P) / 8, and 1 at least; sqrt(P) is rounded up. */
-static void all_together_move_by_a_part_of_the_root_of_all(void **state)
+/* The limit is sqrt(P) / 8, at least 1, with sqrt(P) rounded up. */
+static void limits_the_move_of_all_entries_by_the_model_size(void **state)
 {
     (void)state;
     const uint32_t amount = 1u << 21;
@@ -68,7 +68,7 @@ static void all_together_move_by_a_part_of_the_root_of_all(void **state)
     assert_false(is_allowed(amount, 1, 1001, 1000000));
 }
 
-static void as_many_entries_fit_as_may_move_together(void **state)
+static void a_rumor_takes_as_many_entries_as_may_move_together(void **state)
 {
     (void)state;
     memset(levels, 1, sizeof levels);
@@ -81,8 +81,8 @@ static void as_many_entries_fit_as_may_move_together(void **state)
     assert_int_equal(move_entries(MOVE_MAX / 100, levels + 10, MANY - 10, 1), 1);
 }
 
-/* What is cut at the level that an amount allows can always be said, an entry in each rumor. */
-static void whatever_is_cut_fits_and_what_fits_is_allowed(void **state)
+/* Entries cut at the level that an amount allows always fit, at worst one to a rumor. */
+static void cut_entries_always_fit_and_are_allowed(void **state)
 {
     (void)state;
     for (uint32_t amount = 1; amount <= AMOUNT_MAX; amount += 1 + amount / 7)
@@ -102,7 +102,7 @@ static void whatever_is_cut_fits_and_what_fits_is_allowed(void **state)
         }
 }
 
-/* A rumor of a few levels of 1, and one of 2, to be changed and signed again. */
+/* A rumor of a few levels of 1 and one level of 2, to be altered and signed again. */
 static struct identity identity;
 static const uint8_t context[CONTEXT_BYTES] = {0xC0};
 static uint8_t rumor[RUMOR_MAX];
@@ -126,11 +126,11 @@ static int make_rumor(void **state)
     rumor_encode(&head, &update, 0, RUMOR_MAX, &identity, context, rumor, &taken, &rumor_bytes);
     assert_int_equal(taken, FEW);
     assert_int_equal(rumor[HEAD_TOP_AT], 2);
-    assert_int_equal(rumor[HEAD_LENGTH_AT], 8); /* the root of 63 */
+    assert_int_equal(rumor[HEAD_LENGTH_AT], 8); /* sqrt(63), rounded up */
     return 0;
 }
 
-/* With this field of its head changed, as its origin signs it. */
+/* Decodes the rumor after changing one field of its head and signing it again. */
 static enum error decode_with(size_t at, uint64_t value, size_t bytes)
 {
     static uint32_t index[FEW];
@@ -146,7 +146,7 @@ static enum error decode_with(size_t at, uint64_t value, size_t bytes)
     return error;
 }
 
-static void a_head_that_says_how_far_another_body_goes_is_refused(void **state)
+static void refuses_a_head_with_the_move_of_another_body(void **state)
 {
     (void)state;
     for (uint64_t top = 0; top < 256; top++)
@@ -155,15 +155,15 @@ static void a_head_that_says_how_far_another_body_goes_is_refused(void **state)
         assert_int_equal(decode_with(HEAD_LENGTH_AT, length, 2), length == 8 ? OK : MALFORMED);
 }
 
-static void a_rumor_that_goes_too_far_is_refused(void **state)
+static void refuses_a_rumor_that_moves_the_base_too_far(void **state)
 {
     (void)state;
-    assert_int_equal(decode_with(HEAD_AMOUNT_AT, MOVE_MAX / 2, 4), OK); /* 1, and 4 */
+    assert_int_equal(decode_with(HEAD_AMOUNT_AT, MOVE_MAX / 2, 4), OK); /* moves of 1 and 4 */
     assert_int_equal(decode_with(HEAD_AMOUNT_AT, MOVE_MAX / 2 + 1, 4), MALFORMED);
     assert_int_equal(decode_with(HEAD_AMOUNT_AT, MOVE_MAX, 4), MALFORMED);
 }
 
-static void a_first_rumor_that_claims_too_many_samples_is_refused(void **state)
+static void refuses_a_first_rumor_with_too_many_samples(void **state)
 {
     (void)state;
     assert_int_equal(decode_with(HEAD_SAMPLES_AT, HEAD_SAMPLES_STEP, HEAD_SAMPLES_BYTES), OK);
@@ -176,13 +176,13 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_move_is_the_greatest_level_and_the_length_rounded_up),
         cmocka_unit_test(the_length_of_the_largest_rumor_fits_its_field),
-        cmocka_unit_test(no_entry_moves_by_more_than_one),
-        cmocka_unit_test(all_together_move_by_a_part_of_the_root_of_all),
-        cmocka_unit_test(as_many_entries_fit_as_may_move_together),
-        cmocka_unit_test(whatever_is_cut_fits_and_what_fits_is_allowed),
-        cmocka_unit_test_setup(a_head_that_says_how_far_another_body_goes_is_refused, make_rumor),
-        cmocka_unit_test_setup(a_rumor_that_goes_too_far_is_refused, make_rumor),
-        cmocka_unit_test_setup(a_first_rumor_that_claims_too_many_samples_is_refused, make_rumor),
+        cmocka_unit_test(limits_the_move_of_each_entry_to_one),
+        cmocka_unit_test(limits_the_move_of_all_entries_by_the_model_size),
+        cmocka_unit_test(a_rumor_takes_as_many_entries_as_may_move_together),
+        cmocka_unit_test(cut_entries_always_fit_and_are_allowed),
+        cmocka_unit_test_setup(refuses_a_head_with_the_move_of_another_body, make_rumor),
+        cmocka_unit_test_setup(refuses_a_rumor_that_moves_the_base_too_far, make_rumor),
+        cmocka_unit_test_setup(refuses_a_first_rumor_with_too_many_samples, make_rumor),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,4 @@
-/* Orders of the operator: signed, strict, and what they keep. */
+/* Orders of the operator: signatures, strict parsing, and the rumors that they keep. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -40,7 +40,7 @@ static enum error read(const uint8_t *in, size_t bytes, struct order *order)
     return error == OK ? order_verify(in, taken, operator_key.id, context) : error;
 }
 
-static void an_order_comes_back_as_it_was_made(void **state)
+static void an_order_parses_as_it_was_made(void **state)
 {
     (void)state;
     const struct order made = sample();
@@ -72,7 +72,7 @@ static struct order rekey(void)
                           .before = {0x56, 0x78}};
 }
 
-static void a_rekey_comes_back_as_it_was_made(void **state)
+static void a_rekey_parses_as_it_was_made(void **state)
 {
     (void)state;
     const struct order made = rekey();
@@ -91,7 +91,7 @@ static void a_rekey_comes_back_as_it_was_made(void **state)
     assert_string_equal(got.reason, made.reason);
 }
 
-static void orders_stand_back_to_back(void **state)
+static void parses_orders_back_to_back(void **state)
 {
     (void)state;
     uint8_t bytes[2 * ORDER_BYTES_MAX];
@@ -117,7 +117,7 @@ static void assert_every_truncation_is_refused(const struct order *made)
         assert_int_equal(read(bytes, kept, &got), MALFORMED);
 }
 
-static void every_truncation_is_refused(void **state)
+static void refuses_every_truncation(void **state)
 {
     (void)state;
     const struct order expulsion = sample(), another = rekey();
@@ -138,7 +138,7 @@ static void assert_every_flipped_bit_is_refused(const struct order *made)
     assert_int_equal(read(bytes, count, &got), OK);
 }
 
-static void every_flipped_bit_is_refused(void **state)
+static void refuses_every_flipped_bit(void **state)
 {
     (void)state;
     const struct order expulsion = sample(), another = rekey();
@@ -146,7 +146,7 @@ static void every_flipped_bit_is_refused(void **state)
     assert_every_flipped_bit_is_refused(&another);
 }
 
-static void another_operator_or_swarm_is_refused(void **state)
+static void refuses_another_operator_or_swarm(void **state)
 {
     (void)state;
     const uint8_t seed[SEED_BYTES] = {1}, elsewhere[CONTEXT_BYTES] = {4};
@@ -159,7 +159,7 @@ static void another_operator_or_swarm_is_refused(void **state)
     assert_int_equal(order_verify(bytes, count, operator_key.id, elsewhere), FORGED);
 }
 
-/* What an operator's program might sign wrongly: right in its signature, and no order. */
+/* A validly signed but malformed order must be refused. */
 static void assert_malformed(const struct order *order, size_t at, uint64_t value, size_t width)
 {
     struct order got;
@@ -170,7 +170,7 @@ static void assert_malformed(const struct order *order, size_t at, uint64_t valu
     assert_int_equal(order_parse(bytes, count, &got, &taken), MALFORMED);
 }
 
-static void what_no_order_has_is_refused(void **state)
+static void refuses_signed_but_malformed_orders(void **state)
 {
     (void)state;
     const struct order order = sample(), another = rekey();
@@ -179,16 +179,18 @@ static void what_no_order_has_is_refused(void **state)
     assert_malformed(&order, 8, ORDER_ADMIT, 1);
     assert_malformed(&order, 8, 0, 1);
     assert_malformed(&order, 8, ORDER_REKEY + 1, 1);
-    assert_malformed(&another, 9, 1, 1);                         /* no pairs */
-    assert_malformed(&another, ORDER_HEAD_BYTES + 8, 0x3412, 2); /* and another key */
+    assert_malformed(&another, 9, 1, 1); /* no pairs */
+    assert_malformed(&another, ORDER_HEAD_BYTES + 8, 0x3412,
+                     2); /* and a key equal to the new one */
     assert_malformed(&order, 9, ORDER_PAIRS_MAX + 1, 1);
     assert_malformed(&order, 50, 0, 1);    /* no reason */
-    assert_malformed(&order, 51, '\n', 1); /* or one that a terminal would obey */
+    assert_malformed(&order, 51, '\n', 1); /* a control character, which a terminal would obey */
     assert_malformed(&order, 52, 0x80, 1);
-    assert_malformed(&order, 50 + ORDER_REASON_BYTES - 1, 'x', 1); /* behind the end */
+    assert_malformed(&order, 50 + ORDER_REASON_BYTES - 1, 'x', 1); /* text after the end */
     assert_malformed(&order, ORDER_HEAD_BYTES + 8, 0, 4);
     assert_malformed(&order, ORDER_HEAD_BYTES + 8, (1u << 28) + 1, 4);
-    assert_malformed(&order, ORDER_HEAD_BYTES + ORDER_PAIR_BYTES, 5, 8); /* twice the same */
+    assert_malformed(&order, ORDER_HEAD_BYTES + ORDER_PAIR_BYTES, 5,
+                     8); /* a repeated incarnation */
     assert_malformed(&order, ORDER_HEAD_BYTES + ORDER_PAIR_BYTES, 4, 8); /* in the wrong order */
 }
 
@@ -208,13 +210,13 @@ static void a_reason_is_short_and_printable(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(an_order_comes_back_as_it_was_made),
-        cmocka_unit_test(a_rekey_comes_back_as_it_was_made),
-        cmocka_unit_test(orders_stand_back_to_back),
-        cmocka_unit_test(every_truncation_is_refused),
-        cmocka_unit_test(every_flipped_bit_is_refused),
-        cmocka_unit_test(another_operator_or_swarm_is_refused),
-        cmocka_unit_test(what_no_order_has_is_refused),
+        cmocka_unit_test(an_order_parses_as_it_was_made),
+        cmocka_unit_test(a_rekey_parses_as_it_was_made),
+        cmocka_unit_test(parses_orders_back_to_back),
+        cmocka_unit_test(refuses_every_truncation),
+        cmocka_unit_test(refuses_every_flipped_bit),
+        cmocka_unit_test(refuses_another_operator_or_swarm),
+        cmocka_unit_test(refuses_signed_but_malformed_orders),
         cmocka_unit_test(a_reason_is_short_and_printable),
     };
     return cmocka_run_group_tests(tests, set_up, NULL);

@@ -1,4 +1,5 @@
-/* Proofs that a member lies: what is one, what it says, and that nobody can make one up. */
+/* Proofs that a member lies: which heads prove it, what a proof keeps, and that proofs cannot be
+ * forged. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -25,7 +26,8 @@ static int start(void **state)
     return 0;
 }
 
-/* A stream of the author: those that say other samples differ from the first rumor on. */
+/* Returns a head of one of the author's streams; streams with other samples differ from the first
+ * rumor on. */
 static struct signed_head head_of(uint32_t seq, uint64_t samples)
 {
     return stream_head(&author, 5, seq, samples, context);
@@ -38,7 +40,7 @@ static struct signed_head sign(struct signed_head head)
     return head;
 }
 
-/* The same stream up to before this rumor. */
+/* Returns a head with the same predecessors as `head` and another content. */
 static struct signed_head sibling_of(const struct signed_head *head)
 {
     struct signed_head changed = *head;
@@ -60,7 +62,7 @@ static struct proof must_prove(const struct signed_head *one, const struct signe
     return proof;
 }
 
-static void two_heads_of_one_number_leave_what_was_before(void **state)
+static void equivocation_keeps_the_rumors_before_it(void **state)
 {
     (void)state;
     const struct signed_head one = head_of(3, 9), two = sibling_of(&one);
@@ -69,21 +71,21 @@ static void two_heads_of_one_number_leave_what_was_before(void **state)
     assert_int_equal(must_prove(&first, &twin).keep, 0);
 }
 
-static void two_that_differ_in_what_came_before_leave_one_less(void **state)
+static void equivocation_in_the_predecessor_keeps_one_rumor_less(void **state)
 {
     (void)state;
     const struct signed_head one = head_of(3, 9), two = head_of(3, 8);
     assert_int_equal(must_prove(&one, &two).keep, 2);
 }
 
-static void a_head_that_does_not_follow_the_one_before_it_is_a_proof(void **state)
+static void a_broken_chain_is_a_proof(void **state)
 {
     (void)state;
     const struct signed_head one = head_of(3, 9), two = head_of(4, 8);
     assert_int_equal(must_prove(&one, &two).keep, 3);
 }
 
-static void what_can_both_be_true_is_none(void **state)
+static void heads_that_can_both_be_true_prove_nothing(void **state)
 {
     (void)state;
     uint8_t bytes[PROOF_BYTES];
@@ -95,12 +97,12 @@ static void what_can_both_be_true_is_none(void **state)
     assert_int_equal(proof_create(&one, &far, PARAMETERS, bytes), MISMATCH);
     assert_int_equal(proof_create(&one, &later, PARAMETERS, bytes), MISMATCH);
     assert_int_equal(proof_create(&one, &others, PARAMETERS, bytes), MISMATCH);
-    struct signed_head again = one; /* the same, signed in another way */
+    struct signed_head again = one; /* the same head with another signature */
     again.bytes[HEAD_BYTES] ^= 1;
     assert_int_equal(proof_create(&one, &again, PARAMETERS, bytes), MISMATCH);
 }
 
-/* Nothing but this head, which says what none may: of the author's stream. */
+/* Returns a signed head of the author's stream with one field beyond its limit. */
 static struct signed_head beyond(uint32_t seq, size_t at, uint64_t value, size_t bytes)
 {
     struct signed_head head = head_of(seq, 9);
@@ -111,8 +113,8 @@ static struct signed_head beyond(uint32_t seq, size_t at, uint64_t value, size_t
     return sign(head);
 }
 
-/* Of 1000 parameters: an entry may move by 2^24 units, and all together by four times as many. */
-static void a_head_that_goes_too_far_is_a_proof_by_itself(void **state)
+/* With 1000 parameters an entry may move by 2^24 units, and all together by four times that. */
+static void a_head_that_moves_the_base_too_far_is_a_proof(void **state)
 {
     (void)state;
     uint8_t bytes[PROOF_BYTES];
@@ -128,7 +130,7 @@ static void a_head_that_goes_too_far_is_a_proof_by_itself(void **state)
     assert_int_equal(proof_create(&fits, &fits, PARAMETERS, bytes), MISMATCH);
 }
 
-static void more_may_move_in_a_larger_model(void **state)
+static void a_larger_model_allows_larger_moves(void **state)
 {
     (void)state;
     uint8_t bytes[PROOF_BYTES];
@@ -137,7 +139,7 @@ static void more_may_move_in_a_larger_model(void **state)
     assert_int_equal(proof_create(&head, &head, 32 * 32, bytes), MISMATCH);
 }
 
-static void the_first_head_claims_no_more_samples_than_any_may(void **state)
+static void too_many_samples_in_a_first_head_are_a_proof(void **state)
 {
     (void)state;
     uint8_t bytes[PROOF_BYTES];
@@ -149,7 +151,7 @@ static void the_first_head_claims_no_more_samples_than_any_may(void **state)
     assert_int_equal(proof_create(&later, &later, PARAMETERS, bytes), MISMATCH);
 }
 
-/* The one that follows it, with other samples. */
+/* Returns the next head of the stream, with these samples. */
 static struct signed_head following(const struct signed_head *head, uint64_t samples)
 {
     struct signed_head next = *head;
@@ -159,7 +161,7 @@ static struct signed_head following(const struct signed_head *head, uint64_t sam
     return sign(next);
 }
 
-static void samples_that_do_not_follow_are_a_proof(void **state)
+static void too_many_samples_after_a_head_are_a_proof(void **state)
 {
     (void)state;
     uint8_t bytes[PROOF_BYTES];
@@ -185,7 +187,7 @@ static enum error check(const uint8_t bytes[static PROOF_BYTES])
     return error == OK ? proof_verify(bytes, context) : error;
 }
 
-static void every_bit_flip_is_refused(void **state)
+static void refuses_every_bit_flip(void **state)
 {
     (void)state;
     const struct signed_head one = head_of(3, 9), far = beyond(3, HEAD_AMOUNT_AT, 1u << 24, 4);
@@ -203,7 +205,7 @@ static void every_bit_flip_is_refused(void **state)
     }
 }
 
-static void what_another_or_nobody_signed_proves_nothing(void **state)
+static void heads_signed_by_others_prove_nothing(void **state)
 {
     (void)state;
     uint8_t bytes[PROOF_BYTES];
@@ -217,7 +219,7 @@ static void what_another_or_nobody_signed_proves_nothing(void **state)
     assert_int_equal(check(bytes), FORGED);
 }
 
-static void a_proof_is_of_one_swarm(void **state)
+static void a_proof_is_invalid_in_another_swarm(void **state)
 {
     (void)state;
     static const uint8_t elsewhere[CONTEXT_BYTES] = {8};
@@ -229,7 +231,7 @@ static void a_proof_is_of_one_swarm(void **state)
     assert_int_equal(proof_verify(bytes, elsewhere), FORGED);
 }
 
-static void turned_round_it_is_none(void **state)
+static void swapped_heads_prove_nothing(void **state)
 {
     (void)state;
     uint8_t bytes[PROOF_BYTES], turned[PROOF_BYTES];
@@ -240,8 +242,8 @@ static void turned_round_it_is_none(void **state)
     assert_int_equal(check(turned), MALFORMED);
 }
 
-/* Such a head is no rumor's: nobody could have taken it. */
-static void a_first_head_that_names_one_before_it_proves_nothing(void **state)
+/* No rumor has such a head, so no node could have accepted it. */
+static void a_first_head_with_a_predecessor_proves_nothing(void **state)
 {
     (void)state;
     uint8_t bytes[PROOF_BYTES];
@@ -254,7 +256,7 @@ static void a_first_head_that_names_one_before_it_proves_nothing(void **state)
     assert_int_equal(check(bytes), MALFORMED);
 }
 
-static void the_least_of_the_lowest_incarnation_stays(void **state)
+static void the_stricter_proof_counts(void **state)
 {
     (void)state;
     const struct proof proof = {.incarnation = 5, .keep = 3}, less = {.incarnation = 5, .keep = 2},
@@ -270,20 +272,20 @@ static void the_least_of_the_lowest_incarnation_stays(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(two_heads_of_one_number_leave_what_was_before),
-        cmocka_unit_test(two_that_differ_in_what_came_before_leave_one_less),
-        cmocka_unit_test(a_head_that_does_not_follow_the_one_before_it_is_a_proof),
-        cmocka_unit_test(what_can_both_be_true_is_none),
-        cmocka_unit_test(a_head_that_goes_too_far_is_a_proof_by_itself),
-        cmocka_unit_test(more_may_move_in_a_larger_model),
-        cmocka_unit_test(the_first_head_claims_no_more_samples_than_any_may),
-        cmocka_unit_test(samples_that_do_not_follow_are_a_proof),
-        cmocka_unit_test(every_bit_flip_is_refused),
-        cmocka_unit_test(what_another_or_nobody_signed_proves_nothing),
-        cmocka_unit_test(a_proof_is_of_one_swarm),
-        cmocka_unit_test(turned_round_it_is_none),
-        cmocka_unit_test(a_first_head_that_names_one_before_it_proves_nothing),
-        cmocka_unit_test(the_least_of_the_lowest_incarnation_stays),
+        cmocka_unit_test(equivocation_keeps_the_rumors_before_it),
+        cmocka_unit_test(equivocation_in_the_predecessor_keeps_one_rumor_less),
+        cmocka_unit_test(a_broken_chain_is_a_proof),
+        cmocka_unit_test(heads_that_can_both_be_true_prove_nothing),
+        cmocka_unit_test(a_head_that_moves_the_base_too_far_is_a_proof),
+        cmocka_unit_test(a_larger_model_allows_larger_moves),
+        cmocka_unit_test(too_many_samples_in_a_first_head_are_a_proof),
+        cmocka_unit_test(too_many_samples_after_a_head_are_a_proof),
+        cmocka_unit_test(refuses_every_bit_flip),
+        cmocka_unit_test(heads_signed_by_others_prove_nothing),
+        cmocka_unit_test(a_proof_is_invalid_in_another_swarm),
+        cmocka_unit_test(swapped_heads_prove_nothing),
+        cmocka_unit_test(a_first_head_with_a_predecessor_proves_nothing),
+        cmocka_unit_test(the_stricter_proof_counts),
     };
     return cmocka_run_group_tests(tests, start, NULL);
 }

@@ -1,5 +1,4 @@
-/* The test vectors of net/README.md are what the code makes: whoever writes another implementation
- * from that page relies on them. */
+/* The code produces the test vectors of net/README.md, on which other implementations rely. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -23,12 +22,12 @@
 
 #define PAGE_MAX    (1 << 20)
 #define INCARNATION 1700000000000u
-#define TAG         0xc18c79057e785dbdu /* of the caller's incarnation, as the page says */
+#define TAG         0xc18c79057e785dbdu /* of the caller's incarnation, as on the page */
 #define DIGEST      0x60454e9bf2ac41dfu /* of the block's entries */
 
-static char page[PAGE_MAX]; /* without blanks and line ends */
+static char page[PAGE_MAX]; /* without whitespace */
 
-/* What the page's vectors begin with. */
+/* The identities and the introduction of the page's vectors. */
 static struct identity caller, called;
 static struct introduction introduction;
 static uint8_t swarm_key[KEY_BYTES], prologue[INTRODUCTION_BYTES], context[CONTEXT_BYTES];
@@ -62,7 +61,7 @@ static int set_up(void **state)
     return fclose(file);
 }
 
-/* The page shows these bytes in hex, in one piece but for blanks and line ends. */
+/* The page must show these bytes in hex, with any whitespace. */
 static void assert_shown(const void *bytes, size_t count)
 {
     static char hex[2 * RUMOR_MAX + 1];
@@ -81,7 +80,7 @@ static void assert_number_shown(uint64_t number)
         fail_msg("the page does not show %s", hex);
 }
 
-static void keys_are_derived_as_the_page_says(void **state)
+static void keys_match_the_page(void **state)
 {
     (void)state;
     struct gate gate;
@@ -97,8 +96,8 @@ static void keys_are_derived_as_the_page_says(void **state)
     assert_shown(context, CONTEXT_BYTES);
 }
 
-/* Both sides' handshakes, up to the keys of the session. */
-static void the_handshake_and_the_first_record_are_those_of_the_page(void **state)
+/* Runs both handshakes up to the session keys. */
+static void handshake_and_first_record_match_the_page(void **state)
 {
     (void)state;
     struct gate gate;
@@ -143,8 +142,8 @@ static void the_handshake_and_the_first_record_are_those_of_the_page(void **stat
     assert_shown(record, bytes + RECORD_OVERHEAD);
 }
 
-/* The nonce was drawn from this seed when the page was written. */
-static void the_refusal_is_that_of_the_page(void **state)
+/* The page's nonce was drawn from this seed. */
+static void the_refusal_matches_the_page(void **state)
 {
     (void)state;
     struct gate gate;
@@ -165,7 +164,7 @@ static void assert_message_shown(const struct message *message)
     assert_shown(out, message_encode(message, out, sizeof out));
 }
 
-static void messages_are_encoded_as_the_page_shows(void **state)
+static void messages_match_the_page(void **state)
 {
     (void)state;
     assert_message_shown(&(struct message){.kind = TAKE});
@@ -176,7 +175,7 @@ static void messages_are_encoded_as_the_page_shows(void **state)
         &(struct message){.kind = VERSION, .digest = DIGEST, .members = 2, .whole = 1});
 }
 
-static void a_record_and_its_hello_are_those_of_the_page(void **state)
+static void record_and_hello_match_the_page(void **state)
 {
     (void)state;
     struct record record = {
@@ -191,12 +190,12 @@ static void a_record_and_its_hello_are_those_of_the_page(void **state)
     const size_t head = message_encode(&message, hello, sizeof hello) - RECORD_BYTES;
     assert_shown(hello, head + ID_BYTES);
     assert_shown(bytes + 32, 24); /* incarnation, stamp, samples */
-    assert_shown(bytes + 56, 20); /* digest to trains */
+    assert_shown(bytes + 56, 20); /* digest .. trains */
     assert_shown(bytes + RECORD_BYTES - SIGNATURE_BYTES, ID_BYTES);
     assert_shown(bytes + RECORD_BYTES - ID_BYTES, ID_BYTES);
 }
 
-static void a_rumor_and_its_digest_are_those_of_the_page(void **state)
+static void rumor_and_digest_match_the_page(void **state)
 {
     (void)state;
     uint32_t index[] = {0, 3, 7, 20, 41};
@@ -210,7 +209,7 @@ static void a_rumor_and_its_digest_are_those_of_the_page(void **state)
     memcpy(head.origin, caller.id, ID_BYTES);
     rumor_encode(&head, &update, 0, RUMOR_MAX, &caller, context, rumor, &taken, &bytes);
     assert_int_equal(taken, 5);
-    assert_shown(rumor + 32, 24); /* incarnation to samples */
+    assert_shown(rumor + 32, 24); /* incarnation .. samples */
     assert_shown(rumor + 56, 8);  /* tau, amount */
     assert_shown(rumor + HEAD_PREV_AT, HEAD_HASH_BYTES);
     assert_shown(rumor + HEAD_BODY_AT, HEAD_HASH_BYTES);
@@ -227,7 +226,7 @@ static void a_rumor_and_its_digest_are_those_of_the_page(void **state)
     }
 }
 
-static void a_block_and_its_digest_are_those_of_the_page(void **state)
+static void block_and_digest_match_the_page(void **state)
 {
     (void)state;
     const int32_t units[] = {0, -1, 1, -7, 100};
@@ -240,7 +239,7 @@ static void a_block_and_its_digest_are_those_of_the_page(void **state)
     assert_number_shown(digest);
 }
 
-static void an_order_is_that_of_the_page(void **state)
+static void an_order_matches_the_page(void **state)
 {
     (void)state;
     uint8_t seed[SEED_BYTES], bytes[ORDER_BYTES_MAX];
@@ -266,7 +265,7 @@ static void an_order_is_that_of_the_page(void **state)
     assert_shown(bytes + count - 32, 32);
 }
 
-static void an_order_of_a_new_swarm_key_is_that_of_the_page(void **state)
+static void a_rekey_order_matches_the_page(void **state)
 {
     (void)state;
     uint8_t seed[SEED_BYTES], key[KEY_BYTES], bytes[ORDER_BYTES_MAX];
@@ -296,15 +295,15 @@ static void an_order_of_a_new_swarm_key_is_that_of_the_page(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(keys_are_derived_as_the_page_says),
-        cmocka_unit_test(the_handshake_and_the_first_record_are_those_of_the_page),
-        cmocka_unit_test(the_refusal_is_that_of_the_page),
-        cmocka_unit_test(messages_are_encoded_as_the_page_shows),
-        cmocka_unit_test(a_record_and_its_hello_are_those_of_the_page),
-        cmocka_unit_test(a_rumor_and_its_digest_are_those_of_the_page),
-        cmocka_unit_test(a_block_and_its_digest_are_those_of_the_page),
-        cmocka_unit_test(an_order_is_that_of_the_page),
-        cmocka_unit_test(an_order_of_a_new_swarm_key_is_that_of_the_page),
+        cmocka_unit_test(keys_match_the_page),
+        cmocka_unit_test(handshake_and_first_record_match_the_page),
+        cmocka_unit_test(the_refusal_matches_the_page),
+        cmocka_unit_test(messages_match_the_page),
+        cmocka_unit_test(record_and_hello_match_the_page),
+        cmocka_unit_test(rumor_and_digest_match_the_page),
+        cmocka_unit_test(block_and_digest_match_the_page),
+        cmocka_unit_test(an_order_matches_the_page),
+        cmocka_unit_test(a_rekey_order_matches_the_page),
     };
     return cmocka_run_group_tests(tests, set_up, NULL);
 }

@@ -1,4 +1,4 @@
-/* Records of members: signed, checked, and never trusted before. */
+/* Records of members: layout, signatures and strict parsing. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -47,7 +47,7 @@ static void make(uint8_t out[static RECORD_BYTES])
     record_create(&record, &identity, context, out);
 }
 
-static void a_record_comes_back_as_it_was_made(void **state)
+static void a_record_parses_as_it_was_made(void **state)
 {
     (void)state;
     const struct identity identity = identity_of(1);
@@ -68,7 +68,7 @@ static void a_record_comes_back_as_it_was_made(void **state)
 }
 
 /* The table at the top of record.h. */
-static void the_bytes_lie_where_the_layout_says(void **state)
+static void the_bytes_have_the_documented_layout(void **state)
 {
     (void)state;
     uint8_t bytes[RECORD_BYTES];
@@ -113,7 +113,7 @@ static void every_flipped_bit_breaks_the_signature(void **state)
     assert_int_equal(record_verify(bytes, context), OK);
 }
 
-static void a_record_counts_in_its_own_swarm_only(void **state)
+static void a_record_is_invalid_in_another_swarm(void **state)
 {
     (void)state;
     const uint8_t other[CONTEXT_BYTES] = {9};
@@ -122,7 +122,7 @@ static void a_record_counts_in_its_own_swarm_only(void **state)
     assert_int_equal(record_verify(bytes, other), FORGED);
 }
 
-static void nobody_signs_for_another(void **state)
+static void refuses_the_signature_of_another_member(void **state)
 {
     (void)state;
     const struct identity own = identity_of(1), other = identity_of(2);
@@ -139,7 +139,7 @@ static void assert_malformed(const uint8_t bytes[static RECORD_BYTES])
     assert_int_equal(record.renew_ms, 5);
 }
 
-static void rates_that_are_no_rates_are_refused(void **state)
+static void refuses_invalid_rates(void **state)
 {
     (void)state;
     static const float RATES[] = {NAN, INFINITY, -INFINITY, -1};
@@ -153,7 +153,7 @@ static void rates_that_are_no_rates_are_refused(void **state)
     }
 }
 
-static void stages_and_flags_beyond_the_last_are_refused(void **state)
+static void refuses_unknown_stages_and_flags(void **state)
 {
     (void)state;
     uint8_t bytes[RECORD_BYTES];
@@ -165,7 +165,7 @@ static void stages_and_flags_beyond_the_last_are_refused(void **state)
     assert_malformed(bytes);
 }
 
-static void a_promise_for_later_than_an_hour_is_refused(void **state)
+static void refuses_a_renewal_later_than_an_hour(void **state)
 {
     (void)state;
     uint8_t bytes[RECORD_BYTES];
@@ -174,8 +174,8 @@ static void a_promise_for_later_than_an_hour_is_refused(void **state)
     assert_malformed(bytes);
 }
 
-/* It will be dialled, and printed on somebody's terminal. */
-static void a_host_that_does_not_read_as_one_is_refused(void **state)
+/* A host is dialled and printed on terminals, so it must parse. */
+static void refuses_a_host_that_does_not_parse(void **state)
 {
     (void)state;
     static const char *const HOSTS[] = {"a b", "\x1b[2J", "a\nb", "[::1]", "a/b", "\xff"};
@@ -187,11 +187,11 @@ static void a_host_that_does_not_read_as_one_is_refused(void **state)
         assert_malformed(bytes);
     }
     make(bytes);
-    memset(bytes + 96, 'a', HOST_BYTES); /* without an end */
+    memset(bytes + 96, 'a', HOST_BYTES); /* no final zero */
     assert_malformed(bytes);
 }
 
-static void random_records_do_no_harm(void **state)
+static void survives_random_records(void **state)
 {
     (void)state;
     struct rng rng = rng_new(1, 0);
@@ -212,17 +212,17 @@ int main(void)
 {
     secret_start();
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_record_comes_back_as_it_was_made),
-        cmocka_unit_test(the_bytes_lie_where_the_layout_says),
+        cmocka_unit_test(a_record_parses_as_it_was_made),
+        cmocka_unit_test(the_bytes_have_the_documented_layout),
         cmocka_unit_test(a_node_that_only_dials_has_no_address),
         cmocka_unit_test(every_flipped_bit_breaks_the_signature),
-        cmocka_unit_test(a_record_counts_in_its_own_swarm_only),
-        cmocka_unit_test(nobody_signs_for_another),
-        cmocka_unit_test(rates_that_are_no_rates_are_refused),
-        cmocka_unit_test(stages_and_flags_beyond_the_last_are_refused),
-        cmocka_unit_test(a_promise_for_later_than_an_hour_is_refused),
-        cmocka_unit_test(a_host_that_does_not_read_as_one_is_refused),
-        cmocka_unit_test(random_records_do_no_harm),
+        cmocka_unit_test(a_record_is_invalid_in_another_swarm),
+        cmocka_unit_test(refuses_the_signature_of_another_member),
+        cmocka_unit_test(refuses_invalid_rates),
+        cmocka_unit_test(refuses_unknown_stages_and_flags),
+        cmocka_unit_test(refuses_a_renewal_later_than_an_hour),
+        cmocka_unit_test(refuses_a_host_that_does_not_parse),
+        cmocka_unit_test(survives_random_records),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,4 @@
-/* Rumors: what is published arrives exactly, in few bytes, and nothing that was changed is
- * accepted. */
+/* Rumors: exact round trips in few bytes, and refusal of altered bytes. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -24,11 +23,11 @@ static struct identity identity;
 
 static const char *const levels_name[] = {"Laplace", "ones", "uniform", "two sides"};
 
-/* One update to send and one decoded; the arrays are of ENTRIES_MAX. */
+/* An update to send and a decoded one, each with arrays of ENTRIES_MAX. */
 struct world {
     struct update sent;
     struct update decoded;
-    uint8_t *wire; /* RUMOR_MAX */
+    uint8_t *wire; /* [RUMOR_MAX] */
 };
 
 static void *memory(size_t bytes)
@@ -66,7 +65,7 @@ static struct rumor_head head_number(uint32_t seq)
     return head;
 }
 
-/* Encodes the entries from `from` on and decodes them again; returns how many one rumor took. */
+/* Encodes and decodes the entries from `from` on; returns how many the rumor took. */
 static uint32_t assert_round_trip(struct world *world, uint32_t from, size_t *bytes)
 {
     uint32_t taken = 0;
@@ -87,7 +86,7 @@ static uint32_t assert_round_trip(struct world *world, uint32_t from, size_t *by
     return taken;
 }
 
-/* All of it, in as many rumors as it takes. Returns their bytes beyond heads and signatures. */
+/* Sends the whole update in several rumors; returns their bytes without heads and signatures. */
 static uint64_t assert_all_round_trip(struct world *world, uint32_t *rumors)
 {
     uint64_t body_bytes = 0;
@@ -135,7 +134,7 @@ static void a_small_update_costs_few_bits_beyond_its_entropy(void **state)
     world_free(&world);
 }
 
-static void a_large_update_is_split_into_rumors_complete_in_themselves(void **state)
+static void a_large_update_is_split_into_independent_rumors(void **state)
 {
     (void)state;
     struct world world = world_new();
@@ -146,7 +145,7 @@ static void a_large_update_is_split_into_rumors_complete_in_themselves(void **st
     world_free(&world);
 }
 
-static void an_update_whose_start_misleads_about_its_rest_is_split_well(void **state)
+static void an_update_with_an_untypical_start_is_split_well(void **state)
 {
     (void)state;
     struct world world = world_new();
@@ -157,7 +156,7 @@ static void an_update_whose_start_misleads_about_its_rest_is_split_well(void **s
         world.sent.level[i] = (int8_t)(1 + i * i % LEVEL_MAX);
     }
     (void)assert_all_round_trip(&world, &rumors);
-    for (uint32_t i = 0; i < ENTRIES_MAX; i++) { /* and the other way round */
+    for (uint32_t i = 0; i < ENTRIES_MAX; i++) { /* and in reverse order */
         world.sent.index[i] = i < 4000 ? i * 1000 : 4000000 + i;
         world.sent.level[i] = i < 4000 ? (int8_t)(1 + i * i % LEVEL_MAX) : 1;
     }
@@ -252,7 +251,7 @@ static void the_limits_of_tau_and_amount_arrive(void **state)
     world_free(&world);
 }
 
-static void a_head_has_the_layout_of_its_table(void **state)
+static void a_head_has_the_documented_layout(void **state)
 {
     (void)state;
     struct world world = world_new();
@@ -280,7 +279,7 @@ static void a_head_has_the_layout_of_its_table(void **state)
     world_free(&world);
 }
 
-/* A small rumor to change: 60 entries among 1000. Returns its size. */
+/* Makes a small rumor of 60 entries among 1000 and returns its size. */
 static size_t small_rumor(struct world *world, uint64_t seed)
 {
     uint32_t taken;
@@ -298,7 +297,7 @@ static enum error apply(struct world *world, size_t bytes)
     return rumor_decode(world->wire, bytes, context, 1000, RUMOR_ENTRIES_MAX, &world->decoded);
 }
 
-static void every_bit_flip_is_refused(void **state)
+static void refuses_every_bit_flip(void **state)
 {
     (void)state;
     struct world world = world_new();
@@ -314,7 +313,7 @@ static void every_bit_flip_is_refused(void **state)
     world_free(&world);
 }
 
-static void every_truncation_and_extension_is_refused(void **state)
+static void refuses_every_truncation_and_extension(void **state)
 {
     (void)state;
     struct world world = world_new();
@@ -327,7 +326,7 @@ static void every_truncation_and_extension_is_refused(void **state)
     world_free(&world);
 }
 
-static void another_context_or_another_signer_is_refused(void **state)
+static void refuses_another_context_or_signer(void **state)
 {
     (void)state;
     static const uint8_t other_context[CONTEXT_BYTES] = {0xC1};
@@ -344,7 +343,7 @@ static void another_context_or_another_signer_is_refused(void **state)
     world_free(&world);
 }
 
-/* Sign what stands in the wire buffer anew, as a hostile origin would. */
+/* Signs the altered bytes in the buffer, as a hostile origin would. */
 static void sign_again(uint8_t *wire, size_t bytes)
 {
     assert_int_equal(rumor_seal(wire, bytes - HEAD_BYTES - SIGNATURE_BYTES, &identity, context),
@@ -364,7 +363,7 @@ static void assert_head_refused(struct world *world, size_t bytes, size_t at, co
     assert_int_equal(apply(world, bytes), OK);
 }
 
-static void a_signed_head_beyond_its_limits_is_refused(void **state)
+static void refuses_a_signed_head_beyond_its_limits(void **state)
 {
     (void)state;
     static const float taus[] = {0, -0.0f, -0.01f, 1.0000001f, INFINITY, -INFINITY, NAN};
@@ -381,19 +380,19 @@ static void a_signed_head_beyond_its_limits_is_refused(void **state)
     world_free(&world);
 }
 
-static void a_signed_rumor_of_no_entries_is_refused(void **state)
+static void refuses_a_signed_rumor_without_entries(void **state)
 {
     (void)state;
     struct world world = world_new();
     (void)small_rumor(&world, 1);
     memset(world.wire + 44, 0, 4);
-    world.wire[HEAD_BYTES] = 0; /* a parameter, and nothing for it */
+    world.wire[HEAD_BYTES] = 0; /* a parameter without any gap */
     sign_again(world.wire, RUMOR_MIN);
     assert_int_equal(apply(&world, RUMOR_MIN), MALFORMED);
     world_free(&world);
 }
 
-static void more_entries_than_there_is_room_for_are_refused(void **state)
+static void refuses_more_entries_than_the_capacity(void **state)
 {
     (void)state;
     struct world world = world_new();
@@ -403,7 +402,7 @@ static void more_entries_than_there_is_room_for_are_refused(void **state)
     world_free(&world);
 }
 
-static void an_index_beyond_the_parameters_is_refused(void **state)
+static void refuses_an_index_beyond_the_parameters(void **state)
 {
     (void)state;
     struct world world = world_new();
@@ -414,7 +413,7 @@ static void an_index_beyond_the_parameters_is_refused(void **state)
     world_free(&world);
 }
 
-static void a_signed_rumor_with_bits_left_over_is_refused(void **state)
+static void refuses_a_signed_rumor_with_bits_left_over(void **state)
 {
     (void)state;
     struct world world = world_new();
@@ -440,7 +439,7 @@ static void a_signed_rumor_with_bits_left_over_is_refused(void **state)
     world_free(&world);
 }
 
-static void mutated_and_signed_again_a_rumor_is_refused_or_valid(void **state)
+static void a_mutated_and_signed_rumor_is_refused_or_valid(void **state)
 {
     (void)state;
     struct world world = world_new();
@@ -451,7 +450,8 @@ static void mutated_and_signed_again_a_rumor_is_refused_or_valid(void **state)
         bytes -= rng_below(&rng, 4) == 0 ? rng_below(&rng, 20) : 0;
         mutate(&rng, world.wire + ID_BYTES, bytes - ID_BYTES - SIGNATURE_BYTES);
         sign_again(world.wire, bytes);
-        uint8_t *exact = memory(bytes); /* so that a byte read beyond it is seen */
+        uint8_t *exact =
+            memory(bytes); /* exact size, so that the sanitizer sees a read beyond it */
         memcpy(exact, world.wire, bytes);
         if (rumor_decode(exact, bytes, context, 1000, RUMOR_ENTRIES_MAX, &world.decoded) == OK) {
             assert_true(update_is_valid(&world.decoded, 1000));
@@ -478,23 +478,23 @@ int main(void)
         cmocka_unit_test(
             updates_of_every_density_arrive_and_stay_within_5_percent_of_their_entropy),
         cmocka_unit_test(a_small_update_costs_few_bits_beyond_its_entropy),
-        cmocka_unit_test(a_large_update_is_split_into_rumors_complete_in_themselves),
-        cmocka_unit_test(an_update_whose_start_misleads_about_its_rest_is_split_well),
+        cmocka_unit_test(a_large_update_is_split_into_independent_rumors),
+        cmocka_unit_test(an_update_with_an_untypical_start_is_split_well),
         cmocka_unit_test(single_entries_at_either_end_arrive),
         cmocka_unit_test(gaps_of_all_sizes_in_one_update_arrive),
         cmocka_unit_test(every_small_number_of_entries_and_every_level_arrives),
         cmocka_unit_test(the_densest_update_arrives),
         cmocka_unit_test(the_limits_of_tau_and_amount_arrive),
-        cmocka_unit_test(a_head_has_the_layout_of_its_table),
-        cmocka_unit_test(every_bit_flip_is_refused),
-        cmocka_unit_test(every_truncation_and_extension_is_refused),
-        cmocka_unit_test(another_context_or_another_signer_is_refused),
-        cmocka_unit_test(a_signed_head_beyond_its_limits_is_refused),
-        cmocka_unit_test(a_signed_rumor_of_no_entries_is_refused),
-        cmocka_unit_test(more_entries_than_there_is_room_for_are_refused),
-        cmocka_unit_test(an_index_beyond_the_parameters_is_refused),
-        cmocka_unit_test(a_signed_rumor_with_bits_left_over_is_refused),
-        cmocka_unit_test(mutated_and_signed_again_a_rumor_is_refused_or_valid),
+        cmocka_unit_test(a_head_has_the_documented_layout),
+        cmocka_unit_test(refuses_every_bit_flip),
+        cmocka_unit_test(refuses_every_truncation_and_extension),
+        cmocka_unit_test(refuses_another_context_or_signer),
+        cmocka_unit_test(refuses_a_signed_head_beyond_its_limits),
+        cmocka_unit_test(refuses_a_signed_rumor_without_entries),
+        cmocka_unit_test(refuses_more_entries_than_the_capacity),
+        cmocka_unit_test(refuses_an_index_beyond_the_parameters),
+        cmocka_unit_test(refuses_a_signed_rumor_with_bits_left_over),
+        cmocka_unit_test(a_mutated_and_signed_rumor_is_refused_or_valid),
     };
     return cmocka_run_group_tests(tests, make_identity, NULL);
 }

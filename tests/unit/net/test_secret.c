@@ -1,4 +1,4 @@
-/* The primitives against published values, and what they must refuse. */
+/* The cryptographic primitives: published values, and inputs that must be refused. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -54,7 +54,7 @@ static void sha256_gives_the_value_of_fips_180_for_both_parts_together(void **st
 static void hmac_gives_the_value_of_rfc_4231(void **state)
 {
     (void)state;
-    /* Case 2; a key is padded with zeros, so 32 bytes say the same as its own four. */
+    /* Case 2. HMAC pads keys with zeros, so 32 bytes equal the key's own four. */
     static const uint8_t key[HASH_BYTES] = "Jefe";
     uint8_t out[HASH_BYTES];
     secret_hmac(out, key, "what do ya want ", 16, "for nothing?", 12);
@@ -187,7 +187,7 @@ static void entropy_from_one_seed_is_one_stream_and_never_repeats(void **state)
     entropy_from_seed(&b, seed);
     entropy_bytes(&a, whole, sizeof whole);
     entropy_bytes(&b, parts, 64);
-    entropy_bytes(&b, parts + 64, 1); /* uses up its block */
+    entropy_bytes(&b, parts + 64, 1); /* consumes a whole block */
     entropy_bytes(&b, parts + 128, 64);
     assert_memory_equal(whole, parts, 65);
     assert_memory_equal(whole + 128, parts + 128, 64);

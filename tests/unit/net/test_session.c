@@ -1,4 +1,4 @@
-/* Sessions and frames: what arrives is what was sent, once and in order, or nothing more. */
+/* Sessions and frames: records arrive once, in order and unaltered, or the session ends. */
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -32,7 +32,7 @@ static struct ends ends_new(void)
     return ends;
 }
 
-/* Record number `number` of the stream: SMALL bytes that say so. */
+/* Seals record number `number`, whose SMALL bytes all hold that number. */
 static void seal_small(struct session *session, uint8_t number, uint8_t *record)
 {
     uint8_t message[SMALL];
@@ -146,7 +146,7 @@ static void a_lost_or_overtaken_record_ends_the_session(void **state)
     assert_dead(&ends.there);
 }
 
-static void a_record_sent_back_to_its_sender_is_refused(void **state)
+static void refuses_a_record_reflected_to_its_sender(void **state)
 {
     (void)state;
     uint8_t record[SMALL + RECORD_OVERHEAD];
@@ -156,7 +156,7 @@ static void a_record_sent_back_to_its_sender_is_refused(void **state)
     assert_int_equal(open_small(&ends.here, record, &number), FORGED);
 }
 
-static void every_bit_flip_is_refused(void **state)
+static void refuses_every_bit_flip(void **state)
 {
     (void)state;
     uint8_t record[SMALL + RECORD_OVERHEAD];
@@ -173,7 +173,7 @@ static void every_bit_flip_is_refused(void **state)
     assert_int_equal(open_small(&ends.there, record, &number), OK);
 }
 
-static void every_truncation_is_refused(void **state)
+static void refuses_every_truncation(void **state)
 {
     (void)state;
     uint8_t record[SMALL + RECORD_OVERHEAD];
@@ -231,7 +231,7 @@ static void a_wiped_session_keeps_no_key(void **state)
     assert_dead(&ends.here);
 }
 
-/* What must never happen aborts: run it in a process of its own. */
+/* Runs a forbidden action in a child process; returns whether it aborts. */
 static bool aborts(void (*forbidden)(void))
 {
     pid_t child = fork();
@@ -288,7 +288,7 @@ static void a_nonce_never_wraps_and_a_wiped_session_never_seals(void **state)
     assert_true(aborts(seal_with_a_wiped_session));
 }
 
-static void a_frame_is_found_when_it_is_whole(void **state)
+static void finds_a_frame_once_it_is_complete(void **state)
 {
     (void)state;
     uint8_t stream[2 + 300 + 1];
@@ -308,7 +308,7 @@ static void a_frame_is_found_when_it_is_whole(void **state)
     }
 }
 
-static void an_empty_or_too_long_frame_is_refused_at_its_length(void **state)
+static void refuses_an_empty_or_too_long_frame_at_its_length(void **state)
 {
     (void)state;
     static const uint8_t empty[2] = {0, 0};
@@ -330,15 +330,15 @@ int main(void)
         cmocka_unit_test(the_smallest_and_the_largest_message_arrive),
         cmocka_unit_test(a_repeated_record_ends_the_session),
         cmocka_unit_test(a_lost_or_overtaken_record_ends_the_session),
-        cmocka_unit_test(a_record_sent_back_to_its_sender_is_refused),
-        cmocka_unit_test(every_bit_flip_is_refused),
-        cmocka_unit_test(every_truncation_is_refused),
+        cmocka_unit_test(refuses_a_record_reflected_to_its_sender),
+        cmocka_unit_test(refuses_every_bit_flip),
+        cmocka_unit_test(refuses_every_truncation),
         cmocka_unit_test(after_a_changed_record_the_reason_can_still_be_sent),
         cmocka_unit_test(a_session_is_worn_out_at_its_limit_in_either_direction),
         cmocka_unit_test(a_wiped_session_keeps_no_key),
         cmocka_unit_test(a_nonce_never_wraps_and_a_wiped_session_never_seals),
-        cmocka_unit_test(a_frame_is_found_when_it_is_whole),
-        cmocka_unit_test(an_empty_or_too_long_frame_is_refused_at_its_length),
+        cmocka_unit_test(finds_a_frame_once_it_is_complete),
+        cmocka_unit_test(refuses_an_empty_or_too_long_frame_at_its_length),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,4 @@
-/* Votes that members harm: signed, checked, and never believed before. */
+/* Votes to expel a member: layout, signatures and strict parsing. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -35,7 +35,7 @@ static void make(uint8_t out[static VOTE_BYTES])
     vote_create(&vote, &identity, context, out);
 }
 
-static void a_vote_comes_back_as_it_was_made(void **state)
+static void a_vote_parses_as_it_was_made(void **state)
 {
     (void)state;
     const struct vote made = sample();
@@ -50,7 +50,7 @@ static void a_vote_comes_back_as_it_was_made(void **state)
 }
 
 /* The table at the top of vote.h. */
-static void the_bytes_lie_where_the_layout_says(void **state)
+static void the_bytes_have_the_documented_layout(void **state)
 {
     (void)state;
     uint8_t bytes[VOTE_BYTES];
@@ -61,7 +61,7 @@ static void the_bytes_lie_where_the_layout_says(void **state)
     assert_memory_equal(bytes + 44, identity_of(1).id, ID_BYTES);
 }
 
-static void every_bit_flip_is_refused(void **state)
+static void refuses_every_bit_flip(void **state)
 {
     (void)state;
     uint8_t bytes[VOTE_BYTES];
@@ -76,7 +76,7 @@ static void every_bit_flip_is_refused(void **state)
     assert_int_equal(vote_verify(bytes, context), OK);
 }
 
-static void it_holds_in_its_own_swarm_alone(void **state)
+static void a_vote_is_invalid_in_another_swarm(void **state)
 {
     (void)state;
     const uint8_t other[CONTEXT_BYTES] = {1, 2, 4};
@@ -85,7 +85,7 @@ static void it_holds_in_its_own_swarm_alone(void **state)
     assert_int_equal(vote_verify(bytes, other), FORGED);
 }
 
-static void nobody_votes_against_itself_or_keeps_what_cannot_be(void **state)
+static void refuses_votes_against_oneself_and_impossible_keeps(void **state)
 {
     (void)state;
     uint8_t bytes[VOTE_BYTES];
@@ -98,7 +98,7 @@ static void nobody_votes_against_itself_or_keeps_what_cannot_be(void **state)
     assert_int_equal(vote_parse(bytes, &vote), MALFORMED);
 }
 
-static void what_leaves_less_comes_first(void **state)
+static void orders_votes_by_how_much_they_keep(void **state)
 {
     (void)state;
     const struct vote vote = sample();
@@ -113,12 +113,12 @@ static void what_leaves_less_comes_first(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_vote_comes_back_as_it_was_made),
-        cmocka_unit_test(the_bytes_lie_where_the_layout_says),
-        cmocka_unit_test(every_bit_flip_is_refused),
-        cmocka_unit_test(it_holds_in_its_own_swarm_alone),
-        cmocka_unit_test(nobody_votes_against_itself_or_keeps_what_cannot_be),
-        cmocka_unit_test(what_leaves_less_comes_first),
+        cmocka_unit_test(a_vote_parses_as_it_was_made),
+        cmocka_unit_test(the_bytes_have_the_documented_layout),
+        cmocka_unit_test(refuses_every_bit_flip),
+        cmocka_unit_test(a_vote_is_invalid_in_another_swarm),
+        cmocka_unit_test(refuses_votes_against_oneself_and_impossible_keeps),
+        cmocka_unit_test(orders_votes_by_how_much_they_keep),
     };
     secret_start();
     return cmocka_run_group_tests(tests, NULL, NULL);
