@@ -72,8 +72,8 @@ uint32_t node_origins(const struct node *node);
 void node_origin(const struct node *node, uint32_t i, struct node_origin *out);
 /* Returns the first rumor of origin i that the log can still take out of the base. */
 uint32_t node_reach(const struct node *node, uint32_t i);
-void node_own(const struct node *node,
-              struct node_origin *out); /* this node's present incarnation */
+/* Describes this node's present incarnation. */
+void node_own(const struct node *node, struct node_origin *out);
 uint64_t node_incarnation(const struct node *node);
 
 /* Returns a known order of the operator: 1 <= number <= node_orders_count. */

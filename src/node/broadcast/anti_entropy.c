@@ -1,14 +1,13 @@
-/* Anti-entropy (Demers and others 1987): neighbours show each other their versions. A node
- * that sees that it lacks something asks for it (repair.c).
+/* Anti-entropy (Demers and others 1987): neighbours exchange their versions. A node that sees a gap
+ * requests it (repair.c).
  *
- * Two that meet show each other everything they know, or as much of it as a message has room for,
- * the latest first; from then on, once a second, a random neighbour is shown a slice, and first of
- * all how much of its own rumors we have. Slices go round, so that in a large swarm a gap is found
- * late but at a price that does not grow. A neighbour that has shown our very version is shown that
- * it is still the same, and one entry after the other: the hash of a version has 64 bits, and who
- * looks for two streams that give the same one finds them; what an entry shows has 128. Where
- * nothing new comes any more, and yet a neighbour knows more than we and its slice does not show
- * what, we ask for all. Held by tests/world/test_broadcast_tree.c.
+ * When two nodes meet, each sends its whole version, or as much of it as fits a message, the latest
+ * entries first. After that a random neighbour gets a slice every second, which starts with how
+ * much of its own rumors we have. Slices rotate, so in a large swarm a gap is found later, at a
+ * constant cost. A neighbour with an equal version hash still gets one entry after the other: the
+ * hash has 64 bits, and an attacker can search for two streams that collide, while an entry shows
+ * 128 bits. If no rumor arrives any more, a neighbour knows more, and its slice does not show what,
+ * we request its whole version. Held by tests/world/test_broadcast_tree.c.
  */
 #include <string.h>
 
@@ -16,13 +15,14 @@
 #include "node/broadcast/broadcast_private.h"
 #include "node/broadcast/retract.h"
 
-#define SLICE     32               /* entries */
-#define EQUAL     1                /* entry, where the hashes of both versions are equal */
-#define LONG_NS   (10 * SECOND_NS) /* between two requests for all of a long version */
-#define LONG      256              /* origins: a version with more is long */
+#define SLICE     32               /* entries per slice */
+#define EQUAL     1                /* entries per slice while both version hashes are equal */
+#define LONG_NS   (10 * SECOND_NS) /* between two requests for the whole of a long version */
+#define LONG      256              /* origins: a larger version is long */
 #define WHOLE_MAX ((MESSAGE_MAX - MESSAGE_ADDS) / (VERSION_ENTRY_BYTES + LEARNED_BYTES))
 
-/* How many rumors there are. A node that has not joined speaks for those that send them to it. */
+/* Returns the number of rumors. A node that has not joined reports the number that its neighbours
+ * know. */
 static uint64_t rumors_there_are(const struct node *node)
 {
     const uint64_t shown = joining_has_joined(node) ? 0 : broadcast_most_shown(node, true);
@@ -30,7 +30,7 @@ static uint64_t rumors_there_are(const struct node *node)
     return shown > known ? shown : known;
 }
 
-/* Entries of all that we know, into scratch, and what they have learned into `learned`. */
+/* Writes entries of the whole version into scratch, and their samples into `learned`. */
 static size_t put_whole(const struct node *node, uint8_t **learned)
 {
     const struct versions *versions = &node->broadcast->versions;
@@ -40,8 +40,8 @@ static size_t put_whole(const struct node *node, uint8_t **learned)
     return versions_latest(versions, NULL, 0, most, node->scratch, *learned);
 }
 
-/* Of a long version half of what is shown are those that published last, as many as there are
- * members and as many again, in turn. */
+/* Half of a slice of a long version rotates over the latest origins, twice as many as there are
+ * members. */
 static size_t put_latest(struct node *node, uint8_t *out)
 {
     struct broadcast *broadcast = node->broadcast;
@@ -53,7 +53,7 @@ static size_t put_latest(struct node *node, uint8_t *out)
     return entries;
 }
 
-/* A slice, if there is anything to show. */
+/* Writes a slice into scratch; returns its entries. */
 static size_t put_slice(struct node *node, const struct peer *peer)
 {
     struct versions *versions = &node->broadcast->versions;
@@ -142,7 +142,7 @@ bool anti_entropy_on_version(struct node *node, const struct peer *from,
     }
     struct broadcast_neighbour *neighbour = broadcast_neighbour(node, from);
     neighbour->hash = version->hash;
-    neighbour->knows = version->base ? version->rumors : 0; /* or else it only knows of them */
+    neighbour->knows = version->base ? version->rumors : 0; /* otherwise it does not hold them */
     return true;
 }
 

@@ -1,8 +1,8 @@
-/* Rumors to the learner: from the log, in their order, as many at once as it may be given. Those of
- * an origin that is held wait there, and others' go before them: the base is a sum.
+/* Passes rumors from the log to the learner, in order, as many at once as it accepts. Rumors of a
+ * withheld origin wait in the log and others overtake them: the base is a sum.
  *
- * The learner answers in the order in which it was given them. So what its base is the sum of, as
- * of its last answer, is what it was given less what is not answered yet.
+ * The learner answers in the order of the requests. So its base, as of its last answer, is the sum
+ * of what it was given minus what it has not answered.
  */
 #include <string.h>
 
@@ -11,9 +11,9 @@
 #include "node/membership/membership.h"
 
 #define COMPARED_MIN 64              /* entries of a rumor that is compared with the residual */
-#define COMPARED_NS  (SECOND_NS / 4) /* between two of one origin, at least */
-/* To compare takes about 10 ns an entry (bench_threshold), and where a GPU is waited for as long as
- * 10,000 of them. No more than 0.5 % of the time goes into it, the same part to each live origin.
+#define COMPARED_NS  (SECOND_NS / 4) /* between two comparisons of one origin */
+/* A comparison takes about 10 ns per entry (bench_threshold), plus as long as 10,000 entries to
+ * wait for a GPU. All comparisons take at most 0.5 % of the time, equal parts for each live origin.
  */
 #define COMPARING_NS(entries) ((uint64_t)((entries) + 10000) * 10 * 200)
 
@@ -31,8 +31,8 @@ const struct update *broadcast_logged(struct node *node, const uint8_t *rumor, u
     return apply_decode(node, rumor, bytes);
 }
 
-/* An expelled member's rumors may come again, if a later order keeps more: then the last copy is
- * the one that counts. */
+/* An expelled member's rumors arrive again if a later order keeps more of them. Then the last copy
+ * counts. */
 static bool is_latest_copy(const struct broadcast *broadcast, const struct rumor_log_entry *entry)
 {
     uint32_t bytes;
@@ -40,14 +40,13 @@ static bool is_latest_copy(const struct broadcast *broadcast, const struct rumor
            rumor_log_bytes(&broadcast->log, entry);
 }
 
-/* What came before a base was taken over that has it is not needed any more, nor is what an
- * expelled member published. */
+/* Skips rumors that a taken-over base contains, and those of an expelled member. */
 static const struct rumor_log_entry *next_to_apply(struct broadcast *broadcast)
 {
     const struct rumor_log_entry *entry;
     while ((entry = rumor_log_next_to_apply(&broadcast->log))) {
         const struct origin *origin = &broadcast->versions.origins[entry->place];
-        if (bit_get(broadcast->apply.held, entry->place)) { /* hold.h */
+        if (bit_get(broadcast->apply.held, entry->place)) { /* withheld (hold.h) */
             rumor_log_pass_by(&broadcast->log);
             continue;
         }
@@ -78,7 +77,7 @@ void apply_add_given(struct apply *apply, uint32_t entries, struct given given)
     apply->taken_out += given.takes_out;
 }
 
-/* Few entries say little about where a rumor goes, and one of a burst says what all do. */
+/* A small rumor says little about its direction, and one of a burst stands for all. */
 static bool is_compared(const struct node *node, struct origin *origin, uint32_t entries)
 {
     if (!node->options.trains || entries < COMPARED_MIN || node->now_ns < origin->compare_ns)
@@ -103,7 +102,7 @@ bool broadcast_next_apply(struct node *node, struct action *action)
     struct broadcast *broadcast = node->broadcast;
     broadcast->apply.is_full = false;
     if (broadcast->retract.rumors > 0)
-        return false; /* first what leaves the base */
+        return false; /* retractions go first */
     const struct rumor_log_entry *entry = next_to_apply(broadcast);
     if (!entry)
         return false;
@@ -162,7 +161,7 @@ void broadcast_done(const struct node *node, const struct signed_head **heads)
         const struct origin *origin = &versions->origins[place];
         heads[place] = origin->applied > 0 ? &origin->applied_last : NULL;
     }
-    for (uint64_t i = apply->rumors; i-- > 0;) { /* the newest first */
+    for (uint64_t i = apply->rumors; i-- > 0;) { /* newest first */
         const struct given *given = &apply->given[(apply->given_first + i) % GIVEN_MAX];
         if (given->is_block)
             continue;
@@ -170,7 +169,8 @@ void broadcast_done(const struct node *node, const struct signed_head **heads)
     }
 }
 
-/* All but what is held. Where that was promised to another before it was, its taker asks again. */
+/* Returns true if every rumor before it has been given, except withheld ones. A node that was
+ * promised a base without them asks again. */
 static bool is_given_before(const struct node *node, uint64_t newest)
 {
     const struct rumor_log *log = &node->broadcast->log;

@@ -1,5 +1,4 @@
-/* Rumors on their way to the learner, and out of its base again; nobody outside this folder
- * includes this. */
+/* Rumors on their way to the learner and out of its base; only this folder's files include it. */
 #ifndef HEARSAY_NODE_BROADCAST_APPLY_PRIVATE_H
 #define HEARSAY_NODE_BROADCAST_APPLY_PRIVATE_H
 
@@ -7,43 +6,43 @@
 #include "node/node.h"
 #include "wire/signed_head.h"
 
-/* retract.c's. */
+/* State of retract.c. */
 struct retract {
-    bool is_due;     /* more is known of an expelled member than is kept, and was not looked for */
-    bool needs_base; /* and is not in the log any more */
-    uint64_t rumors; /* that the learner's base has, and the version no more */
+    bool is_due; /* an expelled member has rumors beyond its limit that have not been looked at */
+    bool needs_base; /* such rumors are no longer in the log */
+    uint64_t rumors; /* rumors that are in the learner's base and no longer in the version */
 };
 
 #define APPLYING_MAX 256 /* rumors with the learner at once */
-#define GIVEN_MAX    512 /* the same of rumors and blocks */
+#define GIVEN_MAX    512 /* rumors and blocks with the learner at once */
 
-/* A rumor or a block that the learner has been given and is not known to be done with. */
+/* A rumor or block that was given to the learner and not answered. */
 struct given {
-    bool is_block;           /* a block: it has no origin */
-    bool takes_out;          /* the rumor is taken out */
-    bool is_compared;        /* with the residual of the learner */
-    uint32_t place;          /* of the rumor's origin among the versions */
+    bool is_block;           /* a block, which has no origin */
+    bool takes_out;          /* the rumor is being retracted */
+    bool is_compared;        /* its agreement was requested */
+    uint32_t place;          /* index of the rumor's origin */
     uint32_t seq;            /* its number */
     uint64_t at;             /* its position in the log */
-    struct signed_head last; /* of its origin, the last that the base has until this is done */
+    struct signed_head last; /* head of the origin's last rumor in the base before this one */
 };
 
-/* apply.c's. */
+/* State of apply.c. */
 struct apply {
-    struct decoded decoded;        /* rumors that wait for the learner, decoded */
-    uint32_t entries;              /* entries that the learner has been given and not done with */
-    uint64_t rumors;               /* rumors and blocks, likewise */
+    struct decoded decoded;        /* decoded rumors that wait for the learner */
+    uint32_t entries;              /* entries given and not answered */
+    uint64_t rumors;               /* rumors and blocks given and not answered */
     uint32_t blocks;               /* blocks among them */
-    uint32_t taken_out;            /* rumors among them that are taken out */
-    struct given given[GIVEN_MAX]; /* a ring of them, the oldest at given_first */
-    uint32_t given_first;          /* where it is */
-    uint64_t *held;                /* bit per origin, by place: its rumors wait */
-    bool is_full;                  /* another rumor waits only until the learner has room */
+    uint32_t taken_out;            /* retractions among them */
+    struct given given[GIVEN_MAX]; /* a ring of them */
+    uint32_t given_first;          /* index of the oldest */
+    uint64_t *held;                /* a bit per origin index: its rumors are withheld */
+    bool is_full;                  /* another rumor waits only for the learner */
 };
 
-/* A rumor of the log, to be changed by the caller. */
+/* Decodes a rumor of the log into an update that the caller may change. */
 struct update *apply_decode(struct node *node, const uint8_t *rumor, uint32_t bytes);
-/* May the learner be given so many entries? It is given this. */
+/* Returns true if the learner may be given this many entries; counts them. */
 bool apply_may_give(const struct node *node, uint32_t entries);
 void apply_add_given(struct apply *apply, uint32_t entries, struct given given);
 

@@ -18,7 +18,7 @@ void barred_on_stranger(struct node *node, const struct peer *from,
     identity_text(note->who, id);
 }
 
-/* How many rumors this entry has that we lack because their origin may not be here. */
+/* Returns how many rumors of this entry we lack because their origin is not admitted. */
 static uint64_t barred_of(const struct node *node, const struct version_entry *entry)
 {
     const struct origin *origin = versions_find(&node->broadcast->versions, entry->tag);
@@ -29,7 +29,7 @@ static uint64_t barred_of(const struct node *node, const struct version_entry *e
     return entry->next - origin->next;
 }
 
-/* A slice shows some of it: what is known from before stays. */
+/* After a slice, earlier knowledge of other entries stays. */
 struct message barred_take_out(struct node *node, const struct peer *from,
                                const struct message *version)
 {

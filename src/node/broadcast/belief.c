@@ -5,8 +5,8 @@
 
 #include "base/error.h"
 
-#define PART 4         /* one in so many learners may claim anything */
-#define NEAR (1.0 / 8) /* counts that differ by less are taken for one, at different moments */
+#define PART 4         /* one of four learners may claim anything */
+#define NEAR (1.0 / 8) /* counts that differ by less are one count at different times */
 
 static int descending(const void *a, const void *b)
 {
@@ -17,7 +17,7 @@ static int descending(const void *a, const void *b)
 double belief_sum(struct claim *claims, uint32_t count, uint32_t learners)
 {
     CHECK(count > 0 && learners > 0);
-    const uint32_t most = learners / PART > 1 ? learners / PART : 1; /* as many are doubted */
+    const uint32_t most = learners / PART > 1 ? learners / PART : 1; /* number of doubted learners */
     double rest = claims[0].samples;
     qsort(claims + 1, count - 1, sizeof *claims, descending);
     for (uint32_t i = 1 + most; i < count; i++)

@@ -1,15 +1,14 @@
-/* What is believed of what members claim to have learned.
+/* Credited samples: how much of the members' reported samples counts.
  *
- * Each rumor may claim 2^24 samples, so a count of all claims is as large as one member likes. It
- * must not be cut to what most have learned either: one machine often learns more than all others,
- * as its rumors show. So
+ * A rumor may report 2^24 samples, so one member could make the plain sum as large as it likes. A
+ * cap at the median would be wrong as well, because one machine often learns more than all others,
+ * as its rumors show. The rule:
  *
- *   claims of a quarter that claimed most (of one, where fewer than eight learn) are believed as
- *   far as all others together have claimed as many, or as far as its rumors bear them out
+ *   the quarter of the learners that reported most (one learner if fewer than eight) is credited
+ * with at most what all others reported together, or with what its rumors support if that is more
  *
- * and everybody else's in full. One member among many thus doubles the count at most, as long as
- * its rumors move the base no further than others' do.
- * Held by tests/unit/node/test_belief.c.
+ * All other reports count in full. So one member among many at most doubles the count, unless its
+ * rumors move the base further than others' do. Held by tests/unit/node/test_belief.c.
  */
 #ifndef HEARSAY_NODE_BROADCAST_BELIEF_H
 #define HEARSAY_NODE_BROADCAST_BELIEF_H
@@ -17,24 +16,23 @@
 #include <stdint.h>
 
 struct claim {
-    double samples;   /* that one member claims to have learned; >= 0 */
-    double borne_out; /* as many its rumors bear out (membership/shares.h) */
+    double samples;   /* samples that the member reports; >= 0 */
+    double borne_out; /* samples that its rumors support (membership/shares.h) */
 };
 
-/* Samples of all together. The first claim is this node's own, which it knows to be true; the
- * others come back in another order. learners: how many train, this node included. */
+/* Returns the credited samples of all. The first claim is this node's own, which is true; the call
+ * reorders the others. learners: training members, this node included. */
 double belief_sum(struct claim *claims, uint32_t count, uint32_t learners);
 
-/* Samples at which a node begins to count that has not counted before. all: claimed by all, ever;
- * counted: by belief_sum, of these; said[count]: where others say that they are, which
- * come back in another order. Of what they say the middle one is taken, or the lower one of the two
- * in the middle: a single one of three or more moves it no further than another is, and one of two
- * not forward. What all claim together is exact, so that is taken where others say about as much,
- * or where there are no others. */
+/* Returns the count from which a node starts. all: samples ever reported by all; counted: those
+ * credited by belief_sum; said[count]: the counts of other members, which the call reorders. Takes
+ * the lower median of these counts: one of three or more members moves it only between the others'
+ * values, and one of two never forward. The sum of all reports is exact, so it counts if the median
+ * is about the same, or if there are no others. */
 double belief_begin(double all, double counted, uint64_t *said, uint32_t count);
 
-/* A node that has counted so many goes on from there: from what others say, where that is far more
- * and has been claimed, too. */
+/* Returns the count from which a node continues: the lower median of other members' counts if that
+ * is far ahead and the reports support it. */
 double belief_go_on(double all, double counted, uint64_t *said, uint32_t count);
 
 #endif

@@ -10,18 +10,19 @@
 #include "node/orders/proofs.h"
 #include "node/orders/verdict.h"
 
-#define SHOWN_NS   (60 * SECOND_NS) /* what nobody has shown for so long is lost, not late */
-#define FULL_NS    (60 * SECOND_NS) /* between two warnings that there is no room */
-#define SCARCE     8                /* only one part in so many of the room is left */
-#define ACTIVE_MIN 256              /* origins, if there are so many */
-#define FEW        8 /* incarnations that every known node may have, as long as there is room */
-#define PART       8 /* one in so many of the free places is for further ones of one node */
-#define KNOWN_PART 4 /* one in so many of all places is for nodes that are known already */
+#define SHOWN_NS                                                                                   \
+    (60 * SECOND_NS) /* a gap that no neighbour has shown for this long is lost, not late */
+#define FULL_NS    (60 * SECOND_NS) /* between two warnings that the table is full */
+#define SCARCE     8   /* the table is nearly full when only one part in eight is free */
+#define ACTIVE_MIN 256 /* origins that count as active, at least */
+#define FEW        8   /* incarnations that every known node may have while there is space */
+#define PART       8 /* one part in eight of the free entries is for further incarnations of one node */
+#define KNOWN_PART 4 /* one part in four of the table is reserved for known nodes */
 
 size_t broadcast_arena_bytes(const struct node_options *options)
 {
     const size_t origins = options->limits.incarnations_max;
-    const size_t slots = 4 * sizeof(uint32_t); /* open addressing: at most so many for one */
+    const size_t slots = 4 * sizeof(uint32_t); /* hash slots per origin at most */
     const size_t per_peer = sizeof(struct broadcast_neighbour) + 3 * bit_words(origins) * 8 +
                             origins * sizeof(uint32_t) + 5 * 64;
     return sizeof(struct broadcast) + options->limits.peers_max * per_peer +
@@ -41,7 +42,7 @@ struct origin *broadcast_add(const struct node *node, struct versions *versions,
     return origin;
 }
 
-/* The version of a base that was saved by an earlier incarnation. */
+/* Restores the version of a base that an earlier incarnation saved. */
 static void restore(struct node *node, struct broadcast *broadcast)
 {
     const struct node_options *options = &node->options;
@@ -141,7 +142,7 @@ void broadcast_stats(const struct node *node, struct node_stats *stats)
     stats->log_held_bytes = log_bytes_held(&broadcast->log);
 }
 
-/* What is known. */
+/* The version. */
 
 const struct versions *broadcast_versions(const struct node *node)
 {
@@ -158,7 +159,7 @@ const struct rumor_log *broadcast_log(const struct node *node)
     return &node->broadcast->log;
 }
 
-/* With those that have published nothing, whose records travel along their trees, too. */
+/* Includes origins without rumors, whose records follow their trees as well. */
 uint32_t broadcast_latest_origins(const struct node *node)
 {
     const uint32_t live = membership_live(node);
@@ -181,9 +182,8 @@ static uint32_t incarnations_of(const struct versions *versions, const uint8_t *
     return incarnations;
 }
 
-/* What an incarnation has published stays in the sum, and its place is never free again. So nobody
- * may take the places of all others: not one node that begins again and again, and not many that
- * nobody knows yet. */
+/* An incarnation's rumors stay in the sum, so its entry is never free again. Neither one node that
+ * restarts again and again nor many unknown nodes may fill the table. */
 static bool may_have_place(const struct versions *versions, uint32_t incarnations)
 {
     CHECK(versions->count <= versions->max);
@@ -267,7 +267,7 @@ uint64_t broadcast_lag_ns(const struct node *node, uint64_t now_ns)
     return lag_ns;
 }
 
-/* A gap of one origin suggests a lost neighbour; gaps of most suggest that this node cannot take in
+/* A gap of one origin suggests a lost neighbour. Gaps of most suggest that this node cannot receive
  * so much, or was away. */
 bool broadcast_lags(const struct node *node)
 {
@@ -287,7 +287,7 @@ void broadcast_set_fresh(struct node *node, uint64_t fresh_ns)
     node->broadcast->fresh_ns = fresh_ns;
 }
 
-/* What a neighbour has shown. */
+/* Knowledge of neighbours. */
 
 uint64_t broadcast_knows(const struct node *node, const struct peer *peer)
 {

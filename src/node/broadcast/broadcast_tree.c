@@ -1,10 +1,10 @@
 /* The broadcast tree of each origin (Plumtree: Leitão, Pereira, Rodrigues 2007, who have one tree
  * for all).
  *
- * A rumor is pushed to every neighbour that is eager for its origin. A node that gets one twice
- * prunes the second sender (or, if the second is the origin itself, the first): that link becomes
- * lazy, and what is left of the eager ones is a tree. Records of members
- * (discovery/member_gossip.c) take the same trees. A WANT makes a link eager again (repair.c).
+ * A rumor is pushed to every neighbour that is eager for its origin. A node that receives a rumor
+ * twice prunes the second sender, or the first if the second is the origin itself. The pruned link
+ * becomes lazy, and the eager links that are left form a tree. Member records
+ * (discovery/member_gossip.c) follow the same trees. A WANT makes a link eager again (repair.c).
  */
 #include <string.h>
 
@@ -43,9 +43,9 @@ void broadcast_on_prune(struct node *node, const struct peer *from, uint64_t tag
     push_backlog_forget(neighbour, place);
 }
 
-/* A node that takes over a base receives what others publish from its donor, and passes nothing on
- * until it is asked: on a thin link there is no room for what either side has anyway. A node whose
- * base is ROLLING takes no rumors from anybody. */
+/* A node that takes over a base gets new rumors from its donor, and relays none until it is asked,
+ * since a thin link has no space for rumors that the other side has. A ROLLING node takes rumors
+ * from no neighbour. */
 void broadcast_hold_back(struct node *node, const struct peer *peer)
 {
     struct broadcast_neighbour *neighbour = broadcast_neighbour(node, peer);
@@ -73,9 +73,9 @@ void broadcast_lean_on(struct node *node, const struct peer *donor)
         versions->origins[place].parent_conn = donor->conn;
 }
 
-/* This neighbour was the first with what this origin says now: it is our parent in the tree. What a
- * pruned one sends was under way already: if it counted, the other would be pruned next, and nobody
- * were left. */
+/* This neighbour delivered a rumor first, so it becomes our parent in the tree. Rumors of a pruned
+ * neighbour were already in transit; if they counted, the parent would be pruned next, and none
+ * would be left. */
 void broadcast_on_first(struct node *node, const struct peer *from, uint32_t place)
 {
     CHECK(place < node->broadcast->versions.count);
@@ -83,8 +83,8 @@ void broadcast_on_first(struct node *node, const struct peer *from, uint32_t pla
         node->broadcast->versions.origins[place].parent_conn = from->conn;
 }
 
-/* Two send us what this origin says: one must stop, as long as both are there. The origin itself is
- * never sent away for being slower once than a node that passes it on. */
+/* Two neighbours deliver this origin's rumors: one must stop while both are connected. The origin
+ * itself is not pruned for being slower once than a relay. */
 void broadcast_on_twice(struct node *node, const struct peer *from, uint32_t place)
 {
     CHECK(place < node->broadcast->versions.count);

@@ -5,7 +5,7 @@
 #include "node/broadcast/broadcast_private.h"
 #include "node/broadcast/history.h"
 
-#define HEADS_MAX 64              /* in a message */
+#define HEADS_MAX 64              /* heads in a message */
 #define HEADS_NS  (2 * SECOND_NS) /* between two messages to a neighbour */
 
 bool fork_head(const struct node *node, uint32_t place, uint32_t seq, struct signed_head *out)
@@ -49,7 +49,7 @@ void fork_found(struct node *node, const struct signed_head *ours, const struct 
     fork->is_found = proof_verify(fork->proof, node->context) == OK;
 }
 
-/* A head that is not within what any may say is a proof by itself. */
+/* A head beyond the limits of any rumor is a proof by itself. */
 static void look_at(struct node *node, const struct signed_head *head)
 {
     fork_found(node, head, head);
@@ -72,13 +72,13 @@ bool fork_take_proof(struct node *node, uint8_t *out)
     return true;
 }
 
-/* Is what we know of the origin beyond what is kept of it, and still to be taken out? */
+/* Returns true if the origin's known rumors exceed its limit and are to be taken out. */
 static bool is_excess(const struct origin *origin)
 {
     return origin->next > origin->keep;
 }
 
-/* Those that we have up to this number, the last ones. */
+/* Sends the last heads that we have up to this number. */
 static void say_heads(struct node *node, const struct peer *to, const struct origin *origin,
                       uint32_t last)
 {
@@ -110,7 +110,8 @@ void fork_on_entry(struct node *node, const struct peer *from, const struct orig
         say_heads(node, from, origin, entry->next);
 }
 
-/* A head of ours that contradicts this one: that before it first, which leaves the least. */
+/* Finds our head that contradicts this one, preferring the rumor before it, whose proof is
+ * stricter. */
 static bool find_contrary(const struct node *node, uint32_t place, const struct signed_head *theirs,
                           struct signed_head *ours)
 {

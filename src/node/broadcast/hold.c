@@ -23,7 +23,8 @@ void hold_end(struct node *node, uint32_t place)
     rumor_log_return(&node->broadcast->log);
 }
 
-/* Rumors of it wait. Of an expelled member the learner may have more than is known. */
+/* Returns true if rumors of the origin are withheld. The learner may have more of an expelled
+ * member than the version. */
 static bool waits(const struct node *node, uint32_t place)
 {
     const struct origin *origin = &node->broadcast->versions.origins[place];

@@ -8,18 +8,18 @@
 #include "node/lifecycle/lifecycle.h"
 #include "node/membership/shares.h"
 
-#define SAMPLES_MAX 0x1p62             /* whatever others claim */
-#define MEET_NS     (60 * SECOND_NS)   /* to meet those who were there before */
-#define COUNT_NS    (3600 * SECOND_NS) /* so long a count lasts, before the next one begins */
+#define SAMPLES_MAX 0x1p62             /* upper bound of any count */
+#define MEET_NS     (60 * SECOND_NS)   /* time to meet the members that were there before */
+#define COUNT_NS    (3600 * SECOND_NS) /* length of one counting period */
 
 struct progress {
-    double start;         /* samples where the count began */
-    uint64_t started_ns;  /* when that was */
-    uint64_t samples;     /* the most that was ever counted */
-    bool has_begun;       /* start is that of the swarm */
-    bool is_late;         /* its base was taken over: much was learned before */
-    struct claim *claims; /* [members_max + 1] scratch: by the number of the member */
-    uint64_t *said;       /* [members_max] scratch: where others say that they are */
+    double start;         /* samples at the start of this period */
+    uint64_t started_ns;  /* time of that start */
+    uint64_t samples;     /* largest count so far; never falls */
+    bool has_begun;       /* `start` is the swarm's count */
+    bool is_late;         /* the base was taken over: the swarm learned before */
+    struct claim *claims; /* [members_max + 1] scratch: by member number */
+    uint64_t *said;       /* [members_max] scratch: counts reported by others */
 };
 
 size_t progress_arena_bytes(const struct node_options *options)
@@ -29,7 +29,7 @@ size_t progress_arena_bytes(const struct node_options *options)
            3 * 64;
 }
 
-/* All that is known by now lies before the start. */
+/* All samples known by now belong to earlier periods. */
 static void count_anew(struct versions *versions)
 {
     CHECK(versions->count <= versions->max);
@@ -69,8 +69,8 @@ double progress_claimed(const struct node *node)
     return samples;
 }
 
-/* What each member has claimed since the start, by its number; the last one stands for all who are
- * no members any more. Returns how many other ones there are. */
+/* Collects what each member reported in this period, by member number; the last entry sums over
+ * former members. Returns the number of other members with reports. */
 static uint32_t tally(const struct node *node, struct claim *claims)
 {
     const struct members *members = membership_members(node);
@@ -85,7 +85,8 @@ static uint32_t tally(const struct node *node, struct claim *claims)
         claims[member ? membership_number(node, member) : members->count].samples += since;
     }
     for (uint32_t i = 0; i <= members->count; i++) {
-        claims[i].samples = fmax(claims[i].samples, 0); /* of another incarnation's, or taken out */
+        claims[i].samples =
+            fmax(claims[i].samples, 0); /* another incarnation's samples, or rumors taken out */
         claims[i].borne_out = i < members->count ? members->members[i].borne_out : 0;
         others += i > 0 && claims[i].samples > 0;
     }
@@ -110,8 +111,8 @@ static uint64_t rounded(double samples)
     return (uint64_t)fmin(samples, SAMPLES_MAX);
 }
 
-/* Where other members say that they are: those that train, and those that say it although they do
- * not. */
+/* Collects the counts in other members' records: members that train, and members that report one
+ * without training. */
 static uint32_t ask_others(const struct node *node, bool only_live, uint64_t *said)
 {
     const struct members *members = membership_members(node);
@@ -143,10 +144,10 @@ void progress_on_takeover(struct node *node)
     CHECK(node->broadcast->versions.count > 0);
     progress->is_late = true;
     if (!joining_has_joined(node))
-        progress->has_begun = false; /* its checkpoint is too old to go on from */
+        progress->has_begun = false; /* its checkpoint is too old to continue from */
 }
 
-/* Who has heard every rumor has begun at 0 and doubts all that others claim. */
+/* A node that received every rumor starts at 0 and doubts all reports. */
 static void begin(struct node *node)
 {
     struct progress *progress = node->broadcast->progress;
@@ -156,15 +157,15 @@ static void begin(struct node *node)
     if (!progress->is_late)
         return;
     uint32_t others, count = ask_others(node, true, progress->said);
-    if (count == 0) /* who gave the base is gone, but has said it */
+    if (count == 0) /* the donor of the base has gone but reported its count */
         count = ask_others(node, false, progress->said);
     const double now = counted(node, &others);
     const double there = belief_begin(progress_claimed(node), now, progress->said, count);
     begin_at(node, fmax(there, (double)progress->samples));
 }
 
-/* What one member claims is held against what others have claimed in the same hour, not ever: who
- * has learned with the others for a week could double the count at once. */
+/* Compares a member's reports with the others' reports of the same hour only. Otherwise a member
+ * with a week of honest reports could double the count at once. */
 static void count_on(struct node *node)
 {
     const struct progress *progress = node->broadcast->progress;
@@ -173,8 +174,9 @@ static void count_on(struct node *node)
         begin_at(node, (double)progress->samples);
 }
 
-/* The word of one alone counts where there has been nobody else: else it is enough for a lie that
- * all others are away for a moment, or have not begun. Who comes back has not met all at once. */
+/* One member's report is enough only if no other member was ever here. Otherwise an attacker would
+ * only need the others to be away for a moment. A returning node does not meet all members at once.
+ */
 static bool is_word_enough(const struct node *node, uint32_t count, uint32_t others)
 {
     const bool has_met =
@@ -183,8 +185,8 @@ static bool is_word_enough(const struct node *node, uint32_t count, uint32_t oth
     return count >= 2 || (has_met && others <= 1 && membership_live(node) <= 2);
 }
 
-/* Who lacks rumors of many hears what others count before that is claimed here, too, and would
- * count it twice. */
+/* A node that misses rumors would count samples twice: from members' totals now, and from the
+ * rumors when they arrive. */
 static bool lacks_claims(const struct node *node)
 {
     const uint32_t behind = node->broadcast->repair.behind;

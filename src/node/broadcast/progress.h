@@ -1,14 +1,13 @@
-/* Progress: how many samples all have learned, as this node counts them. Schedules of learning
- * rates follow this count, and it never goes back.
+/* Progress: the number of samples that the swarm has learned, as this node counts it. Learning-rate
+ * schedules follow this count. It never falls.
  *
- *   where the count began ─┐  the checkpoint's count; or, of who joins, what live members say
- *   claims since then ─────┼─► belief_sum ─► progress ─► TRAIN, PUBLISH, our record, status
- *   what rumors bear out ──┘
+ *   start of the period ───┐  the checkpoint's count; for a joiner, the live members' reports
+ *   reports since then ────┼─► belief_sum ─► progress ─► TRAIN, PUBLISH, our record, status
+ *   supported by rumors ───┘
  *
- * Claims are doubted that are new since the count began, which it does anew every hour. How the
- * swarm's history came about a node cannot know that joins; others were there and have doubted it,
- * and they say in their records where they are. Who has fallen far behind what several say begins
- * anew there.
+ * Only reports of the present period, an hour long, are doubted. A joiner cannot verify the swarm's
+ * earlier history; the other members did, and their records state their counts. A node that has
+ * fallen far behind the counts of several members starts a new period there.
  * Held by tests/unit/node/test_belief.c and tests/world/test_rate_schedule.c.
  */
 #ifndef HEARSAY_NODE_BROADCAST_PROGRESS_H
@@ -21,17 +20,17 @@ struct progress *progress_new(struct arena *arena, const struct node *node,
                               struct versions *versions);
 size_t progress_arena_bytes(const struct node_options *options);
 
-/* The version of another became ours. */
+/* Another node's version became ours. */
 void progress_on_takeover(struct node *node);
-/* Once a second, and before training begins. */
+/* Once a second, and before training starts. */
 void progress_review(struct node *node);
 
-/* Samples that all have learned by now. */
+/* Returns the samples that the swarm has learned. */
 uint64_t progress_samples(const struct node *node);
-/* The same, to say to others: 0 while this node has not begun to count. */
+/* Returns the count for our record; 0 until this node has a count. */
 uint64_t progress_to_say(const struct node *node);
 
-/* Samples that all claim to have learned, whatever is believed of it. */
+/* Returns the samples that all members report, whether credited or not. */
 double progress_claimed(const struct node *node);
 
 #endif

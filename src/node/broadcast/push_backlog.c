@@ -1,11 +1,12 @@
-/* What a neighbour is to have of each origin, and its queue had no room for.
+/* The push backlog: rumors of each origin that did not fit a neighbour's queue.
  *
- *   push, WANT ──queue full──► from which rumor on ──room again──► from the log, in order
+ *   push, WANT ──queue full──► number of the first rumor ──space again──► from the log, in order
  *
- * Nothing is kept but that number, and while it is kept nothing else of that origin is pushed.
- * PRUNE ends it: another was faster; TAKE ends it for all: it is in the base. So a tree bends where
- * a line is full, and does not break: a neighbour that is fed late is fed, and looks for another
- * parent only if nothing comes at all. Held by tests/world/test_repair.c.
+ * Only that number is kept, and meanwhile no other rumor of that origin is pushed. PRUNE ends the
+ * backlog, because another neighbour was faster. TAKE ends it for all origins, because the base
+ * contains the rumors. So a tree slows down where a line is full and does not break: a neighbour
+ * that is fed late is still fed, and looks for another parent only if nothing arrives. Held by
+ * tests/world/test_repair.c.
  */
 #include <string.h>
 
@@ -57,8 +58,9 @@ void broadcast_forget_backlog(struct node *node, const struct peer *peer)
     CHECK(neighbour->backlog_count == 0);
 }
 
-/* Says this origin's rumors from there on, until the queue is full, and pushes what comes. While
- * blocks wait, which let all before them, one rumor goes after each. False: there is no room. */
+/* Sends this origin's rumors from number `from` on until the queue is full. Pushes later ones as
+ * they arrive. While blocks are queued, which let everything else pass, one rumor follows each
+ * block. Returns false if the queue is full. */
 static bool serve(struct node *node, const struct peer *peer, uint32_t place, uint32_t from)
 {
     CHECK(place < node->broadcast->versions.count);
@@ -100,7 +102,7 @@ static bool may_serve(const struct node *node, const struct peer *peer)
            !neighbour->is_partitioned && (blocks == 0 || blocks != neighbour->blocks_left);
 }
 
-/* One origin after the other. */
+/* Serves one origin after the other. */
 void broadcast_on_sent(struct node *node, const struct peer *peer)
 {
     struct broadcast_neighbour *neighbour = broadcast_neighbour(node, peer);

@@ -1,24 +1,26 @@
-/* Repair: what did not come by itself is asked for.
+/* Repair: requests rumors that did not arrive by themselves.
  *
- * VERSION shows that a neighbour has more of an origin than we do. If that does not come soon, or
- * comes more slowly than the origin publishes, it is asked for: WANT says from which rumor on.
- * Asking also grafts the tree (Plumtree): the neighbour asked pushes from now on, and our parent so
- * far is to stop, so the tree grows around a thin or broken branch. No neighbour takes the place of
- * others for more than its share of the origins at a time: the link of one does not carry what all
- * say, and what it brings late would be asked of the next one, all at once again.
+ * A VERSION shows that a neighbour has more rumors of an origin than we. If they do not arrive
+ * soon, or arrive more slowly than the origin publishes, we send WANT with the first missing
+ * number. A WANT also grafts the tree (Plumtree): that neighbour pushes from now on, and our
+ * previous parent stops, so the tree grows around a slow or broken branch. No neighbour becomes
+ * parent of more than its share of the origins at a time, since one link cannot carry the rumors of
+ * all. Otherwise all of them would be late and move to the next neighbour at once.
  */
 #include <string.h>
 
 #include "node/broadcast/barred.h"
 #include "node/broadcast/broadcast_private.h"
 
-#define AFTER_NS        (SECOND_NS / 2)  /* a gap is given so long, or a round trip if longer */
-#define LATEST_NS       (5 * SECOND_NS)  /* but no longer than this */
-#define AGAIN_NS        (2 * SECOND_NS)  /* between two requests for the same */
-#define SLOW_NS         (3 * SECOND_NS)  /* a gap that does not shrink in so long: another parent */
-#define COMING_NS       (10 * SECOND_NS) /* a new parent is counted on for so long */
-#define GONE_ENOUGH     4  /* neighbours that no longer have it, if most are not fewer */
-#define UNKNOWN_AT_ONCE 64 /* origins not known yet, asked for after one slice */
+#define AFTER_NS  (SECOND_NS / 2) /* grace time of a gap; a round trip if that is longer */
+#define LATEST_NS (5 * SECOND_NS) /* longest grace time */
+#define AGAIN_NS  (2 * SECOND_NS) /* between two requests for the same rumors */
+#define SLOW_NS   (3 * SECOND_NS) /* a gap that does not shrink for this long needs another parent \
+                                   */
+#define COMING_NS (10 * SECOND_NS) /* how long a new parent is counted on */
+#define GONE_ENOUGH                                                                                \
+    4 /* neighbours without a rumor after which it counts as gone, if fewer than most */
+#define UNKNOWN_AT_ONCE 64 /* unknown origins requested after one slice */
 
 static void set_missing(struct node *node, struct origin *origin, bool missing)
 {
@@ -50,7 +52,7 @@ void repair_note_missing(struct node *node, struct origin *origin, uint32_t to,
         gap->missing_to = to;
     if (is_first || from->conn != origin->parent_conn ||
         !connection_open_peer(node, gap->missing_from))
-        gap->missing_from = from->conn; /* rather another than the one that feeds us already */
+        gap->missing_from = from->conn; /* prefers another neighbour to the present parent */
     gap->shown_ns = node->now_ns;
     if (gap->behind_ns == 0) {
         gap->behind_ns = node->now_ns;
@@ -66,7 +68,7 @@ void repair_on_known(struct node *node, struct origin *origin)
     gap->gone = 0;
     if (gap->missing && origin->next >= gap->missing_to)
         set_missing(node, origin, false);
-    if (gap->behind_ns && origin->next >= gap->behind_to) { /* and what was shown since? */
+    if (gap->behind_ns && origin->next >= gap->behind_to) { /* what was shown since? */
         gap->behind_ns = origin->next < gap->missing_to ? node->now_ns : 0;
         gap->behind_to = gap->missing_to;
         node->broadcast->repair.behind -= gap->behind_ns == 0;
@@ -94,7 +96,7 @@ void repair_forget_origin(struct node *node, struct origin *origin)
     origin->gap = (struct gap){0};
 }
 
-/* A base that is ROLLING has no use for rumors. */
+/* A ROLLING node has no use for rumors. */
 static bool want(struct node *node, const struct peer *peer, uint64_t tag, uint32_t seq)
 {
     return base_state(node) != BASE_ROLLING &&
@@ -111,7 +113,7 @@ bool repair_ask(struct node *node, const struct peer *peer, uint32_t place)
     return true;
 }
 
-/* An origin not known yet: ask one neighbour for all of it, not each that shows it. */
+/* Requests an unknown origin from one neighbour, not from each that shows it. */
 static void ask_first(struct node *node, const struct peer *peer, uint64_t tag)
 {
     struct repair *repair = &node->broadcast->repair;
@@ -143,8 +145,8 @@ void repair_slice(struct node *node, const struct peer *from, const struct messa
     }
 }
 
-/* A node that took over a base has nothing in its log of what is in it, so the next neighbour is
- * asked. If most no longer have a rumor, or some of very many, it is to be had in a base only. */
+/* A node that took over a base has none of its rumors in its log, so another neighbour is asked. If
+ * most neighbours lack a rumor, or enough of them, only a base has it. */
 bool repair_on_gone(struct node *node, const struct peer *from, uint64_t tag, uint64_t seq)
 {
     struct origin *origin = versions_find(&node->broadcast->versions, tag);
@@ -158,7 +160,7 @@ bool repair_on_gone(struct node *node, const struct peer *from, uint64_t tag, ui
     CHECK(other); /* `from` is a neighbour */
     if (other != from)
         (void)repair_ask(node, other, broadcast_place(node, origin));
-    origin->gap.changed_ns = 0; /* this one is not to bring it any more */
+    origin->gap.changed_ns = 0; /* does not wait for this parent any more */
     return false;
 }
 
@@ -174,8 +176,8 @@ void repair_on_lost(struct node *node, uint64_t conn)
     }
 }
 
-/* A neighbour that is ahead of us is not fed by us: it may become our parent for this origin, in
- * place of one that has fed us too late. */
+/* A neighbour that is ahead of us does not depend on us. So it may become our parent for this
+ * origin in place of a slow one. */
 static bool change_parent(struct node *node, const struct peer *peer, struct origin *origin)
 {
     CHECK(peer->state == PEER_OPEN);
@@ -193,7 +195,7 @@ static bool change_parent(struct node *node, const struct peer *peer, struct ori
     return true;
 }
 
-/* Our parent was asked lately, and may have much to send us before that. */
+/* Returns true if our parent was asked lately and may have other rumors to send first. */
 static bool is_awaited(const struct node *node, const struct origin *origin)
 {
     CHECK(origin->gap.asked_ns <= node->now_ns);
@@ -202,15 +204,15 @@ static bool is_awaited(const struct node *node, const struct origin *origin)
            node->now_ns - origin->gap.asked_ns < AGAIN_NS + asked->rtt_ns;
 }
 
-/* What a neighbour far away has received may be on its way to us from another as far away. */
+/* Rumors that a distant neighbour has may be on their way to us from another distant one. */
 static uint64_t after_ns(const struct peer *peer)
 {
     const uint64_t after_ns = peer->rtt_ns > AFTER_NS ? peer->rtt_ns : AFTER_NS;
     return after_ns < LATEST_NS ? after_ns : LATEST_NS;
 }
 
-/* Nothing has come since the last look; or for long less than was published meanwhile, and another
- * has more. */
+/* Returns true if nothing has arrived since the last look; or if for long less arrived than was
+ * published, and another neighbour has more. */
 static bool is_too_slow(const struct node *node, const struct origin *origin)
 {
     const struct gap *gap = &origin->gap;
@@ -219,8 +221,8 @@ static bool is_too_slow(const struct node *node, const struct origin *origin)
             gap->missing_to - origin->next >= gap->missing_gap);
 }
 
-/* A parent was changed lately, and has not brought yet what it had. What never comes binds nobody
- * for ever. */
+/* Returns true if a recent new parent has not delivered what it had. Rumors that never arrive stop
+ * counting after COMING_NS. */
 static bool is_to_come(const struct node *node, const struct origin *origin)
 {
     const struct gap *gap = &origin->gap;
@@ -228,7 +230,7 @@ static bool is_to_come(const struct node *node, const struct origin *origin)
            node->now_ns - gap->changed_ns < COMING_NS;
 }
 
-/* How many origins each neighbour, by slot, is still to bring. */
+/* Counts the origins that each neighbour, by slot, is still to deliver. */
 static void count_to_come(const struct node *node, uint32_t to_come[static NODE_PEERS_MAX])
 {
     const struct versions *versions = &node->broadcast->versions;
@@ -245,7 +247,7 @@ static bool has_its_share(const struct node *node, uint32_t to_come)
     return to_come > 0 && (to_come + 1) * connection_neighbours(node) > membership_live(node);
 }
 
-/* True: there was something to do, and the next look at the gap begins now. */
+/* Returns true if the gap was handled, so that the next look at it starts now. */
 static bool close_gap(struct node *node, const struct peer *peer, struct origin *origin,
                       uint32_t to_come[static NODE_PEERS_MAX])
 {
@@ -255,15 +257,15 @@ static bool close_gap(struct node *node, const struct peer *peer, struct origin 
     const bool is_parent = origin->parent_conn == peer->conn;
     uint32_t *of = &to_come[connection_slot(node, peer)];
     if (!is_parent && has_its_share(node, *of))
-        return false; /* another may show it, or this one have less to bring */
+        return false; /* another neighbour may show it, or this one may have less to deliver */
     *of += !is_parent;
     if (change_parent(node, peer, origin) && broadcast_lags(node))
         node->broadcast->repair.asked_ns = node->now_ns;
-    set_missing(node, origin, false); /* if it does not help, the next VERSION says so */
+    set_missing(node, origin, false); /* if this does not help, the next VERSION shows it */
     return true;
 }
 
-/* One origin after the other, each time from another one on: no place comes first for ever. */
+/* Looks at one origin after the other, starting at a different one each time for fairness. */
 void repair_review(struct node *node)
 {
     struct repair *repair = &node->broadcast->repair;
@@ -279,7 +281,8 @@ void repair_review(struct node *node)
         const struct peer *peer =
             gap->missing ? connection_open_peer(node, gap->missing_from) : NULL;
         if (gap->missing && !peer)
-            set_missing(node, origin, false); /* the next VERSION says who else has it */
+            set_missing(node, origin,
+                        false); /* the next VERSION shows another neighbour that has it */
         if (!peer || node->now_ns - gap->missing_since_ns < after_ns(peer) ||
             is_awaited(node, origin))
             continue;

@@ -19,8 +19,9 @@ static struct origin *find(const struct node *node, const struct history_entry *
     return versions_find(&node->broadcast->versions, origin_tag(entry->id, entry->incarnation));
 }
 
-/* Only this node begins incarnations of its own and publishes in them: nobody can know a later one,
- * or more rumors of this one. */
+/* Only this node starts its own incarnations and publishes in them, so no history may contain a
+ * later incarnation, or more rumors of this one.
+ */
 static bool is_ours_to_come(const struct node *node, const struct history_entry *entry)
 {
     const struct origin *own = node->broadcast->own;
@@ -30,8 +31,8 @@ static bool is_ours_to_come(const struct node *node, const struct history_entry 
                                                   : entry->incarnation > own->incarnation;
 }
 
-/* Meets its origin, if it is new. False: there is no room for it, it says what cannot be, or it is
- * listed twice. */
+/* Adds the entry's origin if it is new. Returns false if the table is full, the entry is
+ * impossible, or its origin is listed twice. */
 static bool read_entry(struct node *node, const struct history_entry *entry, uint32_t *next)
 {
     struct versions *versions = &node->broadcast->versions;
@@ -46,7 +47,7 @@ static bool read_entry(struct node *node, const struct history_entry *entry, uin
     return true;
 }
 
-/* Nothing is kept of a history that is not believed. */
+/* A history that is not believed leaves no trace. */
 bool replace_version_read(struct node *node, const uint8_t *history, uint32_t entries,
                           uint32_t *next)
 {
@@ -74,7 +75,7 @@ bool replace_version_is_allowed(const struct node *node, const uint8_t *history,
     return true;
 }
 
-/* More is known of it than the orders keep: that is given up. */
+/* Returns true if more is known than the orders keep; that is given up. */
 static bool is_excess(const struct origin *origin)
 {
     return origin->next > origin->keep;
@@ -117,7 +118,7 @@ static uint64_t digest_of_logged(struct node *node, uint32_t place, uint32_t seq
     return digest_of_update(broadcast_logged(node, rumor, bytes));
 }
 
-/* Which origins published later: as the history says, and then those that are not in it. */
+/* Sets the order of the latest origins: those of the history in its order, then all others. */
 static void set_order(struct node *node, const uint8_t *history, uint32_t entries)
 {
     struct versions *versions = &node->broadcast->versions;
@@ -136,8 +137,8 @@ static void set_order(struct node *node, const uint8_t *history, uint32_t entrie
         versions_touch(versions, versions_newer(versions, NULL));
 }
 
-/* What we know beyond the history counts on top of it. Returns the digest of what the learner has
- * been given of that. */
+/* Keeps our rumors beyond the history on top of it. Returns the digest of those that the learner
+ * has been given. */
 static uint64_t keep(struct node *node, uint32_t place, uint32_t next)
 {
     struct versions *versions = &node->broadcast->versions;
@@ -190,7 +191,8 @@ uint64_t replace_version(struct node *node, const uint8_t *history, uint32_t ent
     }
     for (uint32_t i = 0; i < entries; i++)
         take_entry(node, history + i * (size_t)HISTORY_ENTRY_BYTES, keep_ours);
-    node->broadcast->retract = (struct retract){0}; /* it has no more than the orders keep */
+    node->broadcast->retract =
+        (struct retract){0}; /* the new base contains nothing beyond the orders' limits */
     node->broadcast->advanced_ns = node->now_ns;
     set_order(node, history, entries);
     repair_forget(node);

@@ -1,23 +1,24 @@
-/* Another version becomes ours: that of a base which is taken over from now on (transfer/takeover.c
- * decides whether). What we know beyond it is kept, if all of that is in our log.
- * history: entries as in history.h. */
+/* Replaces our version by that of a base being taken over (transfer/takeover.c decides whether).
+ * Our rumors beyond it are kept if the log has all of them. history: entries as in history.h.
+ */
 #ifndef HEARSAY_NODE_BROADCAST_REPLACE_VERSION_H
 #define HEARSAY_NODE_BROADCAST_REPLACE_VERSION_H
 
 #include "node/core.h"
 
-/* How many rumors of each origin the history has, into next[incarnations_max]; origins that are new
- * are met. False: there is no room for them, or it says what cannot be; then none is. */
+/* Reads how many rumors of each origin the history has into next[incarnations_max]; adds new
+ * origins. Returns false if the table is full or the history is impossible; then adds none. */
 bool replace_version_read(struct node *node, const uint8_t *history, uint32_t entries,
                           uint32_t *next);
-/* Has the history no more of expelled members than the orders keep? Another is not to be read. */
+/* Returns true if the history respects the orders' limits for expelled members. Only such a history
+ * may be read. */
 bool replace_version_is_allowed(const struct node *node, const uint8_t *history, uint32_t entries);
-/* Is all that we know beyond next[] in our log? */
+/* Returns true if the log has all our rumors beyond next[]. */
 bool replace_version_can_keep(const struct node *node, const uint32_t *next);
-/* What is published from now on is another incarnation's. False: there is no room for it. */
+/* Starts another incarnation for all further publications. Returns false if the table is full. */
 bool replace_version_begin_incarnation(struct node *node);
-/* Our version becomes the history's, and with keep_ours what we know beyond it. digest: of the base
- * that the history is of. Returns that of the base of all that the learner has been given then. */
+/* Replaces the version; with keep_ours our rumors beyond it stay. digest: of the history's base.
+ * Returns the digest of the base of everything that the learner has been given by then. */
 uint64_t replace_version(struct node *node, const uint8_t *history, uint32_t entries,
                          uint64_t digest, const uint32_t *next, bool keep_ours);
 

@@ -41,10 +41,12 @@ uint32_t retract_reach(const struct node *node, uint32_t place)
     uint32_t reach = next;
     while (reach > 0 && rumor_log_is_lasting(&node->broadcast->log, place, reach - 1))
         reach--;
-    return reach > 0 && reach < next ? reach + 1 : reach; /* of what stays, the last's head, too */
+    return reach > 0 && reach < next ? reach + 1
+                                     : reach; /* includes the head of the last rumor that stays */
 }
 
-/* What goes; and the last that stays, whose head is needed. */
+/* Returns true if the log has the rumors to take out, and the last one that stays, whose head is
+ * needed. */
 static bool is_in_log(const struct node *node, uint32_t place, const struct origin *origin)
 {
     uint32_t bytes;
@@ -64,7 +66,7 @@ uint64_t retract_digest(struct node *node, uint32_t place, uint32_t from)
     return digest;
 }
 
-/* Out of the version. A base that is ROLLING is the sum of no version: its blocks come anew. */
+/* Cuts the version. A ROLLING base is the sum of no version, and its blocks arrive again. */
 static uint64_t cut(struct node *node, uint32_t place, struct origin *origin)
 {
     struct broadcast *broadcast = node->broadcast;
@@ -82,7 +84,7 @@ static uint64_t cut(struct node *node, uint32_t place, struct origin *origin)
     return known - origin->next;
 }
 
-/* The oldest rumor that the learner's base still has to lose, and all after it. */
+/* Pins the log at the oldest rumor that the learner's base still has to lose. */
 static void pin(struct node *node)
 {
     struct rumor_log *log = &node->broadcast->log;
@@ -97,7 +99,7 @@ static void pin(struct node *node)
     rumor_log_pin(log, at);
 }
 
-/* So many rumors the learner's base has, and the version no more. */
+/* Returns the number of rumors in the learner's base that the version no longer has. */
 static uint64_t count_to_lose(const struct versions *versions)
 {
     uint64_t rumors = 0;
@@ -113,7 +115,8 @@ uint64_t retract_begin(struct node *node)
     struct broadcast *broadcast = node->broadcast;
     struct retract *retract = &broadcast->retract;
     uint64_t rumors = 0;
-    CHECK(publishing_state(node) != PUBLISHING_OUT); /* its rumors might find no room in the log */
+    CHECK(publishing_state(node) !=
+          PUBLISHING_OUT); /* the publication's rumors might not fit the log */
     if (!retract->is_due)
         return 0;
     retract->is_due = retract->needs_base = false;

@@ -5,7 +5,7 @@
 #include "base/error.h"
 #include "base/rng.h"
 
-#define TYPICAL_RUMOR_BYTES 512 /* more and smaller rumors: the entries run out first */
+#define TYPICAL_RUMOR_BYTES 512 /* bytes; with smaller rumors the entries run out first */
 
 static uint64_t entries_for(size_t ring_bytes)
 {
@@ -46,13 +46,13 @@ static uint64_t *bucket_of(const struct rumor_log *log, uint32_t place, uint32_t
     return &log->buckets[rng_mix((uint64_t)place << 32 | seq) & log->buckets_mask];
 }
 
-/* The first entry that must not be pushed out. */
+/* Returns the first entry that must stay. */
 static uint64_t first_kept(const struct rumor_log *log)
 {
     return log->pinned < log->applied ? log->pinned : log->applied;
 }
 
-/* The oldest entry stands at the end of its bucket's chain: cut it off there. */
+/* Removes the oldest entry, which is at the end of its bucket's chain. */
 static void drop_oldest(struct rumor_log *log)
 {
     CHECK(log->oldest < first_kept(log));
@@ -73,8 +73,8 @@ static bool overlaps(const struct rumor_log *log, size_t offset, uint32_t bytes)
     return oldest->offset < offset + bytes && offset < oldest->offset + oldest->bytes;
 }
 
-/* Drop from the oldest on until [offset, offset + bytes) and an entry are free. Entries lie in the
- * ring in order, so the oldest is always the next one in the way. */
+/* Drops the oldest entries until [offset, offset + bytes) and an entry are free. Entries lie in the
+ * ring in order, so the oldest is always the next in the way. */
 static bool make_room(struct rumor_log *log, size_t offset, uint32_t bytes)
 {
     while (overlaps(log, offset, bytes) || log->newest - log->oldest == log->entries_max) {
@@ -85,8 +85,8 @@ static bool make_room(struct rumor_log *log, size_t offset, uint32_t bytes)
     return true;
 }
 
-/* A rumor is never split: what is left at the end of the ring is skipped, and so are the entries
- * that still lie there. */
+/* A rumor is never split: skips the rest of the ring's end, with the entries that still lie there.
+ */
 static bool skip_tail(struct rumor_log *log)
 {
     while (log->oldest != log->newest && entry_at(log, log->oldest)->offset >= log->write_offset &&
@@ -99,7 +99,7 @@ static bool skip_tail(struct rumor_log *log)
     return true;
 }
 
-/* Bytes of the ring from this entry on. */
+/* Returns the bytes of the ring from this entry on. */
 static size_t bytes_since(const struct rumor_log *log, uint64_t position)
 {
     const size_t from = entry_at(log, position)->offset;
@@ -146,7 +146,7 @@ bool rumor_log_append(struct rumor_log *log, uint64_t now_ns, uint32_t place, ui
     return true;
 }
 
-/* Position + 1 of the rumor; 0: it is not here. */
+/* Returns position + 1 of the rumor; 0 if it is not here. */
 static uint64_t find(const struct rumor_log *log, uint32_t place, uint32_t seq)
 {
     uint64_t link = *bucket_of(log, place, seq);
@@ -201,7 +201,7 @@ void rumor_log_pin(struct rumor_log *log, uint64_t position)
     log->pinned = position;
 }
 
-/* Past what was given. */
+/* Skips entries that were given. */
 static uint64_t first_to_give(const struct rumor_log *log, uint64_t position)
 {
     CHECK(position >= log->oldest && position <= log->newest);

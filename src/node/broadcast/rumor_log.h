@@ -1,15 +1,14 @@
-/* The log: the last rumors received or published, as their bytes, up to a cap.
+/* The rumor log: the bytes of the latest rumors received or published, up to a limit.
  *
  *   oldest ──────────────── applied ──────────── next ──────────── newest
- *     │ kept for neighbours    │ given to the      │ not yet given to │
- *     │ that ask               │ learner, or held  │ the learner      │
+ *     │ kept for requests      │ given to the      │ not yet given to │
+ *     │ of neighbours          │ learner, or held  │ the learner      │
  *
- * A rumor that is held (apply.c) is passed by, and those after it are given; to look at it again is
- * to go back to the first that was not given. A new rumor pushes the oldest out, but never one that
- * the learner has not been given, or that is pinned, because it is to be taken out of the learner's
- * base again. Rumors received are refused when half the log waits for the learner (anti-entropy
- * brings them again later) or it is crowded, and no publication begins then: what is published here
- * always has room.
+ * A withheld rumor (apply.c) is skipped, and later ones are given; a release returns to the first
+ * that was skipped. A new rumor overwrites the oldest, but never one that the learner still needs
+ * or that is pinned for a retraction. When half of the log waits for the learner, or the log is
+ * crowded, it refuses received rumors, which anti-entropy brings later, and no publication starts.
+ * So an own publication always fits.
  */
 #ifndef HEARSAY_NODE_BROADCAST_RUMOR_LOG_H
 #define HEARSAY_NODE_BROADCAST_RUMOR_LOG_H
@@ -21,85 +20,83 @@
 #include "base/arena.h"
 
 struct rumor_log_entry {
-    uint64_t chain;   /* position + 1 of the next older entry in the same bucket, 0: none */
-    size_t offset;    /* where it begins in the ring */
-    uint64_t came_ns; /* when it was received or published */
-    uint32_t bytes;   /* how long it is */
-    uint32_t place;   /* of its origin, among the versions */
+    uint64_t chain;   /* position + 1 of the next older entry in the same bucket; 0 = none */
+    size_t offset;    /* start in the ring */
+    uint64_t came_ns; /* time of arrival or publication */
+    uint32_t bytes;   /* size */
+    uint32_t place;   /* index of its origin */
     uint32_t seq;     /* its number */
-    bool is_given;    /* the learner has been given it, or has published it */
+    bool is_given;    /* the learner has it */
 };
 
 struct rumor_log {
-    uint8_t *ring;                   /* [ring_bytes] rumors, one after the other */
-    size_t ring_bytes;               /* its size */
-    size_t write_offset;             /* where the next rumor goes in the ring */
-    struct rumor_log_entry *entries; /* [entries_max], by position modulo entries_max */
+    uint8_t *ring;                   /* [ring_bytes] rumors, back to back */
+    size_t ring_bytes;               /* size of the ring */
+    size_t write_offset;             /* place of the next rumor in the ring */
+    struct rumor_log_entry *entries; /* [entries_max] by position modulo entries_max */
     uint64_t entries_max;            /* a power of two */
-    uint64_t oldest;                 /* position of the oldest entry; positions only count up */
+    uint64_t oldest;                 /* position of the oldest entry; positions only grow */
     uint64_t newest;                 /* position after the newest entry */
-    uint64_t applied;                /* position of the first that the learner was not given */
-    uint64_t next;                   /* position of the next to look at for it */
-    uint64_t pinned;                 /* nothing from this position on is pushed out */
-    uint64_t since_ns;               /* whatever came after this moment is here */
+    uint64_t applied;                /* first position that the learner was not given */
+    uint64_t next;                   /* next position to look at for the learner */
+    uint64_t pinned;                 /* nothing from this position on is overwritten */
+    uint64_t since_ns;               /* every rumor since this time is here */
     size_t waiting_bytes;            /* bytes of others' rumors that the learner was not given */
-    uint64_t waiting;                /* how many these are */
-    uint64_t *buckets;               /* hash table by place and number: position + 1; 0: none */
-    uint64_t buckets_mask;           /* its size less 1 */
+    uint64_t waiting;                /* number of those rumors */
+    uint64_t *buckets;     /* hash table by origin index and number: position + 1; 0 = none */
+    uint64_t buckets_mask; /* its size - 1 */
 };
 
 void rumor_log_init(struct rumor_log *log, struct arena *arena, size_t ring_bytes, uint64_t now_ns);
 
-/* Room for everything rumor_log_init takes. */
+/* Returns the arena bytes that rumor_log_init takes. */
 size_t rumor_log_arena_bytes(size_t ring_bytes);
 
-/* Copy a rumor in, which comes now. False when too much waits for the learner. */
+/* Copies a rumor in, with this arrival time. Returns false if too much waits for the learner. */
 bool rumor_log_append(struct rumor_log *log, uint64_t now_ns, uint32_t place, uint32_t seq,
                       bool own, const uint8_t *rumor, uint32_t bytes);
 
-/* Is more than so many quarters of the log not to be pushed out yet, ours among it? With three,
- * another publication (an eighth of the log at most) might not fit. */
+/* Returns true if more than this many quarters of the log must stay, own rumors included. With
+ * three, another publication (at most an eighth of the log) might not fit. */
 bool rumor_log_keeps(const struct rumor_log *log, uint32_t quarters);
 static inline bool rumor_log_is_crowded(const struct rumor_log *log)
 {
     return rumor_log_keeps(log, 3);
 }
 
-/* The rumor, or NULL when it is not (any more) here. The pointer is good until the next append. */
+/* Returns the rumor, valid until the next append; NULL if it is not here. */
 const uint8_t *rumor_log_find(const struct rumor_log *log, uint32_t place, uint32_t seq,
                               uint32_t *bytes);
 
-/* The next rumor the learner must be given, or NULL. When it is, rumor_log_applied moves on to the
- * one after it; when it is not, rumor_log_pass_by does, until rumor_log_return goes back to the
- * first that was passed by. */
+/* Returns the next rumor that the learner needs, or NULL. After giving it, call rumor_log_applied;
+ * to skip it, rumor_log_pass_by. rumor_log_return goes back to the first skipped one. */
 const struct rumor_log_entry *rumor_log_next_to_apply(struct rumor_log *log);
 const uint8_t *rumor_log_bytes(const struct rumor_log *log, const struct rumor_log_entry *entry);
 void rumor_log_applied(struct rumor_log *log);
 void rumor_log_pass_by(struct rumor_log *log);
 void rumor_log_return(struct rumor_log *log);
 
-/* Nothing from this position on is pushed out, until another is pinned; LOG_UNPINNED: anything may
- * be that the learner has been given. */
+/* Pins the log from this position on, until the next call; LOG_UNPINNED = nothing. */
 #define LOG_UNPINNED UINT64_MAX
 void rumor_log_pin(struct rumor_log *log, uint64_t position);
 
-/* Will the rumor still be here when half as much as the log holds has come? And since when has
- * whatever came been such a rumor? */
+/* Returns true if the rumor will still be here after half a log of new rumors. Below: since when
+ * all rumors are. */
 bool rumor_log_is_lasting(const struct rumor_log *log, uint32_t place, uint32_t seq);
 uint64_t rumor_log_lasting_since_ns(const struct rumor_log *log);
-/* When the rumor came; false: it is not here. */
+/* Finds the arrival time of a rumor; false if it is not here. */
 bool rumor_log_came(const struct rumor_log *log, uint32_t place, uint32_t seq, uint64_t *came_ns);
 
-/* Does the learner still have to be given a quarter of the log? */
+/* Returns true if a quarter of the log or more waits for the learner. */
 static inline bool rumor_log_is_waiting(const struct rumor_log *log)
 {
     return log->waiting_bytes > log->ring_bytes / 4;
 }
 
-/* Forget everything that has come until now. */
+/* Forgets all rumors. */
 void rumor_log_clear(struct rumor_log *log, uint64_t now_ns);
 
-/* The entries that are here, by position: oldest <= position < newest. */
+/* Returns the entry at this position: oldest <= position < newest. */
 const struct rumor_log_entry *rumor_log_at(const struct rumor_log *log, uint64_t position);
 
 #endif

@@ -1,5 +1,5 @@
-/* A rumor of another node as a step of the base, when it comes and when it is applied:
- * node/effect.h asks. */
+/* The step of the base that a rumor makes, at its arrival and when it is applied; for
+ * node/effect.h. */
 #ifndef HEARSAY_NODE_BROADCAST_RUMOR_STEP_H
 #define HEARSAY_NODE_BROADCAST_RUMOR_STEP_H
 
@@ -8,13 +8,13 @@
 #include "wire/signed_head.h"
 
 struct rumor_step {
-    uint32_t place;   /* of its origin among the versions */
+    uint32_t place;   /* index of its origin */
     uint32_t seq;     /* its number */
-    double length;    /* of what it adds to the base (Euclidean), as weights */
-    uint64_t samples; /* more than the rumor before it says that the origin has learned */
+    double length;    /* Euclidean length of its update, as weights */
+    uint64_t samples; /* samples that its origin learned since the rumor before it, as reported */
 };
 
-/* before: the head of the rumor before it, zeros if there is none. */
+/* before: head of the rumor before it, zeros if there is none. */
 static inline struct rumor_step rumor_step_of(uint32_t place, const struct signed_head *head,
                                               const struct signed_head *before)
 {
@@ -28,11 +28,11 @@ static inline struct rumor_step rumor_step_of(uint32_t place, const struct signe
                                .samples = has > had ? has - had : 0};
 }
 
-/* A rumor from this neighbour. True: it was not known, and is from now on: its step. */
+/* Takes a rumor from this neighbour. Returns true and its step if it is new. */
 bool broadcast_on_rumor(struct node *node, const struct peer *from, const uint8_t *rumor,
                         size_t bytes, struct rumor_step *step);
-/* Is the oldest rumor that the learner was given and has not answered compared with its residual?
- * Which is it? */
+/* Returns true if the agreement of the oldest unanswered rumor was requested; sets its origin index
+ * and number. */
 bool broadcast_compared(const struct node *node, uint32_t *place, uint32_t *seq);
 
 #endif

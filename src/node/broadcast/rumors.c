@@ -1,4 +1,4 @@
-/* A rumor that comes, or is our own: into the log and the version, and on to the neighbours. */
+/* Arriving and own rumors: into the log and the version, and on to neighbours. */
 #include <math.h>
 #include <string.h>
 
@@ -11,15 +11,17 @@
 #include "node/rate/rate.h"
 #include "wire/move.h"
 
-#define RUMOR_S     0.2  /* of the slowest link: urgent messages wait behind a rumor no longer */
-#define RUMOR_USUAL 4096 /* bytes that a rumor may have however slow that is */
+#define RUMOR_S                                                                                    \
+    0.2 /* seconds of the slowest link that a rumor may take, since urgent messages wait behind it \
+         */
+#define RUMOR_USUAL 4096 /* bytes that a rumor may have on any link */
 
 static void push(struct node *node, const struct origin *origin, const struct peer *from,
                  const uint8_t *rumor, size_t bytes)
 {
     const uint32_t place = broadcast_place(node, origin);
     const struct peer *peer;
-    CHECK(origin->next > 0); /* this rumor counts already */
+    CHECK(origin->next > 0); /* this rumor is already counted */
     for (uint32_t i = 0; (peer = connection_neighbour(node, &i)); i++) {
         struct broadcast_neighbour *neighbour = &node->broadcast->neighbours[i];
         if (peer == from || bit_get(neighbour->lazy, place) || peer_is_origin(peer, origin) ||
@@ -30,7 +32,7 @@ static void push(struct node *node, const struct origin *origin, const struct pe
     }
 }
 
-/* It is the next of its origin and stands in the log: it is known from now on. */
+/* The rumor is the next of its origin and in the log: it is known from now on. */
 static void know(struct node *node, struct origin *origin, const struct signed_head *head,
                  const struct update *update)
 {
@@ -43,8 +45,8 @@ static void know(struct node *node, struct origin *origin, const struct signed_h
     repair_on_known(node, origin);
 }
 
-/* What lies between must come first, from one neighbour. What others push meanwhile would only take
- * the link from it: a node that joins a busy swarm over a thin link would never catch up. */
+/* The rumors before it must come first, from one neighbour. Pushes of others would only fill the
+ * link: a node that joins a busy swarm over a thin link would never catch up. */
 static void on_gap(struct node *node, const struct peer *from, struct origin *origin, uint32_t seq)
 {
     CHECK(seq > origin->next);
@@ -65,19 +67,19 @@ static void refuse(struct node *node, const struct peer *from, enum error error)
     connection_hang_up(node, from, BYE_BROKEN, problem.text);
 }
 
-/* The stream goes on with it. Of no stream at all `before` is zeros. */
+/* Returns true if `head` continues the stream; `before` is zeros for the first rumor. */
 static bool follows(const struct signed_head *before, const struct signed_head *head)
 {
     return memcmp(head->bytes + HEAD_PREV_AT, before->hash, HEAD_HASH_BYTES) == 0 &&
            head_samples_follow(signed_head_samples(before), signed_head_samples(head));
 }
 
-/* A rumor that is the next of its origin, as far as its head says. False: it is not taken. */
+/* Takes a rumor that, by its head, is the next of its origin. Returns false if it is refused. */
 static bool take(struct node *node, const struct peer *from, struct origin *origin,
                  const struct rumor_head *head, struct bytes rumor, struct rumor_step *step)
 {
     struct broadcast *broadcast = node->broadcast;
-    /* A head may claim more entries than any rumor has: then it is not decoded. */
+    /* A head may claim more entries than any rumor has; then the rumor is not decoded. */
     const uint32_t entries = head->count < RUMOR_ENTRIES_MAX ? head->count : RUMOR_ENTRIES_MAX;
     struct update *update = decoded_room(&broadcast->apply.decoded, entries);
     const enum error error = rumor_decode(rumor.at, rumor.count, node->context,
@@ -112,8 +114,8 @@ static bool take(struct node *node, const struct peer *from, struct origin *orig
     return true;
 }
 
-/* Signed with our key, and not by us, who would have published it first: a copy of this machine.
- * Were it believed, we could not publish that one ourselves. */
+/* A rumor signed with our key that we did not publish: another machine has our identity. It is
+ * refused, otherwise we could not publish that number ourselves. */
 static bool is_ours_to_come(struct node *node, const struct peer *from,
                             const struct rumor_head *head)
 {
@@ -130,8 +132,8 @@ static bool is_ours_to_come(struct node *node, const struct peer *from,
     return true;
 }
 
-/* The operator has put its origin out; who sent it may not have heard of that yet. And while rumors
- * of an origin are being taken out, none is put in. */
+/* The origin is expelled, and the sender may not know that yet. While rumors of an origin are being
+ * taken out, none is taken in. */
 static bool is_put_out(const struct node *node, const struct rumor_head *head,
                        const struct origin *origin)
 {
@@ -140,7 +142,7 @@ static bool is_put_out(const struct node *node, const struct rumor_head *head,
     return head->seq >= keep || (origin && origin->applied > origin->next);
 }
 
-/* A rumor under a number that is known: the same one, or its origin has signed two. */
+/* A rumor under a known number: the same one, or its origin has signed two. */
 static void on_again(struct node *node, const struct peer *from, struct origin *origin,
                      const struct rumor_head *head, const uint8_t *rumor, size_t bytes)
 {
@@ -159,8 +161,8 @@ static void on_again(struct node *node, const struct peer *from, struct origin *
     broadcast_on_twice(node, from, place);
 }
 
-/* Its origin may not be in the swarm as we know it. Who sent it may know it otherwise, and is asked
- * to send no more of it. */
+/* The origin is not admitted here. The sender may have another list, and is asked not to push this
+ * origin. */
 static void pass_over(struct node *node, const struct peer *from, const struct rumor_head *head)
 {
     CHECK(from->state == PEER_OPEN);
@@ -175,7 +177,7 @@ bool broadcast_on_rumor(struct node *node, const struct peer *from, const uint8_
 {
     struct rumor_head head;
     if (!broadcast_is_together(node, from))
-        return false; /* under way when the partition was found */
+        return false; /* was in transit when the partition was found */
     if (rumor_peek(rumor, bytes, &head) != OK) {
         refuse(node, from, MALFORMED);
         return false;
@@ -190,7 +192,7 @@ bool broadcast_on_rumor(struct node *node, const struct peer *from, const uint8_
         versions_find(&node->broadcast->versions, origin_tag(head.origin, head.incarnation));
     if (is_put_out(node, &head, origin))
         return false;
-    if (base_state(node) == BASE_ROLLING) { /* some of our blocks have it already, others not */
+    if (base_state(node) == BASE_ROLLING) { /* some of our blocks contain it, others do not */
         if (origin)
             tree_prune(node, from, origin);
         return false;
@@ -200,21 +202,22 @@ bool broadcast_on_rumor(struct node *node, const struct peer *from, const uint8_
         return false;
     }
     if (head.seq > (origin ? origin->next : 0)) {
-        if (origin) /* nothing is kept of a stranger's word: its first rumor or VERSION comes */
+        if (origin) /* a claim without a known origin is not kept: its first rumor or a VERSION
+                       follows */
             on_gap(node, from, origin, head.seq);
         return false;
     }
     return take(node, from, origin, &head, (struct bytes){rumor, bytes}, step);
 }
 
-/* What is urgent waits behind a rumor under way: so the slowest link should not be busy with one
+/* An urgent message waits behind a rumor in transit, so a rumor must not occupy the slowest link
  * for long. */
 static size_t rumor_bytes_max(const struct node *node)
 {
     return (size_t)fmin(fmax(budget_slowest(node) * RUMOR_S, RUMOR_USUAL), RUMOR_MAX);
 }
 
-/* No more than others may believe at once: of what was learned meanwhile the rest is said next. */
+/* Returns at most what others credit at once. The rest is reported with the next rumors. */
 static uint64_t samples_to_claim(const struct node *node)
 {
     const uint64_t samples = publish_schedule_samples(node);
@@ -223,7 +226,7 @@ static uint64_t samples_to_claim(const struct node *node)
     return samples - before <= HEAD_SAMPLES_STEP ? samples : before + HEAD_SAMPLES_STEP;
 }
 
-/* A part of the update, from there on, as one rumor; returns how many entries it took. */
+/* Publishes entries from `from` on as one rumor; returns how many fit. */
 static uint32_t publish_part(struct node *node, const struct update *update, uint32_t from,
                              size_t bytes_max)
 {

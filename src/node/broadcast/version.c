@@ -34,7 +34,7 @@ void versions_init(struct versions *versions, struct arena *arena, uint32_t max,
     };
 }
 
-/* The slot that holds the tag, or the free one where it would go. */
+/* Returns the hash slot that holds the tag, or the free slot where it belongs. */
 static uint32_t *slot_of(const struct versions *versions, uint64_t tag)
 {
     uint32_t at = (uint32_t)rng_mix(tag) & versions->slots_mask;
@@ -103,8 +103,7 @@ struct origin *versions_add(struct versions *versions, const uint8_t id[static I
     return origin;
 }
 
-/* The one that was added last is at the end of any run of slots that it is in, so no other is lost
- * with its slot. */
+/* The origin added last is at the end of its run of slots, so its removal loses no other. */
 static void forget_last(struct versions *versions)
 {
     struct origin *origin = &versions->origins[versions->count - 1];
@@ -246,7 +245,7 @@ uint64_t entries_hash(const uint8_t *entries, size_t count)
     return hash;
 }
 
-/* The hash of what is not listed, there and here. */
+/* The hashes of the entries that are not listed, theirs and ours. */
 struct rest {
     uint64_t theirs, ours;
 };

@@ -1,13 +1,13 @@
-/* The version vector: for each origin, the number of the next rumor expected from it, and the hash
- * of the last one's head, which stands for all its rumors (wire/signed_head.h).
+/* The version vector: for each origin, the number of the next expected rumor, and the hash of the
+ * last rumor's head, which covers all its rumors (wire/signed_head.h).
  *
  * An origin is one incarnation of one node; its tag is a 64-bit hash of both. Neighbours compare
- * versions by a 64-bit hash of the whole, whatever the order, and by slices of it that go round.
- * The digest of all that is known rides along: rumors are sums, so equal versions must have equal
- * digests.
+ * versions by a 64-bit hash of the whole, independent of the order, and by rotating slices. A
+ * message also carries the digest of all known rumors: rumors are sums, so equal versions have
+ * equal digests.
  *
- * Incarnations that ended stay in the sum for ever. So a version is shown by its latest entries and
- * the hash of all, which tells whether the rest is known, too.
+ * Ended incarnations stay in the sum permanently. So a node sends its latest entries and the hash
+ * of all, which tells whether the rest is equal as well.
  */
 #ifndef HEARSAY_NODE_BROADCAST_VERSION_H
 #define HEARSAY_NODE_BROADCAST_VERSION_H
@@ -25,53 +25,54 @@
 #define KEEP_ALL UINT32_MAX
 
 struct origin {
-    uint64_t tag;            /* names the origin on the wire */
-    uint64_t tag_after;      /* the tag of the next incarnation of the same node */
-    uint8_t id[ID_BYTES];    /* the node */
-    uint64_t incarnation;    /* which incarnation of that node */
-    uint32_t next;           /* the next rumor expected; 0: we know of none */
-    uint32_t newer;          /* place + 1 of the origin that published next after it; 0: none */
-    uint32_t older;          /* place + 1 of the origin that published next before it; 0: none */
-    uint64_t samples;        /* that it has learned, as its latest rumor says */
-    uint64_t samples_before; /* that it added to those of all when our count began (progress.h) */
-    struct signed_head last; /* the head of rumor next - 1; none while next is 0 */
-    uint32_t applied;        /* rumors before this one are in the learner's base, or on the way */
-    struct signed_head applied_last; /* the head of the last of those */
-    uint32_t keep;                   /* rumors from this one on are not taken; KEEP_ALL: any are */
+    uint64_t tag;            /* name of the origin on the wire */
+    uint64_t tag_after;      /* tag of the same node's next incarnation */
+    uint8_t id[ID_BYTES];    /* id of the node */
+    uint64_t incarnation;    /* its incarnation */
+    uint32_t next;           /* number of the next rumor; 0 = no rumor is known */
+    uint32_t newer;          /* index + 1 of the origin that published next after it; 0 = none */
+    uint32_t older;          /* index + 1 of the origin that published next before it; 0 = none */
+    uint64_t samples;        /* samples that it has learned, by its latest rumor */
+    uint64_t samples_before; /* samples that it had added when our counting period started
+                                (progress.h) */
+    struct signed_head last; /* head of rumor next - 1; unset while next is 0 */
+    uint32_t applied; /* rumors before this number are in the learner's base, or on their way */
+    struct signed_head applied_last; /* head of the last of those */
+    uint32_t keep;                   /* rumors from this number on are refused; KEEP_ALL = none */
     bool is_accused;                 /* there is a proof against its node (orders/proofs.h) */
-    uint64_t bytes;       /* of its rumors that came, or went out, since this node began */
-    uint64_t compare_ns;  /* from then on one of its rumors is compared with the residual */
-    float rate;           /* samples per second, the most it has said; 0: not known */
-    uint64_t parent_conn; /* the neighbour that feeds us with it: our parent in its tree */
-    struct gap gap;       /* what of it has not come */
+    uint64_t bytes;                  /* bytes of its rumors that passed since this node started */
+    uint64_t compare_ns;             /* earliest time of its next comparison with the residual */
+    float rate;                      /* largest reported samples per second; 0 = unknown */
+    uint64_t parent_conn; /* neighbour that feeds us its rumors: our parent in its tree */
+    struct gap gap;       /* its missing rumors */
 };
 
 struct versions {
-    struct origin *origins; /* [max], in the order they were met; an origin keeps its place */
-    uint32_t count;         /* origins that are known */
-    uint32_t max;           /* room for so many */
-    uint32_t *slots;        /* hash table by tag, open addressing: place + 1; 0 is free */
-    uint32_t slots_mask;    /* its size less 1 */
-    uint32_t newest;        /* place + 1 of the origin that published last */
-    uint32_t oldest;        /* place + 1 of the one that has been silent for longest */
-    uint32_t cursor;        /* where the next slice begins */
-    uint32_t publishers;    /* origins that we know rumors of */
-    uint64_t rumors;        /* rumors known in all */
-    uint64_t hash;          /* the sum of a hash of each entry: of the whole, not of its order */
-    uint64_t digest;        /* of the base that these rumors make */
+    struct origin *origins; /* [max] in the order of arrival; an origin keeps its index */
+    uint32_t count;         /* known origins */
+    uint32_t max;           /* capacity */
+    uint32_t *slots;        /* hash table by tag, open addressing: index + 1; 0 = free */
+    uint32_t slots_mask;    /* its size - 1 */
+    uint32_t newest;        /* index + 1 of the origin that published last */
+    uint32_t oldest;        /* index + 1 of the origin that has been silent for longest */
+    uint32_t cursor;        /* start of the next slice */
+    uint32_t publishers;    /* origins with known rumors */
+    uint64_t rumors;        /* known rumors, total */
+    uint64_t hash;          /* sum of the hashes of all entries, independent of the order */
+    uint64_t digest;        /* digest of the base that these rumors make */
 };
 
 uint64_t origin_tag(const uint8_t id[static ID_BYTES], uint64_t incarnation);
 
 void versions_init(struct versions *versions, struct arena *arena, uint32_t max, uint64_t digest);
 
-struct origin *versions_find(const struct versions *versions, uint64_t tag); /* or NULL */
+struct origin *versions_find(const struct versions *versions, uint64_t tag); /* NULL if unknown */
 
-/* It is the latest from now on. NULL when the table is full. */
+/* Adds an origin as the latest. Returns NULL if the table is full. */
 struct origin *versions_add(struct versions *versions, const uint8_t id[static ID_BYTES],
                             uint64_t incarnation);
 
-/* Forget origins until there are no more than count; of those nothing is known yet. */
+/* Removes the origins after the first `count`; they must have no known rumor. */
 void versions_forget_beyond(struct versions *versions, uint32_t count);
 
 static inline uint32_t versions_place(const struct versions *versions, const struct origin *origin)
@@ -81,54 +82,53 @@ static inline uint32_t versions_place(const struct versions *versions, const str
     return (uint32_t)place;
 }
 
-/* The next rumor of this origin is known from now on, has this head and adds so much to the digest.
- */
+/* Adds the origin's next rumor, with this head, and adds `digest` to the digest. */
 void versions_advance(struct versions *versions, struct origin *origin,
                       const struct signed_head *head, uint64_t digest);
 
-/* The rumors of the origin up to this head are known and applied from now on; NULL: none are. The
- * caller puts digest and samples right. */
+/* Sets the origin's rumors up to this head as known and applied; NULL = none. The caller corrects
+ * digest and samples. */
 void versions_set(struct versions *versions, struct origin *origin, const struct signed_head *head);
 
-/* Only its rumors up to this head are known from now on; NULL: none are. digest: of the others,
- * negated. What is applied stays as it is. */
+/* Keeps only the rumors up to this head as known; NULL = none. digest: of the removed ones,
+ * negated. `applied` stays. */
 void versions_cut(struct versions *versions, struct origin *origin, const struct signed_head *head,
                   uint64_t digest);
 
-/* It is the latest from now on, as if it had just published. */
+/* Makes the origin the latest, as if it had just published. */
 void versions_touch(struct versions *versions, struct origin *origin);
 
-/* The one before it in time, or the latest of all if `after` is NULL; NULL: there is none. */
+/* Returns the origin that published before it, or the latest of all for NULL; NULL at the end. */
 struct origin *versions_older(const struct versions *versions, const struct origin *after);
-/* The one after it in time, or the one silent for longest if `before` is NULL. */
+/* Returns the origin that published after it, or the one silent for longest for NULL. */
 struct origin *versions_newer(const struct versions *versions, const struct origin *before);
 
-/* The entry of `first` (unless NULL or nothing is known of it), then those of at most `most` others
- * that we know rumors of, where the last slice ended, round and round; returns how many there are.
- * So every entry is in one of ceil(publishers / most) slices one after the other. */
+/* Writes the entry of `first` (unless NULL or without rumors), then those of at most `most` other
+ * origins with rumors, continuing where the last slice ended; returns the number. So
+ * ceil(publishers / most) slices in a row contain every entry. */
 size_t versions_slice(struct versions *versions, const struct origin *first, uint32_t most,
                       uint8_t *out);
 
-/* The entries of those that published last, but for the last `skip`, and at most so many, the
- * latest first; returns how many there are. Of each origin the rumors up to heads[place] count
- * (NULL: none), or all that are known if heads is NULL. Unless it is NULL, learned takes what they
- * have learned. */
+/* Writes the entries of the latest origins, except the first `skip`, at most `most`, latest first;
+ * returns the number. Counts each origin's rumors up to heads[place] (NULL = none), or all known
+ * ones if heads is NULL. `learned`, unless NULL, gets their samples. */
 size_t versions_latest(const struct versions *versions, const struct signed_head *const *heads,
                        uint32_t skip, uint32_t most, uint8_t *out, uint8_t *learned);
 
-/* The hash of a version that has the rumors of each origin up to heads[place], and of one of these
- * entries. */
+/* Returns the hash of a version with each origin's rumors up to heads[place]; and of one such
+ * entry. */
 uint64_t versions_hash(const struct versions *versions, const struct signed_head *const *heads);
 uint64_t entries_hash(const uint8_t *entries, size_t count);
 
-/* Another node shows its latest entries and the hash of all: which of our origins does it know?
- * Those it lists, and of the others all but the latest: the hash tells where these begin. False: no
- * such place fits the hash, and it is taken to know them all. known: [max] bits, by place. */
+/* Finds which of our origins another node knows, from its latest entries and the hash of its whole
+ * version: those it lists, and all others except our latest ones; the hash tells where those start.
+ * Returns false if no start fits the hash; then it counts as knowing them all. known: [max] bits by
+ * origin index. */
 bool versions_known(const struct versions *versions, const uint8_t *entries, size_t count,
                     uint64_t hash, uint64_t *known);
 
-/* Samples that it adds to those of all: none if its count goes on under its next incarnation, in
- * the same process. */
+/* Returns the samples that the origin adds to the swarm's; 0 if its count continues in the same
+ * process's next incarnation. */
 uint64_t versions_samples(const struct versions *versions, const struct origin *origin);
 
 #endif

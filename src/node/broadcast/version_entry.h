@@ -1,14 +1,15 @@
-/* How a version is shown to others: an entry for each origin.
+/* The wire format of a version: an entry for each origin.
  *
  *   OFFSET SIZE MEANING       (one entry of a slice, little-endian, 28 bytes)
  *        0    8 tag
  *        8    4 next
  *       12   16 the first bytes of the hash of head number next - 1
  *
- * Nodes that meet also say of each entry, in the same order, what the origin had learned:
+ * When two nodes meet, each also sends what the origin of each entry had learned, in the same
+ * order:
  *
  *        0    8 samples
- *        8    4 samples per second, the most it has said so far, float32; 0: not known
+ *        8    4 samples per second, the most it has reported, float32; 0 = unknown
  */
 #ifndef HEARSAY_NODE_BROADCAST_VERSION_ENTRY_H
 #define HEARSAY_NODE_BROADCAST_VERSION_ENTRY_H
@@ -21,22 +22,21 @@
 #include "wire/signed_head.h"
 
 #define VERSION_ENTRY_BYTES 28
-#define SHOWN_HASH_BYTES    16 /* of a head's hash: so many that nobody finds two with the same */
+#define SHOWN_HASH_BYTES    16 /* bytes of a head's hash, enough to make collisions infeasible */
 #define LEARNED_BYTES       12
 
 struct version_entry {
-    uint64_t tag;        /* the origin */
-    uint32_t next;       /* its next rumor */
-    const uint8_t *hash; /* [SHOWN_HASH_BYTES] of the head before that; of next 0 it says nothing */
+    uint64_t tag;        /* tag of the origin */
+    uint32_t next;       /* number of its next rumor */
+    const uint8_t *hash; /* [SHOWN_HASH_BYTES] of the head before it; meaningless for next 0 */
 };
 struct version_entry version_entry_at(const uint8_t *vector, size_t i);
 void version_entry_put(uint8_t *out, uint64_t tag, uint32_t next, const uint8_t *head_hash);
 
-/* What an origin adds to the hash of a version with so many rumors, the last of which has this
- * hash. */
+/* Returns an origin's part of a version's hash: `next` rumors, the last with this head hash. */
 uint64_t version_entry_hash(uint64_t tag, uint32_t next, const uint8_t *head_hash);
 
-/* Does the entry show this hash? */
+/* Returns true if the entry has this hash. */
 static inline bool version_entry_shows(const struct version_entry *entry,
                                        const uint8_t hash[static HEAD_HASH_BYTES])
 {
@@ -44,8 +44,8 @@ static inline bool version_entry_shows(const struct version_entry *entry,
 }
 
 struct learned {
-    uint64_t samples; /* that the origin has learned */
-    float rate;       /* samples per second, as it came: perhaps not a number */
+    uint64_t samples; /* samples that the origin has learned */
+    float rate;       /* samples per second, unchecked: may be NaN */
 };
 struct learned learned_at(const uint8_t *vector, size_t i);
 void learned_put(uint8_t *out, const struct learned *learned);

@@ -79,8 +79,8 @@ void connection_set_ready(struct node *node, uint32_t slot, bool is_ready);
 /* Returns true once, when a closing conversation has sent everything: HANGUP is due. */
 bool connection_next_hangup(struct node *node, const struct peer *peer);
 
-void connection_open(struct node *node,
-                     const struct peer *peer); /* it is a neighbour from now on */
+/* Makes the peer a neighbour. */
+void connection_open(struct node *node, const struct peer *peer);
 /* Closes after a goodbye by either side. */
 void connection_close(struct node *node, const struct peer *peer, uint64_t reason, const char *why);
 /* Sends a goodbye and closes. Does nothing if the conversation is already closing. */

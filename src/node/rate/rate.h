@@ -66,10 +66,10 @@ void budget_on_own(struct node *node, const struct peer *peer, size_t bytes);
 double budget_lagging(const struct node *node, bool with_us);
 
 double budget_uplink(const struct node *node); /* bytes per second that all links carry */
-double budget_ingress(
-    const struct node *node); /* bytes per second received, the best of the last seconds */
-double
-budget_slowest(const struct node *node); /* bytes per second of the slowest link in good standing */
+/* Returns the bytes per second received, the best of the last seconds. */
+double budget_ingress(const struct node *node);
+/* Returns the bytes per second of the slowest link in good standing. */
+double budget_slowest(const struct node *node);
 
 /* Publish schedule. */
 
