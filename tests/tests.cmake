@@ -203,7 +203,11 @@ if(Python3_FOUND)
   add_test(NAME house_prose COMMAND Python3::Interpreter ${CMAKE_SOURCE_DIR}/tests/house/prose.py)
   add_test(NAME house_rules
            COMMAND Python3::Interpreter ${CMAKE_SOURCE_DIR}/tests/house/test_house.py)
-  set_tests_properties(house house_calls house_prose house_rules PROPERTIES
+  # The archive of measurements, the page that is written from it, and figures that pages quote.
+  add_test(NAME results COMMAND Python3::Interpreter ${CMAKE_SOURCE_DIR}/tests/results/results.py)
+  add_test(NAME results_rules
+           COMMAND Python3::Interpreter ${CMAKE_SOURCE_DIR}/tests/results/test_results.py)
+  set_tests_properties(house house_calls house_prose house_rules results results_rules PROPERTIES
                        ENVIRONMENT "PYTHONDONTWRITEBYTECODE=1;CC=${CMAKE_C_COMPILER}")
 else()
   message(STATUS "No python3: the tests of the house are left out")

@@ -30,8 +30,9 @@
  *   spoken_for = (what it counts - share) / (1 - share)      of tau · level, in 0 .. 1
  *
  * as if its origin had our share. Without that all would publish the same thing in full, one after
- * the other, and the base would overshoot. Measured in tests/README.md ("What is left
- * unpublished"), by tests/bench/bench_language_exchange.py. Held by tests/unit/model/test_echo.c.
+ * the other, and the base would overshoot. Measured by
+ * tests/bench/bench_language_exchange.py (tests/decisions/009-count-rare-entries-for-more.md).
+ * Held by tests/unit/model/test_echo.c.
  */
 #ifndef HEARSAY_MODEL_EXCHANGE_ECHO_H
 #define HEARSAY_MODEL_EXCHANGE_ECHO_H

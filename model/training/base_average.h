@@ -9,7 +9,7 @@
  * The base that was reached after s' of s samples weighs in proportion to s'^(POWER - 1), the
  * power-function mean of Karras et al. (2024, "Analyzing and Improving the Training Dynamics of
  * Diffusion Models", 3.1). So the window grows with the training, and its mean age is
- * s / (POWER + 1). Measured in tests/README.md ("Defaults"); held by
+ * s / (POWER + 1). Measured in tests/decisions/002-average-the-base.md; held by
  * tests/unit/model/test_base_average.c.
  */
 #ifndef HEARSAY_MODEL_TRAINING_BASE_AVERAGE_H

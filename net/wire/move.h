@@ -9,10 +9,10 @@
  *
  * Trainable weights are about 0.02 to 0.3. What nodes publish, also by themselves and in their
  * first seconds, stays below half of the first limit and two fifths of the second
- * (tests/README.md). A publication beyond a limit is cut: the rest stays in the residual or goes
- * into another rumor. That takes at most 129 more rumors, for which the log has space
- * (rumor_log.h): two rumors in a row move the base by more than P / 64 entries could, each by 1,
- * and at most P entries are published. Tests: tests/unit/net/test_move.c.
+ * (tests/decisions/030-limit-moves-by-initial-weights.md). A publication beyond a limit is cut: the
+ * rest stays in the residual or goes into another rumor. That takes at most 129 more rumors, for
+ * which the log has space (rumor_log.h): two rumors in a row move the base by more than P / 64
+ * entries could, each by 1, and at most P entries are published. Tests: tests/unit/net/test_move.c.
  */
 #ifndef HEARSAY_NET_WIRE_MOVE_H
 #define HEARSAY_NET_WIRE_MOVE_H

@@ -3,7 +3,7 @@
  *   data.source ─► optimizer ─► rate, weight decay, clip
  *
  * What a node measures while it runs (exchange.gain and others) stays auto. Measured in
- * tests/README.md, "Defaults". Held by tests/unit/config/test_config.c.
+ * tests/decisions/001-weight-decay-by-default.md. Held by tests/unit/config/test_config.c.
  */
 #ifndef HEARSAY_CONFIG_CONFIG_RESOLVE_H
 #define HEARSAY_CONFIG_CONFIG_RESOLVE_H

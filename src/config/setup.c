@@ -122,7 +122,8 @@ static uint32_t smaller(uint32_t a, uint32_t b)
 }
 
 /* Adam and its kin take steps of one length wherever gradients agree or not, so what they leave
- * unpublished grows fast; with SGD holding it back gained nowhere (tests/README.md). */
+ * unpublished grows fast; with SGD holding it back gained nowhere
+ * (tests/decisions/012-hold-back-with-adam.md). */
 static double held(const struct config *config)
 {
     const bool is_plain = config->train.optimizer == OPTIMIZER_SGD;

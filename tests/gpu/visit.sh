@@ -124,7 +124,8 @@ pack() {
     [[ -z $llmc ]] || cp -L "$llmc" "$kit/build/train_gpt2cu" || exit
     list_libraries "$kit"/build/* | xargs -r -I{} cp -L {} "$kit/lib/"
     find "$kit/build" "$kit/lib" -type f -exec strip --strip-debug {} + 2>/dev/null
-    cp -r "$root/tests/gpu" "$root/tests/bench" "$root/tests/README.md" "$kit/tests/"
+    cp -r "$root/tests/gpu" "$root/tests/bench" "$kit/tests/"
+    cp "$root/configs/README.md" "$kit/tests/text.md" || exit # what a language model learns
     cp "$root/tests/process/"{story,test_gpu}.sh "$kit/tests/process/"
     cp -r "$root/src/python" "$kit/src/"
     cp /usr/share/datasets/fashion-mnist/*.gz "$kit/data/" 2>/dev/null ||
@@ -328,7 +329,7 @@ step_script() {
     python3 -c 'import torch; assert torch.cuda.is_available()' 2>/dev/null || skip 'no PyTorch with CUDA'
     export HEARSAY_LIBRARY=$KIT/build/libhearsay.so.1 HEARSAY_PROGRAM=$KIT/build/hearsay PYTHONPATH=$KIT/src/python
     for type in float32 bfloat16; do
-        python3 -m hearsay.local --nodes 2 "$KIT/tests/bench/bench_package_gpu.py" "$KIT/tests/README.md" $type
+        python3 -m hearsay.local --nodes 2 "$KIT/tests/bench/bench_package_gpu.py" "$KIT/tests/text.md" $type
     done
 }
 step_exchange() {

@@ -126,7 +126,9 @@ def page_sentences(text):
 
 
 def sentences(text):
-    return [part.strip() for part in re.split(r'(?<=[.!?]) (?=[A-Z*`\[])', text) if part.strip()]
+    """Returns the sentences of a text. Questions are left out: they may begin with a pronoun."""
+    parts = re.split(r'(?<=[.!?]) (?=[A-Z*`\[])', text)
+    return [part.strip() for part in parts if part.strip() and not part.endswith('?')]
 
 
 def texts(path, text):

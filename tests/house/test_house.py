@@ -290,7 +290,7 @@ class ProseTest(TreeTest):
 
     def test_riddles_in_pages_but_not_in_code_or_marks(self):
         text = ('The node waits. Who asks\nis answered.\n\n```\nWho asks waits\n```\n\n'
-                '| a | Of the node |\n<!-- Who marks this -->\n')
+                '| a | Of the node |\n<!-- Who marks this -->\n\nWho asks then?\n')
         self.assertEqual(self.kinds('a.md', text), [(1, 'relative clause as subject'), (8, 'fragment')])
 
     def test_retired_words_and_names_of_code(self):

@@ -36,7 +36,7 @@
  * not lengthen its steps, 0.6 was better. With Adam the outer momentum acts as a larger rate:
  * dividing Adam by the batch noise of the whole swarm gains no more.
  *
- * Measured in tests/README.md, by tests/bench/bench_exchange.py. Held by
+ * Measured (tests/RESULTS.md, exchange.rule) by tests/bench/bench_exchange.py. Held by
  * tests/unit/node/test_outer_step.c.
  */
 #ifndef HEARSAY_NODE_RATE_OUTER_STEP_H

@@ -1,0 +1,216 @@
+#!/usr/bin/env python3
+"""Tests the archive of measurements, its page, the marks of pages, and the parsers of tests/bench/run."""
+import importlib.machinery
+import importlib.util
+import json
+import pathlib
+import sys
+import tempfile
+import unittest
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.dont_write_bytecode = True
+
+import results  # noqa: E402
+
+loader = importlib.machinery.SourceFileLoader('bench_run', str(HERE.parent / 'bench/run'))
+run = importlib.util.module_from_spec(importlib.util.spec_from_loader('bench_run', loader))
+loader.exec_module(run)
+
+ROW = {'claim': 'links.use', 'case': '5 Mbit/s', 'command': 'build/bench_link', 'commit': None,
+       'date': '2026-11-28', 'machine': 'virtual time', 'card': None, 'seeds': None,
+       'values': {'used, 1 ms': 97, 'wait': 15.5}, 'unit': {'used, 1 ms': '%', 'wait': 'ms'}}
+MARK = '<!-- result: links.use; 5 Mbit/s; used, 1 ms, wait -->'
+
+
+class TreeTest(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.root = pathlib.Path(folder.name)
+        (self.root / 'tests/results').mkdir(parents=True)
+        self.write('tests/results/claims.json', json.dumps(
+            {'links.use': {'area': 'links', 'about': 'Use of a link', 'goal': 'at least 80 %'}}))
+        self.rows(ROW)
+
+    def write(self, path, text):
+        (self.root / path).write_text(text)
+
+    def rows(self, *rows):
+        self.write('tests/results/links.jsonl', ''.join(json.dumps(row) + '\n' for row in rows))
+        archive = results.Archive(self.root)
+        if not archive.broken:
+            self.write(results.PAGE, results.render(archive))
+
+    def assert_broken(self, *expected):
+        broken = results.check(self.root)
+        self.assertEqual(len(broken), len(expected), broken)
+        for text, part in zip(broken, expected):
+            self.assertIn(part, text)
+
+
+class ArchiveTest(TreeTest):
+    def test_a_good_archive_has_no_finding(self):
+        self.assert_broken()
+
+    def test_the_page_has_the_latest_and_the_previous_figure(self):
+        self.rows(ROW, {**ROW, 'values': {'used, 1 ms': 98, 'wait': 1234.5}})
+        text = (self.root / results.PAGE).read_text()
+        self.assertIn('| at least 80 % | **5 Mbit/s**: used, 1 ms 98 %, wait 1,234.5 ms | '
+                      '**5 Mbit/s**: used, 1 ms 97 %, wait 15.5 ms | `build/bench_link`, 2026-11-28 |', text)
+
+    def test_a_page_that_is_out_of_date_fails(self):
+        self.write('tests/results/links.jsonl', json.dumps({**ROW, 'date': '2026-11-29'}) + '\n')
+        self.assert_broken('tests/RESULTS.md: is out of date')
+
+    def test_malformed_rows_fail(self):
+        missing = {key: value for key, value in ROW.items() if key != 'machine'}
+        for row, why in ((missing, 'has not just the members'), ({**ROW, 'claim': 'x'}, 'has no claim'),
+                         ({**ROW, 'values': {}}, 'values are to be numbers'),
+                         ({**ROW, 'values': {'wait': True}}, 'values are to be numbers'),
+                         ({**ROW, 'unit': {'wait': 'ms'}}, 'unit is to be'),
+                         ({**ROW, 'date': 'today'}, 'is no date'), ({**ROW, 'case': 'a; b'}, 'a semicolon')):
+            self.rows(ROW, row)
+            self.assert_broken(why)
+
+    def test_a_claim_without_a_measurement_fails(self):
+        self.write('tests/results/links.jsonl', '')
+        self.assert_broken('links.use has no measurement')
+
+    def test_a_page_of_too_many_lines_fails(self):
+        claims = {f'links.{i}': {'area': 'links', 'about': 'Use', 'goal': None} for i in range(250)}
+        self.write('tests/results/claims.json', json.dumps(claims))
+        self.rows(*({**ROW, 'claim': name} for name in claims))
+        self.assert_broken('would have 261 lines, over 250')
+
+
+class MarkTest(TreeTest):
+    def page(self, text):
+        self.write('README.md', text)
+
+    def test_marked_figures_that_agree_pass(self):
+        self.page(f'A link is used to 97 % and waits 16 ms. {MARK}\nOr 15.5 ms. '
+                  '<!-- result: links.use; 5 Mbit/s; wait -->\n')
+        self.assert_broken()
+
+    def test_a_figure_that_differs_fails(self):
+        self.page(f'A link is used to 97 % and waits 17 ms. {MARK}\n')
+        self.assert_broken('README.md:1: the page says 17; the latest "wait"')
+
+    def test_only_the_latest_row_counts(self):
+        self.rows(ROW, {**ROW, 'values': {'wait': 20}, 'unit': 'ms'})
+        self.page(f'A link is used to 97 % and waits 15.5 ms. {MARK}\n')
+        self.assert_broken('the page says 15.5; the latest "wait" of')
+
+    def test_a_mark_without_a_row_fails(self):
+        for mark, why in (('links.use; 6 Mbit/s; wait', 'no measurement'),
+                          ('links.fair; -; wait', 'no measurement'),
+                          ('links.use; 5 Mbit/s; waits', 'has no values'),
+                          ('links.use; wait', 'a mark has the form'),
+                          ('links.use; 5 Mbit/s; used, 1 ms, wait', 'stands behind 1 figures')):
+            self.page(f'It is 97 %. <!-- result: {mark} -->\n')
+            self.assert_broken(why)
+
+    def test_figures_beside_a_link_to_the_results_need_a_mark(self):
+        self.page('A link is used to 97 % ([results](tests/RESULTS.md#links)).\n')
+        self.assert_broken('quotes figures: mark them')
+        self.page('A link is used to 97 %. See [the results](tests/RESULTS.md#links).\n')
+        self.assert_broken()
+        self.page('A link is used well ([results](tests/RESULTS.md#links)).\n')
+        self.assert_broken()
+
+    def test_rows_under_results_need_a_mark(self):
+        self.page('## Results\n\n| a | 97 % |\n|---|---|\n| use | 97 % |\n')
+        self.assert_broken('README.md:5: this row quotes figures without a mark')
+        self.page('## Results\n\nA link is used to 97 %.\n')
+        self.assert_broken('README.md:3: cites RESULTS.md, or is under "Results"')
+
+    def test_code_needs_no_mark(self):
+        self.page('```\ntests/RESULTS.md 97 %\n```\n')
+        self.assert_broken()
+
+    def test_figures_agree_as_far_as_they_are_rounded(self):
+        for quoted, value in (('97', 96.6), ('1,769', 1769), ('1500', 1496), ('0.1', 0.1), ('-1.3', -1.3)):
+            self.assertTrue(results.agrees(quoted, value), (quoted, value))
+        for quoted, value in (('97', 96.4), ('1,769', 1768), ('1500', 1440), ('0.10', 0.11), ('1.3', -1.3)):
+            self.assertFalse(results.agrees(quoted, value), (quoted, value))
+
+
+LINK = '''     Mbit/s   ms one    to    used %  waits ms
+                 way  send            (median)
+      0.064        1    100      100        859.6
+      5.000        1    100       97         15.5
+      5.000       40    100       94         20.3
+      5.000       40     70       95         35.2
+
+two on one, the second after ten seconds: first to second
+     10.000        5                  1.04
+     10.000       40                  0.94
+
+a rate that changes, used to four fifths after: 20 to 2 Mbit/s 0.0 s, 2 to 20 2.0 s
+
+100 Mbit/s, then two minutes of silence
+     Mbit/s  used % in first second   in the third  waits ms (most)
+    100.000                      51             86         40.6
+     10.000                      71             90        336.4
+'''
+EXCHANGE = '''| place | best fixed setting | best | usual | rule | rule - best | worst | ideal |
+|---|---|---|---|---|---|---|---|
+| four | 0.25 s, 10 %, gain 1 | 86.69 | 86.47 | 86.53 | -0.16 | 86.25 | 85.82 |
+'''
+ATTACKS = '''| six of 32 | like data | unlike data | one version | warnings | to be mended by |
+|---|---|---|---|---|---|
+| sign flip | 82.5 ±0.8 (-1.3) | 24.5 ±6.2 (-58.5) | 10 of 10 | none | votes |
+'''
+
+
+class ParserTest(unittest.TestCase):
+    def found(self, name, text, options=()):
+        return {(claim, case): values for claim, case, values, _ in run.BENCHES[name].parse(text, options)}
+
+    def test_link(self):
+        found = self.found('link', LINK)
+        self.assertEqual(found['links.use', '64 kbit/s'], {'used, 1 ms': 100, 'wait, 1 ms': 859.6})
+        self.assertEqual(found['links.use', '5 Mbit/s']['wait, 40 ms'], 20.3)
+        self.assertEqual(found['links.fair', None], {'5 ms': 1.04, '40 ms': 0.94})
+        self.assertEqual(found['links.follow', None], {'at most': 2.0})
+        self.assertEqual(found['links.silence', None], {'to 10 Mbit/s': 0.336})
+
+    def test_tables_of_the_simulator(self):
+        self.assertEqual(self.found('exchange', EXCHANGE)['exchange.rule', 'four'],
+                         {'best fixed': 86.69, 'usual': 86.47, 'rule': 86.53, 'worst fixed': 86.25,
+                          'ideal cluster': 85.82})
+        self.assertEqual(self.found('attacks', ATTACKS)['attacks.undefended', 'sign flip'],
+                         {'like data': 82.5, 'like data ±': 0.8, 'like data against absent': -1.3,
+                          'unlike data': 24.5, 'unlike data ±': 6.2, 'unlike data against absent': -58.5})
+        self.assertEqual(self.found('ablation', '| | a | b |\n|---|---|---|\n| gain 1 | 86.5 ±0.5 | 88 |\n'),
+                         {('cluster.parts', 'gain 1'): {'a': 86.5, 'a ±': 0.5, 'b': 88}})
+        self.assertEqual(self.found('storms', '100 seeds, 2 failed, in 4.7 s\n'),
+                         {('surviving.storms', None): {'seeds': 100, 'failed': 2}})
+
+    def test_programs(self):
+        self.assertEqual(self.found('session', 'seal        0.27     0.27  1.005\nopen 0.30 0.29 0.983\n'),
+                         {('core.sessions', None): {'seal': 1.005, 'open': 0.983}})
+        self.assertEqual(self.found('layers', 'lenet                batch 32      699 samples/s    12.2 GF\n'),
+                         {('compute.layers', 'lenet'): {'hearsay': 699}})
+        self.assertEqual(self.found('threshold', 'AVX-512   0.1 %   3.7   4.5  1.22\n 0.08 %  4.5  17.7  26\n'
+                                    ' 1.13 %  9.2  72.9  119\n'),
+                         {('core.pass', '0.1 %'): {'AVX-512': 1.22},
+                          ('core.publish', None): {'0.1 %': 4.5, '1 %': 9.2},
+                          ('core.apply', None): {'1 %': 72.9}})
+
+    def test_each_parser_names_claims_of_the_archive(self):
+        claims = results.Archive(run.ROOT).claims
+        for name, text in (('link', LINK), ('exchange', EXCHANGE), ('attacks', ATTACKS)):
+            for claim, _ in self.found(name, text):
+                self.assertIn(claim, claims)
+
+    def test_a_row_says_what_was_run(self):
+        row = next(run.rows_of('link', LINK, ['--x'], 'build', None, 'a note'))
+        self.assertEqual((row['command'], row['seeds'], row['note']), ('build/bench_link --x', None, 'a note'))
+        self.assertEqual(run.seeds_of(['--seeds', '5']), 5)
+        self.assertEqual(run.seeds_of(['--seeds', '1..1000']), 1000)
+
+
+if __name__ == '__main__':
+    unittest.main()
