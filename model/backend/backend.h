@@ -3,11 +3,12 @@
  *   layers, optimizer, replica ──► struct backend ──► backend_cpu (OpenBLAS) | backend_cuda
  *
  * Every pointer is memory of the backend (from take) unless its name begins with host_. Matrices
- * are row major. Operations run in the order they are called. Those that return a value or write
- * host memory are finished when they return, others perhaps later. Host memory that one reads may
- * be written to again as soon as it returns. The caller checks sizes. A backend that breaks (device
- * lost) prints why and ends the process. No operation depends on what another left in the backend:
- * all that runs in its thread may share it.
+ * are row major. All `struct numbers` of an operation have the same type, FLOAT32 or what the
+ * backend's `activations` says, where the operation allows no other. Operations run in the order
+ * they are called. Those that return a value or write host memory are finished when they return,
+ * others perhaps later. Host memory that one reads may be written to again as soon as it returns.
+ * The caller checks sizes. A backend that breaks (device lost) prints why and ends the process. No
+ * operation depends on what another left in the backend: all that runs in its thread may share it.
  * Held by tests/unit/model/test_backend.c: every operation against a naive reference, on every
  * backend.
  */
@@ -19,6 +20,7 @@
 #include <stdint.h>
 
 #include "backend/dropout.h"
+#include "backend/numbers.h"
 #include "backend/watch.h"
 #include "base/half.h"
 #include "base/shape.h"
@@ -358,8 +360,8 @@ struct loss_operations {
     /* Adds the loss of all logits to the score, some rows at a time. Unless dw is NULL, writes the
      * gradients of the mean loss of `of` rows, dw[classes, in] and dx[rows, in]; dx may be NULL. On
      * a GPU in bf16 the gradients of logits are also rounded before they are multiplied. */
-    void (*logits)(struct backend *, const struct logits *, const float *x, const float *w,
-                   const int32_t *labels, float *dx, float *dw, struct score *score);
+    void (*logits)(struct backend *, const struct logits *, struct numbers x, struct numbers w,
+                   const int32_t *labels, struct numbers dx, float *dw, struct score *score);
     /* Logits that should be held at once: 64 MB of them, or on a GPU what a sixteenth of its free
      * memory holds with their gradients. */
     size_t (*logits_budget)(struct backend *);
@@ -373,6 +375,7 @@ struct loss_operations {
 
 struct backend {
     const char *name;
+    enum number activations; /* type in which models of sequences keep activations */
 
     /* Zeroed memory, 64-byte aligned; give it back with give. Aborts when there is none. */
     void *(*take)(struct backend *, size_t bytes);
@@ -399,63 +402,68 @@ struct backend {
 
     /* y[batch,out] = activation(x[batch,in] · w[out,in]ᵀ + b[out]); b and db may be NULL: there are
      * no biases then. The activation is one whose slope follows from its output. */
-    void (*dense_forward)(struct backend *, int batch, int in, int out, const float *x,
-                          const float *w, const float *b, enum activation, float *y);
+    void (*dense_forward)(struct backend *, int batch, int in, int out, struct numbers x,
+                          struct numbers w, const float *b, enum activation, struct numbers y);
     /* From that y and its slope dy, which becomes the slope before the activation: dw = dyᵀ·x, db =
      * Σ dy, dx = dy·w; dx may be NULL (first layer). Overwrites; if it adds, dw += dyᵀ·x, and db
      * is NULL. */
-    void (*dense_backward)(struct backend *, int batch, int in, int out, const float *x,
-                           const float *w, const float *y, enum activation, float *dy, float *dx,
-                           float *dw, float *db, bool adds);
+    void (*dense_backward)(struct backend *, int batch, int in, int out, struct numbers x,
+                           struct numbers w, struct numbers y, enum activation, struct numbers dy,
+                           struct numbers dx, float *dw, float *db, bool adds);
 
     /* y[row] = table[token[row]], rows of `size` numbers; a token is at least 0 and below the
      * table's rows. dtable[token[row]] += dy[row], row by row: it adds. */
     void (*embed_forward)(struct backend *, size_t rows, int size, const int32_t *token,
-                          const float *table, float *y);
+                          struct numbers table, struct numbers y);
     void (*embed_backward)(struct backend *, size_t rows, int size, const int32_t *token,
-                           const float *dy, float *dtable);
+                           struct numbers dy, float *dtable);
 
     /* y[batch, count] = x[batch, count] + shared[count]; dshared = Σ dy over the batch. */
-    void (*add_shared)(struct backend *, int batch, size_t count, const float *x,
-                       const float *shared, float *y);
-    void (*sum_shared)(struct backend *, int batch, size_t count, const float *dy, float *dshared);
+    void (*add_shared)(struct backend *, int batch, size_t count, struct numbers x,
+                       const float *shared, struct numbers y);
+    void (*sum_shared)(struct backend *, int batch, size_t count, struct numbers dy,
+                       float *dshared);
 
     /* y = a + b; y may be a or b. */
-    void (*add)(struct backend *, size_t count, const float *a, const float *b, float *y);
-    void (*copy)(struct backend *, size_t count, const float *from, float *to);
+    void (*add)(struct backend *, size_t count, struct numbers a, struct numbers b,
+                struct numbers y);
+    void (*copy)(struct backend *, size_t count, struct numbers from, struct numbers to);
     /* y = 0 where dropout.h drops, x / (1 - rate) elsewhere. draws[batch] */
-    void (*drop)(struct backend *, const struct dropout *, const uint32_t *draws, const float *x,
-                 float *y);
+    void (*drop)(struct backend *, const struct dropout *, const uint32_t *draws, struct numbers x,
+                 struct numbers y);
     void (*clear)(struct backend *, size_t count, float *to);
 
     /* Each row of x[rows, size] normalised: y = (x - mean) / deviation · w + b; where b is NULL: y
      * = x / root mean square · w (Ba, Kiros, Hinton 2016; Zhang, Sennrich 2019). w[size], b[size].
      * stats[rows, 2]: mean (0 without b) and 1 / deviation, for the way back. db is NULL as b. dx
      * may not be dy. */
-    void (*norm_forward)(struct backend *, size_t rows, int size, const float *x, const float *w,
-                         const float *b, float *y, float *stats);
-    void (*norm_backward)(struct backend *, size_t rows, int size, const float *x, const float *w,
-                          const float *stats, const float *dy, float *dx, float *dw, float *db);
+    void (*norm_forward)(struct backend *, size_t rows, int size, struct numbers x, const float *w,
+                         const float *b, struct numbers y, float *stats);
+    void (*norm_backward)(struct backend *, size_t rows, int size, struct numbers x, const float *w,
+                          const float *stats, struct numbers dy, struct numbers dx, float *dw,
+                          float *db);
 
     /* y[batch, length, attention_output] from x[batch, length, attention_input]. log_sums[batch,
      * heads, length]: of the softmaxes' sums, for the way back, which makes them anew (Dao et al.
      * 2022). Of both, what belongs to positions before `from` is left as it is; on the way back
      * `from` is 0. */
-    void (*attention_forward)(struct backend *, const struct attention *, int batch, const float *x,
-                              float *y, float *log_sums);
+    void (*attention_forward)(struct backend *, const struct attention *, int batch,
+                              struct numbers x, struct numbers y, float *log_sums);
     void (*attention_backward)(struct backend *, const struct attention *, int batch,
-                               const float *x, const float *y, const float *log_sums,
-                               const float *dy, float *dx);
+                               struct numbers x, struct numbers y, const float *log_sums,
+                               struct numbers dy, struct numbers dx);
     /* Turns queries and keys of x, in place, by an angle that grows with the position (rotary
      * embedding; Su et al. 2021): numbers i and i + size/2 of a head are a point in the
      * plane, turned by position · ROPE_BASE^(-2i/size). turn: 1, or -1 back. Positions before
      * `from` stay as they are. */
-    void (*rotate)(struct backend *, const struct attention *, int batch, int turn, float *x);
+    void (*rotate)(struct backend *, const struct attention *, int batch, int turn,
+                   struct numbers x);
 
     /* y[rows, size] = silu(x[rows, :size]) · x[rows, size:] (Shazeer 2020), x of 2 size numbers. */
-    void (*swiglu_forward)(struct backend *, size_t rows, int size, const float *x, float *y);
-    void (*swiglu_backward)(struct backend *, size_t rows, int size, const float *x,
-                            const float *dy, float *dx);
+    void (*swiglu_forward)(struct backend *, size_t rows, int size, struct numbers x,
+                           struct numbers y);
+    void (*swiglu_backward)(struct backend *, size_t rows, int size, struct numbers x,
+                            struct numbers dy, struct numbers dx);
 
     /* Likewise, b and db too. w[filters, channels/groups·kernel·kernel], b[filters];
      * cross-correlation, as all frameworks do. */
@@ -472,11 +480,12 @@ struct backend {
                           const uint8_t *winner, float *dx);
 
     /* y may be x. */
-    void (*activate)(struct backend *, enum activation, size_t count, const float *x, float *y);
+    void (*activate)(struct backend *, enum activation, size_t count, struct numbers x,
+                     struct numbers y);
     /* dx from `kept`: the output y of activate, or the input x where activation_keeps_input. dx may
      * be dy. */
-    void (*activate_backward)(struct backend *, enum activation, size_t count, const float *kept,
-                              const float *dy, float *dx);
+    void (*activate_backward)(struct backend *, enum activation, size_t count, struct numbers kept,
+                              struct numbers dy, struct numbers dx);
 
     struct watch_operations watch;
     struct loss_operations loss;

@@ -55,8 +55,9 @@ struct layer {
     int depth;                     /* residuals around it */
     int from;                      /* the layer whose output it reads, or LAYER_INPUT */
     int partner;                   /* ")": whose output is added; logits tied: the embed */
-    struct shape in;               /* of a sample before the layer */
-    struct shape out;              /* of a sample behind it */
+    enum number type; /* of what it reads and keeps, and of its output but a last one's */
+    struct shape in;  /* of a sample before the layer */
+    struct shape out; /* of a sample behind it */
     union {
         struct conv conv;           /* conv */
         struct pool pool;           /* maxpool */
@@ -75,7 +76,7 @@ struct layer {
     size_t kept_bytes[LAYER_KEPT_MAX]; /* a sample: what the way back needs beside x and y */
     size_t room_bytes;                 /* a sample: of memory that all layers share */
     void *kept[LAYER_KEPT_MAX];        /* [batch_max, kept_bytes] */
-    float *y;                          /* [batch_max, out]; if absorbed, that of the layer before */
+    struct numbers y;                  /* [batch_max, out]; if absorbed, that of the layer before */
 };
 
 struct layer_words;
@@ -84,18 +85,19 @@ struct chain;
 /* One layer's part of a pass over a batch. */
 struct pass {
     struct backend *backend;
-    int batch;             /* samples */
-    bool training;         /* a way back follows */
-    int from;              /* of a sequence: the first position; those before it are kept */
-    int positions;         /* from there on; 0: all there are */
-    const uint32_t *draws; /* [batch], of dropout; NULL: it drops nothing */
-    const float *weights;  /* [P] */
-    float *gradients;      /* [P]; backward only */
-    const float *x;        /* [batch, in]; int32 tokens for an embed */
-    const float *other;    /* ")" only: what is added */
-    float *dy;             /* [batch, out]; backward only */
-    float *dx;             /* [batch, in], or NULL; backward only */
-    void *room;            /* [batch_max, room_bytes] */
+    int batch;               /* samples */
+    bool training;           /* a way back follows */
+    int from;                /* of a sequence: the first position; those before it are kept */
+    int positions;           /* from there on; 0: all there are */
+    const uint32_t *draws;   /* [batch], of dropout; NULL: it drops nothing */
+    const float *weights;    /* [P] */
+    struct numbers matrices; /* the weights of matrices and filters, which come first */
+    float *gradients;        /* [P]; backward only */
+    struct numbers x;        /* [batch, in]; int32 tokens for an embed */
+    struct numbers other;    /* ")" only: what is added */
+    struct numbers dy;       /* [batch, out]; backward only */
+    struct numbers dx;       /* [batch, in], or none; backward only */
+    void *room;              /* [batch_max, room_bytes] */
 };
 
 struct layer_kind {
@@ -123,11 +125,24 @@ extern const struct layer_kind layer_dense, layer_logits, layer_conv, layer_maxp
 size_t layer_tensor_count(const struct layer_tensor *tensor);
 size_t layer_parameters(const struct layer *layer);
 
+/* Activations that it keeps in `kept`. */
+static inline struct numbers layer_kept(const struct layer *layer, int which)
+{
+    return (struct numbers){layer->kept[which], layer->type};
+}
+
 /* Of its tensor number `which`, or NULL. */
 static inline const float *layer_weights(const struct layer *layer, const struct pass *pass,
                                          int which)
 {
     return which < layer->tensors ? pass->weights + layer->tensor[which].offset : NULL;
+}
+
+/* A matrix of weights, in the type of the activations that it multiplies. */
+static inline struct numbers layer_matrix(const struct layer *layer, const struct pass *pass,
+                                          int which)
+{
+    return numbers_from(pass->matrices, layer->tensor[which].offset);
 }
 
 static inline float *layer_gradients(const struct layer *layer, const struct pass *pass, int which)

@@ -29,8 +29,8 @@ static void activation_forward(const struct layer *layer, const struct pass *pas
 static void activation_backward(const struct layer *layer, const struct pass *pass)
 {
     const enum activation activation = layer->kind->activation;
-    const float *kept = activation_keeps_input(activation) ? pass->x : layer->y;
-    if (pass->dx != NULL)
+    const struct numbers kept = activation_keeps_input(activation) ? pass->x : layer->y;
+    if (pass->dx.at != NULL)
         pass->backend->activate_backward(pass->backend, activation, activation_count(layer, pass),
                                          kept, pass->dy, pass->dx);
 }
@@ -71,7 +71,7 @@ static void swiglu_forward(const struct layer *layer, const struct pass *pass)
 
 static void swiglu_backward(const struct layer *layer, const struct pass *pass)
 {
-    if (pass->dx != NULL)
+    if (pass->dx.at != NULL)
         pass->backend->swiglu_backward(pass->backend, (size_t)layer_rows(layer, pass),
                                        layer->out.channels, pass->x, pass->dy, pass->dx);
 }

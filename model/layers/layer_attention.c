@@ -66,10 +66,10 @@ static void set(struct layer *layer, bool is_plain)
     layer_add_tensor(layer, "out.weight", INIT_SMALL, (size_t[4]){width, out});
     if (!is_plain)
         layer_add_tensor(layer, "out.bias", INIT_ZERO, (size_t[4]){width});
-    layer->kept_bytes[QKV] = positions * in * sizeof(float);
-    layer->kept_bytes[MIXED] = positions * out * sizeof(float);
+    layer->kept_bytes[QKV] = positions * in * number_bytes(layer->type);
+    layer->kept_bytes[MIXED] = positions * out * number_bytes(layer->type);
     layer->kept_bytes[LOG_SUMS] = positions * (size_t)attention->heads * sizeof(float);
-    layer->room_bytes = positions * (in + out) * sizeof(float);
+    layer->room_bytes = positions * (in + out) * number_bytes(layer->type);
     layer->flops = (double)positions * (2 * (double)width * (double)(in + out) +
                                         2 * (double)(positions + 1) * (double)out);
 }
@@ -126,16 +126,17 @@ static void attention_forward(const struct layer *layer, const struct pass *pass
     attention.length = pass->from + rows / pass->batch;
     const int in_width = (int)attention_input(&attention);
     const int out_width = (int)attention_output(&attention);
-    float *qkv = layer->kept[QKV], *mixed = layer->kept[MIXED];
-    backend->dense_forward(backend, rows, width, in_width, pass->x, layer_weights(layer, pass, 0),
+    const struct numbers qkv = layer_kept(layer, QKV), mixed = layer_kept(layer, MIXED);
+    backend->dense_forward(backend, rows, width, in_width, pass->x, layer_matrix(layer, pass, 0),
                            bias(layer, pass, 0), LINEAR,
-                           qkv + (size_t)pass->from * (size_t)in_width);
+                           numbers_from(qkv, (size_t)pass->from * (size_t)in_width));
     if (layer->turns)
         backend->rotate(backend, &attention, pass->batch, 1, qkv);
     backend->attention_forward(backend, &attention, pass->batch, qkv, mixed, layer->kept[LOG_SUMS]);
-    backend->dense_forward(
-        backend, rows, out_width, width, mixed + (size_t)pass->from * (size_t)out_width,
-        layer_weights(layer, pass, out), bias(layer, pass, out), LINEAR, layer->y);
+    backend->dense_forward(backend, rows, out_width, width,
+                           numbers_from(mixed, (size_t)pass->from * (size_t)out_width),
+                           layer_matrix(layer, pass, out), bias(layer, pass, out), LINEAR,
+                           layer->y);
 }
 
 static void attention_backward(const struct layer *layer, const struct pass *pass)
@@ -144,11 +145,11 @@ static void attention_backward(const struct layer *layer, const struct pass *pas
     const struct attention *attention = &layer->attention;
     const int rows = layer_rows(layer, pass), width = (int)layer_width(layer);
     const int out = out_weight(layer);
-    const float *qkv = layer->kept[QKV], *mixed = layer->kept[MIXED];
-    float *d_mixed = pass->room;
-    float *d_qkv = d_mixed + (size_t)rows * attention_output(attention);
+    const struct numbers qkv = layer_kept(layer, QKV), mixed = layer_kept(layer, MIXED);
+    const struct numbers d_mixed = {pass->room, layer->type};
+    const struct numbers d_qkv = numbers_from(d_mixed, (size_t)rows * attention_output(attention));
     backend->dense_backward(backend, rows, (int)attention_output(attention), width, mixed,
-                            layer_weights(layer, pass, out), layer->y, LINEAR, pass->dy, d_mixed,
+                            layer_matrix(layer, pass, out), layer->y, LINEAR, pass->dy, d_mixed,
                             layer_gradients(layer, pass, out), bias_gradients(layer, pass, out),
                             false);
     backend->attention_backward(backend, attention, pass->batch, qkv, mixed, layer->kept[LOG_SUMS],
@@ -156,7 +157,7 @@ static void attention_backward(const struct layer *layer, const struct pass *pas
     if (layer->turns)
         backend->rotate(backend, attention, pass->batch, -1, d_qkv);
     backend->dense_backward(backend, rows, width, (int)attention_input(attention), pass->x,
-                            layer_weights(layer, pass, 0), qkv, LINEAR, d_qkv, pass->dx,
+                            layer_matrix(layer, pass, 0), qkv, LINEAR, d_qkv, pass->dx,
                             layer_gradients(layer, pass, 0), bias_gradients(layer, pass, 0), false);
 }
 

@@ -31,14 +31,15 @@ static size_t planes_of(const struct layer *layer, const struct pass *pass)
 static void avgpool_forward(const struct layer *layer, const struct pass *pass)
 {
     pass->backend->channels.average(pass->backend, planes_of(layer, pass), places_of(layer),
-                                    pass->x, layer->y);
+                                    floats_of(pass->x), floats_of(layer->y));
 }
 
 static void avgpool_backward(const struct layer *layer, const struct pass *pass)
 {
-    if (pass->dx != NULL)
+    if (pass->dx.at != NULL)
         pass->backend->channels.average_backward(pass->backend, planes_of(layer, pass),
-                                                 places_of(layer), pass->dy, pass->dx);
+                                                 places_of(layer), floats_of(pass->dy),
+                                                 floats_of(pass->dx));
 }
 
 const struct layer_kind layer_avgpool = {

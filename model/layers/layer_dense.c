@@ -35,7 +35,7 @@ static enum error dense_read(struct layer *layer, const struct layer_words *word
 static void dense_forward(const struct layer *layer, const struct pass *pass)
 {
     pass->backend->dense_forward(pass->backend, layer_rows(layer, pass), (int)layer_width(layer),
-                                 layer->out.channels, pass->x, layer_weights(layer, pass, 0),
+                                 layer->out.channels, pass->x, layer_matrix(layer, pass, 0),
                                  layer_weights(layer, pass, 1), layer->activation, layer->y);
 }
 
@@ -43,7 +43,7 @@ static void dense_backward(const struct layer *layer, const struct pass *pass)
 {
     pass->backend->dense_backward(
         pass->backend, layer_rows(layer, pass), (int)layer_width(layer), layer->out.channels,
-        pass->x, layer_weights(layer, pass, 0), layer->y, layer->activation, pass->dy, pass->dx,
+        pass->x, layer_matrix(layer, pass, 0), layer->y, layer->activation, pass->dy, pass->dx,
         layer_gradients(layer, pass, 0), layer_gradients(layer, pass, 1), false);
 }
 

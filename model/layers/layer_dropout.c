@@ -30,7 +30,8 @@ static enum error dropout_read(struct layer *layer, const struct layer_words *wo
 }
 
 /* To where x is not, even if nothing is dropped. */
-static void drop(const struct layer *layer, const struct pass *pass, const float *x, float *y)
+static void drop(const struct layer *layer, const struct pass *pass, struct numbers x,
+                 struct numbers y)
 {
     struct backend *backend = pass->backend;
     const size_t rows = (size_t)layer_rows(layer, pass), size = rows * layer_width(layer);
@@ -51,7 +52,7 @@ static void dropout_forward(const struct layer *layer, const struct pass *pass)
 
 static void dropout_backward(const struct layer *layer, const struct pass *pass)
 {
-    if (pass->dx)
+    if (pass->dx.at)
         drop(layer, pass, pass->dy, pass->dx);
 }
 

@@ -29,14 +29,14 @@ static enum error embed_read(struct layer *layer, const struct layer_words *word
 
 static const int32_t *tokens_of(const struct pass *pass)
 {
-    return (const int32_t *)(const void *)pass->x;
+    return pass->x.at;
 }
 
 static void embed_forward(const struct layer *layer, const struct pass *pass)
 {
     pass->backend->embed_forward(pass->backend, (size_t)layer_rows(layer, pass),
-                                 layer->out.channels, tokens_of(pass),
-                                 layer_weights(layer, pass, 0), layer->y);
+                                 layer->out.channels, tokens_of(pass), layer_matrix(layer, pass, 0),
+                                 layer->y);
 }
 
 /* If the logits use the table, too, their gradient is there already. */
@@ -95,7 +95,7 @@ static void position_backward(const struct layer *layer, const struct pass *pass
     backend->sum_shared(backend, pass->batch, used, pass->dy, gradients);
     if (used < all)
         backend->clear(backend, all - used, gradients + used);
-    if (pass->dx)
+    if (pass->dx.at)
         backend->copy(backend, (size_t)pass->batch * used, pass->dy, pass->dx);
 }
 

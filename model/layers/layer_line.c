@@ -84,6 +84,7 @@ static enum error next_layer(struct reader *reader, struct layer **layer)
     **layer = (struct layer){.depth = reader->depth,
                              .from = reader->cursor,
                              .partner = LAYER_INPUT,
+                             .type = reader->chain->type,
                              .in = reader->shape,
                              .out = reader->shape};
     return OK;

@@ -22,8 +22,9 @@ struct layer_words {
 struct chain {
     struct layer *layers; /* [LAYERS_MAX] */
     int count;
-    struct shape in; /* of the model */
-    int classes;     /* that it tells apart, or tokens that there are */
+    struct shape in;  /* of the model */
+    int classes;      /* that it tells apart, or tokens that there are */
+    enum number type; /* of activations */
 };
 
 /* layer_words.c */

@@ -46,8 +46,8 @@ static size_t largest_buffer(const struct layer *layer)
     const size_t in = shape_size(layer->in), out = shape_size(layer->out);
     size_t most = in > out ? in : out;
     for (int k = 0; k < LAYER_KEPT_MAX; k++)
-        if (layer->kept_bytes[k] / sizeof(float) > most)
-            most = layer->kept_bytes[k] / sizeof(float);
+        if (layer->kept_bytes[k] / number_bytes(layer->type) > most)
+            most = layer->kept_bytes[k] / number_bytes(layer->type);
     return most;
 }
 
@@ -108,7 +108,8 @@ static void absorb(struct model *model)
 
 static enum error read(struct model *model, const char *line, bool exact, struct problem *problem)
 {
-    struct chain chain = {.layers = model->layers, .in = model->in, .classes = model->classes};
+    struct chain chain = {
+        .layers = model->layers, .in = model->in, .classes = model->classes, .type = model->type};
     if (strlen(line) >= MODEL_LINE_MAX)
         return problem_set(problem, MALFORMED,
                            "the layers line is longer than %d characters; take fewer layers",

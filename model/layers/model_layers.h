@@ -13,7 +13,7 @@ const struct layer *model_layer_at(const struct model *model, int i);
  * with what it gives; of an activation that the layer before it computes (absorbed) it is not. On a
  * GPU the layer may not be finished then; it is when some of y was downloaded. Held by
  * tests/unit/model/test_model_layers.c. */
-typedef void model_layer_done(void *context, int layer, const float *y);
+typedef void model_layer_done(void *context, int layer, struct numbers y);
 void model_forward_each(struct model *model, const float *weights, const float *x,
                         model_layer_done *done, void *context);
 

@@ -44,7 +44,7 @@ static size_t output_bytes(const struct model *model, const struct layer *layer,
         return 0;
     if (layer->kind == &layer_logits)
         return rows * logits_stride(layer->out.channels) * sizeof(float);
-    return (size_t)samples * shape_size(layer->out) * sizeof(float);
+    return (size_t)samples * shape_size(layer->out) * number_bytes(layer->y.type);
 }
 
 static size_t aligned(size_t bytes)
@@ -95,7 +95,7 @@ void model_take_memory(struct model *model)
     for (int i = 0; i < model->count; i++) {
         struct layer *layer = &model->layers[i];
         used = is_shared(model, layer) ? used : 0;
-        layer->y = take(model, layer, &used, output_bytes(model, layer, model->batch_max));
+        layer->y.at = take(model, layer, &used, output_bytes(model, layer, model->batch_max));
         if (layer->absorbed)
             layer->y = model->layers[i - 1].y;
         for (int k = 0; k < LAYER_KEPT_MAX; k++)
@@ -103,7 +103,8 @@ void model_take_memory(struct model *model)
     }
     CHECK(used <= shared);
     for (int i = 0; i < model->depth + 2; i++)
-        model->slope[i] = backend->take(backend, batch * widest.outputs * sizeof(float));
+        model->slope[i] =
+            backend->take(backend, batch * widest.outputs * number_bytes(model->type));
     model->room = widest.room > 0 ? backend->take(backend, batch * widest.room) : NULL;
 }
 
@@ -115,7 +116,7 @@ void model_give_memory(struct model *model)
         if (is_shared(model, layer))
             continue;
         if (layer_has_output(layer))
-            backend->give(backend, layer->y);
+            backend->give(backend, layer->y.at);
         for (int k = 0; k < LAYER_KEPT_MAX; k++)
             if (layer->kept[k])
                 backend->give(backend, layer->kept[k]);
@@ -131,7 +132,7 @@ void model_give_memory(struct model *model)
 size_t model_bytes(const struct model *model)
 {
     const struct widest widest = find_widest(model);
-    const size_t slopes = (size_t)(model->depth + 2) * widest.outputs * sizeof(float);
+    const size_t slopes = (size_t)(model->depth + 2) * widest.outputs * number_bytes(model->type);
     size_t bytes = (widest.room + slopes) * (size_t)model->batch_max;
     for (int i = 0; i < model->count; i++)
         if (!is_shared(model, &model->layers[i]))

@@ -6,9 +6,9 @@
 #include "layers/model_layers.h"
 #include "layers/model_private.h"
 
-static const float *output_of(const struct model *model, int layer, const float *x)
+static struct numbers output_of(const struct model *model, int layer, const float *x)
 {
-    return layer == LAYER_INPUT ? x : model->layers[layer].y;
+    return layer == LAYER_INPUT ? floats(x) : model->layers[layer].y;
 }
 
 /* The layers from `first` to before `end`. */
@@ -27,12 +27,12 @@ static void forward(struct model *model, struct pass *pass, const float *x, int 
 /* Slopes on their way back. A residual's slope goes into its body as it is, and is kept until what
  * comes out of the body is added to it. */
 struct slopes {
-    float *now;                   /* of the output of the layer that is next */
-    float *kept[LAYER_DEPTH_MAX]; /* of the residuals around, the outermost first */
-    int depth;                    /* how many those are */
+    void *now;                   /* of the output of the layer that is next */
+    void *kept[LAYER_DEPTH_MAX]; /* of the residuals around, the outermost first */
+    int depth;                   /* how many those are */
 };
 
-static bool is_kept(const struct slopes *slopes, const float *slope)
+static bool is_kept(const struct slopes *slopes, const void *slope)
 {
     for (int i = 0; i < slopes->depth; i++)
         if (slopes->kept[i] == slope)
@@ -40,7 +40,7 @@ static bool is_kept(const struct slopes *slopes, const float *slope)
     return false;
 }
 
-static float *free_slope(const struct model *model, const struct slopes *slopes)
+static void *free_slope(const struct model *model, const struct slopes *slopes)
 {
     for (int i = 0; i < model->depth + 2; i++)
         if (model->slope[i] != slopes->now && !is_kept(slopes, model->slope[i]))
@@ -48,19 +48,25 @@ static float *free_slope(const struct model *model, const struct slopes *slopes)
     CHECK(false);
 }
 
+static struct numbers activations(const struct model *model, void *at)
+{
+    return (struct numbers){at, model->type};
+}
+
 /* What the body has made of the slope meets what passed it by. */
 static void open_backward(struct model *model, struct slopes *slopes, const struct layer *open,
                           int batch)
 {
     CHECK(slopes->depth > 0);
-    float *passed = slopes->kept[--slopes->depth];
+    void *passed = slopes->kept[--slopes->depth];
     if (open->from == LAYER_INPUT)
         return; /* nobody asks */
-    float *to = !is_kept(slopes, slopes->now) ? slopes->now
-                : !is_kept(slopes, passed)    ? passed
-                                              : free_slope(model, slopes);
-    model->backend->add(model->backend, (size_t)batch * shape_size(open->in), slopes->now, passed,
-                        to);
+    void *to = !is_kept(slopes, slopes->now) ? slopes->now
+               : !is_kept(slopes, passed)    ? passed
+                                             : free_slope(model, slopes);
+    model->backend->add(model->backend, (size_t)batch * shape_size(open->in),
+                        activations(model, slopes->now), activations(model, passed),
+                        activations(model, to));
     slopes->now = to;
 }
 
@@ -68,7 +74,7 @@ static void open_backward(struct model *model, struct slopes *slopes, const stru
 static void shortcut_backward(struct slopes *slopes)
 {
     CHECK(slopes->depth > 0);
-    float *made = slopes->now;
+    void *made = slopes->now;
     slopes->now = slopes->kept[slopes->depth - 1];
     slopes->kept[slopes->depth - 1] = made;
 }
@@ -77,14 +83,14 @@ static void layer_backward(struct model *model, struct slopes *slopes, const str
                            struct pass *pass)
 {
     if (layer->activation != LINEAR && is_kept(slopes, slopes->now)) {
-        float *own = free_slope(model, slopes);
+        void *own = free_slope(model, slopes);
         model->backend->copy(model->backend, (size_t)pass->batch * shape_size(layer->out),
-                             slopes->now, own);
+                             activations(model, slopes->now), activations(model, own));
         slopes->now = own;
     }
-    float *dx = free_slope(model, slopes);
-    pass->dy = slopes->now;
-    pass->dx = layer->from == LAYER_INPUT ? NULL : dx;
+    void *dx = free_slope(model, slopes);
+    pass->dy = activations(model, slopes->now);
+    pass->dx = activations(model, layer->from == LAYER_INPUT ? NULL : dx);
     layer->kind->backward(layer, pass);
     slopes->now = dx;
 }
@@ -105,17 +111,18 @@ static void apply_loss(const struct model *model, const struct model_part *part,
                                        .classes = outputs,
                                        .of = rows_of(model, part->of),
                                        .smoothing = dy ? part->smoothing : 0};
+    const float *y = floats_of(last->y);
     if (part->labels)
-        backend->loss.cross_entropy(backend, &loss, last->y, part->labels, dy, score);
+        backend->loss.cross_entropy(backend, &loss, y, part->labels, dy, score);
     else
-        backend->loss.squared_error(backend, part->samples, outputs, part->of, last->y,
-                                    part->numbers, dy, score);
+        backend->loss.squared_error(backend, part->samples, outputs, part->of, y, part->numbers, dy,
+                                    score);
 }
 
 /* Adds the loss of logits; where the pass trains, writes the gradients of the last layer, and dx of
  * the layer before. */
 static void apply_logits_loss(const struct model *model, const struct pass *pass,
-                              const struct model_part *part, float *dx, struct score *score)
+                              const struct model_part *part, struct numbers dx, struct score *score)
 {
     const struct layer *last = &model->layers[model->count - 1];
     const struct logits logits = {.loss = {.rows = rows_of(model, part->samples),
@@ -124,25 +131,25 @@ static void apply_logits_loss(const struct model *model, const struct pass *pass
                                            .smoothing = pass->training ? part->smoothing : 0},
                                   .in = (int)layer_width(last),
                                   .at_once = rows_of(model, model->logits_max),
-                                  .scratch = last->y};
+                                  .scratch = floats_of(last->y)};
     CHECK(part->labels);
     model->backend->loss.logits(model->backend, &logits, output_of(model, last->from, part->x),
-                                layer_weights(last, pass, 0), part->labels, dx,
+                                layer_matrix(last, pass, 0), part->labels, dx,
                                 pass->training ? layer_gradients(last, pass, 0) : NULL, score);
 }
 
 /* Computes the last layer, the loss, the gradients of both, and dx of the layer before. */
 static void learn_last(struct model *model, struct pass *pass, const struct model_part *part,
-                       float *dx, struct score *score)
+                       void *dx, struct score *score)
 {
     const struct layer *last = &model->layers[model->count - 1];
-    float *to = last->from == LAYER_INPUT ? NULL : dx;
+    const struct numbers to = activations(model, last->from == LAYER_INPUT ? NULL : dx);
     if (last->kind == &layer_logits) {
         apply_logits_loss(model, pass, part, to, score);
         return;
     }
     forward(model, pass, part->x, model->count - 1, model->count);
-    apply_loss(model, part, last->y, score);
+    apply_loss(model, part, floats_of(last->y), score);
     pass->x = output_of(model, last->from, part->x);
     pass->dy = last->y;
     pass->dx = to;
@@ -190,8 +197,11 @@ static struct pass pass_of(struct model *model, const float *weights, int batch)
 {
     CHECK(model->backend && batch > 0 && batch <= model->batch_max);
     model->stepped = 0;
-    return (struct pass){
-        .backend = model->backend, .batch = batch, .weights = weights, .room = model->room};
+    return (struct pass){.backend = model->backend,
+                         .batch = batch,
+                         .weights = weights,
+                         .matrices = floats(weights),
+                         .room = model->room};
 }
 
 void model_learn_part(struct model *model, const float *weights, float *gradients,
@@ -221,7 +231,7 @@ void model_score_part(struct model *model, const float *weights, const struct mo
     struct pass pass = pass_of(model, weights, part->samples);
     forward(model, &pass, part->x, 0, model->count - 1);
     if (model->layers[model->count - 1].kind == &layer_logits) {
-        apply_logits_loss(model, &pass, part, NULL, score);
+        apply_logits_loss(model, &pass, part, activations(model, NULL), score);
         return;
     }
     forward(model, &pass, part->x, model->count - 1, model->count);
@@ -240,7 +250,7 @@ const float *model_forward(struct model *model, const float *weights, const floa
     CHECK(batch <= model->logits_max);
     struct pass pass = pass_of(model, weights, batch);
     forward(model, &pass, x, 0, model->count);
-    return model->layers[model->count - 1].y;
+    return floats_of(model->layers[model->count - 1].y);
 }
 
 void model_forward_each(struct model *model, const float *weights, const float *x,
@@ -266,7 +276,7 @@ const float *model_step(struct model *model, const float *weights, const float *
     model->stepped = from + count;
     model->stepped_weights = weights;
     forward(model, &pass, x, 0, model->count);
-    return model->layers[model->count - 1].y;
+    return floats_of(model->layers[model->count - 1].y);
 }
 
 int model_stepped(const struct model *model, const float *weights)

@@ -12,6 +12,7 @@ struct model {
     struct backend *backend;
     struct shape in;
     int classes;
+    enum number type; /* of activations and their gradients */
     int batch_max;
     int logits_max;       /* samples whose logits are computed at once */
     size_t logits_floats; /* that are computed at once, or those of a sample */
@@ -27,7 +28,7 @@ struct model {
     size_t parameters; /* P */
     size_t decayed; /* of those that weight decay is for: matrices and filters, which come first */
     size_t trained; /* of those that the optimizer is for: all but statistics, which come last */
-    float *slope[SLOPES_MAX];     /* [2 + depth]: of the outputs of layers, backward */
+    void *slope[SLOPES_MAX];      /* [2 + depth]: of the outputs of layers, backward */
     void *room;                   /* of the layer that computes */
     int stepped;                  /* positions of a sequence that the layers have kept */
     const float *stepped_weights; /* with which they were computed */

@@ -80,7 +80,8 @@ void gradients_compute(struct gradients *gradients, const float *weights,
         float *to = first == begin ? gradients->sum : gradients->part;
         learn_part(gradients, weights, cut->size, first, smaller(cut->part, end - first), to);
         if (first > begin)
-            backend->add(backend, parameters, gradients->sum, to, gradients->sum);
+            backend->add(backend, parameters, floats(gradients->sum), floats(to),
+                         floats(gradients->sum));
     }
 }
 

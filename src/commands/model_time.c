@@ -37,11 +37,12 @@ struct timing timing_of(uint64_t *ns, int count)
     };
 }
 
-static void on_layer(void *context, int layer, const float *y)
+static void on_layer(void *context, int layer, struct numbers y)
 {
     struct watch *watch = context;
     float number;
-    watch->backend->download(watch->backend, &number, y, sizeof number); /* it is done then */
+    watch->backend->download(watch->backend, &number, y.at,
+                             number_bytes(y.type)); /* waits for it */
     const uint64_t now_ns = transport_now_ns();
     watch->took_ns[layer] = now_ns - watch->begun_ns;
     watch->begun_ns = now_ns;

@@ -338,7 +338,8 @@ void caller_tensors_gather(const struct caller_tensors *tensors, size_t first, s
         if (!overlap(tensor, first, first + count, &from, &to))
             continue;
         if (tensor->dtype == HEARSAY_FLOAT32)
-            backend->copy(backend, to - from, (const float *)tensor->data + from, ours + from);
+            backend->copy(backend, to - from, floats((const float *)tensor->data + from),
+                          floats(ours + from));
         else
             backend->exchange.follow(backend, half_type(tensor), to - from,
                                      (const uint16_t *)tensor->data + from, ours + from);
@@ -357,7 +358,8 @@ void caller_tensors_scatter(const struct caller_tensors *tensors, size_t first, 
         if (!overlap(tensor, first, first + count, &from, &to))
             continue;
         if (tensor->dtype == HEARSAY_FLOAT32)
-            backend->copy(backend, to - from, ours + from, (float *)tensor->data + from);
+            backend->copy(backend, to - from, floats(ours + from),
+                          floats((float *)tensor->data + from));
         else
             backend->exchange.round(backend, half_type(tensor), to - from, ours + from,
                                     (uint16_t *)tensor->data + from);

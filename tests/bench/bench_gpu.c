@@ -251,7 +251,7 @@ static double copy_seconds(size_t parameters)
         wait_for(to);
         const double start = now_seconds();
         for (int i = 0; i < 4; i++)
-            gpu->copy(gpu, parameters, from, to);
+            gpu->copy(gpu, parameters, floats(from), floats(to));
         wait_for(to);
         if (round >= 0)
             seconds[round] = (now_seconds() - start) / 4;

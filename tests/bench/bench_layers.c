@@ -43,8 +43,8 @@ struct product {
 static void product_run(void *state)
 {
     struct product *product = state;
-    product->backend->dense_forward(product->backend, SIDE, SIDE, SIDE, product->x, product->w,
-                                    product->b, LINEAR, product->y);
+    product->backend->dense_forward(product->backend, SIDE, SIDE, SIDE, floats(product->x),
+                                    floats(product->w), product->b, LINEAR, floats(product->y));
 }
 
 static double peak_flops(struct backend *backend)

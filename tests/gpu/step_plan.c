@@ -35,8 +35,9 @@ static void plan_give(struct backend *backend, void *memory)
     (void)backend, (void)memory;
 }
 
-static void plan_dense_forward(struct backend *backend, int batch, int in, int out, const float *x,
-                               const float *w, const float *b, enum activation activation, float *y)
+static void plan_dense_forward(struct backend *backend, int batch, int in, int out,
+                               struct numbers x, struct numbers w, const float *b,
+                               enum activation activation, struct numbers y)
 {
     (void)backend, (void)x, (void)w, (void)y;
     PRINT("dense_forward",
@@ -44,54 +45,55 @@ static void plan_dense_forward(struct backend *backend, int batch, int in, int o
           in, out, b != NULL, names[activation]);
 }
 
-static void plan_dense_backward(struct backend *backend, int batch, int in, int out, const float *x,
-                                const float *w, const float *y, enum activation activation,
-                                float *dy, float *dx, float *dw, float *db, bool adds)
+static void plan_dense_backward(struct backend *backend, int batch, int in, int out,
+                                struct numbers x, struct numbers w, struct numbers y,
+                                enum activation activation, struct numbers dy, struct numbers dx,
+                                float *dw, float *db, bool adds)
 {
     (void)backend, (void)x, (void)w, (void)y, (void)dy, (void)dw;
     PRINT("dense_backward",
           ", \"rows\": %d, \"in\": %d, \"out\": %d, \"bias\": %d, \"activation\": \"%s\", \"dx\": "
           "%d, "
           "\"adds\": %d",
-          batch, in, out, db != NULL, names[activation], dx != NULL, adds);
+          batch, in, out, db != NULL, names[activation], dx.at != NULL, adds);
 }
 
 static void plan_embed_forward(struct backend *backend, size_t rows, int size, const int32_t *token,
-                               const float *table, float *y)
+                               struct numbers table, struct numbers y)
 {
     (void)backend, (void)token, (void)table, (void)y;
     PRINT("embed_forward", ", \"rows\": %zu, \"size\": %d", rows, size);
 }
 
 static void plan_embed_backward(struct backend *backend, size_t rows, int size,
-                                const int32_t *token, const float *dy, float *dtable)
+                                const int32_t *token, struct numbers dy, float *dtable)
 {
     (void)backend, (void)token, (void)dy, (void)dtable;
     PRINT("embed_backward", ", \"rows\": %zu, \"size\": %d", rows, size);
 }
 
-static void plan_add_shared(struct backend *backend, int batch, size_t count, const float *x,
-                            const float *shared, float *y)
+static void plan_add_shared(struct backend *backend, int batch, size_t count, struct numbers x,
+                            const float *shared, struct numbers y)
 {
     (void)backend, (void)x, (void)shared, (void)y;
     PRINT("add_shared", ", \"batch\": %d, \"count\": %zu", batch, count);
 }
 
-static void plan_sum_shared(struct backend *backend, int batch, size_t count, const float *dy,
+static void plan_sum_shared(struct backend *backend, int batch, size_t count, struct numbers dy,
                             float *dshared)
 {
     (void)backend, (void)dy, (void)dshared;
     PRINT("sum_shared", ", \"batch\": %d, \"count\": %zu", batch, count);
 }
 
-static void plan_add(struct backend *backend, size_t count, const float *a, const float *b,
-                     float *y)
+static void plan_add(struct backend *backend, size_t count, struct numbers a, struct numbers b,
+                     struct numbers y)
 {
     (void)backend, (void)a, (void)b, (void)y;
     PRINT("add", ", \"count\": %zu", count);
 }
 
-static void plan_copy(struct backend *backend, size_t count, const float *from, float *to)
+static void plan_copy(struct backend *backend, size_t count, struct numbers from, struct numbers to)
 {
     (void)backend, (void)from, (void)to;
     PRINT("copy", ", \"count\": %zu", count);
@@ -104,22 +106,22 @@ static void plan_clear(struct backend *backend, size_t count, float *to)
 }
 
 static void plan_drop(struct backend *backend, const struct dropout *dropout, const uint32_t *draws,
-                      const float *x, float *y)
+                      struct numbers x, struct numbers y)
 {
     (void)backend, (void)draws, (void)x, (void)y;
     PRINT("drop", ", \"count\": %zu", (size_t)dropout->batch * dropout->size);
 }
 
-static void plan_norm_forward(struct backend *backend, size_t rows, int size, const float *x,
-                              const float *w, const float *b, float *y, float *stats)
+static void plan_norm_forward(struct backend *backend, size_t rows, int size, struct numbers x,
+                              const float *w, const float *b, struct numbers y, float *stats)
 {
     (void)backend, (void)x, (void)w, (void)b, (void)y, (void)stats;
     PRINT("norm_forward", ", \"rows\": %zu, \"size\": %d", rows, size);
 }
 
-static void plan_norm_backward(struct backend *backend, size_t rows, int size, const float *x,
-                               const float *w, const float *stats, const float *dy, float *dx,
-                               float *dw, float *db)
+static void plan_norm_backward(struct backend *backend, size_t rows, int size, struct numbers x,
+                               const float *w, const float *stats, struct numbers dy,
+                               struct numbers dx, float *dw, float *db)
 {
     (void)backend, (void)x, (void)w, (void)stats, (void)dy, (void)dx, (void)dw, (void)db;
     PRINT("norm_backward", ", \"rows\": %zu, \"size\": %d", rows, size);
@@ -129,7 +131,7 @@ static void plan_norm_backward(struct backend *backend, size_t rows, int size, c
     ", \"batch\": %d, \"length\": %d, \"heads\": %d, \"kv_heads\": %d, \"size\": %d"
 
 static void plan_attention_forward(struct backend *backend, const struct attention *attention,
-                                   int batch, const float *x, float *y, float *log_sums)
+                                   int batch, struct numbers x, struct numbers y, float *log_sums)
 {
     (void)backend, (void)x, (void)y, (void)log_sums;
     PRINT("attention_forward", SIZES_OF_ATTENTION, batch, attention->length, attention->heads,
@@ -137,8 +139,8 @@ static void plan_attention_forward(struct backend *backend, const struct attenti
 }
 
 static void plan_attention_backward(struct backend *backend, const struct attention *attention,
-                                    int batch, const float *x, const float *y,
-                                    const float *log_sums, const float *dy, float *dx)
+                                    int batch, struct numbers x, struct numbers y,
+                                    const float *log_sums, struct numbers dy, struct numbers dx)
 {
     (void)backend, (void)x, (void)y, (void)log_sums, (void)dy, (void)dx;
     PRINT("attention_backward", SIZES_OF_ATTENTION, batch, attention->length, attention->heads,
@@ -146,36 +148,37 @@ static void plan_attention_backward(struct backend *backend, const struct attent
 }
 
 static void plan_rotate(struct backend *backend, const struct attention *attention, int batch,
-                        int turn, float *x)
+                        int turn, struct numbers x)
 {
     (void)backend, (void)turn, (void)x;
     PRINT("rotate", SIZES_OF_ATTENTION, batch, attention->length, attention->heads,
           attention->kv_heads, attention->size);
 }
 
-static void plan_swiglu_forward(struct backend *backend, size_t rows, int size, const float *x,
-                                float *y)
+static void plan_swiglu_forward(struct backend *backend, size_t rows, int size, struct numbers x,
+                                struct numbers y)
 {
     (void)backend, (void)x, (void)y;
     PRINT("swiglu_forward", ", \"rows\": %zu, \"size\": %d", rows, size);
 }
 
-static void plan_swiglu_backward(struct backend *backend, size_t rows, int size, const float *x,
-                                 const float *dy, float *dx)
+static void plan_swiglu_backward(struct backend *backend, size_t rows, int size, struct numbers x,
+                                 struct numbers dy, struct numbers dx)
 {
     (void)backend, (void)x, (void)dy, (void)dx;
     PRINT("swiglu_backward", ", \"rows\": %zu, \"size\": %d", rows, size);
 }
 
 static void plan_activate(struct backend *backend, enum activation activation, size_t count,
-                          const float *x, float *y)
+                          struct numbers x, struct numbers y)
 {
     (void)backend, (void)activation, (void)x, (void)y;
     PRINT("activate", ", \"count\": %zu", count);
 }
 
 static void plan_activate_backward(struct backend *backend, enum activation activation,
-                                   size_t count, const float *kept, const float *dy, float *dx)
+                                   size_t count, struct numbers kept, struct numbers dy,
+                                   struct numbers dx)
 {
     (void)backend, (void)activation, (void)kept, (void)dy, (void)dx;
     PRINT("activate_backward", ", \"count\": %zu", count);
@@ -189,14 +192,14 @@ static void plan_cross_entropy(struct backend *backend, const struct cross_entro
     PRINT("cross_entropy", ", \"rows\": %d, \"classes\": %d", loss->rows, loss->classes);
 }
 
-static void plan_logits_loss(struct backend *backend, const struct logits *logits, const float *x,
-                             const float *w, const int32_t *labels, float *dx, float *dw,
+static void plan_logits_loss(struct backend *backend, const struct logits *logits, struct numbers x,
+                             struct numbers w, const int32_t *labels, struct numbers dx, float *dw,
                              struct score *score)
 {
     (void)backend, (void)x, (void)w, (void)labels, (void)score;
     PRINT("logits_loss",
           ", \"rows\": %d, \"in\": %d, \"classes\": %d, \"at_once\": %d, \"dx\": %d, \"dw\": %d",
-          logits->loss.rows, logits->in, logits->loss.classes, logits->at_once, dx != NULL,
+          logits->loss.rows, logits->in, logits->loss.classes, logits->at_once, dx.at != NULL,
           dw != NULL);
 }
 

@@ -150,24 +150,33 @@ void cpu_gemm(CBLAS_TRANSPOSE turn_a, CBLAS_TRANSPOSE turn_b, int m, int n, int 
     cblas_sgemm(CblasRowMajor, turn_a, turn_b, m, n, k, 1, a, stride_a, b, stride_b, beta, c, n);
 }
 
-static void cpu_dense_forward(struct backend *backend, int batch, int in, int out, const float *x,
-                              const float *w, const float *b, enum activation activation, float *y)
+static void cpu_dense_forward(struct backend *backend, int batch, int in, int out,
+                              struct numbers xs, struct numbers ws, const float *b,
+                              enum activation activation, struct numbers ys)
 {
+    const float *x = floats_of(xs);
+    const float *w = floats_of(ws);
+    float *y = floats_of(ys);
     for (int i = 0; i < batch && b; i++)
         memcpy(y + (size_t)i * (size_t)out, b, (size_t)out * sizeof *y);
     if (batch == 1) /* the weights are read as they lie, not copied for a product of matrices */
         cblas_sgemv(CblasRowMajor, CblasNoTrans, out, in, 1, w, in, x, 1, b ? 1 : 0, y, 1);
     else
         cpu_gemm(CblasNoTrans, CblasTrans, batch, out, in, x, w, b ? 1 : 0, y);
-    cpu_activate(backend, activation, (size_t)batch * (size_t)out, y, y);
+    cpu_activate(backend, activation, (size_t)batch * (size_t)out, ys, ys);
 }
 
-static void cpu_dense_backward(struct backend *backend, int batch, int in, int out, const float *x,
-                               const float *w, const float *y, enum activation activation,
-                               float *dy, float *dx, float *dw, float *restrict db, bool adds)
+static void cpu_dense_backward(struct backend *backend, int batch, int in, int out,
+                               struct numbers xs, struct numbers ws, struct numbers ys,
+                               enum activation activation, struct numbers dys, struct numbers dxs,
+                               float *dw, float *restrict db, bool adds)
 {
+    const float *x = floats_of(xs);
+    const float *w = floats_of(ws);
+    float *dy = floats_of(dys);
+    float *dx = floats_of(dxs);
     CHECK(!adds || !db);
-    cpu_activate_backward(backend, activation, (size_t)batch * (size_t)out, y, dy, dy);
+    cpu_activate_backward(backend, activation, (size_t)batch * (size_t)out, ys, dys, dys);
     cpu_gemm(CblasTrans, CblasNoTrans, out, in, batch, dy, x, adds ? 1 : 0, dw);
     if (db)
         memset(db, 0, (size_t)out * sizeof *db);

@@ -32,8 +32,8 @@ void cpu_gemm(CBLAS_TRANSPOSE turn_a, CBLAS_TRANSPOSE turn_b, int m, int n, int 
               const float *b, float beta, float *c);
 
 /* cpu_logits.c */
-void cpu_logits_loss(struct backend *backend, const struct logits *logits, const float *x,
-                     const float *w, const int32_t *labels, float *dx, float *dw,
+void cpu_logits_loss(struct backend *backend, const struct logits *logits, struct numbers x,
+                     struct numbers w, const int32_t *labels, struct numbers dx, float *dw,
                      struct score *score);
 size_t cpu_logits_budget(struct backend *backend);
 
@@ -46,26 +46,28 @@ void cpu_conv_backward(struct backend *backend, const struct conv *conv, int bat
 
 /* cpu_sequence.c */
 void cpu_embed_forward(struct backend *backend, size_t rows, int size, const int32_t *token,
-                       const float *table, float *y);
+                       struct numbers table, struct numbers y);
 void cpu_embed_backward(struct backend *backend, size_t rows, int size, const int32_t *token,
-                        const float *dy, float *dtable);
-void cpu_add_shared(struct backend *backend, int batch, size_t count, const float *x,
-                    const float *shared, float *y);
-void cpu_sum_shared(struct backend *backend, int batch, size_t count, const float *dy,
+                        struct numbers dy, float *dtable);
+void cpu_add_shared(struct backend *backend, int batch, size_t count, struct numbers x,
+                    const float *shared, struct numbers y);
+void cpu_sum_shared(struct backend *backend, int batch, size_t count, struct numbers dy,
                     float *dshared);
-void cpu_add(struct backend *backend, size_t count, const float *a, const float *b, float *y);
-void cpu_copy_floats(struct backend *backend, size_t count, const float *from, float *to);
+void cpu_add(struct backend *backend, size_t count, struct numbers a, struct numbers b,
+             struct numbers y);
+void cpu_copy_floats(struct backend *backend, size_t count, struct numbers from, struct numbers to);
 void cpu_clear(struct backend *backend, size_t count, float *to);
 void cpu_drop(struct backend *backend, const struct dropout *dropout, const uint32_t *draws,
-              const float *x, float *y);
-void cpu_norm_forward(struct backend *backend, size_t rows, int size, const float *x,
-                      const float *w, const float *b, float *y, float *stats);
-void cpu_norm_backward(struct backend *backend, size_t rows, int size, const float *x,
-                       const float *w, const float *stats, const float *dy, float *dx, float *dw,
-                       float *db);
-void cpu_swiglu_forward(struct backend *backend, size_t rows, int size, const float *x, float *y);
-void cpu_swiglu_backward(struct backend *backend, size_t rows, int size, const float *x,
-                         const float *dy, float *dx);
+              struct numbers x, struct numbers y);
+void cpu_norm_forward(struct backend *backend, size_t rows, int size, struct numbers x,
+                      const float *w, const float *b, struct numbers y, float *stats);
+void cpu_norm_backward(struct backend *backend, size_t rows, int size, struct numbers x,
+                       const float *w, const float *stats, struct numbers dy, struct numbers dx,
+                       float *dw, float *db);
+void cpu_swiglu_forward(struct backend *backend, size_t rows, int size, struct numbers x,
+                        struct numbers y);
+void cpu_swiglu_backward(struct backend *backend, size_t rows, int size, struct numbers x,
+                         struct numbers dy, struct numbers dx);
 
 /* cpu_channel_norm.c */
 void cpu_channel_norm_measure(struct backend *backend, const struct channel_norm *norm, int batch,
@@ -89,22 +91,22 @@ void cpu_average_backward(struct backend *backend, size_t planes, size_t places,
 
 /* cpu_attention.c */
 void cpu_attention_forward(struct backend *backend, const struct attention *attention, int batch,
-                           const float *x, float *y, float *log_sums);
+                           struct numbers x, struct numbers y, float *log_sums);
 void cpu_attention_backward(struct backend *backend, const struct attention *attention, int batch,
-                            const float *x, const float *y, const float *log_sums, const float *dy,
-                            float *dx);
+                            struct numbers x, struct numbers y, const float *log_sums,
+                            struct numbers dy, struct numbers dx);
 void cpu_rotate(struct backend *backend, const struct attention *attention, int batch, int turn,
-                float *x);
+                struct numbers x);
 
 /* cpu_layers.c */
 void cpu_pool_forward(struct backend *backend, const struct pool *pool, int batch, const float *x,
                       float *y, uint8_t *winner);
 void cpu_pool_backward(struct backend *backend, const struct pool *pool, int batch, const float *dy,
                        const uint8_t *winner, float *dx);
-void cpu_activate(struct backend *backend, enum activation activation, size_t count, const float *x,
-                  float *y);
+void cpu_activate(struct backend *backend, enum activation activation, size_t count,
+                  struct numbers x, struct numbers y);
 void cpu_activate_backward(struct backend *backend, enum activation activation, size_t count,
-                           const float *kept, const float *dy, float *dx);
+                           struct numbers kept, struct numbers dy, struct numbers dx);
 void cpu_cross_entropy(struct backend *backend, const struct cross_entropy *loss,
                        const float *logits, const int32_t *labels, float *dlogits,
                        struct score *score);

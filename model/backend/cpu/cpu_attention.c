@@ -84,8 +84,10 @@ static void head_forward(const struct attention *attention, const struct head *h
 }
 
 void cpu_attention_forward(struct backend *backend, const struct attention *attention, int batch,
-                           const float *x, float *y, float *log_sums)
+                           struct numbers xs, struct numbers ys, float *log_sums)
 {
+    const float *x = floats_of(xs);
+    float *y = floats_of(ys);
     const size_t length = (size_t)attention->length;
     float *scores = cpu_scratch(backend, STRIP * length);
     for (int i = 0; i < batch; i++) {
@@ -163,9 +165,13 @@ static void clear_shared(const struct attention *attention, float *dx)
 }
 
 void cpu_attention_backward(struct backend *backend, const struct attention *attention, int batch,
-                            const float *x, const float *y, const float *log_sums, const float *dy,
-                            float *dx)
+                            struct numbers xs, struct numbers ys, const float *log_sums,
+                            struct numbers dys, struct numbers dxs)
 {
+    const float *x = floats_of(xs);
+    const float *y = floats_of(ys);
+    const float *dy = floats_of(dys);
+    float *dx = floats_of(dxs);
     const size_t length = (size_t)attention->length;
     const size_t in = length * attention_input(attention);
     const size_t out = length * attention_output(attention);
@@ -189,8 +195,9 @@ void cpu_attention_backward(struct backend *backend, const struct attention *att
 
 /* The angles are worked out in double, once for each position and pair of numbers. */
 void cpu_rotate(struct backend *backend, const struct attention *attention, int batch, int turn,
-                float *x)
+                struct numbers xs)
 {
+    float *x = floats_of(xs);
     const int half = attention->size / 2, heads = attention->heads + attention->kv_heads;
     const size_t stride = attention_input(attention);
     float *cosines = cpu_scratch(backend, 2 * (size_t)half), *sines = cosines + half;

@@ -95,7 +95,7 @@ void cpu_channel_norm_apply(struct backend *backend, const struct channel_norm *
         const size_t channel = plane % (size_t)norm->channels;
         const float *own = stats + 2 * set_of(norm, plane);
         plane_apply((int)norm->places, own[0], own[1] * w[channel], b[channel], x, y);
-        cpu_activate(backend, activation, norm->places, y, y);
+        cpu_activate(backend, activation, norm->places, floats(y), floats(y));
     }
 }
 
@@ -182,7 +182,8 @@ void cpu_channel_norm_backward(struct backend *backend, const struct channel_nor
                                   .w = w};
         for (size_t i = 0; i < set.planes.count && activation != LINEAR; i++) {
             const size_t at = (set.planes.first + i * set.planes.stride) * norm->places;
-            cpu_activate_backward(backend, activation, norm->places, y + at, dy + at, dy + at);
+            cpu_activate_backward(backend, activation, norm->places, floats(y + at),
+                                  floats(dy + at), floats(dy + at));
         }
         set_sums(&set, x, dy, dw, db);
         if (dx)

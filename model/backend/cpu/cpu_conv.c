@@ -223,7 +223,8 @@ static void make_y(void *state, int thread)
         make_sheets(call, conv->filters / conv->groups, (int)in_sheets(conv) / conv->groups,
                     sheets_places(&call->sheets, images, out.height, out.width), in, made);
         sheets_collect_outputs(&call->sheets, images, made, of->b, y);
-        cpu_activate(of->backend, of->activation, (size_t)images * shape_size(out), y, y);
+        cpu_activate(of->backend, of->activation, (size_t)images * shape_size(out), floats(y),
+                     floats(y));
     }
 }
 
@@ -256,8 +257,9 @@ static void make_dy(void *state, int thread)
     take_part(call, thread, of->batch, 1, &image, &end);
     if (image < end)
         cpu_activate_backward(of->backend, of->activation, (size_t)(end - image) * size,
-                              of->y + (size_t)image * size, of->dy + (size_t)image * size,
-                              of->dy + (size_t)image * size);
+                              floats(of->y + (size_t)image * size),
+                              floats(of->dy + (size_t)image * size),
+                              floats(of->dy + (size_t)image * size));
 }
 
 /* The sum of each filter's planes, from the first filter to before `end`. */

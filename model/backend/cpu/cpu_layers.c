@@ -107,9 +107,11 @@ EACH_WIDTH static void silu_backward(size_t count, const float *restrict kept, f
 }
 
 /* relu lets NaN through (a comparison the other way would hide it as 0). */
-void cpu_activate(struct backend *backend, enum activation activation, size_t count, const float *x,
-                  float *y)
+void cpu_activate(struct backend *backend, enum activation activation, size_t count,
+                  struct numbers xs, struct numbers ys)
 {
+    const float *x = floats_of(xs);
+    float *y = floats_of(ys);
     (void)backend;
     if (x != y)
         memcpy(y, x, count * sizeof *y); /* one array in the loops below: they vectorise */
@@ -139,8 +141,11 @@ void cpu_activate(struct backend *backend, enum activation activation, size_t co
 }
 
 void cpu_activate_backward(struct backend *backend, enum activation activation, size_t count,
-                           const float *restrict kept, const float *dy, float *restrict dx)
+                           struct numbers kepts, struct numbers dys, struct numbers dxs)
 {
+    const float *restrict kept = floats_of(kepts);
+    const float *dy = floats_of(dys);
+    float *restrict dx = floats_of(dxs);
     (void)backend;
     if (dx != dy)
         memcpy(dx, dy, count * sizeof *dx);

@@ -10,23 +10,25 @@ size_t cpu_logits_budget(struct backend *backend)
     return BUDGET;
 }
 
-void cpu_logits_loss(struct backend *backend, const struct logits *logits, const float *x,
-                     const float *w, const int32_t *labels, float *dx, float *dw,
+void cpu_logits_loss(struct backend *backend, const struct logits *logits, struct numbers x,
+                     struct numbers w, const int32_t *labels, struct numbers dx, float *dw,
                      struct score *score)
 {
     const int in = logits->in, classes = logits->loss.classes;
     float *y = logits->scratch;
-    CHECK(logits->at_once > 0 && (!dx || dw));
+    CHECK(logits->at_once > 0 && (!dx.at || dw));
     for (int first = 0; first < logits->loss.rows; first += logits->at_once) {
         const int left = logits->loss.rows - first;
         const int rows = left < logits->at_once ? left : logits->at_once;
         const size_t at = (size_t)first * (size_t)in;
         struct cross_entropy loss = logits->loss;
         loss.rows = rows;
-        backend->dense_forward(backend, rows, in, classes, x + at, w, NULL, LINEAR, y);
+        const struct numbers part = numbers_from(x, at);
+        backend->dense_forward(backend, rows, in, classes, part, w, NULL, LINEAR, floats(y));
         backend->loss.cross_entropy(backend, &loss, y, labels + first, dw ? y : NULL, score);
         if (dw)
-            backend->dense_backward(backend, rows, in, classes, x + at, w, y, LINEAR, y,
-                                    dx ? dx + at : NULL, dw, NULL, first > 0);
+            backend->dense_backward(backend, rows, in, classes, part, w, floats(y), LINEAR,
+                                    floats(y), dx.at ? numbers_from(dx, at) : dx, dw, NULL,
+                                    first > 0);
     }
 }

@@ -8,8 +8,10 @@
 #include "base/error.h"
 
 void cpu_embed_forward(struct backend *backend, size_t rows, int size, const int32_t *token,
-                       const float *table, float *y)
+                       struct numbers tables, struct numbers ys)
 {
+    const float *table = floats_of(tables);
+    float *y = floats_of(ys);
     (void)backend;
     const size_t width = (size_t)size;
     for (size_t row = 0; row < rows; row++) {
@@ -19,8 +21,9 @@ void cpu_embed_forward(struct backend *backend, size_t rows, int size, const int
 }
 
 void cpu_embed_backward(struct backend *backend, size_t rows, int size, const int32_t *token,
-                        const float *dy, float *dtable)
+                        struct numbers dys, float *dtable)
 {
+    const float *dy = floats_of(dys);
     (void)backend;
     for (size_t row = 0; row < rows; row++, dy += size) {
         float *to = dtable + (size_t)token[row] * (size_t)size;
@@ -29,32 +32,43 @@ void cpu_embed_backward(struct backend *backend, size_t rows, int size, const in
     }
 }
 
-void cpu_add(struct backend *backend, size_t count, const float *a, const float *b, float *y)
+static void add(size_t count, const float *a, const float *b, float *y)
 {
-    (void)backend;
     for (size_t i = 0; i < count; i++)
         y[i] = a[i] + b[i];
 }
 
-void cpu_add_shared(struct backend *backend, int batch, size_t count, const float *x,
-                    const float *shared, float *y)
-{
-    for (int i = 0; i < batch; i++)
-        cpu_add(backend, count, x + (size_t)i * count, shared, y + (size_t)i * count);
-}
-
-void cpu_sum_shared(struct backend *backend, int batch, size_t count, const float *dy,
-                    float *dshared)
-{
-    memset(dshared, 0, count * sizeof *dshared);
-    for (int i = 0; i < batch; i++)
-        cpu_add(backend, count, dy + (size_t)i * count, dshared, dshared);
-}
-
-void cpu_copy_floats(struct backend *backend, size_t count, const float *from, float *to)
+void cpu_add(struct backend *backend, size_t count, struct numbers a, struct numbers b,
+             struct numbers y)
 {
     (void)backend;
-    memcpy(to, from, count * sizeof *to);
+    add(count, floats_of(a), floats_of(b), floats_of(y));
+}
+
+void cpu_add_shared(struct backend *backend, int batch, size_t count, struct numbers xs,
+                    const float *shared, struct numbers ys)
+{
+    const float *x = floats_of(xs);
+    float *y = floats_of(ys);
+    (void)backend;
+    for (int i = 0; i < batch; i++)
+        add(count, x + (size_t)i * count, shared, y + (size_t)i * count);
+}
+
+void cpu_sum_shared(struct backend *backend, int batch, size_t count, struct numbers dys,
+                    float *dshared)
+{
+    const float *dy = floats_of(dys);
+    (void)backend;
+    memset(dshared, 0, count * sizeof *dshared);
+    for (int i = 0; i < batch; i++)
+        add(count, dy + (size_t)i * count, dshared, dshared);
+}
+
+void cpu_copy_floats(struct backend *backend, size_t count, struct numbers from, struct numbers to)
+{
+    (void)backend;
+    memcpy(floats_of(to), floats_of(from), count * sizeof(float));
 }
 
 void cpu_clear(struct backend *backend, size_t count, float *to)
@@ -71,8 +85,10 @@ EACH_WIDTH static void drop_row(uint32_t begin, uint32_t below, uint32_t size, f
 }
 
 void cpu_drop(struct backend *backend, const struct dropout *dropout, const uint32_t *draws,
-              const float *x, float *y)
+              struct numbers xs, struct numbers ys)
 {
+    const float *x = floats_of(xs);
+    float *y = floats_of(ys);
     (void)backend;
     const uint32_t below = dropout_below(dropout->rate);
     const float scale = 1 / (1 - dropout->rate);
@@ -108,9 +124,11 @@ EACH_WIDTH static void rms_row(int size, const float *restrict x, const float *r
     stats[1] = scale;
 }
 
-void cpu_norm_forward(struct backend *backend, size_t rows, int size, const float *x,
-                      const float *w, const float *b, float *y, float *stats)
+void cpu_norm_forward(struct backend *backend, size_t rows, int size, struct numbers xs,
+                      const float *w, const float *b, struct numbers ys, float *stats)
 {
+    const float *x = floats_of(xs);
+    float *y = floats_of(ys);
     (void)backend;
     for (size_t row = 0; row < rows; row++, x += size, y += size, stats += 2) {
         if (b)
@@ -153,10 +171,13 @@ EACH_WIDTH static void norm_row_backward(int size, const float *restrict x, cons
         dx[j] = scale * (dx[j] - sum - (x[j] - mean) * scale * slope);
 }
 
-void cpu_norm_backward(struct backend *backend, size_t rows, int size, const float *x,
-                       const float *w, const float *stats, const float *dy, float *dx, float *dw,
-                       float *db)
+void cpu_norm_backward(struct backend *backend, size_t rows, int size, struct numbers xs,
+                       const float *w, const float *stats, struct numbers dys, struct numbers dxs,
+                       float *dw, float *db)
 {
+    const float *x = floats_of(xs);
+    const float *dy = floats_of(dys);
+    float *dx = floats_of(dxs);
     (void)backend;
     memset(dw, 0, (size_t)size * sizeof *dw);
     if (db)
@@ -171,8 +192,11 @@ EACH_WIDTH static void swiglu_row(int size, const float *restrict x, float *rest
         y[i] = x[i] * vector_sigmoid(x[i]) * x[size + i];
 }
 
-void cpu_swiglu_forward(struct backend *backend, size_t rows, int size, const float *x, float *y)
+void cpu_swiglu_forward(struct backend *backend, size_t rows, int size, struct numbers xs,
+                        struct numbers ys)
 {
+    const float *x = floats_of(xs);
+    float *y = floats_of(ys);
     (void)backend;
     for (size_t row = 0; row < rows; row++, x += 2 * size, y += size)
         swiglu_row(size, x, y);
@@ -188,9 +212,12 @@ EACH_WIDTH static void swiglu_row_backward(int size, const float *restrict x,
     }
 }
 
-void cpu_swiglu_backward(struct backend *backend, size_t rows, int size, const float *x,
-                         const float *dy, float *dx)
+void cpu_swiglu_backward(struct backend *backend, size_t rows, int size, struct numbers xs,
+                         struct numbers dys, struct numbers dxs)
 {
+    const float *x = floats_of(xs);
+    const float *dy = floats_of(dys);
+    float *dx = floats_of(dxs);
     (void)backend;
     for (size_t row = 0; row < rows; row++, x += 2 * size, dx += 2 * size, dy += size)
         swiglu_row_backward(size, x, dy, dx);

@@ -109,9 +109,13 @@ static void forward_apart(struct cuda *cuda, int batch, int in, int out, struct 
     cuda_check(kernel_compact(cuda->stream, batch, out, stride, apart, b, activation, y), "dense");
 }
 
-void cuda_dense_forward(struct backend *backend, int batch, int in, int out, const float *x,
-                        const float *w, const float *b, enum activation activation, float *y)
+void cuda_dense_forward(struct backend *backend, int batch, int in, int out, struct numbers xs,
+                        struct numbers ws, const float *b, enum activation activation,
+                        struct numbers ys)
 {
+    const float *x = floats_of(xs);
+    const float *w = floats_of(ws);
+    float *y = floats_of(ys);
     struct cuda *cuda = cuda_on(backend);
     struct layout room = operands_room(cuda, batch, in, out);
     const struct operand by_x = cuda_operand(cuda, &room, batch, batch, in, x);
@@ -128,7 +132,7 @@ void cuda_dense_forward(struct backend *backend, int batch, int in, int out, con
     if (b != NULL)
         cuda_check(kernel_add_bias(cuda->stream, batch, out, 1, b, activation, y), "dense");
     else if (activation != LINEAR)
-        cuda_activate(backend, activation, (size_t)batch * (size_t)out, y, y);
+        cuda_activate(backend, activation, (size_t)batch * (size_t)out, ys, ys);
 }
 
 /* Columns past a multiple of 16 bytes are multiplied by themselves, as dw has no padding. */
@@ -146,10 +150,15 @@ void cuda_weight_gradient(struct cuda *cuda, int batch, int in, int out, struct 
                    dw + (size_t)most * (size_t)in);
 }
 
-void cuda_dense_backward(struct backend *backend, int batch, int in, int out, const float *x,
-                         const float *w, const float *y, enum activation activation, float *dy,
-                         float *dx, float *dw, float *db, bool adds)
+void cuda_dense_backward(struct backend *backend, int batch, int in, int out, struct numbers xs,
+                         struct numbers ws, struct numbers ys, enum activation activation,
+                         struct numbers dys, struct numbers dxs, float *dw, float *db, bool adds)
 {
+    const float *x = floats_of(xs);
+    const float *w = floats_of(ws);
+    const float *y = floats_of(ys);
+    float *dy = floats_of(dys);
+    float *dx = floats_of(dxs);
     struct cuda *cuda = cuda_on(backend);
     struct layout room = operands_room(cuda, batch, in, out);
     CHECK(!adds || !db);
@@ -175,14 +184,19 @@ void cuda_pool_backward(struct backend *backend, const struct pool *pool, int ba
 }
 
 void cuda_activate(struct backend *backend, enum activation activation, size_t count,
-                   const float *x, float *y)
+                   struct numbers xs, struct numbers ys)
 {
+    const float *x = floats_of(xs);
+    float *y = floats_of(ys);
     cuda_check(kernel_activate(cuda_on(backend)->stream, activation, count, x, y), "activation");
 }
 
 void cuda_activate_backward(struct backend *backend, enum activation activation, size_t count,
-                            const float *kept, const float *dy, float *dx)
+                            struct numbers kepts, struct numbers dys, struct numbers dxs)
 {
+    const float *kept = floats_of(kepts);
+    const float *dy = floats_of(dys);
+    float *dx = floats_of(dxs);
     cuda_check(kernel_activate_backward(cuda_on(backend)->stream, activation, count, kept, dy, dx),
                "activation");
 }

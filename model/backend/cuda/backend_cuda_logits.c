@@ -66,10 +66,13 @@ static struct operand part_loss(struct cuda *cuda, const struct cross_entropy *l
                              : (struct operand){logits, CUDA_R_32F, stride};
 }
 
-void cuda_logits_loss(struct backend *backend, const struct logits *logits, const float *x,
-                      const float *w, const int32_t *labels, float *dx, float *dw,
+void cuda_logits_loss(struct backend *backend, const struct logits *logits, struct numbers xs,
+                      struct numbers ws, const int32_t *labels, struct numbers dxs, float *dw,
                       struct score *score)
 {
+    const float *x = floats_of(xs);
+    const float *w = floats_of(ws);
+    float *dx = floats_of(dxs);
     struct cuda *cuda = cuda_on(backend);
     const int all = logits->loss.rows, classes = logits->loss.classes, in = logits->in;
     const int at_once = logits->at_once < all ? logits->at_once : all;

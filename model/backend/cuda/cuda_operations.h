@@ -39,19 +39,20 @@ bool cuda_gemm_bias(struct cuda *cuda, int rows, int columns, int depth, struct 
 void cuda_gemm_close(struct cuda *cuda);
 
 /* backend_cuda_layers.c */
-void cuda_dense_forward(struct backend *backend, int batch, int in, int out, const float *x,
-                        const float *w, const float *b, enum activation activation, float *y);
-void cuda_dense_backward(struct backend *backend, int batch, int in, int out, const float *x,
-                         const float *w, const float *y, enum activation activation, float *dy,
-                         float *dx, float *dw, float *db, bool adds);
+void cuda_dense_forward(struct backend *backend, int batch, int in, int out, struct numbers x,
+                        struct numbers w, const float *b, enum activation activation,
+                        struct numbers y);
+void cuda_dense_backward(struct backend *backend, int batch, int in, int out, struct numbers x,
+                         struct numbers w, struct numbers y, enum activation activation,
+                         struct numbers dy, struct numbers dx, float *dw, float *db, bool adds);
 void cuda_pool_forward(struct backend *backend, const struct pool *pool, int batch, const float *x,
                        float *y, uint8_t *winner);
 void cuda_pool_backward(struct backend *backend, const struct pool *pool, int batch,
                         const float *dy, const uint8_t *winner, float *dx);
 void cuda_activate(struct backend *backend, enum activation activation, size_t count,
-                   const float *x, float *y);
+                   struct numbers x, struct numbers y);
 void cuda_activate_backward(struct backend *backend, enum activation activation, size_t count,
-                            const float *kept, const float *dy, float *dx);
+                            struct numbers kept, struct numbers dy, struct numbers dx);
 void cuda_cross_entropy(struct backend *backend, const struct cross_entropy *loss,
                         const float *logits, const int32_t *labels, float *dlogits,
                         struct score *score);
@@ -70,40 +71,42 @@ void cuda_gather_tokens(struct backend *backend, int batch, int length, int toke
                         const void *tokens, const uint32_t *pick, int32_t *x, int32_t *y);
 
 /* backend_cuda_logits.c */
-void cuda_logits_loss(struct backend *backend, const struct logits *logits, const float *x,
-                      const float *w, const int32_t *labels, float *dx, float *dw,
+void cuda_logits_loss(struct backend *backend, const struct logits *logits, struct numbers x,
+                      struct numbers w, const int32_t *labels, struct numbers dx, float *dw,
                       struct score *score);
 size_t cuda_logits_budget(struct backend *backend);
 
 /* backend_cuda_transformer.c */
 void cuda_embed_forward(struct backend *backend, size_t rows, int size, const int32_t *token,
-                        const float *table, float *y);
+                        struct numbers table, struct numbers y);
 void cuda_embed_backward(struct backend *backend, size_t rows, int size, const int32_t *token,
-                         const float *dy, float *dtable);
-void cuda_add_shared(struct backend *backend, int batch, size_t count, const float *x,
-                     const float *shared, float *y);
-void cuda_sum_shared(struct backend *backend, int batch, size_t count, const float *dy,
+                         struct numbers dy, float *dtable);
+void cuda_add_shared(struct backend *backend, int batch, size_t count, struct numbers x,
+                     const float *shared, struct numbers y);
+void cuda_sum_shared(struct backend *backend, int batch, size_t count, struct numbers dy,
                      float *dshared);
-void cuda_add(struct backend *backend, size_t count, const float *a, const float *b, float *y);
-void cuda_copy(struct backend *backend, size_t count, const float *from, float *to);
+void cuda_add(struct backend *backend, size_t count, struct numbers a, struct numbers b,
+              struct numbers y);
+void cuda_copy(struct backend *backend, size_t count, struct numbers from, struct numbers to);
 void cuda_clear(struct backend *backend, size_t count, float *to);
 void cuda_drop(struct backend *backend, const struct dropout *dropout, const uint32_t *draws,
-               const float *x, float *y);
-void cuda_norm_forward(struct backend *backend, size_t rows, int size, const float *x,
-                       const float *w, const float *b, float *y, float *stats);
-void cuda_norm_backward(struct backend *backend, size_t rows, int size, const float *x,
-                        const float *w, const float *stats, const float *dy, float *dx, float *dw,
-                        float *db);
+               struct numbers x, struct numbers y);
+void cuda_norm_forward(struct backend *backend, size_t rows, int size, struct numbers x,
+                       const float *w, const float *b, struct numbers y, float *stats);
+void cuda_norm_backward(struct backend *backend, size_t rows, int size, struct numbers x,
+                        const float *w, const float *stats, struct numbers dy, struct numbers dx,
+                        float *dw, float *db);
 void cuda_attention_forward(struct backend *backend, const struct attention *attention, int batch,
-                            const float *x, float *y, float *log_sums);
+                            struct numbers x, struct numbers y, float *log_sums);
 void cuda_attention_backward(struct backend *backend, const struct attention *attention, int batch,
-                             const float *x, const float *y, const float *log_sums, const float *dy,
-                             float *dx);
+                             struct numbers x, struct numbers y, const float *log_sums,
+                             struct numbers dy, struct numbers dx);
 void cuda_rotate(struct backend *backend, const struct attention *attention, int batch, int turn,
-                 float *x);
-void cuda_swiglu_forward(struct backend *backend, size_t rows, int size, const float *x, float *y);
-void cuda_swiglu_backward(struct backend *backend, size_t rows, int size, const float *x,
-                          const float *dy, float *dx);
+                 struct numbers x);
+void cuda_swiglu_forward(struct backend *backend, size_t rows, int size, struct numbers x,
+                         struct numbers y);
+void cuda_swiglu_backward(struct backend *backend, size_t rows, int size, struct numbers x,
+                          struct numbers dy, struct numbers dx);
 
 /* backend_cuda_optimizers.c */
 void cuda_clip(struct backend *backend, const float *most, size_t count, float *g);

@@ -29,6 +29,11 @@ void *carry(const void *host, size_t bytes)
     return carry_past(host, bytes, 0);
 }
 
+struct numbers carry_numbers(struct numbers host, size_t count, size_t past)
+{
+    return floats(carry_past(floats_of(host), count * sizeof(float), past));
+}
+
 void carry_back(void)
 {
     struct backend *device = device_of_tests;
@@ -43,25 +48,29 @@ void carry_back(void)
     carried_count = 0;
 }
 
-static void host_dense_forward(struct backend *b_, int batch, int in, int out, const float *x,
-                               const float *w, const float *b, enum activation activation, float *y)
+static void host_dense_forward(struct backend *b_, int batch, int in, int out, struct numbers x,
+                               struct numbers w, const float *b, enum activation activation,
+                               struct numbers y)
 {
     (void)b_;
     const size_t n = (size_t)batch, i = (size_t)in, o = (size_t)out;
-    device_of_tests->dense_forward(device_of_tests, batch, in, out, FLOATS(x, n * i),
-                                   WEIGHTS(w, o * i), WEIGHTS(b, o), activation, FLOATS(y, n * o));
+    device_of_tests->dense_forward(device_of_tests, batch, in, out, NUMBERS(x, n * i),
+                                   WEIGHT_NUMBERS(w, o * i), WEIGHTS(b, o), activation,
+                                   NUMBERS(y, n * o));
     carry_back();
 }
 
-static void host_dense_backward(struct backend *b_, int batch, int in, int out, const float *x,
-                                const float *w, const float *y, enum activation activation,
-                                float *dy, float *dx, float *dw, float *db, bool adds)
+static void host_dense_backward(struct backend *b_, int batch, int in, int out, struct numbers x,
+                                struct numbers w, struct numbers y, enum activation activation,
+                                struct numbers dy, struct numbers dx, float *dw, float *db,
+                                bool adds)
 {
     (void)b_;
     const size_t n = (size_t)batch, i = (size_t)in, o = (size_t)out;
-    device_of_tests->dense_backward(
-        device_of_tests, batch, in, out, FLOATS(x, n * i), WEIGHTS(w, o * i), FLOATS(y, n * o),
-        activation, FLOATS(dy, n * o), FLOATS(dx, n * i), WEIGHTS(dw, o * i), WEIGHTS(db, o), adds);
+    device_of_tests->dense_backward(device_of_tests, batch, in, out, NUMBERS(x, n * i),
+                                    WEIGHT_NUMBERS(w, o * i), NUMBERS(y, n * o), activation,
+                                    NUMBERS(dy, n * o), NUMBERS(dx, n * i), WEIGHTS(dw, o * i),
+                                    WEIGHTS(db, o), adds);
     carry_back();
 }
 
@@ -119,20 +128,20 @@ static void host_pool_backward(struct backend *b_, const struct pool *pool, int 
 }
 
 static void host_activate(struct backend *b_, enum activation activation, size_t count,
-                          const float *x, float *y)
+                          struct numbers x, struct numbers y)
 {
     (void)b_;
-    device_of_tests->activate(device_of_tests, activation, count, FLOATS(x, count),
-                              FLOATS(y, count));
+    device_of_tests->activate(device_of_tests, activation, count, NUMBERS(x, count),
+                              NUMBERS(y, count));
     carry_back();
 }
 
 static void host_activate_backward(struct backend *b_, enum activation activation, size_t count,
-                                   const float *kept, const float *dy, float *dx)
+                                   struct numbers kept, struct numbers dy, struct numbers dx)
 {
     (void)b_;
-    device_of_tests->activate_backward(device_of_tests, activation, count, FLOATS(kept, count),
-                                       FLOATS(dy, count), FLOATS(dx, count));
+    device_of_tests->activate_backward(device_of_tests, activation, count, NUMBERS(kept, count),
+                                       NUMBERS(dy, count), NUMBERS(dx, count));
     carry_back();
 }
 
@@ -148,8 +157,8 @@ static void host_cross_entropy(struct backend *b_, const struct cross_entropy *l
     carry_back();
 }
 
-static void host_logits_loss(struct backend *b_, const struct logits *logits, const float *x,
-                             const float *w, const int32_t *labels, float *dx, float *dw,
+static void host_logits_loss(struct backend *b_, const struct logits *logits, struct numbers x,
+                             struct numbers w, const int32_t *labels, struct numbers dx, float *dw,
                              struct score *score)
 {
     (void)b_;
@@ -158,10 +167,10 @@ static void host_logits_loss(struct backend *b_, const struct logits *logits, co
     struct logits there = *logits;
     there.scratch =
         FLOATS(logits->scratch, (size_t)logits->at_once * logits_stride(logits->loss.classes));
-    device_of_tests->loss.logits(device_of_tests, &there, FLOATS(x, rows * in),
-                                 WEIGHTS(w, classes * in), carry(labels, rows * sizeof *labels),
-                                 FLOATS(dx, rows * in), WEIGHTS(dw, classes * in),
-                                 carry(score, sizeof *score));
+    device_of_tests->loss.logits(device_of_tests, &there, NUMBERS(x, rows * in),
+                                 WEIGHT_NUMBERS(w, classes * in),
+                                 carry(labels, rows * sizeof *labels), NUMBERS(dx, rows * in),
+                                 WEIGHTS(dw, classes * in), carry(score, sizeof *score));
     carry_back();
 }
 

@@ -28,6 +28,12 @@ void *carry(const void *host, size_t bytes);
 /* Everything comes back, as it is now: what was only read comes back as it went. */
 void carry_back(void);
 
+/* The same of tagged numbers, which are float32 in the host's memory. */
+struct numbers carry_numbers(struct numbers host, size_t count, size_t past);
+
+#define NUMBERS(numbers, count)        carry_numbers(numbers, count, 0)
+#define WEIGHT_NUMBERS(numbers, count) carry_numbers(numbers, count, sizeof(float))
+
 #define FLOATS(pointer, count) carry(pointer, (count) * sizeof(float))
 
 /* A layer's weights and biases begin where those of the layer before end: anywhere. */

@@ -11,56 +11,57 @@ static size_t rows_of_table(size_t rows, const int32_t *token)
 }
 
 static void host_embed_forward(struct backend *b_, size_t rows, int size, const int32_t *token,
-                               const float *table, float *y)
+                               struct numbers table, struct numbers y)
 {
     (void)b_;
     const size_t width = (size_t)size, all = rows_of_table(rows, token) * width;
     device_of_tests->embed_forward(device_of_tests, rows, size, carry(token, rows * sizeof *token),
-                                   WEIGHTS(table, all), FLOATS(y, rows * width));
+                                   WEIGHT_NUMBERS(table, all), NUMBERS(y, rows * width));
     carry_back();
 }
 
 static void host_embed_backward(struct backend *b_, size_t rows, int size, const int32_t *token,
-                                const float *dy, float *dtable)
+                                struct numbers dy, float *dtable)
 {
     (void)b_;
     const size_t width = (size_t)size, all = rows_of_table(rows, token) * width;
     device_of_tests->embed_backward(device_of_tests, rows, size, carry(token, rows * sizeof *token),
-                                    FLOATS(dy, rows * width), WEIGHTS(dtable, all));
+                                    NUMBERS(dy, rows * width), WEIGHTS(dtable, all));
     carry_back();
 }
 
-static void host_add_shared(struct backend *b_, int batch, size_t count, const float *x,
-                            const float *shared, float *y)
+static void host_add_shared(struct backend *b_, int batch, size_t count, struct numbers x,
+                            const float *shared, struct numbers y)
 {
     (void)b_;
     const size_t all = (size_t)batch * count;
-    device_of_tests->add_shared(device_of_tests, batch, count, FLOATS(x, all),
-                                WEIGHTS(shared, count), FLOATS(y, all));
+    device_of_tests->add_shared(device_of_tests, batch, count, NUMBERS(x, all),
+                                WEIGHTS(shared, count), NUMBERS(y, all));
     carry_back();
 }
 
-static void host_sum_shared(struct backend *b_, int batch, size_t count, const float *dy,
+static void host_sum_shared(struct backend *b_, int batch, size_t count, struct numbers dy,
                             float *dshared)
 {
     (void)b_;
-    device_of_tests->sum_shared(device_of_tests, batch, count, FLOATS(dy, (size_t)batch * count),
+    device_of_tests->sum_shared(device_of_tests, batch, count, NUMBERS(dy, (size_t)batch * count),
                                 WEIGHTS(dshared, count));
     carry_back();
 }
 
-static void host_add(struct backend *b_, size_t count, const float *a, const float *b, float *y)
+static void host_add(struct backend *b_, size_t count, struct numbers a, struct numbers b,
+                     struct numbers y)
 {
     (void)b_;
-    device_of_tests->add(device_of_tests, count, FLOATS(a, count), FLOATS(b, count),
-                         FLOATS(y, count));
+    device_of_tests->add(device_of_tests, count, NUMBERS(a, count), NUMBERS(b, count),
+                         NUMBERS(y, count));
     carry_back();
 }
 
-static void host_copy(struct backend *b_, size_t count, const float *from, float *to)
+static void host_copy(struct backend *b_, size_t count, struct numbers from, struct numbers to)
 {
     (void)b_;
-    device_of_tests->copy(device_of_tests, count, FLOATS(from, count), FLOATS(to, count));
+    device_of_tests->copy(device_of_tests, count, NUMBERS(from, count), NUMBERS(to, count));
     carry_back();
 }
 
@@ -72,34 +73,34 @@ static void host_clear(struct backend *b_, size_t count, float *to)
 }
 
 static void host_drop(struct backend *b_, const struct dropout *dropout, const uint32_t *draws,
-                      const float *x, float *y)
+                      struct numbers x, struct numbers y)
 {
     (void)b_;
     const size_t batch = (size_t)dropout->batch, all = batch * dropout->size;
     device_of_tests->drop(device_of_tests, dropout, carry(draws, batch * sizeof *draws),
-                          FLOATS(x, all), FLOATS(y, all));
+                          NUMBERS(x, all), NUMBERS(y, all));
     carry_back();
 }
 
-static void host_norm_forward(struct backend *b_, size_t rows, int size, const float *x,
-                              const float *w, const float *b, float *y, float *stats)
+static void host_norm_forward(struct backend *b_, size_t rows, int size, struct numbers x,
+                              const float *w, const float *b, struct numbers y, float *stats)
 {
     (void)b_;
     const size_t width = (size_t)size;
-    device_of_tests->norm_forward(device_of_tests, rows, size, FLOATS(x, rows * width),
-                                  WEIGHTS(w, width), WEIGHTS(b, width), FLOATS(y, rows * width),
+    device_of_tests->norm_forward(device_of_tests, rows, size, NUMBERS(x, rows * width),
+                                  WEIGHTS(w, width), WEIGHTS(b, width), NUMBERS(y, rows * width),
                                   FLOATS(stats, 2 * rows));
     carry_back();
 }
 
-static void host_norm_backward(struct backend *b_, size_t rows, int size, const float *x,
-                               const float *w, const float *stats, const float *dy, float *dx,
-                               float *dw, float *db)
+static void host_norm_backward(struct backend *b_, size_t rows, int size, struct numbers x,
+                               const float *w, const float *stats, struct numbers dy,
+                               struct numbers dx, float *dw, float *db)
 {
     (void)b_;
     const size_t width = (size_t)size, all = rows * width;
-    device_of_tests->norm_backward(device_of_tests, rows, size, FLOATS(x, all), WEIGHTS(w, width),
-                                   FLOATS(stats, 2 * rows), FLOATS(dy, all), FLOATS(dx, all),
+    device_of_tests->norm_backward(device_of_tests, rows, size, NUMBERS(x, all), WEIGHTS(w, width),
+                                   FLOATS(stats, 2 * rows), NUMBERS(dy, all), NUMBERS(dx, all),
                                    WEIGHTS(dw, width), WEIGHTS(db, width));
     carry_back();
 }
@@ -111,55 +112,56 @@ static size_t positions(const struct attention *attention, int batch)
 }
 
 static void host_attention_forward(struct backend *b_, const struct attention *attention, int batch,
-                                   const float *x, float *y, float *log_sums)
+                                   struct numbers x, struct numbers y, float *log_sums)
 {
     (void)b_;
     const size_t rows = positions(attention, batch);
     device_of_tests->attention_forward(device_of_tests, attention, batch,
-                                       FLOATS(x, rows * attention_input(attention)),
-                                       FLOATS(y, rows * attention_output(attention)),
+                                       NUMBERS(x, rows * attention_input(attention)),
+                                       NUMBERS(y, rows * attention_output(attention)),
                                        FLOATS(log_sums, rows * (size_t)attention->heads));
     carry_back();
 }
 
 static void host_attention_backward(struct backend *b_, const struct attention *attention,
-                                    int batch, const float *x, const float *y,
-                                    const float *log_sums, const float *dy, float *dx)
+                                    int batch, struct numbers x, struct numbers y,
+                                    const float *log_sums, struct numbers dy, struct numbers dx)
 {
     (void)b_;
     const size_t rows = positions(attention, batch), out = rows * attention_output(attention);
     const size_t in = rows * attention_input(attention);
     device_of_tests->attention_backward(
-        device_of_tests, attention, batch, FLOATS(x, in), FLOATS(y, out),
-        FLOATS(log_sums, rows * (size_t)attention->heads), FLOATS(dy, out), FLOATS(dx, in));
+        device_of_tests, attention, batch, NUMBERS(x, in), NUMBERS(y, out),
+        FLOATS(log_sums, rows * (size_t)attention->heads), NUMBERS(dy, out), NUMBERS(dx, in));
     carry_back();
 }
 
 static void host_rotate(struct backend *b_, const struct attention *attention, int batch, int turn,
-                        float *x)
+                        struct numbers x)
 {
     (void)b_;
     device_of_tests->rotate(device_of_tests, attention, batch, turn,
-                            FLOATS(x, positions(attention, batch) * attention_input(attention)));
+                            NUMBERS(x, positions(attention, batch) * attention_input(attention)));
     carry_back();
 }
 
-static void host_swiglu_forward(struct backend *b_, size_t rows, int size, const float *x, float *y)
+static void host_swiglu_forward(struct backend *b_, size_t rows, int size, struct numbers x,
+                                struct numbers y)
 {
     (void)b_;
     const size_t out = rows * (size_t)size;
-    device_of_tests->swiglu_forward(device_of_tests, rows, size, FLOATS(x, 2 * out),
-                                    FLOATS(y, out));
+    device_of_tests->swiglu_forward(device_of_tests, rows, size, NUMBERS(x, 2 * out),
+                                    NUMBERS(y, out));
     carry_back();
 }
 
-static void host_swiglu_backward(struct backend *b_, size_t rows, int size, const float *x,
-                                 const float *dy, float *dx)
+static void host_swiglu_backward(struct backend *b_, size_t rows, int size, struct numbers x,
+                                 struct numbers dy, struct numbers dx)
 {
     (void)b_;
     const size_t out = rows * (size_t)size;
-    device_of_tests->swiglu_backward(device_of_tests, rows, size, FLOATS(x, 2 * out),
-                                     FLOATS(dy, out), FLOATS(dx, 2 * out));
+    device_of_tests->swiglu_backward(device_of_tests, rows, size, NUMBERS(x, 2 * out),
+                                     NUMBERS(dy, out), NUMBERS(dx, 2 * out));
     carry_back();
 }
 

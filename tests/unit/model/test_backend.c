@@ -110,8 +110,8 @@ static void a_dense_slope_may_be_added_to_what_is_there(void **state)
             dw[j] = w[j];
             want_dw[j] += (double)w[j];
         }
-        backend->dense_backward(backend, c.batch, c.in, c.out, x, w, y, LINEAR, dy, dx, dw, NULL,
-                                true);
+        backend->dense_backward(backend, c.batch, c.in, c.out, floats(x), floats(w), floats(y),
+                                LINEAR, floats(dy), floats(dx), dw, NULL, true);
         check_near(dw, want_dw, count, GEMM_NMSE);
         check_near(dx, want_dx, (size_t)(c.batch * c.in), GEMM_NMSE);
         assert_true(isnan(dw[count]));
@@ -123,9 +123,11 @@ static void check_dense(struct dense_case c, enum activation activation, bool wi
     for (int o = 0; o < c.out && !with_b; o++)
         b[o] = 0;
     dense_reference(c, activation);
-    backend->dense_forward(backend, c.batch, c.in, c.out, x, w, with_b ? b : NULL, activation, y);
-    backend->dense_backward(backend, c.batch, c.in, c.out, x, w, y, activation, dy,
-                            with_dx ? dx : NULL, dw, with_b ? db : NULL, false);
+    backend->dense_forward(backend, c.batch, c.in, c.out, floats(x), floats(w), with_b ? b : NULL,
+                           activation, floats(y));
+    backend->dense_backward(backend, c.batch, c.in, c.out, floats(x), floats(w), floats(y),
+                            activation, floats(dy), floats(with_dx ? dx : NULL), dw,
+                            with_b ? db : NULL, false);
     check_near(y, want_y, (size_t)(c.batch * c.out), GEMM_NMSE);
     check_near(dy, want_dy, (size_t)(c.batch * c.out), GEMM_NMSE);
     check_near(dw, want_dw, (size_t)(c.out * c.in), GEMM_NMSE);
@@ -182,10 +184,10 @@ static void check_rounded_dense(struct dense_case c, bool with_b)
     for (int o = 0; o < c.out && !with_b; o++)
         b[o] = 0;
     dense_reference(c, activation);
-    backend->dense_forward(backend, c.batch, c.in, c.out, in[0], in[1], with_b ? b : NULL,
-                           activation, y);
-    backend->dense_backward(backend, c.batch, c.in, c.out, in[0], in[1], y, activation, in[2], dx,
-                            dw, with_b ? db : NULL, false);
+    backend->dense_forward(backend, c.batch, c.in, c.out, floats(in[0]), floats(in[1]),
+                           with_b ? b : NULL, activation, floats(y));
+    backend->dense_backward(backend, c.batch, c.in, c.out, floats(in[0]), floats(in[1]), floats(y),
+                            activation, floats(in[2]), floats(dx), dw, with_b ? db : NULL, false);
     check_near(y, want_y, (size_t)(c.batch * c.out), GEMM_NMSE);
     check_near(dw, want_dw, (size_t)(c.out * c.in), GEMM_NMSE);
     check_near(dx, want_dx, (size_t)(c.batch * c.in), GEMM_NMSE);

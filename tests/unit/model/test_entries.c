@@ -26,9 +26,10 @@ static void activations_agree_with_the_reference(void **state)
             want_y[j] = activation_reference(activation, (double)x[j]);
             want_dx[j] = activation_slope(activation, (double)x[j]) * (double)dy[j];
         }
-        backend->activate(backend, activation, count, x, y);
+        backend->activate(backend, activation, count, floats(x), floats(y));
         backend->activate_backward(backend, activation, count,
-                                   activation_keeps_input(activation) ? x : y, dy, dx);
+                                   floats(activation_keeps_input(activation) ? x : y), floats(dy),
+                                   floats(dx));
         check_near(y, want_y, count, LOOP_NMSE);
         check_near(dx, want_dx, count, LOOP_NMSE);
         assert_true(isnan(y[count]) && isnan(dx[count]));
@@ -40,11 +41,13 @@ static void an_activation_may_overwrite_its_input(void **state)
     (void)state;
     for (size_t i = 0; i < ACTIVATIONS; i++) {
         fill(x, 1001);
-        backend->activate(backend, activations[i], 1001, x, y);
-        backend->activate(backend, activations[i], 1001, x, x);
+        backend->activate(backend, activations[i], 1001, floats(x), floats(y));
+        backend->activate(backend, activations[i], 1001, floats(x), floats(x));
         assert_memory_equal(x, y, 1001 * sizeof *x);
-        backend->activate_backward(backend, activations[i], 1001, y, dy, dx);
-        backend->activate_backward(backend, activations[i], 1001, y, dy, dy);
+        backend->activate_backward(backend, activations[i], 1001, floats(y), floats(dy),
+                                   floats(dx));
+        backend->activate_backward(backend, activations[i], 1001, floats(y), floats(dy),
+                                   floats(dy));
         assert_memory_equal(dx, dy, 1001 * sizeof *dx);
     }
 }
@@ -54,7 +57,7 @@ static void relu_lets_nan_through(void **state)
     (void)state;
     for (int i = 0; i < 9; i++)
         x[i] = i % 2 ? NAN : -1;
-    backend->activate(backend, RELU, 9, x, y);
+    backend->activate(backend, RELU, 9, floats(x), floats(y));
     for (int i = 0; i < 9; i++)
         assert_true(i % 2 ? isnan(y[i]) : y[i] == 0);
 }
@@ -63,9 +66,9 @@ static void sigmoid_and_tanh_end_at_their_limits(void **state)
 {
     (void)state;
     const float far[] = {-1000, 1000};
-    backend->activate(backend, SIGMOID, 2, far, y);
+    backend->activate(backend, SIGMOID, 2, floats(far), floats(y));
     assert_true(y[0] == 0 && y[1] == 1);
-    backend->activate(backend, TANH, 2, far, y);
+    backend->activate(backend, TANH, 2, floats(far), floats(y));
     assert_true(y[0] == -1 && y[1] == 1);
 }
 
@@ -74,9 +77,10 @@ static void gelu_and_silu_end_at_zero_and_at_their_input(void **state)
     (void)state;
     const float far[] = {-1000, 1000}, slopes[] = {1, 1};
     for (int i = 0; i < 2; i++) {
-        backend->activate(backend, i ? SILU : GELU, 2, far, y);
+        backend->activate(backend, i ? SILU : GELU, 2, floats(far), floats(y));
         assert_true(fabsf(y[0]) < 1e-30f && y[1] == 1000);
-        backend->activate_backward(backend, i ? SILU : GELU, 2, far, slopes, dx);
+        backend->activate_backward(backend, i ? SILU : GELU, 2, floats(far), floats(slopes),
+                                   floats(dx));
         assert_true(fabsf(dx[0]) < 1e-30f && dx[1] == 1);
     }
 }

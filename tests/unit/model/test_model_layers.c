@@ -18,14 +18,14 @@ struct seen {
     float last[OUTPUTS]; /* what the last of them gave */
 };
 
-static void note(void *context, int layer, const float *y)
+static void note(void *context, int layer, struct numbers y)
 {
     struct seen *seen = context;
     assert_true(seen->count < 16);
     seen->layer[seen->count++] = layer;
-    memcpy(seen->last, y, sizeof(float)); /* a layer may give one number */
+    memcpy(seen->last, y.at, sizeof(float)); /* a layer may give one number */
     if (layer == 6)
-        memcpy(seen->last, y, sizeof seen->last);
+        memcpy(seen->last, y.at, sizeof seen->last);
 }
 
 static void test_layer_by_layer_is_the_whole(void **state)

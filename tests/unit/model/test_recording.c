@@ -29,27 +29,29 @@ static struct attention attention_of(size_t scale)
 
 static void embed_backward(size_t scale)
 {
-    backend->embed_backward(backend, ROWS * scale, 8, tokens, from, to);
+    backend->embed_backward(backend, ROWS * scale, 8, tokens, floats(from), to);
 }
 
 static void norm(size_t scale)
 {
     const int size = 8 * (int)scale;
-    backend->norm_forward(backend, ROWS, size, from, other, other, more, kept);
-    backend->norm_backward(backend, ROWS, size, from, other, kept, from, to, more, rest);
+    backend->norm_forward(backend, ROWS, size, floats(from), other, other, floats(more), kept);
+    backend->norm_backward(backend, ROWS, size, floats(from), other, kept, floats(from), floats(to),
+                           more, rest);
 }
 
 static void attend(size_t scale)
 {
     const struct attention attention = attention_of(scale);
-    backend->attention_forward(backend, &attention, 2, from, more, kept);
-    backend->attention_backward(backend, &attention, 2, from, more, kept, other, to);
+    backend->attention_forward(backend, &attention, 2, floats(from), floats(more), kept);
+    backend->attention_backward(backend, &attention, 2, floats(from), floats(more), kept,
+                                floats(other), floats(to));
 }
 
 static void rotate(size_t scale)
 {
     const struct attention attention = attention_of(scale);
-    backend->rotate(backend, &attention, 2, 1, to);
+    backend->rotate(backend, &attention, 2, 1, floats(to));
 }
 
 static void cross_entropy(size_t scale)
@@ -64,7 +66,8 @@ static void logits_loss(size_t scale)
     const int rows = ROWS * (int)scale;
     const struct logits logits = {
         .loss = {rows, 10, rows, 0}, .in = 5, .at_once = rows / 2 + 1, .scratch = kept};
-    backend->loss.logits(backend, &logits, from, other, tokens, to, more, score);
+    backend->loss.logits(backend, &logits, floats(from), floats(other), tokens, floats(to), more,
+                         score);
 }
 
 static void clip(size_t scale)
@@ -75,22 +78,23 @@ static void clip(size_t scale)
 static void the_rest(size_t scale)
 {
     const size_t rows = ROWS * scale;
-    backend->embed_forward(backend, rows, 8, tokens, other, to);
-    backend->add_shared(backend, 2, 24 * scale, to, other, to);
-    backend->sum_shared(backend, 2, 24 * scale, to, more);
-    backend->swiglu_forward(backend, rows, 4, to, more);
-    backend->swiglu_backward(backend, rows, 4, to, more, rest);
-    backend->add(backend, 8 * rows, to, rest, to);
+    backend->embed_forward(backend, rows, 8, tokens, floats(other), floats(to));
+    backend->add_shared(backend, 2, 24 * scale, floats(to), other, floats(to));
+    backend->sum_shared(backend, 2, 24 * scale, floats(to), more);
+    backend->swiglu_forward(backend, rows, 4, floats(to), floats(more));
+    backend->swiglu_backward(backend, rows, 4, floats(to), floats(more), floats(rest));
+    backend->add(backend, 8 * rows, floats(to), floats(rest), floats(to));
     backend->clear(backend, 8, to);
-    backend->copy(backend, 8, other, to + 8);
-    backend->dense_forward(backend, (int)rows, 8, 9, from, other, NULL, LINEAR, kept);
+    backend->copy(backend, 8, floats(other), floats(to + 8));
+    backend->dense_forward(backend, (int)rows, 8, 9, floats(from), floats(other), NULL, LINEAR,
+                           floats(kept));
 }
 
 static void dense_backward(size_t scale)
 {
     const int out = 9 * (int)scale;
-    backend->dense_backward(backend, ROWS, 2, out, from, other, from, TANH, kept, more, rest, to,
-                            false);
+    backend->dense_backward(backend, ROWS, 2, out, floats(from), floats(other), floats(from), TANH,
+                            floats(kept), floats(more), rest, to, false);
 }
 
 static void (*const operations[])(size_t scale) = {

@@ -40,7 +40,7 @@ static void embedding_looks_rows_up(void **state)
         const size_t size = (size_t)c->size;
         case_begin(state);
         draw_tokens(c);
-        backend->embed_forward(backend, c->rows, c->size, token, w, y);
+        backend->embed_forward(backend, c->rows, c->size, token, floats(w), floats(y));
         for (size_t row = 0; row < c->rows; row++)
             assert_memory_equal(y + row * size, w + (size_t)token[row] * size, size * sizeof *w);
         assert_true(isnan(y[c->rows * size]));
@@ -58,7 +58,7 @@ static void slopes_are_added_to_the_rows_of_their_tokens(void **state)
         memcpy(x, w, sizeof x);
         for (size_t j = 0; j < c->rows * size; j++)
             x[(size_t)token[j / size] * size + j % size] += dy[j];
-        backend->embed_backward(backend, c->rows, c->size, token, dy, w);
+        backend->embed_backward(backend, c->rows, c->size, token, floats(dy), w);
         assert_memory_equal(w, x, sizeof x);
     }
 }
@@ -76,8 +76,8 @@ static void shared_numbers_are_added_to_each_sample_and_their_slopes_summed(void
             want_y[j] = (double)x[j] + (double)b[j % count];
             want_db[j % count] += (double)dy[j];
         }
-        backend->add_shared(backend, cases[i].batch, count, x, b, y);
-        backend->sum_shared(backend, cases[i].batch, count, dy, db);
+        backend->add_shared(backend, cases[i].batch, count, floats(x), b, floats(y));
+        backend->sum_shared(backend, cases[i].batch, count, floats(dy), db);
         check_near(y, want_y, all, LOOP_NMSE);
         check_near(db, want_db, count, LOOP_NMSE);
         assert_true(isnan(y[all]) && isnan(db[count]));
@@ -90,14 +90,14 @@ static void numbers_are_added_copied_and_cleared(void **state)
     for (size_t i = 0; i < 4; i++) {
         const size_t count = counts[i];
         case_begin(state);
-        backend->add(backend, count, x, w, y);
-        backend->copy(backend, count, x, dx);
+        backend->add(backend, count, floats(x), floats(w), floats(y));
+        backend->copy(backend, count, floats(x), floats(dx));
         assert_memory_equal(dx, x, count * sizeof *x);
         for (size_t j = 0; j < count; j++)
             assert_true(y[j] == x[j] + w[j]);
-        backend->add(backend, count, x, w, x);
+        backend->add(backend, count, floats(x), floats(w), floats(x));
         assert_memory_equal(x, y, count * sizeof *x);
-        backend->add(backend, count, dx, w, w);
+        backend->add(backend, count, floats(dx), floats(w), floats(w));
         assert_memory_equal(w, y, count * sizeof *w);
         backend->clear(backend, count, w);
         for (size_t j = 0; j < count; j++)
@@ -113,7 +113,7 @@ static void dropout_drops_its_part_and_keeps_the_mean(void **state)
     const struct dropout dropout = {.batch = 2, .size = 4000, .rate = 0.25f, .layer = 3};
     const uint32_t draws[] = {17, 18};
     size_t dropped[2] = {0}, alike = 0;
-    backend->drop(backend, &dropout, draws, x, y);
+    backend->drop(backend, &dropout, draws, floats(x), floats(y));
     for (size_t i = 0; i < 8000; i++) {
         dropped[i / 4000] += y[i] == 0;
         assert_true(y[i] == 0 || fabsf(y[i] - x[i] / 0.75f) <= 1e-6f * fabsf(x[i]));
@@ -134,14 +134,14 @@ static void what_is_dropped_follows_from_the_draw_and_the_layer_alone(void **sta
     case_begin(state);
     for (size_t i = 0; i < 2100; i++)
         x[i] = 1;
-    backend->drop(backend, &dropout, draws, x, y);
+    backend->drop(backend, &dropout, draws, floats(x), floats(y));
     assert_memory_equal(y, y + 1400, 700 * sizeof *y);
     assert_memory_not_equal(y, y + 700, 700 * sizeof *y);
     dropout.batch = 1;
-    backend->drop(backend, &dropout, draws + 1, x, again);
+    backend->drop(backend, &dropout, draws + 1, floats(x), floats(again));
     assert_memory_equal(again, y + 700, 700 * sizeof *y);
     dropout.layer = 2;
-    backend->drop(backend, &dropout, draws + 1, x, again);
+    backend->drop(backend, &dropout, draws + 1, floats(x), floats(again));
     assert_memory_not_equal(again, y + 700, 700 * sizeof *y);
     /* On every device the same: of the first sample's first 16. */
     uint32_t seen = 0;
@@ -192,8 +192,10 @@ static void check_norm(const struct norm_case *c, bool with_b, double nmse)
 {
     const size_t size = (size_t)c->size, all = c->rows * size;
     stats[2 * c->rows] = NAN;
-    backend->norm_forward(backend, c->rows, c->size, x, w, with_b ? b : NULL, y, stats);
-    backend->norm_backward(backend, c->rows, c->size, x, w, stats, dy, dx, dw, with_b ? db : NULL);
+    backend->norm_forward(backend, c->rows, c->size, floats(x), w, with_b ? b : NULL, floats(y),
+                          stats);
+    backend->norm_backward(backend, c->rows, c->size, floats(x), w, stats, floats(dy), floats(dx),
+                           dw, with_b ? db : NULL);
     for (size_t row = 0; row < c->rows; row++)
         norm_reference_row(row, size, with_b);
     check_near(y, want_y, all, nmse);
@@ -240,8 +242,9 @@ static void swiglu_agrees_with_the_reference(void **state)
             want_dx[own] = (double)dy[j] * (double)x[other] * activation_slope(SILU, at);
             want_dx[other] = (double)dy[j] * silu;
         }
-        backend->swiglu_forward(backend, cases[i].rows, cases[i].size, x, y);
-        backend->swiglu_backward(backend, cases[i].rows, cases[i].size, x, dy, dx);
+        backend->swiglu_forward(backend, cases[i].rows, cases[i].size, floats(x), floats(y));
+        backend->swiglu_backward(backend, cases[i].rows, cases[i].size, floats(x), floats(dy),
+                                 floats(dx));
         check_near(y, want_y, all, LOOP_NMSE);
         check_near(dx, want_dx, 2 * all, LOOP_NMSE);
         assert_true(isnan(y[all]) && isnan(dx[2 * all]));
