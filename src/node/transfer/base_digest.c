@@ -1,14 +1,14 @@
-/* Is a base that was taken over the one that its donor promised?
+/* Checks that a taken-over base is the one that its donor promised.
  *
- *   digest of HISTORY ──► missing ◄── what the learner is given meanwhile, where blocks are missing
- *                            └──► less each block as it is written ──► 0, when all are
+ *   digest of HISTORY ──► missing ◄── updates given to the learner, for blocks not yet written
+ *                            └──► minus each block as it is written ──► 0 after the last one
  *
- * The digest is a sum over the entries (base/digest.h), so every block adds its part whatever its
- * moment is: it is made as new as our base before it is written (pending_blocks.c), and what the
- * learner is given later moves what is written and what is missing, each by its entries.
+ * The digest is a sum over the entries (base/digest.h), so each block adds its part whenever it was
+ * read: a block is brought up to our base before it is written (pending_blocks.c). Later updates
+ * change the written and the missing blocks, each by its own entries.
  *
- * The sum is public and linear: who wants to can make blocks that fit it. It finds zeros, broken
- * memory and wrong code; against the rest there are the others' opinions (opinions.c).
+ * The sum is public and linear, so an attacker can construct blocks that fit it. It detects zeros,
+ * broken memory and wrong code; digest votes of other members detect the rest (opinions.c).
  * Held by tests/world/test_false_base.c.
  */
 #include "base/digest.h"
@@ -36,12 +36,12 @@ void base_digest_on_write(struct node *node, const struct action *write)
     add(node, digest);
 }
 
-/* Of the entries in blocks that are not written. Indices rise. */
+/* Returns the digest of the entries in unwritten blocks. Indices are ascending. */
 static uint64_t digest_of_missing(const struct node *node, const struct update *update)
 {
     const uint32_t each = node->options.block_entries;
     const uint64_t *from = node->transfer->fetch.from;
-    uint64_t digest = 0, end = 0; /* of the block of the entry before */
+    uint64_t digest = 0, end = 0; /* of the previous entry's block */
     bool is_missing = false;
     CHECK(each > 0 && update->count <= node->options.parameters);
     for (uint32_t i = 0; i < update->count; i++) {

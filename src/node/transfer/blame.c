@@ -31,7 +31,7 @@ void blame_put(struct node *node, const uint8_t id[static ID_BYTES])
         connection_hang_up(node, peer, BYE_BROKEN, "gave a base that is not what it says");
 }
 
-/* Of many givers it names the one whose history it is, as one of them. */
+/* Names the donor of the history, also if many nodes gave blocks. */
 static void note_false(struct node *node)
 {
     const struct blame *blame = &node->transfer->blame;
@@ -51,7 +51,7 @@ static void note_false(struct node *node)
     memcpy(note->who, donor, sizeof donor);
 }
 
-/* All that gave of it are not asked for a while: perhaps somebody else has the swarm's. */
+/* Asks none of the nodes that gave blocks for a while: another node may have the swarm's base. */
 static void rest_suspects(struct node *node)
 {
     const struct peer *peer;

@@ -1,19 +1,18 @@
-/* Fetch: a base is taken over, where more is missing than rumors will bring, or after a partition.
+/* Fetch: takes over a base when more is missing than rumors will bring, or after a partition.
  *
  *   too much is missing, or another base wins ──► TAKE to one neighbour
- *   HISTORY ──► our version is that of the base to be (takeover.c) ──► FETCH to all that have it
- *   BLOCK by BLOCK (pending_blocks.c) ──► all are here
+ *   HISTORY ──► replaces our version (takeover.c) ──► FETCH to all neighbours that have the base
+ *   BLOCK by BLOCK (pending_blocks.c) ──► complete
  *
- * From the moment of HISTORY on, rumors are taken as by any other node: they go into the log, to
- * the neighbours and to the learner. Where a block is still missing that is of no use; the block,
- * when it comes, is made as new as the base is then. So blocks may come from any neighbour that is
- * not behind our version, in any order; any donor may go at any time, and what is there stays.
+ * After HISTORY the node takes rumors as usual: into the log, to neighbours and to the learner. An
+ * update has no effect on a missing block, but the block is brought up to date when it arrives. So
+ * blocks may come from any neighbour that is not behind our version, in any order. A donor may
+ * leave at any time, and its blocks stay.
  *
- * When all are here their digest must be what the donor promised (base_digest.c). If it is not, the
- * base is not taken, and another history is asked for. Whoever gave all of it is to blame; where
- * blocks came from many, nobody knows which was false, and from then on all blocks are asked of the
- * one whose history it is.
- * Held by tests/world/test_fetch.c.
+ * The complete base must have the digest that the donor promised (base_digest.c). Otherwise the
+ * base is discarded and another history requested. A donor of all blocks is to blame. If many nodes
+ * gave blocks, the false one is unknown, and from then on all blocks are requested from the donor
+ * of the history. Held by tests/world/test_fetch.c.
  */
 #include <stdio.h>
 #include <string.h>
@@ -22,17 +21,21 @@
 #include "node/orders/proofs.h"
 #include "node/transfer/transfer_private.h"
 
-#define ANSWER_NS   (5 * SECOND_NS) /* a neighbour that says nothing of its base has none to give */
-#define STALL_NS    (30 * SECOND_NS) /* nor has one that gives no block for so long */
-#define REFUSED_NS  (10 * SECOND_NS) /* such a neighbour is not asked again before */
-#define SLOW_NS     (5 * SECOND_NS)  /* after so long, others with nothing to do are asked, too */
-#define STUCK_NS    (15 * SECOND_NS) /* nothing is of use for so long: begin anew */
-#define REST_NS     (20 * SECOND_NS) /* a base just taken over is kept for so long at least */
-#define RESTS       3                /* and for so many times as long as taking it over took */
-#define FAR_RUMORS  64               /* a node that lacks more, and more than there are blocks */
-#define FAR_EACH    8                /* once it has joined, so many more for each origin */
+#define ANSWER_NS                                                                                  \
+    (5 * SECOND_NS) /* a neighbour that does not answer within this time has no base to give */
+#define STALL_NS                                                                                   \
+    (30 * SECOND_NS) /* a neighbour that gives no block for this long has none either */
+#define REFUSED_NS (10 * SECOND_NS) /* pause before such a neighbour is asked again */
+#define SLOW_NS                                                                                    \
+    (5 * SECOND_NS) /* after this time, blocks are requested from idle neighbours as well */
+#define STUCK_NS (15 * SECOND_NS) /* without a useful block for this long the fetch restarts */
+#define REST_NS  (20 * SECOND_NS) /* shortest time that a taken-over base is kept */
+#define RESTS    3 /* and at least this multiple of the time that the takeover took */
+#define FAR_RUMORS                                                                                 \
+    64 /* a node that lacks more rumors, and more than there are blocks, is far behind */
+#define FAR_EACH    8                /* after joining, this many more per origin */
 #define PROGRESS_NS (10 * SECOND_NS) /* between two notes of progress */
-#define SPANS_MIN   2                /* spans asked of a new neighbour; one that gives gets more */
+#define SPANS_MIN   2 /* spans requested from a new neighbour; it gets more as it delivers */
 
 bool node_is_catching_up(const struct node *node)
 {
@@ -49,7 +52,7 @@ bool fetch_is_asking(const struct node *node)
     return node->transfer->request.is_asked;
 }
 
-/* Whom to ask. */
+/* Choice of donors. */
 
 static bool has_refused(const struct node *node, const struct transfer_neighbour *neighbour)
 {
@@ -64,8 +67,8 @@ static bool is_waiting(const struct node *node)
     return false;
 }
 
-/* Perhaps nobody else has the version that we took over: for long there has been nobody to ask for
- * blocks, or what came was of no use. To wait for a slow neighbour is another thing. */
+/* Returns true if no node seems to have the version that we took over: for long no neighbour could
+ * be asked for blocks, or no block was useful. Waiting for a slow neighbour does not count. */
 static bool is_stuck(const struct node *node)
 {
     const struct fetch *fetch = &node->transfer->fetch;
@@ -78,24 +81,24 @@ static bool is_stuck(const struct node *node)
     return !is_waiting(node);
 }
 
-/* Among three sides, of which one wins because it has learned more and the others by the order of
- * origins, that may go round in a circle. So a node that has just taken over a base, or is about
- * to, yields to more learning only, until the sides have become fewer. */
+/* Three sides could take over each other's bases in a circle, where one wins by learning and the
+ * others by the order of origins. So a node that has just taken over a base, or is about to, yields
+ * only to a side with more learning. */
 static bool may_yield(const struct node *node, const struct transfer_neighbour *neighbour)
 {
     return neighbour->is_decisive ||
            (base_is_whole(node) && node->now_ns >= node->transfer->fetch.rest_ns);
 }
 
-/* Only another base is without what an expelled member published, or is the swarm's. */
+/* Returns true if only another base is the swarm's, or lacks an expelled member's rumors. */
 static bool must_replace(const struct node *node)
 {
     return opinions_refute(node) || (retract_needs_base(node) && !proofs_are_contested(node) &&
                                      base_state(node) != BASE_ROLLING);
 }
 
-/* Whose base is better than ours: a neighbour that knows much more, or wins. When we are stuck it
- * is anybody's. */
+/* Returns true if the neighbour's base is better: it is far ahead, or wins. A stuck node takes any
+ * base. */
 static bool is_better(const struct node *node, const struct peer *peer)
 {
     const struct transfer_neighbour *neighbour = transfer_neighbour(node, peer);
@@ -115,14 +118,14 @@ static bool is_better(const struct node *node, const struct peer *peer)
     return neighbour->is_ahead && !neighbour->ours_preferred && base_is_whole(node);
 }
 
-/* Are blocks taken from it, as far as what became of earlier ones is concerned? */
+/* Returns false if blame excludes the neighbour as a donor of blocks. */
 static bool may_give(const struct node *node, const struct peer *peer)
 {
     const bool from_donor = node->transfer->blame.from_donor && base_state(node) == BASE_FETCHING;
     return !blame_is_on(node, peer) && (!from_donor || blame_is_donor(node, peer));
 }
 
-/* Does it have blocks of the base that we take over? As far as one can tell, all that is in it. */
+/* Returns true if the neighbour has the blocks being fetched, as far as its version tells. */
 bool fetch_may_ask(const struct node *node, const struct peer *peer)
 {
     return broadcast_is_together(node, peer) &&
@@ -140,8 +143,8 @@ static const struct peer *choose_donor(struct node *node)
     return chosen;
 }
 
-/* A node that serves its base does not give it up: if two took over each other's, there would be
- * none. For the same reason one that has asked serves nothing, and not both ask all the time. */
+/* A node that serves its base does not give it up: if two nodes took over each other's, both bases
+ * would be lost. So a node that has asked serves no blocks, and not both ask all the time. */
 static void ask(struct node *node)
 {
     const bool serves = serve_has_served_lately(node);
@@ -150,7 +153,7 @@ static void ask(struct node *node)
         return;
     const struct peer *donor = choose_donor(node);
     if (rumor_log_is_waiting(broadcast_log(node)))
-        return; /* the learner is what we wait for */
+        return; /* the learner is the bottleneck */
     if (!donor || !connection_say(node, donor, &(struct message){.kind = TAKE}))
         return;
     struct history_request *request = &node->transfer->request;
@@ -162,7 +165,7 @@ static void ask(struct node *node)
     request->entries = 0;
 }
 
-/* Does it know so much more than we that blocks are fewer than rumors? */
+/* Returns true if the neighbour knows so much more that blocks are fewer than rumors. */
 static bool is_far(const struct node *node, uint64_t missing)
 {
     const uint64_t each =
@@ -211,7 +214,7 @@ void fetch_begin(struct node *node, enum base_state state, uint64_t rumors)
     pending_clear(node);
 }
 
-/* The next blocks that nobody was asked for. */
+/* Returns the next blocks that no neighbour was asked for. */
 static struct span next_span(struct node *node)
 {
     struct fetch *fetch = &node->transfer->fetch;
@@ -235,7 +238,7 @@ static void set_from(struct fetch *fetch, struct span span, uint64_t from)
         fetch->from[span.block + i] = from;
 }
 
-/* Its blocks must come from another. */
+/* Frees its blocks for other neighbours. */
 static void release(struct node *node, uint64_t conn)
 {
     struct fetch *fetch = &node->transfer->fetch;
@@ -254,8 +257,8 @@ static void give_up(struct node *node, const struct peer *donor)
     neighbour->refused_ns = node->now_ns;
 }
 
-/* A neighbour is free, and nothing is left but what another was asked for and has not given for a
- * while. What comes first is taken. */
+/* A neighbour is idle, and all remaining blocks were requested from slow ones: requests the same
+ * blocks from it. The first answer counts. */
 static void take_from_slow(struct node *node, const struct peer *free_one)
 {
     const struct peer *peer;
@@ -269,7 +272,7 @@ static void take_from_slow(struct node *node, const struct peer *free_one)
     }
 }
 
-/* What is asked for must have a place when it comes. */
+/* Requests only as much as pending_blocks can hold. */
 static bool has_room_for_span(const struct node *node)
 {
     uint32_t taken = 0;
@@ -314,8 +317,7 @@ static void consider_fetching_from(struct node *node, const struct peer *peer)
         fetch_from(node, peer);
 }
 
-/* First from the one whose version we took over: others may know as many rumors, and not the same
- * ones. */
+/* Prefers the donor: other neighbours may know as many rumors, but different ones. */
 static void fetch(struct node *node)
 {
     CHECK(!base_is_whole(node));
@@ -326,7 +328,7 @@ static void fetch(struct node *node)
         consider_fetching_from(node, peer);
 }
 
-/* One of those that it was asked for has come, whatever it is. */
+/* Counts a block that the neighbour was asked for. */
 static void count_block(struct node *node, struct transfer_neighbour *neighbour)
 {
     struct fetch *fetch = &node->transfer->fetch;
@@ -396,7 +398,7 @@ static void finish(struct node *node)
     joining_join(node, "holds what the swarm knows");
 }
 
-/* If it is not the base that was promised, the learner is to be given all of it anew. */
+/* If the base is false, all of it must be fetched again. */
 static void end_fetching(struct node *node)
 {
     struct fetch *fetch = &node->transfer->fetch;
@@ -462,7 +464,7 @@ static void note_progress(struct node *node)
                     (double)fetch->bytes * 1e-6 / seconds, left);
 }
 
-/* A neighbour that does not answer has nothing to give. */
+/* A neighbour that does not answer has no base to give. */
 static void give_up_asking(struct node *node)
 {
     struct history_request *request = &node->transfer->request;

@@ -1,17 +1,17 @@
-/* Is the base that we took over the swarm's? The history and the blocks of one donor may both lie,
- * and fit. What neighbours show with their versions tells:
+/* Digest votes: is the taken-over base the swarm's? The history and the blocks of one donor may
+ * both be false, and fit. The versions of neighbours tell:
  *
- *   their VERSION is ours ───────────────────────────────► their digest = ours?
- *   it lies within ours, the rest is in our log ──► their digest = ours less those rumors'?
+ *   their VERSION is ours ──────────────────────────────────────► is their digest ours?
+ *   theirs is within ours, and the log has the difference ──► is it ours minus those rumors'?
  *
- * The difference between two digests of the same rumors stays the same whatever is added to both,
- * so each neighbour's last opinion counts until the conversation ends. The donor's word is one for
- * ours. (Of a base that was restored from a checkpoint the donor was our own past.)
+ * The difference of two digests over the same rumors is constant, so a neighbour's last vote counts
+ * until its conversation ends. The donor counts as one vote for our base. (For a base restored from
+ * a checkpoint, our own past is the donor.)
  *
- *   confirmed  two others agree, or a minute has passed and nobody differs: from then on it stays
- *   refuted    two or more have one other digest, and more than agree: the donor is blamed, and the
- *              base of one of them is taken over (fetch.c)
- *   tied       as many differ as agree: it is noted, and nothing is done
+ *   confirmed  two others agree, or no vote has differed for a minute: the question is closed
+ *   refuted    two or more share another digest, and they are more than those that agree: the donor
+ *              is blamed, and the base of one of them is taken over (fetch.c)
+ *   tied       equally many agree and differ: noted, no action
  *
  * Held by tests/world/test_false_base.c.
  */
@@ -22,11 +22,11 @@
 #include "node/broadcast/fork.h"
 #include "node/transfer/transfer_private.h"
 
-#define AGREE_MIN  3                /* so many confirm it, the donor among them */
-#define WAIT_NS    (5 * SECOND_NS)  /* for other opinions, when one differs */
-#define CONFIRM_NS (60 * SECOND_NS) /* whoever has not differed by then does not count */
-#define RUMORS_MAX 64               /* of the log that are counted for one opinion */
-#define COUNT_EACH SECOND_NS        /* and of one neighbour no more often */
+#define AGREE_MIN  3                /* votes that confirm, the donor's included */
+#define WAIT_NS    (5 * SECOND_NS)  /* waiting time for further votes when one differs */
+#define CONFIRM_NS (60 * SECOND_NS) /* without a differing vote by then the base is confirmed */
+#define RUMORS_MAX 64               /* rumors of the log that one vote may cost */
+#define COUNT_EACH SECOND_NS        /* shortest time between two such votes of one neighbour */
 
 static uint64_t less(uint64_t digest, uint64_t other)
 {
@@ -42,14 +42,14 @@ void opinions_begin(struct node *node)
         transfer->neighbours[i].opinion = (struct opinion){0};
 }
 
-/* A version within ours, as it becomes known entry by entry. */
+/* A version within ours, built entry by entry. */
 struct within {
     uint64_t hash;   /* of the version */
     uint64_t digest; /* of its base */
-    uint32_t left;   /* rumors that may still be taken out */
+    uint32_t left;   /* rumors that may still be subtracted */
 };
 
-/* What we know of the origin beyond that is taken out. False: it cannot be. */
+/* Subtracts our rumors of the origin from number `next` on. Returns false if the log cannot. */
 static bool take_out(struct node *node, struct within *within, const struct origin *origin,
                      uint32_t next)
 {
@@ -75,7 +75,8 @@ static bool take_out(struct node *node, struct within *within, const struct orig
     return true;
 }
 
-/* What the digest of our base would be with this version; false: nobody can say. */
+/* Returns the digest that our base would have with this version. Returns false if that is unknown.
+ */
 static bool digest_within(struct node *node, const struct message *version, uint64_t *digest)
 {
     const struct versions *versions = broadcast_versions(node);
@@ -103,7 +104,7 @@ static bool is_donor(const struct node *node, const struct peer *peer)
     return !node->transfer->opinions.is_restored && blame_is_donor(node, peer);
 }
 
-/* Counting rumors of the log is work: not for everything that somebody may send. */
+/* Limits the work that a neighbour's versions can cause. */
 static bool may_count(const struct node *node, const struct opinion *opinion)
 {
     return opinion->heard_ns == 0 || node->now_ns - opinion->heard_ns >= COUNT_EACH;
@@ -134,13 +135,13 @@ bool opinions_on_version(struct node *node, const struct peer *from, const struc
 }
 
 struct votes {
-    uint32_t agree;           /* with our base: the donor, and others */
-    uint32_t differ;          /* with that one other base which most of the rest have */
-    uint64_t apart;           /* that one's digest less ours */
+    uint32_t agree;           /* with our base, the donor included */
+    uint32_t differ;          /* with the most frequent other base */
+    uint64_t apart;           /* digest of that base minus ours */
     const struct peer *other; /* a neighbour that has it */
 };
 
-/* How many neighbours, not blamed, have this opinion? */
+/* Counts the unblamed neighbours with this vote. */
 static uint32_t count(const struct node *node, uint64_t apart)
 {
     uint32_t have = 0;
@@ -169,7 +170,7 @@ static struct votes count_votes(const struct node *node)
 
 /* Notes. */
 
-/* What it begins with is said of the donor, if there is one. */
+/* The note starts with the donor if there is one. */
 static void note(struct node *node, const char *is_what, const char *because)
 {
     const struct transfer *transfer = node->transfer;
@@ -211,7 +212,7 @@ static void note_tie(struct node *node, const struct votes *votes)
     node->transfer->opinions.is_tie_noted = true;
 }
 
-/* The verdict. */
+/* Decides whether the base is confirmed, refuted or tied. */
 
 static void judge(struct node *node)
 {
@@ -231,7 +232,7 @@ static void judge(struct node *node)
         note_tie(node, &votes);
 }
 
-/* One neighbour after the other is asked for its whole version. */
+/* Requests the whole version of one neighbour after the other. */
 static void ask(struct node *node)
 {
     const struct peer *peer, *chosen = NULL;

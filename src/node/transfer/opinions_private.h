@@ -1,31 +1,31 @@
-/* What neighbours say of the base that was taken over; what it is for, opinions.c says. */
+/* Digest votes of neighbours on the taken-over base; opinions.c explains them. */
 #ifndef HEARSAY_NODE_TRANSFER_OPINIONS_PRIVATE_H
 #define HEARSAY_NODE_TRANSFER_OPINIONS_PRIVATE_H
 
 #include "node/connection/connection.h"
 #include "node/core.h"
 
-/* A neighbour's, by its last VERSION that could be compared. */
+/* The vote of a neighbour, by its last comparable VERSION. */
 struct opinion {
-    bool is_known;     /* it has one */
-    uint64_t apart;    /* its digest less ours, of the same rumors: the same at any moment */
-    uint64_t heard_ns; /* when rumors of the log were last counted for it; 0: never */
+    bool is_known;     /* it has voted */
+    uint64_t apart;    /* its digest minus ours over the same rumors; constant */
+    uint64_t heard_ns; /* last time that a vote cost rumors of the log; 0 = never */
 };
 
-/* opinions.c's. */
+/* State of opinions.c. */
 struct opinions {
     bool are_open;      /* our base is not confirmed yet */
-    bool is_restored;   /* it is our own checkpoint's: nobody here gave it */
-    bool is_tie_noted;  /* it was said that nobody can tell who is right */
-    bool is_refuted;    /* more say that the swarm's base is another one than that it is ours */
-    uint64_t apart;     /* that one's digest less ours */
-    uint64_t whole_ns;  /* when it became whole, or will not have been before */
-    uint64_t differ_ns; /* when the first one differed; 0: none has */
+    bool is_restored;   /* it is our own checkpoint's, without a donor here */
+    bool is_tie_noted;  /* a tie was noted */
+    bool is_refuted;    /* more votes are for one other base than for ours */
+    uint64_t apart;     /* digest of that base minus ours */
+    uint64_t whole_ns;  /* time at which the base became complete, or a lower bound */
+    uint64_t differ_ns; /* first differing vote; 0 = none */
 };
 
-/* Another's base is ours from now on. */
+/* Another node's base is ours from now on. */
 void opinions_begin(struct node *node);
-/* Is our base to be replaced, and by that of this neighbour? */
+/* Returns true if our base must be replaced; and whether by that of this neighbour. */
 bool opinions_refute(const struct node *node);
 bool opinions_prefer(const struct node *node, const struct peer *peer);
 

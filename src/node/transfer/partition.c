@@ -1,13 +1,13 @@
-/* A partition that ends: have two neighbours learned for so long without each other that simply
- * adding it up would be wrong? Within each half the shares summed to one; both halves' progress
- * together would be counted twice. So where both have learned alone for longer than `partition_s`
- * no rumor passes between the two, until one of them has taken over the other's base (fetch.c).
+/* The end of a partition: two neighbours have each learned for so long on their own that adding up
+ * would be wrong. Within each side shares add up to one, so the sum would count progress twice. If
+ * both sides have learned alone for longer than `partition_s`, no rumor passes between the two
+ * until one has taken over the other's base (fetch.c).
  *
- * For how long a side has learned alone its members say: the samples of each that the other side
- * does not know of, over its samples per second, and of these times the longest. How many members
- * either side has or had does not matter: neither one machine's hour nor a thousand machines' can
- * be added to the other. Both find the same, from the same two versions, if what differs is among
- * the latest entries, of which some 2,700 are shown. Held by tests/world/test_partition.c.
+ * The time that a side has learned alone is the maximum over its members of (samples that the other
+ * side does not know) / (samples per second). The number of members does not matter: neither one
+ * machine's hour nor a thousand machines' hours can be added to the other side. Both sides compute
+ * the same result from the same two versions, if the difference is within the latest entries, of
+ * which about 2,700 fit a message. Held by tests/world/test_partition.c.
  */
 #include <math.h>
 
@@ -15,10 +15,10 @@
 #include "node/transfer/partition_private.h"
 #include "node/transfer/transfer_private.h"
 
-#define DECISIVE 1.25 /* times as much learned alone wins by itself */
+#define DECISIVE 1.25 /* factor of time learned alone that decides by itself */
 
-/* All sides that meet must keep the same base, in whatever order and however long it takes: so if
- * neither side has clearly learned more, it is that of the smallest origin. */
+/* All sides that meet must keep the same base, in any order and at any time. So unless one side has
+ * clearly learned more, the base of the smallest origin is kept. */
 void partition_count(struct contest *contest, uint64_t tag, uint64_t ours, uint64_t theirs)
 {
     if (ours > theirs)
@@ -42,14 +42,14 @@ bool partition_ours_preferred(const struct contest *contest)
                                           : contest->first_is_ours;
 }
 
-/* For how long either side has learned what the other does not know of, in seconds. */
+/* Seconds that each side has learned without the other. */
 struct alone_s {
     double ours;
     double theirs;
 };
 
-/* How fast it learns is what the side says that knows more of it: the other may not know, or
- * know better, and both must find the same. */
+/* Uses the rate in the version that knows more of the origin, since both sides must use the same
+ * one. */
 static double seconds_of(uint64_t samples, float rate)
 {
     return rate > 0 && isfinite(rate) ? (double)samples / (double)rate : 0;
@@ -65,14 +65,14 @@ static void count_time(struct alone_s *alone, const struct origin *ours,
         alone->theirs = fmax(alone->theirs, seconds_of(there - here, theirs->rate));
 }
 
-/* What an expelled member learned, or one that may not be here, counts on neither side. */
+/* Returns false for expelled or unadmitted members, whose learning counts on neither side. */
 static bool counts(const struct node *node, const struct origin *origin)
 {
     return origin->keep == KEEP_ALL && admitted_may_be(node, origin->id);
 }
 
-/* Of every origin that either side knows: those it lists, and those of ours that it does not
- * know; of all others it knows as much as we. */
+/* Compares every origin that either side knows: the listed ones, and ours that the other side does
+ * not know. Of all others it knows as much as we. */
 static void compare_all(struct node *node, const struct message *version, struct alone_s *alone,
                         struct contest *contest)
 {
@@ -109,7 +109,7 @@ void partition_judge(struct node *node, const struct peer *from, const struct me
     neighbour->ours_preferred = partition_ours_preferred(&contest);
     neighbour->is_decisive = partition_is_decisive(&contest);
     neighbour->peer_yields =
-        neighbour->ours_preferred || !version->base; /* there is nothing to take over yet */
+        neighbour->ours_preferred || !version->base; /* there is no base to take over yet */
     CHECK(alone.ours >= 0 && alone.theirs >= 0);
 }
 

@@ -1,15 +1,15 @@
-/* Whose base is kept when two sides that learned apart meet; partition.c says more. */
+/* The contest between the bases of two sides after a partition; partition.c explains it. */
 #ifndef HEARSAY_NODE_TRANSFER_PARTITION_PRIVATE_H
 #define HEARSAY_NODE_TRANSFER_PARTITION_PRIVATE_H
 
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Samples learned on either side and not known on the other. */
+/* Samples that only one side has learned. */
 struct contest {
-    double ours, theirs; /* how many, on either side */
-    uint64_t first_tag;  /* the smallest tag of the origins of which one side knows more */
-    bool first_is_ours;  /* which side that is */
+    double ours, theirs; /* number of samples, by side */
+    uint64_t first_tag;  /* smallest tag of the origins that one side knows more of */
+    bool first_is_ours;  /* the side that does is ours */
 };
 #define CONTEST ((struct contest){.first_tag = UINT64_MAX})
 void partition_count(struct contest *contest, uint64_t tag, uint64_t ours, uint64_t theirs);

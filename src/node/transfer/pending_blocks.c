@@ -1,20 +1,19 @@
-/* Blocks that came, until they are part of our base.
+/* Received blocks, until they are part of our base.
  *
- *   BLOCK ──► pending ── our learner was given all it knows ──► + the rumors it lacks ──► WRITE
+ *   BLOCK ──► pending ── the learner was given all its rumors ──► + the rumors it lacks ──► WRITE
  *
- * A block is the sum of the rumors of its version, our base of those given to the learner. Where
- * the block knows more, it waits until they come: neighbours push them anyway. What it lacks is
- * added here, from the log, at the moment when it is given out; so WRITE comes between what the
- * learner has applied before and what it will apply after, and each entry has every rumor once. A
- * block that lacks what is no longer in the log is asked for again.
- * Held by tests/world/test_fetch.c.
+ * A block is the sum of its version's rumors, and our base the sum of those given to the learner.
+ * If the block knows more, it waits until neighbours have pushed the difference. What it lacks is
+ * added from the log when it is given out. WRITE comes between earlier and later updates of the
+ * learner, so each entry contains every rumor once. A block that lacks rumors that left the log is
+ * requested again. Held by tests/world/test_fetch.c.
  */
 #include <string.h>
 
 #include "node/broadcast/fork.h"
 #include "node/transfer/transfer_private.h"
 
-#define WAIT_NS (5 * SECOND_NS) /* for the rumors that a block knows and we do not */
+#define WAIT_NS (5 * SECOND_NS) /* waiting time for rumors that a block contains and we lack */
 
 static struct pending_block *free_place(const struct node *node)
 {
@@ -25,7 +24,8 @@ static struct pending_block *free_place(const struct node *node)
     return NULL;
 }
 
-/* Of another: this neighbour's base is not of our version, and its next block would not be. */
+/* Requests the block from another neighbour: this one's base does not fit our version, and neither
+ * would its next block. */
 static void ask_again(struct node *node, struct pending_block *block)
 {
     struct fetch *fetch = &node->transfer->fetch;
@@ -39,16 +39,16 @@ static void ask_again(struct node *node, struct pending_block *block)
     block->entries = 0;
 }
 
-/* Must the block be as new as our base in what this origin published? A block of a rolling snapshot
- * needs only what we have published ourselves. */
+/* Returns true if the block must contain what our base has of this origin. In a rolling snapshot
+ * only own rumors matter. */
 static bool matters(const struct node *node, uint32_t place)
 {
     return base_state(node) != BASE_ROLLING ||
            place == versions_place(broadcast_versions(node), broadcast_own(node));
 }
 
-/* Of what rumors is it the sum? MISSING: of some of an origin that we do not know yet. MISMATCH: of
- * what is not listed its giver has other than we. Where only our own matter, that says little. */
+/* Reads the version of a block. Returns MISSING if it contains an unknown origin, MISMATCH if its
+ * unlisted part differs from ours. The latter is ignored where only own rumors matter. */
 static enum error read_version(const struct node *node, const struct message *block,
                                uint32_t *version)
 {
@@ -73,7 +73,8 @@ static enum error read_version(const struct node *node, const struct message *bl
     return !are_known ? MISSING : is_sure ? OK : MISMATCH;
 }
 
-/* Does the block know more of an expelled member than is kept? One of a rolling snapshot may. */
+/* Returns true if the block contains rumors of an expelled member beyond its limit. In a rolling
+ * snapshot it may. */
 static bool has_excess(const struct node *node, const uint32_t *version)
 {
     const struct versions *versions = broadcast_versions(node);
@@ -94,7 +95,7 @@ enum error pending_put(struct node *node, const struct peer *from, const struct 
     if (known != OK)
         return known;
     if (has_excess(node, block->version))
-        return MISMATCH; /* its giver had not heard yet */
+        return MISMATCH; /* its donor did not know yet */
     const uint32_t entries = transfer_block_entries(node, number);
     if (block_decode(message->bulk.at, message->bulk.count, block->units, entries) != OK)
         return MALFORMED;
@@ -116,8 +117,8 @@ void pending_clear(struct node *node)
     pending->is_ready = false;
 }
 
-/* Has the learner been given all that the block is the sum of? Then how much does the block lack?
- */
+/* Returns true if the learner was given every rumor in the block; then counts the rumors that the
+ * block lacks. */
 static bool is_covered(const struct node *node, struct pending_block *block)
 {
     const struct versions *versions = broadcast_versions(node);
@@ -155,7 +156,7 @@ static bool lacks(const struct node *node, const struct pending_block *block,
            entry->seq < broadcast_versions(node)->origins[entry->place].applied;
 }
 
-/* One rumor of the log, for all the blocks that lack it. */
+/* Adds one rumor of the log to all blocks that lack it. */
 static void replay(struct node *node, const struct rumor_log_entry *entry)
 {
     const struct update *update = NULL;
@@ -172,7 +173,7 @@ static void replay(struct node *node, const struct rumor_log_entry *entry)
     }
 }
 
-/* How many entries may the learner be given now? One block when it has nothing else to do. */
+/* Returns how many entries the learner may be given now: at least one block while it is idle. */
 static uint32_t room_of(const struct node *node)
 {
     const uint32_t window = node->options.limits.apply_window, applying = broadcast_applying(node);
@@ -181,7 +182,7 @@ static uint32_t room_of(const struct node *node)
     return room > least ? room : least;
 }
 
-/* Make blocks as new as our base is now, as many as the learner may be given at once. */
+/* Brings blocks up to our base, as many as the learner may be given at once. */
 static void make_ready(struct node *node)
 {
     struct pending_blocks *pending = &node->transfer->pending;
@@ -233,7 +234,7 @@ static struct action write_of(struct node *node, struct pending_block *block)
     return action;
 }
 
-/* Is it the sum of the very rumors that we know, and not of others under the same numbers? */
+/* Returns true if the block contains the rumors that we know, not others under the same numbers. */
 static bool is_of_our_streams(const struct node *node, const struct pending_block *block)
 {
     const struct versions *versions = broadcast_versions(node);
@@ -250,7 +251,8 @@ static bool is_of_our_streams(const struct node *node, const struct pending_bloc
     return hash == block->hash;
 }
 
-/* No publication must be under way: what it takes out of the residual would not be in the block. */
+/* No publication may be under way, since the block would lack what that takes out of the residual.
+ */
 bool pending_next_write(struct node *node, struct action *action)
 {
     struct pending_blocks *pending = &node->transfer->pending;

@@ -1,16 +1,15 @@
-/* A rolling snapshot: for a node that cannot take in as much as the swarm publishes.
+/* Rolling snapshots: for a node whose line is too thin for the swarm's rumors.
  *
- *   lags for long, while few do ──► all are asked to push nothing
- *   ──► block after block, in rounds, each put in place as it comes ──► trains on, publishes as
- * before what is published has become little ──► a base is taken over as a whole (fetch.c)
+ *   lags for long, while few others do ──► asks all neighbours to push nothing
+ *   ──► fetches block after block, in rounds, and writes each on arrival ──► trains and publishes
+ * on when the swarm publishes little ──► takes over a complete base (fetch.c)
  *
- * A base that is whole needs every rumor since its first block. Over a line that carries fewer it
- * would never become whole; so here no rumor of others is taken at all, and each block is as new as
- * when its donor read it, whatever its neighbours are. To train on, that is as good: what this node
- * publishes is the difference to whatever base it has. Only it is the base of no version, so it is
- * shown, served and saved to nobody.
+ * A complete base needs every rumor since its first block, which a thin line cannot carry. So the
+ * node takes no rumor of others, and each block is as recent as its donor's, whatever its
+ * neighbours are. That is good enough to train: this node publishes the difference to whatever base
+ * it has. But the base is the sum of no version, so it is neither shown, served nor saved.
  *
- * One donor at a time, asked for little at once, so that what comes has not waited for long.
+ * The node uses one donor at a time and requests little at once, so that blocks are recent.
  * Held by tests/world/test_rolling_snapshot.c.
  */
 #include "node/broadcast/retract.h"
@@ -20,11 +19,11 @@
 #include "node/transfer/transfer_private.h"
 
 #define LAG_NS      (10 * SECOND_NS)
-#define USUAL_BYTES 4096.0 /* of a rumor, if none has come */
-#define ENOUGH      0.5    /* of what comes in may be rumors: the rest is for blocks */
-#define FEW         0.25   /* of the others lag, too */
+#define USUAL_BYTES 4096.0 /* bytes of a rumor before one has arrived */
+#define ENOUGH      0.5  /* part of the received bytes that may be rumors; the rest is for blocks */
+#define FEW         0.25 /* part of the other members that may lag */
 
-/* Has a neighbour been there for long enough to send something? */
+/* Returns true if a neighbour has been connected long enough to send something. */
 static bool has_company(const struct node *node)
 {
     const struct peer *peer;
@@ -34,8 +33,8 @@ static bool has_company(const struct node *node)
     return false;
 }
 
-/* Do most neighbours have half of what we lack, by what they showed last? What members say of
- * themselves comes late where it matters: when all lag, so do their records. */
+/* Returns true if most neighbours have half of what we lack, by their versions. Records would be
+ * too late: when all lag, records lag as well. */
 static bool others_keep_up(const struct node *node)
 {
     const uint64_t own = broadcast_versions(node)->rumors;
@@ -49,8 +48,9 @@ static bool others_keep_up(const struct node *node)
     return 2 * keeping_up > neighbours;
 }
 
-/* A node that lags while few others do is slow itself; were all to give up their bases, there would
- * be none. Where two train, one publishes no more than the other can take in (rate/budget.c). */
+/* A node that lags while few others do is slow itself. If all gave up their bases, none would be
+ * left. With two training nodes, each publishes at most what the other can receive (rate/budget.c).
+ */
 static bool is_too_slow(const struct node *node)
 {
     return shares_training(membership_members(node), node->now_ns) > 2 && has_company(node) &&
@@ -60,7 +60,7 @@ static bool is_too_slow(const struct node *node)
            !fetch_is_asking(node) && !serve_has_served_lately(node);
 }
 
-/* fresh_ns: as of when the blocks of the last round were read, at the earliest. */
+/* fresh_ns: earliest time at which a block of the last round was read. */
 static void begin_round(struct node *node, uint64_t fresh_ns)
 {
     node->transfer->rolling.rumors_before = broadcast_most_shown(node, false);
@@ -83,7 +83,7 @@ static void begin(struct node *node)
                     (double)lag_ns * 1e-9);
 }
 
-/* Would this line carry what the swarm publishes, as it was during the last round? */
+/* Returns true if this line could carry what the swarm published during the last round. */
 static bool could_keep_up(const struct node *node)
 {
     struct node_stats stats = {0};
@@ -107,7 +107,7 @@ static void end_round(struct node *node)
     begin_round(node, node->transfer->fetch.began_ns);
 }
 
-/* From whom blocks come: one neighbour, as long as it has any. */
+/* Chooses one neighbour as donor while it has blocks. */
 static void choose_donor(struct node *node)
 {
     struct rolling_snapshot *rolling = &node->transfer->rolling;
@@ -118,7 +118,7 @@ static void choose_donor(struct node *node)
     rolling->donor = other ? other->conn : 0;
 }
 
-/* Records of members take the trees of rumors: here they must be asked for. */
+/* Requests member records, which otherwise follow the trees of rumors. */
 static void ask_for_members(struct node *node)
 {
     const struct peer *donor = connection_open_peer(node, node->transfer->rolling.donor);

@@ -1,19 +1,18 @@
-/* Our base, served to a node that catches up, and copied for a checkpoint.
+/* Serves our base to nodes that catch up, and copies it for checkpoints.
  *
- *   TAKE  ──► HISTORY, in parts                  what our base is the sum of
- *   FETCH ──► READ ──► learner ──► BLOCK ...     some blocks of it, and the latest of their version
- *             SAVE ──► learner ──► history       all that the learner is, and what it is the sum of
+ *   TAKE  ──► HISTORY, in parts                  the rumors of which our base is the sum
+ *   FETCH ──► READ ──► learner ──► BLOCK ...     blocks of it, with the latest entries of the
+ * version SAVE ──► learner ──► history       everything in the learner, and its history
  *
- * Nothing is kept for anybody: each block is as new as when it was read. Local steps leave the base
- * alone, so a READ need not wait for one, nor for what waits for one: all that is promised is that
- * answers come in the order in which things were done. So the rumors in what was read are those
- * whose answers came before its own. A base that is taken over has all that we knew when its taker
- * first asked, and was not held (broadcast/hold.h), which the taker will not come by otherwise: it
- * is given no block before the learner has done that. Beside a block stand the latest entries of
- * its version and the hash of all. Blocks are many bytes. Links take them when no rumors wait
- * (connection/peer.c), so what bounds them while this node trains is what its processor has for
- * them: as options say, or SERVE_AUTO. Held by tests/world/test_serve.c, test_joining_load.c and
- * test_takeover.c.
+ * No copy is kept: each block is as recent as its READ. Training steps do not change the base, so a
+ * READ need not wait for a step, nor for orders behind it. The learner only promises that answers
+ * come in the order of execution, so a block contains the rumors that were answered before it. A
+ * taken-over base has everything that was known and not withheld (broadcast/hold.h) when its taker
+ * first asked, since the taker would not get those rumors otherwise. So it gets no block before the
+ * learner has applied them. A block comes with the latest entries of its version and the hash of
+ * all. Blocks are many bytes. Links carry them when no rumor waits (connection/peer.c), so while
+ * this node trains they are limited by its processor: by the options, or SERVE_AUTO. Held by
+ * tests/world/test_serve.c, test_joining_load.c and test_takeover.c.
  */
 #include <math.h>
 #include <string.h>
@@ -25,22 +24,24 @@
 
 #define HISTORY_AT_ONCE ((MESSAGE_MAX - MESSAGE_ADDS) / HISTORY_ENTRY_BYTES)
 #define TURN_S          5
-#define HELD_NS         SECOND_NS /* between two histories for one, where rumors are to be read */
-#define ANEW_NS         (5 * SECOND_NS) /* who asks after so long may take over another base */
-#define SERVE_AUTO      12.5e6          /* bytes per second: a sixteenth of a core */
-#define SERVE_PART      0.25            /* of what all links carry, where that is more */
-#define LISTED_MAX      ((MESSAGE_MAX - MESSAGE_ADDS - BLOCK_MAX) / VERSION_ENTRY_BYTES)
+#define HELD_NS                                                                                    \
+    SECOND_NS /* shortest time between two histories for one node, if that reads rumors */
+#define ANEW_NS                                                                                    \
+    (5 * SECOND_NS)       /* a node that asks after this time may be taking over another base */
+#define SERVE_AUTO 12.5e6 /* bytes per second: a sixteenth of a core */
+#define SERVE_PART 0.25   /* part of what all links carry, where that is more */
+#define LISTED_MAX ((MESSAGE_MAX - MESSAGE_ADDS - BLOCK_MAX) / VERSION_ENTRY_BYTES)
 
 _Static_assert(READ_BLOCKS *BLOCK_ENTRIES == NODE_READ_MAX, "the owner gives room for a READ");
 
-/* A base that is being taken over is nobody's, and neither is one that has more of an expelled
- * member than is kept, or is not the swarm's. */
+/* Returns false while a base is being taken over, contains an expelled member's rumors beyond the
+ * limit, or is refuted. */
 static bool may_serve(const struct node *node)
 {
     return base_is_whole(node) && !retract_needs_base(node) && !opinions_refute(node);
 }
 
-/* It is asking for blocks, or will be, of a base that has nothing which we do not know by now. */
+/* The neighbour takes over our base, which has every rumor known by now. */
 static void on_asked(struct node *node, const struct peer *from, bool is_anew)
 {
     struct transfer_neighbour *neighbour = transfer_neighbour(node, from);
@@ -53,7 +54,8 @@ static void on_asked(struct node *node, const struct peer *from, bool is_anew)
 
 /* History. */
 
-/* Its parts must all be of one moment: they are said at once or not at all. */
+/* Returns the bytes of a history. Its parts must describe one moment, so they are sent together or
+ * not at all. */
 static size_t history_room(size_t incarnations)
 {
     return (incarnations + HISTORY_AT_ONCE - 1) / HISTORY_AT_ONCE * FRAME_MAX;
@@ -70,7 +72,7 @@ uint32_t node_incarnations_max(size_t send_queue_bytes)
     return (uint32_t)(send_queue_bytes / 8 * 7 / FRAME_MAX * HISTORY_AT_ONCE);
 }
 
-/* Of how many origins does our base have something, when it has all that is known and not held? */
+/* Returns the number of origins in the base of all known rumors that are not withheld. */
 static uint32_t origins_in_base(const struct node *node)
 {
     uint32_t count = 0;
@@ -113,7 +115,7 @@ void serve_on_take(struct node *node, const struct peer *from)
         has_room_for_history(node, from) && !(is_soon && hold_keeps_any(node)) &&
         hold_digest(node, &digest)) {
         node->transfer->serve.served_ns = node->now_ns;
-        broadcast_forget_backlog(node, from); /* it is all in the base */
+        broadcast_forget_backlog(node, from); /* all of it is in the base */
         say_history(node, from, digest);
         return;
     }
@@ -142,14 +144,14 @@ void serve_on_fetch(struct node *node, const struct peer *from, uint64_t block, 
     node->transfer->serve.served_ns = node->now_ns;
 }
 
-/* How many blocks its queue has room for. */
+/* Returns how many blocks fit its queue. */
 static uint32_t room_for(const struct peer *peer)
 {
     const size_t waiting = peer_queued_bytes(peer);
     return waiting < peer->queue.max ? (uint32_t)((peer->queue.max - waiting) / FRAME_MAX) : 0;
 }
 
-/* Bytes per second. */
+/* Returns the bytes per second for blocks. */
 static double serve_rate(const struct node *node)
 {
     const uint64_t fixed = node->options.serve_bytes_per_s;
@@ -159,7 +161,7 @@ static double serve_rate(const struct node *node)
                                     : (double)fixed;
 }
 
-/* Entries of a version beside a block: all that still publish must be among them. */
+/* Returns the number of version entries beside a block, which must include every active origin. */
 static uint32_t listed(const struct node *node)
 {
     const uint32_t most =
@@ -167,8 +169,8 @@ static uint32_t listed(const struct node *node)
     return broadcast_active_origins(node) < most ? broadcast_active_origins(node) : most;
 }
 
-/* So many that, at the rate at which we give, all that wait have a turn within TURN_S; and that its
- * link carries within that time, so that no block is old when it goes. */
+/* Returns how many blocks a turn has: all waiting neighbours get a turn within TURN_S at our rate,
+ * and the neighbour's link carries the blocks within that time, so none is old when it is sent. */
 static uint32_t fair_turn(const struct node *node, const struct peer *peer)
 {
     uint32_t takers = 0;
@@ -181,7 +183,7 @@ static uint32_t fair_turn(const struct node *node, const struct peer *peer)
     return (uint32_t)fmin(fmax(blocks, 1), READ_BLOCKS);
 }
 
-/* The first blocks it asked for, at most so many. */
+/* Removes the first blocks that it asked for, at most `most`. */
 static struct span take_fetch(struct transfer_neighbour *neighbour, uint32_t most)
 {
     CHECK(neighbour->fetches_count > 0 && most > 0);
@@ -209,14 +211,14 @@ static void put_back(struct transfer_neighbour *neighbour, struct span span)
     neighbour->fetches_count++;
 }
 
-/* Whose turn it is: one after the other, and only if it has had most of the last. */
+/* Returns the next neighbour in turn that has received most of its last blocks. */
 static const struct peer *next_taker(struct node *node)
 {
     const uint32_t places = node->options.limits.peers_max;
     for (uint32_t i = 1; i <= places; i++) {
         const uint32_t place = (node->transfer->serve.turn + i) % places;
         if (node->transfer->neighbours[place].fetches_count == 0)
-            continue; /* as nearly always */
+            continue; /* the usual case */
         const struct peer *peer = connection_at(node, place);
         if (peer->state != PEER_OPEN || pacer_is_busy(node, peer) || room_for(peer) == 0 ||
             !broadcast_has_done(node, node->transfer->neighbours[place].serve_from))
@@ -235,8 +237,8 @@ static void begin_reading(struct node *node, uint64_t conn, struct span span)
         .is_out = true, .bases = node->transfer->fetch.bases, .conn = conn, .span = span};
 }
 
-/* Of what is the base of this answer the sum? Our own rumors are known when the learner has cut
- * them: all are in it. */
+/* Finds the rumors in an answered block. Own rumors become known when the learner has cut them, so
+ * all are in it. */
 static const struct serve *look_at_answer(struct node *node)
 {
     const struct serve *serve = &node->transfer->serve;
@@ -247,13 +249,13 @@ static const struct serve *look_at_answer(struct node *node)
 bool serve_next_read(struct node *node, struct action *action)
 {
     if (node->transfer->serve.reading.is_out || node->now_ns < node->transfer->serve.next_ns ||
-        broadcast_has_blocks_given(node) || /* the last blocks of a base that was taken over */
+        broadcast_has_blocks_given(node) || /* the last blocks of a taken-over base */
         retract_is_due(node) || retract_is_under_way(node))
         return false;
     const struct peer *peer = next_taker(node);
     if (!peer)
         return false;
-    if (!may_serve(node)) { /* it is no base any more that was asked for */
+    if (!may_serve(node)) { /* the requested base is gone */
         transfer_neighbour(node, peer)->fetches_count = 0;
         refuse(node, peer);
         return false;
@@ -277,7 +279,7 @@ static void pay(struct node *node, uint64_t bytes)
         node->now_ns + (uint64_t)((double)bytes * 1e9 / serve_rate(node));
 }
 
-/* Did the base have more of an expelled member then than is kept now? */
+/* Returns true if that base had rumors of an expelled member beyond the present limit. */
 static bool has_excess(const struct node *node, const struct signed_head *const *heads)
 {
     const struct versions *versions = broadcast_versions(node);
@@ -292,7 +294,7 @@ static void say_blocks(struct node *node, const struct peer *to, struct span spa
 {
     CHECK(span.block < node->transfer->blocks && span.count <= node->transfer->blocks - span.block);
     const struct signed_head *const *heads = look_at_answer(node)->heads;
-    if (has_excess(node, heads)) { /* it is read again when that is out */
+    if (has_excess(node, heads)) { /* it is read again after the retraction */
         put_back(transfer_neighbour(node, to), span);
         return;
     }
@@ -310,7 +312,7 @@ static void say_blocks(struct node *node, const struct peer *to, struct span spa
         if (!connection_say(node, to, &message)) {
             put_back(transfer_neighbour(node, to),
                      (struct span){.block = span.block + i, .count = span.count - i});
-            break; /* rumors were first */
+            break; /* rumors filled the queue first */
         }
         bytes += message.text.count + message.bulk.count;
         units += entries;

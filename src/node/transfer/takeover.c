@@ -1,11 +1,10 @@
-/* Takeover: another version becomes ours, that of the base which is fetched from now on (fetch.c).
+/* Takeover: our version is replaced by that of the base being fetched (fetch.c).
  *
- * What becomes of what we learned ourselves?
- *   joining      nothing was learned
- *   lagging      what was published is in our log and stays in our base; the residual stays
- *   partitioned  weights stay, and all of it is residual again: it is published once more, at our
- *                share, under a new incarnation, since the old one's last rumors are in nobody's
- *                base now
+ * What this node had learned before:
+ *   joining      nothing
+ *   lagging      its rumors are in the log and stay in the base; the residual stays
+ *   partitioned  the weights stay, and the difference becomes residual. It is published again, at
+ * our share and under a new incarnation, since no base contains the old one's last rumors
  */
 #include <stdio.h>
 #include <string.h>
@@ -16,8 +15,8 @@
 #include "node/transfer/partition_private.h"
 #include "node/transfer/transfer_private.h"
 
-/* Two may each know a little that is in no log any more. Then what one of them knows is lost, and
- * it must be the same for all in that case. */
+/* Two nodes may each know a little that no log has any more. One of these parts is lost, and both
+ * nodes must choose the same. */
 static bool would_lose_more(const struct node *node, const uint32_t *next)
 {
     const struct history_request *request = &node->transfer->request;
@@ -28,7 +27,7 @@ static bool would_lose_more(const struct node *node, const uint32_t *next)
             history_entry_at(request->history + (size_t)i * HISTORY_ENTRY_BYTES);
         const uint64_t tag = origin_tag(entry.id, entry.incarnation);
         const struct origin *origin = versions_find(versions, tag);
-        CHECK(origin); /* replace_version_read has met them all */
+        CHECK(origin); /* replace_version_read has added them all */
         partition_count(&contest, tag, origin->samples, entry.samples);
     }
     bool loses = false;
@@ -38,12 +37,12 @@ static bool would_lose_more(const struct node *node, const uint32_t *next)
         if (next[place] == 0)
             partition_count(&contest, origin->tag, origin->samples, 0);
     }
-    const bool is_open = contest.first_tag == UINT64_MAX; /* published, but not learned */
+    const bool is_open = contest.first_tag == UINT64_MAX; /* published, but no samples */
     return loses &&
            (is_open ? versions->digest > request->digest : partition_ours_preferred(&contest));
 }
 
-/* Why our base cannot stay, though it is whole; NULL: it can. */
+/* Returns why our complete base cannot stay; NULL if it can. */
 static const char *reason_to_replace(const struct node *node)
 {
     if (opinions_refute(node))
@@ -54,7 +53,7 @@ static const char *reason_to_replace(const struct node *node)
     return NULL;
 }
 
-/* why: our base cannot stay, or NULL. */
+/* why: the reason that our base cannot stay, or NULL. */
 static void note_beginning(struct node *node, const struct peer *donor, const char *why)
 {
     char text[192];
@@ -69,7 +68,7 @@ static void note_beginning(struct node *node, const struct peer *donor, const ch
     (void)connection_note(node, donor, NOTE_CATCHING_UP, LEVEL_INFO, text);
 }
 
-/* What neighbours have shown was to be compared with another version. */
+/* Earlier versions of neighbours were compared with another version of ours. */
 static void ask_anew(struct node *node, const struct peer *donor)
 {
     for (uint32_t i = 0; connection_neighbour(node, &i); i++)
@@ -87,8 +86,8 @@ static uint64_t sum_of(const uint32_t *next, uint32_t count)
 
 enum takeover {
     TAKEOVER_DONE,   /* its version is ours */
-    TAKEOVER_NOT,    /* ours is to be kept */
-    TAKEOVER_NO_ROOM /* for so many incarnations */
+    TAKEOVER_NOT,    /* our base stays */
+    TAKEOVER_NO_ROOM /* the table of origins is full */
 };
 
 static enum takeover take_over(struct node *node, const struct peer *donor)
@@ -140,7 +139,7 @@ static void note_no_room(struct node *node, const struct peer *donor)
             "which is to be raised; or it says what cannot be");
 }
 
-/* The next part of the history, as far as it fits. MISMATCH: it is not the next, or too much. */
+/* Appends the next part of the history. MISMATCH: another part, or too much. */
 static enum error put_part(struct node *node, const struct message *part)
 {
     struct history_request *request = &node->transfer->request;
@@ -154,7 +153,7 @@ static enum error put_part(struct node *node, const struct message *part)
            part->bulk.count);
     request->entries += (uint32_t)entries;
     request->digest = part->digest;
-    request->asked_ns = node->now_ns; /* what comes over a thin line takes its time */
+    request->asked_ns = node->now_ns; /* a thin line takes its time */
     request->parts++;
     return OK;
 }

@@ -1,4 +1,4 @@
-/* The state of the room; nobody outside this folder includes this. */
+/* The state of this folder; only its own files include it. */
 #ifndef HEARSAY_NODE_TRANSFER_TRANSFER_PRIVATE_H
 #define HEARSAY_NODE_TRANSFER_TRANSFER_PRIVATE_H
 
@@ -14,114 +14,116 @@
 #include "node/transfer/transfer.h"
 #include "wire/block.h"
 
-#define SERVING_NS  (10 * SECOND_NS) /* a node that has served within this may be asked for more */
-#define READ_BLOCKS 8                /* blocks asked for, or read, at once */
+#define SERVING_NS (10 * SECOND_NS) /* a node that served within this time may be asked for more   \
+                                     */
+#define READ_BLOCKS 8               /* blocks requested or read at once */
 
-/* Blocks in a row. */
+/* A range of blocks. */
 struct span {
-    uint32_t block; /* the first */
-    uint32_t count; /* how many */
+    uint32_t block; /* first block */
+    uint32_t count; /* number of blocks */
 };
 
-/* What this room keeps of a neighbour, by slot. */
+/* State per neighbour, by slot. */
 struct transfer_neighbour {
-    bool is_ahead;          /* it knows more than rumors will bring us */
-    bool ours_preferred;    /* of its base and ours, ours is the one to be kept */
-    bool is_decisive;       /* because one side has clearly learned more */
-    bool peer_yields;       /* across a partition: it takes over our base, or else we its */
-    uint64_t refused_ns;    /* when it had nothing of use to give; 0: never */
-    bool has_given;         /* some block of the base that is being fetched */
-    struct opinion opinion; /* what it says of our base */
+    bool is_ahead;       /* rumors will not close the gap to it */
+    bool ours_preferred; /* of its base and ours, ours wins */
+    bool is_decisive;    /* one side has clearly learned more */
+    bool peer_yields; /* across a partition: it takes over our base; otherwise we take over its */
+    uint64_t refused_ns;    /* last time that it had nothing useful; 0 = never */
+    bool has_given;         /* it gave a block of the base being fetched */
+    struct opinion opinion; /* its digest vote on our base */
 
-    uint32_t asked_blocks;             /* of its base, that have not come */
-    uint32_t asked_spans[FETCHES_MAX]; /* the same in spans, the oldest first */
-    uint32_t asked_spans_count;        /* how many spans those are */
-    uint32_t spans_max;                /* so many spans may be asked for at once */
-    uint64_t gave_ns;                  /* when a block of it came, or the first was asked for */
+    uint32_t asked_blocks;             /* blocks requested and not received */
+    uint32_t asked_spans[FETCHES_MAX]; /* the same in spans, oldest first */
+    uint32_t asked_spans_count;        /* number of those spans */
+    uint32_t spans_max;                /* spans that may be requested at once */
+    uint64_t gave_ns;                  /* arrival of its last block, or the first request */
 
     struct span fetches[FETCHES_MAX]; /* blocks of our base that it wants */
-    uint32_t fetches_count;           /* how many spans those are */
-    uint64_t fetched_ns;              /* when it asked for some last, or for our history */
-    uint64_t serve_from; /* it is given blocks that have all that was in our log before that */
+    uint32_t fetches_count;           /* number of those spans */
+    uint64_t fetched_ns;              /* its last request for blocks or history */
+    uint64_t
+        serve_from; /* its blocks must contain everything that the log had before this position */
 };
 
-/* fetch.c's and takeover.c's: a history that was asked for. */
+/* State of fetch.c and takeover.c: a requested history. */
 struct history_request {
-    bool is_asked;  /* a neighbour was asked, and has not said all of it */
-    uint64_t donor; /* that neighbour's conn; later, that of the one whose version we took over */
-    uint64_t asked_ns; /* when it was asked, or said a part last */
-    uint64_t parts;    /* of it that have come */
-    uint8_t *history;  /* [incarnations_max] entries, as far as they have come */
-    uint32_t entries;  /* how many those are */
-    uint64_t digest;   /* of the base it is the history of */
-    uint32_t *next;    /* [incarnations_max] rumors of each origin, by place, that it says */
+    bool is_asked;     /* a neighbour was asked and has not sent all of it */
+    uint64_t donor;    /* conn of that neighbour, later of the donor of our version */
+    uint64_t asked_ns; /* time of the request or of the last part */
+    uint64_t parts;    /* parts received */
+    uint8_t *history;  /* [incarnations_max] entries received */
+    uint32_t entries;  /* number of those entries */
+    uint64_t digest;   /* digest of its base */
+    uint32_t *next;    /* [incarnations_max] number of rumors by origin index */
 };
 
-/* fetch.c's. */
+/* State of fetch.c. */
 struct fetch {
-    uint64_t rumors;         /* that the base taken over is the sum of */
-    uint32_t bases;          /* taken over, or begun to be */
+    uint64_t rumors;         /* rumors in the base being taken over */
+    uint32_t bases;          /* bases taken over, or begun */
     bool keep_weights;       /* what was learned apart becomes residual */
-    bool is_unannounced;     /* the base is whole, and neighbours do not know yet */
-    bool is_false;           /* all blocks came, and it was not what its donor promised */
-    uint64_t began_ns;       /* when this base, or this round, began */
-    uint64_t noted_ns;       /* when progress was last noted */
-    uint64_t moved_ns;       /* when a block was last written, or this began */
-    uint64_t came_ns;        /* when the first one since then came; 0: none has */
-    uint64_t wrote_ns;       /* as moved_ns, but not when a base that is not whole begins anew */
+    bool is_unannounced;     /* the base is complete, and neighbours do not know yet */
+    bool is_false;           /* all blocks came, and the base was false */
+    uint64_t began_ns;       /* start of this base, or of this round */
+    uint64_t noted_ns;       /* last note of progress */
+    uint64_t moved_ns;       /* last written block, or the start */
+    uint64_t came_ns;        /* arrival of the first block since then; 0 = none */
+    uint64_t wrote_ns;       /* as moved_ns, but unchanged when an incomplete base restarts */
     uint64_t rest_ns;        /* until then we yield only to a side that clearly learned more */
-    uint64_t *from;          /* [blocks] the conn that each was asked of, or BLOCK_... */
-    uint32_t cursor;         /* no block before it is missing */
-    uint32_t blocks_written; /* blocks that the learner has been given */
-    uint64_t bytes;          /* received for it */
+    uint64_t *from;          /* [blocks] conn that each was requested from, or BLOCK_... */
+    uint32_t cursor;         /* all blocks before it are present */
+    uint32_t blocks_written; /* blocks given to the learner */
+    uint64_t bytes;          /* bytes received for it */
 };
 
 #define BLOCK_MISSING 0
 #define BLOCK_PENDING 1
 #define BLOCK_WRITTEN 2 /* conns are greater */
 
-/* rolling_snapshot.c's. */
+/* State of rolling_snapshot.c. */
 struct rolling_snapshot {
-    bool wants_whole;       /* the line would carry what the swarm publishes: fetch a whole base */
-    uint64_t rumors_before; /* rumors known of when this round began */
-    uint64_t donor;         /* the conn whose blocks it takes */
+    bool wants_whole;       /* the line could carry the swarm's rumors: fetch a complete base */
+    uint64_t rumors_before; /* known rumors at the start of this round */
+    uint64_t donor;         /* conn of the donor */
 };
 
-/* Entries of our base on their way to serve.c. */
+/* A READ for serve.c. */
 struct reading {
-    bool is_out;      /* asked for, and not answered */
-    uint32_t bases;   /* taken over when it was asked for: of another one it is of no use */
-    uint64_t conn;    /* the neighbour it is for */
-    struct span span; /* the blocks */
+    bool is_out;      /* requested and not answered */
+    uint32_t bases;   /* bases taken over at the request: a later base makes the answer useless */
+    uint64_t conn;    /* neighbour that wants it */
+    struct span span; /* its blocks */
 };
 
-/* serve.c's. */
+/* State of serve.c. */
 struct serve {
-    struct reading reading; /* what the learner was asked for, for a neighbour */
-    bool is_save_asked;     /* the owner wants a checkpoint before it is time */
-    bool is_saving;         /* the learner was asked for all that it is, and has not answered */
+    struct reading reading; /* the READ under way */
+    bool is_save_asked;     /* the owner wants a checkpoint early */
+    bool is_saving;         /* a SAVE is under way */
     uint32_t saving_bases;  /* as reading.bases */
-    const struct signed_head **heads; /* [incarnations_max] the last of each origin in an answer,
-                                         by place, or NULL: scratch */
-    uint64_t served_ns; /* when a neighbour was last sent our history or blocks; 0: never */
-    uint64_t next_ns;   /* no block is read for others before */
-    uint32_t turn;      /* the neighbour after this slot comes first */
-    uint64_t save_ns;   /* when to save next */
-    uint64_t bytes;     /* of blocks given to others */
+    const struct signed_head *
+        *heads;         /* [incarnations_max] scratch: head of each origin in an answer, or NULL */
+    uint64_t served_ns; /* last history or blocks sent; 0 = never */
+    uint64_t next_ns;   /* no READ for others before */
+    uint32_t turn;      /* the slot after this one has its turn next */
+    uint64_t save_ns;   /* time of the next checkpoint */
+    uint64_t bytes;     /* bytes of blocks sent */
 };
 
 struct transfer {
-    uint32_t blocks;                       /* of a base */
-    uint64_t *seen;                        /* bit per origin: scratch */
-    struct history_request request;        /* a history that was asked for */
-    struct fetch fetch;                    /* a base on its way to us */
+    uint32_t blocks;                       /* blocks of a base */
+    uint64_t *seen;                        /* scratch: a bit per origin */
+    struct history_request request;        /* a requested history */
+    struct fetch fetch;                    /* a base being fetched */
     struct rolling_snapshot rolling;       /* blocks instead of rumors, over a thin line */
-    struct pending_blocks pending;         /* blocks that came */
-    struct base_digest base_digest;        /* whether they are what was promised */
-    struct opinions opinions;              /* what others say of our base */
-    struct blame blame;                    /* who gives it, and who gave a false one */
-    struct serve serve;                    /* our base on its way to others */
-    struct transfer_neighbour *neighbours; /* [peers_max], by slot */
+    struct pending_blocks pending;         /* received blocks */
+    struct base_digest base_digest;        /* check of the complete base */
+    struct opinions opinions;              /* digest votes on our base */
+    struct blame blame;                    /* donors, and members that gave a false base */
+    struct serve serve;                    /* our base for others */
+    struct transfer_neighbour *neighbours; /* [peers_max] by slot */
 };
 
 static inline struct transfer_neighbour *transfer_neighbour(const struct node *node,
@@ -135,13 +137,13 @@ static inline uint32_t transfer_block_entries(const struct node *node, uint32_t 
     return block_entries(node->options.parameters, node->options.block_entries, block);
 }
 
-/* Fetch all blocks, of a base of so many rumors (FETCHING), or anew (ROLLING). */
+/* Fetches all blocks of a base of this many rumors (FETCHING), or again (ROLLING). */
 void fetch_begin(struct node *node, enum base_state state, uint64_t rumors);
 bool fetch_may_ask(const struct node *node, const struct peer *peer);
 
-/* Save soon: what there was before is of another base. */
+/* Requests a checkpoint: the last one is of another base. */
 void serve_save_soon(struct node *node);
-/* Did we serve lately? A node that serves its base does not give it up. */
+/* Returns true if we served lately. A node that serves its base does not give it up. */
 bool serve_has_served_lately(const struct node *node);
 
 #endif
