@@ -4,7 +4,7 @@
     tests/house/house.py [ROOT]
 
 Sizes, guards, the order of includes, which room may include which, private headers, headers of .c
-files, retired words, and how densely the core is checked. Prints FILE:LINE: and a sentence for each break of a rule, and
+files, retired words, how densely the core is checked, and links of pages. Prints FILE:LINE: and a sentence for each break of a rule, and
 fails if there is one. house_calls.py holds what needs object files; test_house.py breaks each rule.
 """
 import pathlib
@@ -221,6 +221,50 @@ def check_density(tree):
                f'{CHECKS_PER_FUNCTION:g} for each')
 
 
+def pages(root):
+    for top in ('', 'configs', *TOPS):
+        found = (root / top).rglob('*.md') if top else root.glob('*.md')
+        yield from sorted(path.relative_to(root).as_posix() for path in found)
+
+
+def page_lines(text):
+    """Yields (number, line) of a page, blocks of code left out."""
+    is_code = False
+    for number, line in enumerate(text.split('\n'), 1):
+        if line.lstrip().startswith('```'):
+            is_code = not is_code
+        elif not is_code:
+            yield number, line
+
+
+def anchors(text):
+    """Returns the anchors of a page's headings, as a viewer of Markdown makes them."""
+    seen = {}
+    for _, line in page_lines(text):
+        found = re.match(r'#+ +(.*)', line)
+        if found:
+            title = re.sub(r'\[([^\]]*)\]\([^)]*\)', r'\1', found.group(1)).strip().lower()
+            anchor = re.sub(r'[^\w\- ]', '', title).replace(' ', '-')
+            count = seen[anchor] = seen.get(anchor, 0) + 1
+            yield anchor if count == 1 else f'{anchor}-{count - 1}'
+
+
+def check_links(root):
+    """A link of a page to a file or a heading that is not there."""
+    for path in pages(root):
+        for line, text in page_lines((root / path).read_text(errors='replace')):
+            for target in re.findall(r'\]\(([^)\s]+)\)', text):
+                name, _, anchor = target.partition('#')
+                file = root / path if not name else root / path.rpartition('/')[0] / name
+                if re.match('[a-z]+:', target):
+                    continue
+                if not file.exists():
+                    yield path, line, f'links to {target}, which does not exist'
+                elif anchor and file.suffix == '.md' and \
+                        anchor not in anchors(file.read_text(errors='replace')):
+                    yield path, line, f'links to {target}: that page has no such heading'
+
+
 RULES = (check_sizes, check_top, check_guards, check_include_order, check_arrows, check_private,
          check_headers, check_words, check_density)
 
@@ -228,7 +272,8 @@ RULES = (check_sizes, check_top, check_guards, check_include_order, check_arrows
 def broken(root):
     """(file, line, sentence) of everything that breaks a rule, and the tree."""
     tree = read_tree(pathlib.Path(root))
-    return [(path, line, what) for rule in RULES for path, line, what in rule(tree)], tree
+    found = [(path, line, what) for rule in RULES for path, line, what in rule(tree)]
+    return found + list(check_links(pathlib.Path(root))), tree
 
 
 def main():

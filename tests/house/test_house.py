@@ -181,6 +181,15 @@ class HouseTest(TreeTest):
                            'src/node/rate/link.c:4: the word "hatch" in HATCH is retired',
                            'src/state/give.h:1: the word "give" in its name is retired: serve')
 
+    def test_links_to_nothing(self):
+        self.write('net/README.md', '# The wire\n\n## A frame: `head`\n')
+        self.write('src/README.md', '[a](../net/README.md#a-frame-head) [b](node/node.c) [c](#x)\n'
+                   '[d](gone.c) [e](../net/README.md#gone) [f](https://example.org/x)\n'
+                   '```\n[g](gone.c)\n```\n')
+        self.assert_broken('src/README.md:1: links to #x: that page has no such heading',
+                           'src/README.md:2: links to gone.c, which does not exist',
+                           'src/README.md:2: links to ../net/README.md#gone: that page')
+
     def test_a_core_with_few_checks(self):
         self.replace('src/node/node.c', '    CHECK(n);\n', '    /* CHECK(n); */\n    n++;\n')
         self.assert_broken()  # twice() in link.c is one statement: there are two that count
