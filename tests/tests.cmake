@@ -195,19 +195,21 @@ add_test(NAME sweep_neon COMMAND bash ${CMAKE_SOURCE_DIR}/tests/process/test_swe
 set_tests_properties(prometheus web_page page key_holder client expel expel_since two_rumors votes false_base_member sweep_neon planted_list PROPERTIES SKIP_RETURN_CODE 77)
 
 # The test of the house: sizes, arrows, words (house), calls (house_calls), sentences that a reader has
-# to decode (house_prose), and a test of these checks themselves (house_rules).
+# to decode (house_prose), the page of constants (house_constants), and a test of these (house_rules).
 if(Python3_FOUND)
   add_test(NAME house COMMAND Python3::Interpreter ${CMAKE_SOURCE_DIR}/tests/house/house.py)
   add_test(NAME house_calls COMMAND Python3::Interpreter
                                     ${CMAKE_SOURCE_DIR}/tests/house/house_calls.py ${CMAKE_BINARY_DIR})
   add_test(NAME house_prose COMMAND Python3::Interpreter ${CMAKE_SOURCE_DIR}/tests/house/prose.py)
+  add_test(NAME house_constants
+           COMMAND Python3::Interpreter ${CMAKE_SOURCE_DIR}/tests/house/constants.py)
   add_test(NAME house_rules
            COMMAND Python3::Interpreter ${CMAKE_SOURCE_DIR}/tests/house/test_house.py)
   # The archive of measurements, the page that is written from it, and figures that pages quote.
   add_test(NAME results COMMAND Python3::Interpreter ${CMAKE_SOURCE_DIR}/tests/results/results.py)
   add_test(NAME results_rules
            COMMAND Python3::Interpreter ${CMAKE_SOURCE_DIR}/tests/results/test_results.py)
-  set_tests_properties(house house_calls house_prose house_rules results results_rules PROPERTIES
+  set_tests_properties(house house_calls house_prose house_constants house_rules results results_rules PROPERTIES
                        ENVIRONMENT "PYTHONDONTWRITEBYTECODE=1;CC=${CMAKE_C_COMPILER}")
 else()
   message(STATUS "No python3: the tests of the house are left out")

@@ -11,6 +11,7 @@ import unittest
 HERE = pathlib.Path(__file__).resolve().parent
 sys.dont_write_bytecode = True
 
+import constants  # noqa: E402
 import house  # noqa: E402
 import house_calls  # noqa: E402
 import prose  # noqa: E402
@@ -272,6 +273,40 @@ class SubjectsTest(unittest.TestCase):
                 ran = subprocess.run([sys.executable, HERE / 'subjects.py', file.name],
                                      stdout=subprocess.DEVNULL)
                 self.assertEqual(ran.returncode, code, text)
+
+
+class ConstantsTest(TreeTest):
+    TEXT = """#define GROWTH 1.2 /* factor per second */
+#define LONG_NS \\
+    (30 * SECOND_NS) /* between two looks \\
+                      */
+/* A node with fewer waits. Trade-off: more is slower. Bench: link. Half: 80 %.
+ * Double: not measured. */
+#define ENOUGH 3
+#define NONE UINT32_MAX
+#define SECOND_NS ((uint64_t)1000000000)
+"""
+
+    def test_reads_values_units_and_evidence(self):
+        self.write('src/node/rate/link.c', self.TEXT)
+        self.assertEqual(list(constants.constants(self.root)), [
+            ('src/node/rate/link.c', 'GROWTH', '1.2', 'factor per second', {}),
+            ('src/node/rate/link.c', 'LONG_NS', '(30 * SECOND_NS)', 'between two looks', {}),
+            ('src/node/rate/link.c', 'ENOUGH', '3', 'A node with fewer waits',
+             {'Trade-off': 'more is slower', 'Bench': 'link', 'Half': '80 %', 'Double': 'not measured'})])
+        text = constants.render(self.root)
+        self.assertIn('| `GROWTH` | `1.2` |  | factor per second | - |  |  |', text)
+        self.assertIn('| `LONG_NS` | 30 | s | between two looks | - |  |  |', text)
+        self.assertIn('| `ENOUGH` | `3` |  | A node with fewer waits; more is slower | link | 80 % |', text)
+        self.assertIn('2 of 3 are', text)
+
+    def test_a_page_that_is_out_of_date_fails(self):
+        program = [sys.executable, HERE / 'constants.py', self.root]
+        self.write('src/CONSTANTS.md', constants.render(self.root))
+        self.assertEqual(subprocess.run(program).returncode, 0)
+        self.write('src/node/rate/link.c', self.TEXT)
+        ran = subprocess.run(program, text=True, stdout=subprocess.PIPE)
+        self.assertEqual((ran.returncode, ran.stdout[:16]), (1, 'src/CONSTANTS.md'))
 
 
 class ProseTest(TreeTest):

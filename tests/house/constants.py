@@ -1,0 +1,136 @@
+#!/usr/bin/env python3
+"""Writes src/CONSTANTS.md: the constants that decide how a node behaves, from comments at their definitions.
+
+    tests/house/constants.py --write     writes the page
+    tests/house/constants.py [ROOT]      fails if the page is out of date
+
+A constant is a #define with a number in src/node or model/exchange. Its row has the name, the value, the
+unit (from the name's ending or the comment), and the comment behind it or above it. A comment says how
+the value was found with these words, each followed by a sentence:
+
+    Trade-off: ...   Bench: ...   Half: ...   Double: ...
+
+A constant without `Bench:` is marked as not measured.
+"""
+import pathlib
+import re
+import sys
+
+sys.dont_write_bytecode = True
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+PAGE = 'src/CONSTANTS.md'
+FOLDERS = ('src/node', 'model/exchange')
+DEFINE = re.compile(r'^#define[ \t]+([A-Z][A-Z0-9_]*)[ \t]+((?:[^/\n]|/(?![*]))+?)[ \t]*'
+                    r'(?:/\*((?:(?!\*/).)*)\*/)?[ \t]*$', re.M | re.S)
+WORDS = ('Trade-off', 'Bench', 'Half', 'Double')
+UNITS = {'NS': 'ns', 'S': 's', 'MS': 'ms', 'BYTES': 'bytes', 'STEPS': 'steps', 'RUMORS': 'rumors'}
+# Units and marks of no value: they decide nothing.
+NO_POLICY = re.compile(r'(?:SECOND_NS|MS_NS|NS_PER_\w+|\w+_H)$')
+SENTINEL = re.compile(r'\(?\(?(?:U?INT\d+_MAX|NAN|INFINITY|NULL)\)?\)?$')
+SECONDS = {'SECOND_NS': 1.0, 'MS_NS': 1e-3}
+
+
+def seconds(text):
+    """Returns a time in nanoseconds as text such as 0.25 s, or None if it is no product of numbers."""
+    bare = re.sub(r'\(uint64_t\)|(?<=\d)(?:ull|u|ll|l)\b', '', text)
+    for name, value in SECONDS.items():
+        bare = bare.replace(name, repr(value * 1e9))
+    if not re.fullmatch(r'[\d.eE+*/() ]+', bare):
+        return None
+    try:
+        value = eval(bare, {'__builtins__': {}}) / 1e9  # numbers and operators alone
+    except (SyntaxError, ZeroDivisionError, TypeError):
+        return None
+    return f'{value:g} s' if value >= 1e-3 else f'{1e6 * value:g} µs'
+
+
+def comment_above(text, at):
+    """Returns the comment that ends directly above a definition, or an empty text."""
+    found = None
+    for found in re.finditer(r'/\*((?:(?!\*/).)*)\*/[ \t]*\n', text[:at], re.S):
+        pass
+    if not found or text[found.end():at].strip() or '#define' in text[found.start():at]:
+        return ''
+    before = text[:found.start()].rstrip(' ')
+    return found.group(1) if before.endswith('\n') or not before else ''
+
+
+def plain(comment):
+    return ' '.join(re.sub(r'\n[ \t]*\*?[ \t]?', ' ', comment).split())
+
+
+def parts_of(comment):
+    """Returns (description, {word: sentence}) of a comment."""
+    pieces = re.split(rf'\b({"|".join(WORDS)}): ', comment)
+    found = {word: text.strip(' .;') for word, text in zip(pieces[1::2], pieces[2::2])}
+    return pieces[0].strip(' .;'), found
+
+
+def unit_of(name, value, text):
+    for ending, unit in UNITS.items():
+        if re.search(rf'_{ending}(?:_(?:MIN|MAX|LEAST|FIRST|EACH))?$', name):
+            return 's' if unit == 'ns' and seconds(value) else unit
+    found = re.match(r'(bytes per second|per second|of [^,;:.]{1,40}|times|bytes|entries|steps|seconds|samples|'
+                     r'rumors|members|neighbours|publications|[^,;:.]{0,20}\bat most)\b', text)
+    return found.group(1) if found else ''
+
+
+def constants(root):
+    """Yields (path, name, value, description, words) of each constant."""
+    for folder in FOLDERS:
+        for path in sorted((root / folder).rglob('*.[ch]')):
+            text = re.sub(r'[ \t]*\\\n[ \t]*', ' ', path.read_text(errors='replace'))
+            for found in DEFINE.finditer(text):
+                name, value, behind = found.group(1), found.group(2).strip(), found.group(3) or ''
+                if NO_POLICY.match(name) or SENTINEL.match(value) or not re.search(r'\d', value) or \
+                        '{' in value or '\\' in value or value.startswith('"'):
+                    continue
+                comment = plain(behind) or plain(comment_above(text, found.start()))
+                above = plain(comment_above(text, found.start()))
+                if behind and any(f'{word}: ' in above for word in WORDS):
+                    comment += '. ' + above
+                yield path.relative_to(root).as_posix(), name, value, *parts_of(comment)
+
+
+def escape(text):
+    return text.replace('|', r'\|')
+
+
+def render(root):
+    rows = list(constants(root))
+    measured = sum('Bench' in words for *_, words in rows)
+    lines = ['# Constants', '',
+             'This page is written by `tests/house/constants.py --write` from the comments at the definitions; do',
+             'not edit it. It lists the constants that decide how a node behaves. A constant without a measurement',
+             f'is marked with a dash under "bench": {len(rows) - measured} of {len(rows)} are. To change one, measure',
+             'half and double of it ([how](../tests/README.md#results)) and say so at its definition.', '']
+    last = None
+    for path, name, value, text, words in rows:
+        if path != last:
+            lines += ([''] if last else []) + [
+                f'## {path}', '', '| name | value | unit | trade-off | bench | half | double |',
+                '|---|---|---|---|---|---|---|']
+            last = path
+        time = seconds(value) if re.search(r'_NS(?:_|$)', name) else None
+        unit = unit_of(name, value, text)
+        why = '; '.join(part for part in (text, words.get('Trade-off')) if part)
+        lines.append('| ' + ' | '.join(escape(part) for part in (
+            f'`{name}`', time.split(' ')[0] if time else f'`{value}`',
+            time.split(' ')[1] if time else unit, why,
+            words.get('Bench', '-'), words.get('Half', ''), words.get('Double', ''))) + ' |')
+    return '\n'.join(lines) + '\n'
+
+
+def main():
+    root = pathlib.Path(sys.argv[1]) if len(sys.argv) > 1 and sys.argv[1] != '--write' else ROOT
+    text = render(root)
+    if sys.argv[1:] == ['--write']:
+        (root / PAGE).write_text(text)
+    elif not (root / PAGE).exists() or (root / PAGE).read_text() != text:
+        print(f'{PAGE}: is out of date: run tests/house/constants.py --write')
+        sys.exit(1)
+
+
+if __name__ == '__main__':
+    main()
