@@ -104,13 +104,12 @@ def render(root):
              'This page is written by `tests/house/constants.py --write` from the comments at the definitions; do',
              'not edit it. It lists the constants that decide how a node behaves. A constant without a measurement',
              f'is marked with a dash under "bench": {len(rows) - measured} of {len(rows)} are. To change one, measure',
-             'half and double of it ([how](../tests/README.md#results)) and say so at its definition.', '']
+             'half and double of it ([how](../tests/README.md#results)) and say so at its definition.', '',
+             '| name | value | unit | trade-off | bench | half | double |', '|---|---|---|---|---|---|---|']
     last = None
     for path, name, value, text, words in rows:
         if path != last:
-            lines += ([''] if last else []) + [
-                f'## {path}', '', '| name | value | unit | trade-off | bench | half | double |',
-                '|---|---|---|---|---|---|---|']
+            lines.append(f'| **{path}** |')
             last = path
         time = seconds(value) if re.search(r'_NS(?:_|$)', name) else None
         unit = unit_of(name, value, text)
