@@ -130,9 +130,9 @@ def summary(claim, row):
         text = plain(row['values'][name])
         if f'{name} ±' in row['values']:
             text += f' ±{plain(row["values"][name + " ±"])}'
-        if f' {unit} ' not in f' {name} ':
+        if len(unit) < 4 or unit not in name.split():
             text += f' {unit}'
-        texts.append(text if len(names) == 1 else f'{name} {text}')
+        texts.append(text if len(names) == 1 else f'{name}: {text}')
     return ', '.join(texts)
 
 

@@ -56,8 +56,8 @@ class ArchiveTest(TreeTest):
     def test_the_page_has_the_latest_and_the_previous_figure(self):
         self.rows(ROW, {**ROW, 'values': {'used, 1 ms': 98, 'wait': 1234.5}})
         text = (self.root / results.PAGE).read_text()
-        self.assertIn('| at least 80 % | **5 Mbit/s**: used, 1 ms 98 %, wait 1,234.5 ms | '
-                      '**5 Mbit/s**: used, 1 ms 97 %, wait 15.5 ms | `build/bench_link`, 2026-11-28 |', text)
+        self.assertIn('| at least 80 % | **5 Mbit/s**: used, 1 ms: 98 %, wait: 1,234.5 ms | '
+                      '**5 Mbit/s**: used, 1 ms: 97 %, wait: 15.5 ms | `build/bench_link`, 2026-11-28 |', text)
 
     def test_a_page_that_is_out_of_date_fails(self):
         self.write('tests/results/links.jsonl', json.dumps({**ROW, 'date': '2026-11-29'}) + '\n')
