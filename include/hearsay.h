@@ -12,10 +12,10 @@
  * a thread has the C locale, and inside your fetch and store your own.
  *
  * One thread at a time may be inside a call; a second one gets HEARSAY_BUSY. hearsay_info,
- * hearsay_status and hearsay_error_text may be called by any thread at any time before
- * hearsay_free. Every function returns 0 or one of the errors below, and says why in a sentence
- * (hearsay_error_text). After fork a child gets HEARSAY_FORKED, and the node's files are closed
- * there; its parent goes on.
+ * hearsay_status, hearsay_note and hearsay_error_text may be called by any thread at any time
+ * before hearsay_free. Every function returns 0 or one of the errors below, and says why in a
+ * sentence (hearsay_error_text). After fork a child gets HEARSAY_FORKED, and the node's files are
+ * closed there; its parent goes on.
  *
  * The manual is src/library/README.md. Held by tests/unit/library and, that no call in any order
  * does harm, by tests/process/random_calls.
@@ -52,6 +52,8 @@ enum hearsay_error {
 
 enum hearsay_dtype { HEARSAY_FLOAT32 = 0, HEARSAY_BFLOAT16 = 1, HEARSAY_FLOAT16 = 2 };
 enum hearsay_device { HEARSAY_CPU = 1, HEARSAY_CUDA = 2 }; /* DLPack's numbers */
+
+enum hearsay_level { HEARSAY_NONE = 0, HEARSAY_INFO, HEARSAY_WARNING, HEARSAY_ERROR };
 
 #define HEARSAY_DIMENSIONS_MAX 8
 #define HEARSAY_NAME_MAX       256 /* bytes of a tensor's name */
@@ -154,6 +156,10 @@ HEARSAY_API int hearsay_save(struct hearsay *node, const void *extra, size_t byt
 HEARSAY_API int hearsay_extra(struct hearsay *node, void *extra, size_t *bytes);
 
 HEARSAY_API int hearsay_info(struct hearsay *node, struct hearsay_info *info);
+
+/* The oldest note of the node that was not given yet: a sentence in text[bytes], always ended by 0,
+ * and its level. HEARSAY_NONE: there is none. The node keeps 64, the more important ones longer. */
+HEARSAY_API int hearsay_note(struct hearsay *node, int *level, char *text, size_t bytes);
 
 /* The page of `hearsay status`: one JSON object, with its 0. *bytes: room in json, then what was
  * written or is needed. */

@@ -92,10 +92,11 @@ uint64_t learner_swarm_samples(const struct learner *learner);
  * weight that is no number has diverged: it publishes nothing and resets to the base, with a fresh
  * optimizer, and what it had not published is lost. */
 const struct update *learner_publish(struct learner *learner, const struct publish_terms *terms);
-/* How often it began anew, and the tensor in which that was seen last. */
+/* How often it began anew, and where that was seen last. */
 struct learner_relapses {
     uint32_t count;
-    char tensor[40]; /* model.h; "entry N" without a model; "" where there is none yet */
+    size_t entry;    /* a weight that was no number */
+    char tensor[96]; /* that has it (model.h); "entry N" without a model; "": there was none yet */
 };
 const struct learner_relapses *learner_relapses(const struct learner *learner);
 

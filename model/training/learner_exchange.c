@@ -22,8 +22,10 @@ static void begin_anew(struct learner *learner)
     struct learner_relapses *relapses = &learner->relapses;
     relapses->count++;
     const size_t lost = replica_begin_anew(&learner->replica);
+    relapses->entry = lost;
     if (learner->model)
-        memcpy(relapses->tensor, tensor_at(learner->model, lost).name, sizeof relapses->tensor);
+        (void)snprintf(relapses->tensor, sizeof relapses->tensor, "%s",
+                       tensor_at(learner->model, lost).name);
     else
         (void)snprintf(relapses->tensor, sizeof relapses->tensor, "entry %zu", lost);
     for (uint32_t i = 0; i < learner_moments(learner); i++)

@@ -192,6 +192,7 @@ static int run(struct daemon *daemon)
                                      .guard = &host->training.guard,
                                      .evaluates = final_evaluation(daemon)};
     const int code = host->starts_again  ? 0
+                     : host->has_clash   ? shutdown_clash(&closing, host->is_shared)
                      : host->is_shut_out ? shutdown_shut_out(&host->report.reach)
                                          : shutdown_run(&closing);
     return code == 0 && host->relapses.are_too_many ? 1 : code;

@@ -147,6 +147,8 @@ void event_log_note(struct event_log *report, const struct note *note)
     CHECK(note->level <= LEVEL_ERROR);
     const char *text = keep(report, note);
     reach_on_note(&report->reach, note);
+    if (report->reader)
+        report->reader(report->reader_self, note);
     if (!report->is_quiet && (note->level > LEVEL_DEBUG || report->verbose))
         (void)fputs(text, stderr);
     if (!report->log)
@@ -370,17 +372,17 @@ void event_log_close(struct event_log *report)
     report->log = NULL;
 }
 
-void event_log_relapsed(struct event_log *report, uint64_t now_ns,
+void event_log_relapsed(struct event_log *report, uint64_t now_ns, uint64_t step,
                         const struct learner_relapses *relapses, bool is_last)
 {
     char text[sizeof((struct note *)0)->text];
     (void)snprintf(text, sizeof text,
-                   "training diverged here: %s has weights that are no numbers; %s. Lower "
-                   "train.rate, set train.clip, or look for numbers in the data that are far too "
-                   "large",
-                   relapses->tensor,
+                   "training diverged here by step %" PRIu64 ": %.64s has weights that are no numbers; "
+                   "%s. %s, or look for far too large numbers in the data",
+                   step, relapses->tensor,
                    is_last ? "the third time in an hour: leaving the swarm"
-                           : "nothing of it was published, and training begins anew from the "
-                             "swarm's base");
+                           : "nothing of it was published, and training begins anew from the base",
+                   report->is_quiet ? "Lower the learning rate, clip gradients"
+                                    : "Lower train.rate, set train.clip");
     event_log_say(report, now_ns, NOTE_DIVERGED, LEVEL_ERROR, text);
 }

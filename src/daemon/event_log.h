@@ -24,11 +24,13 @@
 #define EVENT_LOG_LINE_BYTES 448 /* room for the longest note */
 
 struct event_log {
-    bool is_open;        /* between event_log_open and event_log_close */
-    FILE *log;           /* the file, or NULL */
-    bool verbose;        /* debug notes are printed, too */
-    bool is_quiet;       /* nothing is printed but what leads to a failed CHECK; the owner's */
-    uint64_t start_ns;   /* of the process: lines count from here */
+    bool is_open;  /* between event_log_open and event_log_close */
+    FILE *log;     /* the file, or NULL */
+    bool verbose;  /* debug notes are printed, too */
+    bool is_quiet; /* nothing is printed but what leads to a failed CHECK; the owner's */
+    void (*reader)(void *self, const struct note *note); /* hears every note; NULL; the owner's */
+    void *reader_self;                                   /* passed to it */
+    uint64_t start_ns;                                   /* of the process: lines count from here */
     uint64_t printed_ns; /* when the last status line was printed; 0: never */
     uint32_t batch;      /* batch size said last; 0: never */
     bool is_losing;      /* it was said that the log cannot be written */
@@ -53,8 +55,9 @@ void event_log_status(struct event_log *report, uint64_t now_ns, const struct no
 /* Notes that a step has so many samples, when that has changed; 0: nothing to say. */
 void event_log_batch(struct event_log *report, uint64_t now_ns, uint32_t batch);
 
-/* Training diverged and began anew from the base; is_last: too often, and the node leaves. */
-void event_log_relapsed(struct event_log *report, uint64_t now_ns,
+/* Training diverged before the end of this step, and began anew from the base; is_last: too often,
+ * and the node leaves. */
+void event_log_relapsed(struct event_log *report, uint64_t now_ns, uint64_t step,
                         const struct learner_relapses *relapses, bool is_last);
 
 void event_log_evaluated(struct event_log *report, uint64_t now_ns,

@@ -54,11 +54,22 @@ static void do_actions(struct host *host)
     }
 }
 
+/* On its own it would train for nobody, and save over the base that it has shared. */
+static void end_clash(struct host *host)
+{
+    host->has_clash = true;
+    host->is_shared = node_phase(host->node) == NODE_RUNNING &&
+                      reach_is_shared(&host->report.reach, transport_now_ns());
+    transport_stop(host->transport);
+}
+
 void host_pump(struct host *host)
 {
     do
         do_actions(host);
     while (host->owner.on_pumped(host->owner.self));
+    if (node_clash(host->node) && !host->has_clash)
+        end_clash(host);
     learner_link_set_more(host->link, node_is_learner_full(host->node));
     operator_orders_keep(&host->orders, host->node, &host->report, transport_now_ns());
     known_proofs_keep(&host->proofs, host->node, &host->report, transport_now_ns());
@@ -194,8 +205,11 @@ static void on_relapsed(struct host *host, uint64_t now_ns, const struct learner
 {
     if (host->relapses.are_too_many)
         return;
+    struct node_stats stats;
+    node_stats(host->node, now_ns, &stats);
     relapses_add(&host->relapses, now_ns);
-    event_log_relapsed(&host->report, now_ns, &event->relapses, host->relapses.are_too_many);
+    event_log_relapsed(&host->report, now_ns, stats.steps, &event->relapses,
+                       host->relapses.are_too_many);
     if (!host->relapses.are_too_many)
         return;
     host_leave(host);

@@ -77,6 +77,8 @@ struct host {
     struct relapses relapses;       /* when training diverged */
     bool stays_alone;               /* it was told to go on, even if it is shut out */
     bool is_shut_out, starts_again; /* why it ended */
+    bool has_clash;                 /* likewise: another process has its identity */
+    bool is_shared;                 /* its base was the swarm's then */
 };
 
 /* host is zeroed. Then, in this order, each if the one before was OK: */

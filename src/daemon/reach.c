@@ -9,16 +9,6 @@ void reach_start(struct reach *reach, uint32_t peers, uint64_t now_ns)
     *reach = (struct reach){.peers = peers, .since_ns = now_ns};
 }
 
-void reach_on_note(struct reach *reach, const struct note *note)
-{
-    CHECK(note->kind < NOTE_KINDS);
-    const bool differs = note->kind == NOTE_MISMATCH;
-    if (!differs && (note->kind != NOTE_DIAL_FAILED || reach->differs))
-        return; /* of several reasons the one that stays */
-    reach->differs = differs;
-    (void)snprintf(reach->why, sizeof reach->why, "%s %s", note->where, note->text);
-}
-
 void reach_on_neighbours(struct reach *reach, uint64_t now_ns, uint32_t neighbours)
 {
     CHECK(now_ns >= reach->since_ns);
@@ -27,6 +17,31 @@ void reach_on_neighbours(struct reach *reach, uint64_t now_ns, uint32_t neighbou
     reach->since_ns = now_ns;
     reach->had_one = true;
     reach->differs = false;
+    reach->certainty = REACH_GUESSED;
+}
+
+static enum reach_certainty certainty_of(const struct note *note)
+{
+    if (note->kind == NOTE_MISMATCH || note->kind == NOTE_IDENTITY_TAKEN)
+        return REACH_LASTING;
+    return note->is_certain ? REACH_TOLD : REACH_GUESSED;
+}
+
+void reach_on_note(struct reach *reach, const struct note *note)
+{
+    CHECK(note->kind < NOTE_KINDS);
+    if (note->kind == NOTE_NEIGHBOUR)
+        reach_on_neighbours(reach, note->at_ns > reach->since_ns ? note->at_ns : reach->since_ns,
+                            1);
+    if (note->kind != NOTE_DIAL_FAILED && note->kind != NOTE_MISMATCH &&
+        note->kind != NOTE_IDENTITY_TAKEN)
+        return;
+    const enum reach_certainty certainty = certainty_of(note);
+    if (certainty < reach->certainty)
+        return; /* of several reasons the one that stays */
+    reach->certainty = certainty;
+    reach->differs = note->kind == NOTE_MISMATCH;
+    (void)snprintf(reach->why, sizeof reach->why, "%s %s", note->where, note->text);
 }
 
 bool reach_is_alone(const struct reach *reach, uint64_t now_ns)
@@ -37,6 +52,11 @@ bool reach_is_alone(const struct reach *reach, uint64_t now_ns)
 bool reach_is_shut_out(const struct reach *reach, uint64_t now_ns)
 {
     return reach->differs && !reach->had_one && reach_is_alone(reach, now_ns);
+}
+
+bool reach_is_shared(const struct reach *reach, uint64_t now_ns)
+{
+    return reach->had_one && now_ns < reach->since_ns + REACH_ALONE_NS;
 }
 
 double reach_alone_s(const struct reach *reach, uint64_t now_ns)

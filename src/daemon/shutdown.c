@@ -142,3 +142,17 @@ int shutdown_run(const struct shutdown *closing)
     free(version);
     return code;
 }
+
+int shutdown_clash(const struct shutdown *closing, bool is_shared)
+{
+    (void)fprintf(stderr, "hearsay: %s (node.identity is %s, node.state_dir %s)\n",
+                  node_clash(closing->node), closing->config->node.identity,
+                  closing->config->node.state_dir);
+    if (is_shared)
+        (void)shutdown_run(closing);
+    else
+        (void)fputs("hearsay: nothing new is saved: for the last seconds this node had no "
+                    "neighbour, and its base is not the swarm's\n",
+                    stderr);
+    return SHUTDOWN_CLASH;
+}

@@ -31,6 +31,8 @@ struct shutdown {
 #define SHUTDOWN_SHUT_OUT    3
 #define SHUTDOWN_EXPELLED    4
 #define SHUTDOWN_TURNED_AWAY 5
+/* Another process has this node's identity. The base is saved if it was the swarm's until then. */
+#define SHUTDOWN_CLASH 6
 
 /* The parts of shutdown_run that any owner of a node needs. The thread that stepped has ended, or
  * is this one, and the learner is ours: what still waits is applied now, so that the base is the
@@ -42,6 +44,10 @@ enum error shutdown_save(struct node *node, struct saver *saver, struct learner 
 
 /* Says so, and what to do; returns the exit code. */
 int shutdown_shut_out(const struct reach *reach);
+
+/* The same of a node whose identity another process has. is_shared: its base was the swarm's until
+ * now, and is saved. */
+int shutdown_clash(const struct shutdown *closing, bool is_shared);
 
 /* The learner's thread has ended. Returns the exit code: 0 if model and checkpoint are saved, and
  * the base is what it should be. */

@@ -296,6 +296,15 @@ static void download(struct backend *backend, const struct caller_tensor *tensor
     free(halves);
 }
 
+const char *caller_tensors_name(const struct caller_tensors *tensors, size_t entry)
+{
+    const struct caller_tensor *item = tensors->item;
+    CHECK(entry < tensors->parameters);
+    while (entry < item->first || entry - item->first >= item->count)
+        item++;
+    return item->name;
+}
+
 enum error caller_tensors_read(const struct caller_tensors *tensors, float *weights,
                                struct problem *problem)
 {

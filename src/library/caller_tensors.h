@@ -66,6 +66,9 @@ enum error caller_tensors_check(const struct caller_tensors *tensors,
                                 const struct caller_tensors *others,
                                 struct problem *problem) MUST_USE;
 
+/* The name of the tensor that has this entry of all. */
+const char *caller_tensors_name(const struct caller_tensors *tensors, size_t entry);
+
 /* What they hold, as it is, into weights[P] in host memory. MALFORMED: some number is none, or too
  * large. */
 enum error caller_tensors_read(const struct caller_tensors *tensors, float *weights,

@@ -1,5 +1,6 @@
 #include "library/engine.h"
 
+#include <inttypes.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,6 +28,7 @@ static enum engine_reason end_of(const struct engine *engine)
     const struct host *host = &engine->host;
     return node_is_expelled(host->node)      ? ENGINE_EXPELLED
            : node_is_turned_away(host->node) ? ENGINE_TURNED_AWAY
+           : host->has_clash                 ? ENGINE_CLASH
            : host->is_shut_out               ? ENGINE_SHUT_OUT
            : host->starts_again              ? ENGINE_LOST
            : host->relapses.are_too_many     ? ENGINE_DIVERGED
@@ -146,11 +148,21 @@ static void on_second(void *self, uint64_t now_ns, const struct node_stats *stat
     unlock(engine);
 }
 
+static void on_note(void *self, const struct note *note)
+{
+    note_queue_put(self, note);
+}
+
 static void on_event(void *self, uint64_t now_ns, const struct learner_event *event)
 {
-    (void)self;
-    (void)now_ns;
+    struct engine *engine = self;
+    struct node_stats stats;
     CHECK(event->kind == LEARNER_RELAPSED); /* it leaves */
+    node_stats(engine->host.node, now_ns, &stats);
+    lock(engine);
+    (void)snprintf(engine->standing.why, sizeof engine->standing.why,
+                   "%s, at last by step %" PRIu64, event->relapses.tensor, stats.steps);
+    unlock(engine);
 }
 
 static void *run(void *argument)
@@ -165,7 +177,11 @@ static void *run(void *argument)
     node_stats(host->node, transport_now_ns(), &standing->stats);
     standing->is_running = false;
     standing->end = end_of(engine);
-    (void)snprintf(standing->why, sizeof standing->why, "%.500s", host->report.reach.why);
+    if (standing->end == ENGINE_CLASH)
+        (void)snprintf(standing->why, sizeof standing->why, "%.400s (node.identity is %.80s)",
+                       node_clash(host->node), engine->config.node.identity);
+    else if (standing->end != ENGINE_DIVERGED)
+        (void)snprintf(standing->why, sizeof standing->why, "%.500s", host->report.reach.why);
     CHECK(pthread_cond_broadcast(&engine->told) == 0);
     unlock(engine);
     change(engine);
@@ -194,6 +210,8 @@ enum error engine_open(struct engine *engine, struct problem *problem)
     secret_start();
     host_init(&engine->host, &engine->config, &owner);
     enum error error = host_open(&engine->host, true, problem);
+    engine->host.report.reader = on_note;
+    engine->host.report.reader_self = engine->notes;
     if (error == OK)
         error = host_prepare(&engine->host, problem);
     return error == OK ? caller_setup_check_start(engine, problem) : error;
@@ -240,9 +258,13 @@ static void perform(struct engine *engine, const struct action *order)
         engine->may_step = true;
     if (order->kind != ACTION_PUBLISH)
         return;
-    learner_link_say_relapse(&engine->link, learner_relapses(engine->caller.learner));
+    struct learner_relapses relapses = *learner_relapses(engine->caller.learner);
+    if (relapses.count > 0)
+        (void)snprintf(relapses.tensor, sizeof relapses.tensor, "%s",
+                       caller_tensors_name(&engine->tensors, relapses.entry));
+    learner_link_say_relapse(&engine->link, &relapses);
     lock(engine);
-    engine->count.relapses = learner_relapses(engine->caller.learner)->count;
+    engine->count.relapses = relapses.count;
     unlock(engine);
 }
 
@@ -387,7 +409,8 @@ enum error engine_end(struct engine *engine, struct problem *problem)
     CHECK(pthread_join(engine->thread, NULL) == 0);
     engine->has_begun = false;
     const enum engine_reason end = engine->standing.end;
-    if (end != ENGINE_LEFT && end != ENGINE_DIVERGED)
+    const bool is_shared = end == ENGINE_CLASH && engine->host.is_shared;
+    if (end != ENGINE_LEFT && end != ENGINE_DIVERGED && !is_shared)
         return problem_set(problem, FAILED, "the node had ended by itself, and saved nothing new");
     (void)sigfillset(&all);
     CHECK(pthread_sigmask(SIG_SETMASK, &all, &before) == 0);

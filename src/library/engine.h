@@ -19,6 +19,7 @@
 #include "daemon/host.h"
 #include "library/caller_file.h"
 #include "library/caller_learner.h"
+#include "library/note_queue.h"
 
 /* Why the loop's thread has ended. */
 enum engine_reason {
@@ -27,6 +28,7 @@ enum engine_reason {
     ENGINE_SHUT_OUT,    /* the peers have another swarm, model or protocol */
     ENGINE_EXPELLED,    /* the operator has put it out */
     ENGINE_TURNED_AWAY, /* nobody has it as a member */
+    ENGINE_CLASH,       /* another process has the node's identity */
     ENGINE_LOST,        /* nobody has the rest of the base that was being taken over */
     ENGINE_DIVERGED     /* weights were no numbers three times within an hour */
 };
@@ -38,12 +40,13 @@ struct engine_standing {
     bool is_settled;       /* node/settle.h; looked at only while somebody waits for it */
     uint64_t settle_asked; /* the last wish to settle that was heard of, when it was looked at */
     uint32_t saves;        /* wanted, and ended */
-    struct saver_result saved;        /* how the last of them did */
-    struct node_stats stats;          /* once a second, and when it ends */
-    uint64_t digest;                  /* of the base, once all is applied */
-    uint64_t waiting;                 /* rumors known and not yet applied */
-    uint64_t swarm_samples;           /* learned by all */
-    char why[sizeof(struct problem)]; /* of SHUT_OUT: what others have */
+    struct saver_result saved; /* how the last of them did */
+    struct node_stats stats;   /* once a second, and when it ends */
+    uint64_t digest;           /* of the base, once all is applied */
+    uint64_t waiting;          /* rumors known and not yet applied */
+    uint64_t swarm_samples;    /* learned by all */
+    char why[sizeof(
+        struct problem)]; /* of SHUT_OUT and CLASH: what others have; of DIVERGED: where */
 };
 
 /* What the caller wants of the loop. */
@@ -63,7 +66,8 @@ struct engine_count {
 };
 
 struct engine {
-    struct config config; /* as read at open */
+    struct config config;     /* as read at open */
+    struct note_queue *notes; /* the handle's */
     struct host host;
     struct learner_link link;
     pthread_t thread;
@@ -99,7 +103,7 @@ struct engine {
     bool is_leaving;       /* the node was told to leave */
 };
 
-/* To be given config, tensors with their backend, the caller's copies, and run; engine_free
+/* To be given notes, config, tensors with their backend, the caller's copies, and run; engine_free
  * follows. */
 struct engine *engine_new(void);
 /* All that can fail. */

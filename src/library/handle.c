@@ -15,6 +15,7 @@ struct hearsay *handle_new(void)
     node->last.abi = HEARSAY_ABI;
     atomic_flag_clear(&node->is_busy);
     CHECK(pthread_mutex_init(&node->gate, NULL) == 0);
+    note_queue_init(&node->notes);
     return node;
 }
 
@@ -22,6 +23,7 @@ void handle_free(struct hearsay *node)
 {
     CHECK(!node->engine);
     CHECK(pthread_mutex_destroy(&node->gate) == 0);
+    note_queue_free(&node->notes);
     free(node);
 }
 

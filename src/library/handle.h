@@ -15,6 +15,7 @@
 #include "base/error.h"
 #include "hearsay.h"
 #include "library/engine.h"
+#include "library/note_queue.h"
 
 #define HANDLE_ERRORS (HEARSAY_ENDED + 1)
 
@@ -24,6 +25,7 @@ struct hearsay {
     pthread_mutex_t gate;     /* of what follows; the caller's thread reads without */
     struct engine *engine;    /* NULL: closed */
     struct hearsay_info last; /* as it was when the engine was closed */
+    struct note_queue notes;  /* what the node has to say; any thread's */
     struct problem sentences[HANDLE_ERRORS]; /* the last of each error; "": there was none */
 };
 

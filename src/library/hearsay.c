@@ -50,15 +50,19 @@ static int on_end(struct hearsay *node, const struct engine_standing *standing)
         return handle_fail(node, HEARSAY_REFUSED,
                            "no member that was called has this node as one: have its id listed or "
                            "admitted, and open it again");
+    case ENGINE_CLASH:
+        return handle_fail(node, HEARSAY_REFUSED, "%s", standing->why);
     case ENGINE_LOST:
         return handle_fail(
             node, HEARSAY_ENDED,
             "nobody is left who has the rest of the base; close it, and open it again "
             "to go on with what was saved here");
     case ENGINE_DIVERGED:
-        return handle_fail(node, HEARSAY_ENDED,
-                           "weights were no numbers three times within an hour, and the node has "
-                           "left; lower the learning rate or clip gradients");
+        return handle_fail(
+            node, HEARSAY_ENDED,
+            "weights were no numbers three times within an hour (of %.120s), and the "
+            "node has left; lower the learning rate or clip gradients",
+            standing->why);
     case ENGINE_LEFT:
         break;
     }
@@ -364,13 +368,29 @@ int hearsay_status(struct hearsay *node, char *json, size_t *bytes)
     if (!bytes)
         return handle_fail(node, HEARSAY_ARGUMENT, "bytes is NULL");
     handle_lock(node); /* the engine stays meanwhile */
+    struct engine_standing standing = {.end = ENGINE_RUNS};
     char *page = node->engine ? engine_page(node->engine, &length) : NULL;
+    if (node->engine && !page)
+        engine_standing(node->engine, &standing);
     handle_unlock(node);
     if (!page)
-        return HEARSAY_CLOSED;
+        return standing.end == ENGINE_RUNS ? HEARSAY_CLOSED : on_end(node, &standing);
     error = give(node, json, bytes, page, length + 1);
     free(page);
     return error;
+}
+
+int hearsay_note(struct hearsay *node, int *level, char *text, size_t bytes)
+{
+    struct queued_note note = {0};
+    const int error = check_any(node);
+    if (error != HEARSAY_OK)
+        return error;
+    if (!level || !text || bytes == 0)
+        return handle_fail(node, HEARSAY_ARGUMENT, "level or text is NULL, or text has no bytes");
+    *level = note_queue_take(&node->notes, &note) ? (int)note.level : HEARSAY_NONE;
+    (void)snprintf(text, bytes, "%s", note.text);
+    return HEARSAY_OK;
 }
 
 static bool never(const struct engine *engine, const struct engine_standing *standing)

@@ -144,6 +144,7 @@ static int open_new(struct hearsay *node, const struct hearsay_options *options)
     if (error != HEARSAY_OK)
         return error;
     node->engine = engine_new();
+    node->engine->notes = &node->notes;
     error = open_it(node, options);
     if (error != HEARSAY_OK) {
         engine_free(node->engine);

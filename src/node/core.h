@@ -37,24 +37,25 @@ struct node {
     uint8_t *scratch;               /* [FRAME_MAX] scratch buffer for one message, within a call */
     struct notes notes;             /* what happened, until the owner fetches it */
 
-    struct lifecycle *lifecycle;     /* state machines */
-    struct connections *connections; /* conversations with peers */
-    struct membership *membership;   /* members of the swarm */
-    struct orders *orders;           /* the operator's orders */
-    struct proofs *proofs;           /* equivocation proofs */
-    struct votes *votes;             /* expulsion votes */
-    struct admitted *admitted;       /* admitted ids */
-    struct rekey *rekey;             /* swarm keys */
-    struct rate *rate;               /* how much is sent and published, and when */
-    struct broadcast *broadcast;     /* rumors in transit */
-    struct discovery *discovery;     /* member gossip and the dialer */
-    struct transfer *transfer;       /* transfers of the base, in or out */
-    struct join *join;               /* detects that the node has joined */
-    struct leave *leave;             /* leaving */
-    struct expulsion *expulsion;     /* execution of orders and proofs */
-    struct questions *questions;     /* inference requests */
-    struct suspension *suspension;   /* proofs that most neighbours obey */
-    struct quarantine *quarantine;   /* casts votes and withholds rumors */
+    struct lifecycle *lifecycle;           /* state machines */
+    struct connections *connections;       /* conversations with peers */
+    struct membership *membership;         /* members of the swarm */
+    struct orders *orders;                 /* the operator's orders */
+    struct proofs *proofs;                 /* equivocation proofs */
+    struct votes *votes;                   /* expulsion votes */
+    struct admitted *admitted;             /* admitted ids */
+    struct rekey *rekey;                   /* swarm keys */
+    struct rate *rate;                     /* how much is sent and published, and when */
+    struct broadcast *broadcast;           /* rumors in transit */
+    struct discovery *discovery;           /* member gossip and the dialer */
+    struct transfer *transfer;             /* transfers of the base, in or out */
+    struct join *join;                     /* detects that the node has joined */
+    struct leave *leave;                   /* leaving */
+    struct identity_clash *identity_clash; /* another process with our identity */
+    struct expulsion *expulsion;           /* execution of orders and proofs */
+    struct questions *questions;           /* inference requests */
+    struct suspension *suspension;         /* proofs that most neighbours obey */
+    struct quarantine *quarantine;         /* casts votes and withholds rumors */
     struct effect
         *effect; /* outlier detection: what each origin's rumors do to this node's progress */
     struct timers *timers; /* next times of periodic work */

@@ -7,6 +7,7 @@
 #include "node/broadcast/barred.h"
 #include "node/broadcast/broadcast.h"
 #include "node/broadcast/fork.h"
+#include "node/broadcast/identity_clash.h"
 #include "node/broadcast/rumor_step.h"
 #include "node/connection/settings.h"
 #include "node/connection/spoken.h"
@@ -91,6 +92,20 @@ void dispatch_met(struct node *node, const struct peer *peer)
         say_hello(node, peer);
 }
 
+/* Sends BYE 4 with the record of the other node, which is the proof. NULL: the record is unknown.
+ */
+static void refuse_identity(struct node *node, const struct peer *peer, const uint8_t *record,
+                            const char *why)
+{
+    const struct message bye = {.kind = BYE,
+                                .reason = BYE_IDENTITY_TAKEN,
+                                .text = {(const uint8_t *)why, strlen(why)},
+                                .bulk = {record, record ? RECORD_BYTES : 0}};
+    if (peer_can_say(peer))
+        (void)connection_say(node, peer, &bye);
+    connection_close(node, peer, BYE_IDENTITY_TAKEN, why);
+}
+
 /* Resolves a second conversation with one identity: another incarnation, or another machine. The
  * later incarnation stays. Returns false if `peer` was closed. */
 static bool settle_duplicate(struct node *node, const struct peer *peer)
@@ -100,8 +115,9 @@ static bool settle_duplicate(struct node *node, const struct peer *peer)
         return true;
     if (peer->incarnation != other->incarnation) {
         const struct peer *older = peer->incarnation < other->incarnation ? peer : other;
-        connection_hang_up(node, older, BYE_IDENTITY_TAKEN,
-                           "a later start of the same node is here");
+        const struct member *member = membership_find(node, peer->id);
+        refuse_identity(node, older, member ? member->bytes : NULL,
+                        "a later start of the same node is here");
         return older != peer;
     }
     /* If both sides dialled, both keep the call of the smaller id. A node that dialled twice has
@@ -113,8 +129,9 @@ static bool settle_duplicate(struct node *node, const struct peer *peer)
     return extra != peer;
 }
 
-static bool is_self(struct node *node, const struct peer *peer, uint64_t incarnation)
+static bool is_self(struct node *node, const struct peer *peer, const struct message *hello)
 {
+    const uint64_t incarnation = hello->incarnation;
     const struct origin *own = broadcast_own(node);
     if (memcmp(peer->id, own->id, ID_BYTES) != 0)
         return false;
@@ -123,10 +140,9 @@ static bool is_self(struct node *node, const struct peer *peer, uint64_t incarna
         connection_hang_up(node, peer, BYE_SELF, "");
         return true;
     }
-    (void)connection_note(node, peer, NOTE_IDENTITY_TAKEN, LEVEL_ERROR,
-                          "is another running node with our identity: give each machine its own "
-                          "key file (hearsay keygen)");
-    connection_hang_up(node, peer, BYE_IDENTITY_TAKEN, "");
+    identity_clash_on_record(node, peer, &hello->bulk);
+    refuse_identity(node, peer, membership_at(node, 0)->bytes,
+                    "another running node has the same identity");
     return true;
 }
 
@@ -196,7 +212,7 @@ static void on_hello(struct node *node, const struct peer *peer, const struct me
         connection_hang_up(node, peer, BYE_BROKEN, "introduced itself wrongly");
         return;
     }
-    if (is_self(node, peer, hello->incarnation) || turn_out(node, peer))
+    if (is_self(node, peer, hello) || turn_out(node, peer))
         return;
     connection_set_incarnation(node, peer, hello->incarnation);
     const struct member *known = membership_find(node, peer->id);
@@ -338,10 +354,8 @@ static void on_bye(struct node *node, const struct peer *peer, const struct mess
 {
     if (bye->reason == BYE_SELF)
         dialer_on_self(node, peer);
-    if (bye->reason == BYE_IDENTITY_TAKEN && notes_allow(&node->notes, node->now_ns))
-        (void)connection_note(node, peer, NOTE_IDENTITY_TAKEN, LEVEL_ERROR,
-                              "knows another running node with our identity: give each machine "
-                              "its own key file (hearsay keygen)");
+    if (bye->reason == BYE_IDENTITY_TAKEN)
+        identity_clash_on_record(node, peer, &bye->bulk);
     if (bye->reason == BYE_NOT_ADMITTED && peer->dialled)
         join_on_turned_away(node);
     if (bye->reason == BYE_FULL) {
@@ -349,15 +363,15 @@ static void on_bye(struct node *node, const struct peer *peer, const struct mess
         if (!member_gossip_on_records(node, peer, &bye->bulk, false))
             return;
     }
-    char text[65];
+    char text[65], why[sizeof peer->why];
     put_reason(text, sizeof text, bye);
-    char why[sizeof peer->why];
-    (void)snprintf(why, sizeof why, "%s%s",
-                   bye->reason == BYE_LEAVING ? "left"
-                   : text[0]                  ? "it said: "
-                                              : "",
-                   bye->reason == BYE_LEAVING ? "" : text);
-    connection_close(node, peer, bye->reason, why);
+    if (bye->reason == BYE_LEAVING)
+        (void)snprintf(why, sizeof why, "left");
+    else if (text[0])
+        (void)snprintf(why, sizeof why, "it said: %s", text);
+    else
+        (void)snprintf(why, sizeof why, "it said goodbye, for reason %u", (unsigned)bye->reason);
+    connection_on_bye(node, peer, bye->reason, why);
 }
 
 /* Wipes the message: the key exists only in the keys' memory. */

@@ -60,6 +60,9 @@ bool node_is_catching_up(const struct node *node);
 uint32_t node_bases(const struct node *node); /* bases taken over, or begun */
 bool node_is_leaving(const struct node *node);
 bool node_is_expelled(const struct node *node); /* this node is expelled and ends */
+/* Why its owner has to end this node, since another process has its identity: a sentence, whose
+ * subject is the peer that said so. NULL: there is no reason. */
+const char *node_clash(const struct node *node);
 
 /* The version, one origin per entry: i < node_origins. */
 struct node_origin {

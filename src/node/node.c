@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "node/broadcast/broadcast.h"
+#include "node/broadcast/identity_clash.h"
 #include "node/broadcast/progress.h"
 #include "node/broadcast/retract.h"
 #include "node/connection/door.h"
@@ -41,10 +42,11 @@ size_t node_arena_bytes(const struct node_options *options)
            connections_arena_bytes(options) + membership_arena_bytes(options) +
            rate_arena_bytes(options) + broadcast_arena_bytes(options) +
            discovery_arena_bytes(options) + transfer_arena_bytes(options) + join_arena_bytes() +
-           leave_arena_bytes() + orders_arena_bytes(options) + admitted_arena_bytes() +
-           proofs_arena_bytes() + rekey_arena_bytes() + expulsion_arena_bytes() +
-           suspension_arena_bytes() + votes_arena_bytes(options) + effect_arena_bytes(options) +
-           quarantine_arena_bytes(options) + questions_arena_bytes(options) + timers_arena_bytes() +
+           leave_arena_bytes() + identity_clash_arena_bytes() + orders_arena_bytes(options) +
+           admitted_arena_bytes() + proofs_arena_bytes() + rekey_arena_bytes() +
+           expulsion_arena_bytes() + suspension_arena_bytes() + votes_arena_bytes(options) +
+           effect_arena_bytes(options) + quarantine_arena_bytes(options) +
+           questions_arena_bytes(options) + timers_arena_bytes() +
            NOTES_WAITING * sizeof(struct note) + FRAME_MAX + 4 * 64;
 }
 
@@ -90,6 +92,7 @@ struct node *node_new(struct arena *arena, const struct node_options *options, u
     node->transfer = transfer_new(arena, node);
     node->join = join_new(arena);
     node->leave = leave_new(arena);
+    node->identity_clash = identity_clash_new(arena);
     node->expulsion = expulsion_new(arena);
     node->suspension = suspension_new(arena);
     node->effect = effect_new(arena, options);
@@ -227,6 +230,7 @@ static void note_failed(struct node *node, const struct peer *peer, const char *
     else
         note = notes_add(&node->notes, node->now_ns, NOTE_REFUSED, LEVEL_WARNING, "was refused: %s",
                          why);
+    note->is_certain = peer->was_told || peer->differs;
     (void)address_text(&peer->address, note->where);
     if (dialed.id)
         identity_text(note->who, dialed.id);

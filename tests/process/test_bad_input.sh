@@ -102,14 +102,18 @@ tell 'the same identity twice'
 start twin --set "node.peers=$address" --set "node.identity=$dir/one.key"
 wait_for 20 'the twin to see it' notes twin '"note":"identity_taken".*hearsay keygen'
 wait_for 20 'one to see it' notes one '"note":"identity_taken".*hearsay keygen'
+reap twin 6
+says "$dir/twin.err" 'two nodes run with one identity .*node.identity is .*one.key' ||
+    fail "twin does not say why it ended: $(<"$dir/twin.err")"
+says "$dir/twin.err" 'nothing new is saved' || fail 'twin has saved what it has not shared'
 wait_for 30 'elsewhere to train all the same' says "$dir/elsewhere.err" 'alone: 1 peer'
-for name in one stranger elsewhere twin; do
+for name in one stranger elsewhere; do
     alive "$name" || fail "$name has ended"
 done
-for name in stranger elsewhere twin; do
+for name in stranger elsewhere; do
     kill -TERM "${pid[$name]}"
 done
-for name in stranger elsewhere twin; do
+for name in stranger elsewhere; do
     reap "$name" 0
 done
 

@@ -5,6 +5,7 @@
 #include "base/digest.h"
 #include "node/broadcast/barred.h"
 #include "node/broadcast/broadcast_private.h"
+#include "node/broadcast/identity_clash.h"
 #include "node/broadcast/rumor_step.h"
 #include "node/orders/admitted.h"
 #include "node/orders/verdict.h"
@@ -116,20 +117,12 @@ static bool take(struct node *node, const struct peer *from, struct origin *orig
 
 /* A rumor signed with our key that we did not publish: another machine has our identity. It is
  * refused, otherwise we could not publish that number ourselves. */
-static bool is_ours_to_come(struct node *node, const struct peer *from,
-                            const struct rumor_head *head)
+static bool is_ours_to_come(const struct node *node, const struct rumor_head *head)
 {
     const struct origin *own = node->broadcast->own;
-    if (memcmp(head->origin, own->id, ID_BYTES) != 0 ||
-        (head->incarnation == own->incarnation ? head->seq < own->next
-                                               : head->incarnation < own->incarnation))
-        return false;
-    if (head->incarnation == own->incarnation && notes_allow(&node->notes, node->now_ns))
-        (void)connection_note(node, from, NOTE_IDENTITY_TAKEN, LEVEL_ERROR,
-                              "passes on a rumor of this very start of ours that we have not "
-                              "published: two nodes run with the same identity key; give each "
-                              "machine its own (hearsay keygen)");
-    return true;
+    return memcmp(head->origin, own->id, ID_BYTES) == 0 &&
+           (head->incarnation == own->incarnation ? head->seq >= own->next
+                                                  : head->incarnation > own->incarnation);
 }
 
 /* The origin is expelled, and the sender may not know that yet. While rumors of an origin are being
@@ -182,8 +175,11 @@ bool broadcast_on_rumor(struct node *node, const struct peer *from, const uint8_
         refuse(node, from, MALFORMED);
         return false;
     }
-    if (is_ours_to_come(node, from, &head))
+    if (is_ours_to_come(node, &head)) {
+        if (head.incarnation == node->broadcast->own->incarnation)
+            identity_clash_on_rumor(node, from, (struct bytes){rumor, bytes});
         return false;
+    }
     if (!admitted_takes(node, from, head.origin)) {
         pass_over(node, from, &head);
         return false;

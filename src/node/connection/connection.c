@@ -308,6 +308,12 @@ void connection_close(struct node *node, const struct peer *peer, uint64_t reaso
     connection_set_ready(node, connection_slot(node, peer), true);
 }
 
+void connection_on_bye(struct node *node, const struct peer *peer, uint64_t reason, const char *why)
+{
+    own(node, peer)->was_told = true;
+    connection_close(node, peer, reason, why);
+}
+
 void connection_hang_up(struct node *node, const struct peer *peer, enum bye_reason reason,
                         const char *why)
 {

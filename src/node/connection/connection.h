@@ -83,6 +83,9 @@ bool connection_next_hangup(struct node *node, const struct peer *peer);
 void connection_open(struct node *node, const struct peer *peer);
 /* Closes after a goodbye by either side. */
 void connection_close(struct node *node, const struct peer *peer, uint64_t reason, const char *why);
+/* Closes after a goodbye that the other side sent. */
+void connection_on_bye(struct node *node, const struct peer *peer, uint64_t reason,
+                       const char *why);
 /* Sends a goodbye and closes. Does nothing if the conversation is already closing. */
 void connection_hang_up(struct node *node, const struct peer *peer, enum bye_reason reason,
                         const char *why);

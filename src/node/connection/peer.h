@@ -77,6 +77,7 @@ struct peer {
     bool was_open, was_silent; /* it was a neighbour; it ended because of its silence */
     bool quiet;                /* its end is no note */
     bool differs;              /* it ends because swarm, model or protocol differ */
+    bool was_told;             /* it ends because the other side sent BYE */
     bool asks; /* an inference client or a version probe: it will not become a neighbour */
     struct introduction theirs; /* its introduction, from a refusal */
     char why[96];               /* reason of its end, for the note */

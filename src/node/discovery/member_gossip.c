@@ -11,6 +11,7 @@
 
 #include "node/broadcast/barred.h"
 #include "node/broadcast/broadcast.h"
+#include "node/broadcast/identity_clash.h"
 #include "node/broadcast/progress.h"
 #include "node/discovery/discovery_private.h"
 #include "node/membership/failure_detector.h"
@@ -43,6 +44,17 @@ uint64_t member_gossip_period_ns(const struct node *node)
     return period_ns < least_ns ? least_ns : period_ns < longest_ns ? period_ns : longest_ns;
 }
 
+/* Tells whether a neighbour may lack this record. The member itself does not, but an earlier start
+ * of it does (broadcast/identity_clash.h). */
+static bool is_for(const struct node *node, const struct peer *peer, const struct member *member)
+{
+    const struct record *record = &member->record;
+    if (memcmp(peer->id, record->id, ID_BYTES) == 0)
+        return peer->incarnation < record->incarnation;
+    return membership_number(node, member) == 0 || member->place == PLACE_NONE ||
+           !broadcast_is_lazy(node, peer, member->place);
+}
+
 /* Queues a member's new record for all neighbours that may lack it. The own record (number 0) goes
  * to every neighbour: one that receives none of our rumors may have no other sign of life. */
 static void mark(struct node *node, const struct member *member, const struct peer *from)
@@ -50,9 +62,7 @@ static void mark(struct node *node, const struct member *member, const struct pe
     const uint32_t number = membership_number(node, member);
     const struct peer *peer;
     for (uint32_t i = 0; (peer = connection_neighbour(node, &i)); i++) {
-        if (peer == from || memcmp(peer->id, member->record.id, ID_BYTES) == 0 ||
-            (number > 0 && member->place != PLACE_NONE &&
-             broadcast_is_lazy(node, peer, member->place)))
+        if (peer == from || !is_for(node, peer, member))
             continue;
         struct discovery_neighbour *neighbour = &node->discovery->neighbours[i];
         bit_set(neighbour->updates, number, true);
@@ -222,6 +232,17 @@ static void on_stranger(struct node *node, const struct peer *from, const uint8_
         barred_on_stranger(node, from, record.id, record.incarnation);
 }
 
+static bool end_forger(struct node *node, const struct peer *from)
+{
+    connection_hang_up(node, from, BYE_BROKEN, "sent a member record that is not valid");
+    return false;
+}
+
+static bool on_own_record(struct node *node, const struct peer *from, const uint8_t *bytes)
+{
+    return identity_clash_on_gossip(node, from, bytes) == OK || end_forger(node, from);
+}
+
 /* Returns false if the record shows that its sender is broken. */
 static bool on_record(struct node *node, const struct peer *from, const uint8_t *bytes,
                       bool pass_on)
@@ -230,15 +251,15 @@ static bool on_record(struct node *node, const struct peer *from, const uint8_t 
     struct address before;
     if (verdict_reason(node, bytes))
         return true; /* the sender may not have heard of this yet */
+    if (memcmp(bytes, broadcast_own(node)->id, ID_BYTES) == 0)
+        return on_own_record(node, from, bytes);
     if (!admitted_may_be(node, bytes)) {
         on_stranger(node, from, bytes);
         return true;
     }
     const enum error error = membership_learn(node, bytes, &member, &before);
-    if (error == MALFORMED || error == FORGED) {
-        connection_hang_up(node, from, BYE_BROKEN, "sent a member record that is not valid");
-        return false;
-    }
+    if (error == MALFORMED || error == FORGED)
+        return end_forger(node, from);
     if (error == MISSING && pass_on && from->state == PEER_OPEN)
         on_known(node, from, bytes);
     if (error != OK)

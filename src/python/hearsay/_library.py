@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import logging
 import os
 import pathlib
 import sys
@@ -13,6 +14,8 @@ CPU, CUDA = 1, 2  # DLPack's numbers
 
 OK, TIMEOUT, ARGUMENT, ABI_UNKNOWN, UNSUPPORTED, BUSY, CLOSED, FORKED = range(8)
 NOT_JOINED, TOO_SMALL, CONFIG, FAILED, REFUSED, ENDED = range(8, 14)
+
+LEVELS = (logging.NOTSET, logging.INFO, logging.WARNING, logging.ERROR)  # hearsay_level
 
 DTYPES = {"float32": 0, "bfloat16": 1, "float16": 2}
 
@@ -78,6 +81,7 @@ _ARGUMENTS = {
     "save": [_NODE, ctypes.c_char_p, ctypes.c_size_t],
     "extra": [_NODE, ctypes.c_char_p, _SIZE],
     "info": [_NODE, ctypes.POINTER(Info)],
+    "note": [_NODE, ctypes.POINTER(ctypes.c_int), ctypes.c_char_p, ctypes.c_size_t],
     "status": [_NODE, ctypes.c_char_p, _SIZE],
     "close": [_NODE, ctypes.c_double],
     "free": [_NODE],

@@ -26,7 +26,6 @@ Settings = Mapping[str, Any]  # {"node.listen": "0.0.0.0:7770", "node.sandbox": 
 
 log = logging.getLogger("hearsay")
 
-_LOOK_S = 10.0  # between two looks at what the guard of training says
 _WAIT_S = 0.2  # of one call that waits: between two of them Python looks at signals
 
 
@@ -107,8 +106,6 @@ class Handle:
         # Where C calls back, a handler that raises would interrupt a copy, and C would not know.
         calls_back = fetch is not None or store is not None
         self._inside: Any = Deferred() if calls_back else contextlib.nullcontext()
-        self._alarm = ""
-        self._look_s = time.monotonic() + _LOOK_S
         copies = self._callback(fetch), self._callback(store)
         config = config if config is not None else os.environ.get("HEARSAY_CONFIG")
         lines = [f"{key}={_text(value)}".encode() for key, value in (settings or {}).items()]
@@ -153,7 +150,17 @@ class Handle:
 
         return _library.COPY(call)
 
+    def _pass_on(self) -> None:
+        """Logs what the node has to say: here, so that its own thread never waits for Python."""
+        level = ctypes.c_int()
+        text = ctypes.create_string_buffer(600)
+        while LIBRARY.hearsay_note(self._node, ctypes.byref(level), text, len(text)) == _library.OK:
+            if level.value == 0:
+                return
+            log.log(_library.LEVELS[level.value], "%s", text.value.decode(errors="replace"))
+
     def _check(self, code: int) -> None:
+        self._pass_on()
         raised, self._raised = self._raised, None
         if raised is not None:
             raise raised
@@ -195,7 +202,6 @@ class Handle:
         with self._inside:
             code = LIBRARY.hearsay_step(self._node, samples, loss, ctypes.byref(changed))
         self._check(code)
-        self._warn()
         return bool(changed.value)
 
     def revert(self) -> None:
@@ -219,16 +225,6 @@ class Handle:
 
     def extra(self) -> bytes:
         return self._grow(LIBRARY.hearsay_extra)
-
-    def _warn(self) -> None:
-        """Says once what the guard of training warns of."""
-        if time.monotonic() < self._look_s:
-            return
-        self._look_s = time.monotonic() + _LOOK_S
-        alarm = str(self.status()["training"]["alarm"] or "")
-        if alarm and alarm != self._alarm:
-            log.warning("%s", alarm)
-        self._alarm = alarm
 
     def status(self) -> dict[str, Any]:
         status: dict[str, Any] = json.loads(self._grow(LIBRARY.hearsay_status)[:-1])

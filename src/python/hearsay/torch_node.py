@@ -14,7 +14,7 @@ from typing import Any
 import torch
 
 from hearsay import signals as _signals
-from hearsay.errors import Closed, Terminated, Unsupported
+from hearsay.errors import Closed, Ended, Refused, Terminated, Unsupported
 from hearsay.handle import Handle, Info, Settings
 from hearsay.ranks import unwrap
 from hearsay.shared import Shared, device_of
@@ -261,7 +261,7 @@ class Node:
         if self._ranks is not None:
             relapses = self._ranks.tell(self._device, relapses)
         if relapses > self._relapses and self._optimizer is not None:
-            log.warning("a weight was no number: training goes on from the shared model, anew")
+            log.warning("a weight was no number: the optimizer begins anew, from the shared model")
             self._optimizer.state.clear()
         self._relapses = relapses
 
@@ -368,6 +368,8 @@ class Node:
         try:
             if joined:
                 self.save()
+        except (Ended, Refused) as error:  # the last step or the log has said so
+            log.warning("the optimizer's state is not saved: %s", error)
         except BaseException:
             grace = 0
             raise

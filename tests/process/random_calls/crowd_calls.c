@@ -19,9 +19,9 @@ struct caller {
     bool may_close;
 };
 
-static const enum call CROWDED[] = {CALL_JOIN,   CALL_STEP,       CALL_STEP, CALL_SETTLE,
-                                    CALL_REVERT, CALL_BASE,       CALL_SAVE, CALL_STATUS,
-                                    CALL_INFO,   CALL_ERROR_TEXT, CALL_EXTRA};
+static const enum call CROWDED[] = {CALL_JOIN,   CALL_STEP,       CALL_STEP,  CALL_SETTLE,
+                                    CALL_REVERT, CALL_BASE,       CALL_SAVE,  CALL_STATUS,
+                                    CALL_INFO,   CALL_ERROR_TEXT, CALL_EXTRA, CALL_NOTE};
 
 static void *make_calls(void *argument)
 {
@@ -101,6 +101,7 @@ static bool is_forked(struct hearsay *node)
     struct hearsay_info info = {.abi = HEARSAY_ABI};
     char text[512] = "";
     size_t bytes = sizeof text;
+    int level;
     return hearsay_join(node, -1) == HEARSAY_FORKED &&
            hearsay_step(node, 1, 0, NULL) == HEARSAY_FORKED &&
            hearsay_settle(node, -1) == HEARSAY_FORKED && hearsay_revert(node) == HEARSAY_FORKED &&
@@ -108,6 +109,7 @@ static bool is_forked(struct hearsay *node)
            hearsay_save(node, text, 1) == HEARSAY_FORKED &&
            hearsay_extra(node, text, &bytes) == HEARSAY_FORKED &&
            hearsay_info(node, &info) == HEARSAY_FORKED &&
+           hearsay_note(node, &level, text, sizeof text) == HEARSAY_FORKED &&
            hearsay_status(node, text, &bytes) == HEARSAY_FORKED &&
            hearsay_close(node, -1) == HEARSAY_FORKED && hearsay_free(node) == HEARSAY_FORKED &&
            hearsay_error_text(node, HEARSAY_FORKED, text, sizeof text) == HEARSAY_OK &&

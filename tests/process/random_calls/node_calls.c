@@ -270,6 +270,20 @@ static void call_info(struct player *player, struct slot *slot)
         check_info(player, slot, &info);
 }
 
+static void call_note(struct player *player, struct slot *slot)
+{
+    char text[600] = "";
+    int level = -1;
+    const uint32_t way = player_below(player, 8);
+    const uint32_t inner = ALLOW(way < 3 ? HEARSAY_ARGUMENT : HEARSAY_OK);
+    const int error = hearsay_note(slot->node, way == 0 ? NULL : &level, way == 1 ? NULL : text,
+                                   way == 2 ? 0 : 1 + player_below(player, sizeof text));
+    slot_expect(player, slot, CALL_NOTE, error, allowed_any(slot, inner));
+    if (error == HEARSAY_OK && (level < HEARSAY_NONE || level > HEARSAY_ERROR ||
+                                (level == HEARSAY_NONE) != (text[0] == '\0')))
+        slot_complain("hearsay_note gave level %d and \"%s\"", level, text);
+}
+
 static void call_status(struct player *player, struct slot *slot)
 {
     const bool is_small = player_chance(player, 3), has_room = !player_chance(player, 8);
@@ -280,7 +294,7 @@ static void call_status(struct player *player, struct slot *slot)
     if (slot->state != SLOT_OPEN)
         inner = ALLOW(HEARSAY_CLOSED);
     else if (slot->may_end || player->is_crowd)
-        inner |= ALLOW(HEARSAY_CLOSED);
+        inner |= ALLOW(HEARSAY_CLOSED) | ALLOW(HEARSAY_REFUSED) | ALLOW(HEARSAY_ENDED);
     if (!has_room)
         inner = ALLOW(HEARSAY_ARGUMENT);
     const int error = hearsay_status(slot->node, json, has_room ? &bytes : NULL);
@@ -373,13 +387,20 @@ static void check_given(struct slot *slot, enum call call, uint32_t stores)
 
 void node_call(struct player *player, struct slot *slot, enum call call)
 {
-    static void (*const calls[CALL_COUNT])(struct player *, struct slot *) = {
-        [CALL_ABI] = call_abi,       [CALL_JOIN] = call_join,
-        [CALL_STEP] = call_step,     [CALL_SETTLE] = call_settle,
-        [CALL_REVERT] = call_revert, [CALL_BASE] = call_base,
-        [CALL_SAVE] = call_save,     [CALL_EXTRA] = call_extra,
-        [CALL_INFO] = call_info,     [CALL_STATUS] = call_status,
-        [CALL_CLOSE] = call_close,   [CALL_ERROR_TEXT] = call_error_text};
+    static void (*const calls[CALL_COUNT])(struct player *,
+                                           struct slot *) = {[CALL_ABI] = call_abi,
+                                                             [CALL_JOIN] = call_join,
+                                                             [CALL_STEP] = call_step,
+                                                             [CALL_SETTLE] = call_settle,
+                                                             [CALL_REVERT] = call_revert,
+                                                             [CALL_BASE] = call_base,
+                                                             [CALL_SAVE] = call_save,
+                                                             [CALL_EXTRA] = call_extra,
+                                                             [CALL_INFO] = call_info,
+                                                             [CALL_NOTE] = call_note,
+                                                             [CALL_STATUS] = call_status,
+                                                             [CALL_CLOSE] = call_close,
+                                                             [CALL_ERROR_TEXT] = call_error_text};
     CHECK(call < CALL_COUNT && calls[call]);
     const uint32_t stores = slot->given.stores;
     calls[call](player, slot);

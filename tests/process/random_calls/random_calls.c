@@ -20,11 +20,11 @@
 /* Of so many draws. */
 enum { FORK = CALL_COUNT, CROWD, OPEN_BAD, OPEN_WILD, TOGETHER, KINDS };
 static const uint32_t WEIGHTS[KINDS] = {
-    [CALL_ABI] = 200,    [CALL_OPEN] = 40,         [CALL_JOIN] = 900,   [CALL_STEP] = 2800,
-    [CALL_SETTLE] = 60,  [CALL_REVERT] = 200,      [CALL_BASE] = 600,   [CALL_SAVE] = 40,
-    [CALL_EXTRA] = 1000, [CALL_INFO] = 1200,       [CALL_STATUS] = 150, [CALL_CLOSE] = 14,
-    [CALL_FREE] = 30,    [CALL_ERROR_TEXT] = 1500, [FORK] = 2,          [CROWD] = 6,
-    [OPEN_BAD] = 1000,   [OPEN_WILD] = 10,         [TOGETHER] = 10};
+    [CALL_ABI] = 200,    [CALL_OPEN] = 40,    [CALL_JOIN] = 900,        [CALL_STEP] = 2800,
+    [CALL_SETTLE] = 60,  [CALL_REVERT] = 200, [CALL_BASE] = 600,        [CALL_SAVE] = 40,
+    [CALL_EXTRA] = 1000, [CALL_INFO] = 1200,  [CALL_NOTE] = 600,        [CALL_STATUS] = 150,
+    [CALL_CLOSE] = 14,   [CALL_FREE] = 30,    [CALL_ERROR_TEXT] = 1500, [FORK] = 2,
+    [CROWD] = 6,         [OPEN_BAD] = 1000,   [OPEN_WILD] = 10,         [TOGETHER] = 10};
 
 struct scene {
     struct player player;

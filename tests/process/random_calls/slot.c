@@ -8,9 +8,9 @@
 
 #define SENTENCE_MIN 10
 
-static const char *const NAMES[CALL_COUNT] = {"abi",    "open",  "join", "step",      "settle",
-                                              "revert", "base",  "save", "extra",     "info",
-                                              "status", "close", "free", "error_text"};
+static const char *const NAMES[CALL_COUNT] = {"abi",    "open",   "join",  "step",  "settle",
+                                              "revert", "base",   "save",  "extra", "info",
+                                              "note",   "status", "close", "free",  "error_text"};
 
 static atomic_uint_fast64_t seed_noted, number_noted;
 

@@ -61,6 +61,7 @@ enum call {
     CALL_SAVE,
     CALL_EXTRA,
     CALL_INFO,
+    CALL_NOTE,
     CALL_STATUS,
     CALL_CLOSE,
     CALL_FREE,

@@ -1,0 +1,127 @@
+#include "node/broadcast/identity_clash.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#include "node/broadcast/broadcast.h"
+#include "node/lifecycle/lifecycle.h"
+
+#define RISES 1 /* newer records of a later start: one that has died signs none */
+
+struct identity_clash {
+    char why[ADDRESS_TEXT_BYTES + sizeof((struct note *)NULL)->text]; /* "": no reason to end */
+    uint64_t incarnation; /* of the later start that gossip has brought; 0: none */
+    uint64_t stamp;       /* of its newest record */
+    uint32_t rises;       /* how often a newer one has come */
+};
+
+size_t identity_clash_arena_bytes(void)
+{
+    return sizeof(struct identity_clash) + 64;
+}
+
+struct identity_clash *identity_clash_new(struct arena *arena)
+{
+    return arena_take(arena, 1, sizeof(struct identity_clash));
+}
+
+const char *node_clash(const struct node *node)
+{
+    return node->identity_clash->why[0] ? node->identity_clash->why : NULL;
+}
+
+static bool is_ours(const struct node *node, const uint8_t id[static ID_BYTES])
+{
+    return memcmp(id, node->options.identity->id, ID_BYTES) == 0;
+}
+
+/* what: why this node ends. */
+static void end(struct node *node, const struct peer *from, const char *what)
+{
+    char id[KEY_HEX_BYTES];
+    if (node_clash(node) || leaving_stage(node) != STAGE_RUNNING)
+        return;
+    key_hex(id, node->options.identity->id);
+    struct note *note = connection_note(node, from, NOTE_IDENTITY_TAKEN, LEVEL_ERROR, "");
+    (void)snprintf(note->text, sizeof note->text,
+                   "%s: two nodes run with one identity (%s), and this one ends; give each its own "
+                   "key (hearsay keygen) and state folder",
+                   what, id);
+    (void)snprintf(node->identity_clash->why, sizeof node->identity_clash->why, "%s %s",
+                   note->where, note->text);
+}
+
+static void note(struct node *node, const struct peer *from, const char *what)
+{
+    char text[sizeof((struct note *)NULL)->text], id[ID_TEXT_BYTES];
+    if (!notes_allow(&node->notes, node->now_ns))
+        return;
+    identity_text(id, node->options.identity->id);
+    (void)snprintf(text, sizeof text,
+                   "%s another running node with our identity (%s): give each machine its own key "
+                   "file (hearsay keygen)",
+                   what, id);
+    (void)connection_note(node, from, NOTE_IDENTITY_TAKEN, LEVEL_ERROR, text);
+}
+
+/* Is it, with our signature, of a start that is not this one? This node may have had several
+ * incarnations since it began. */
+static bool is_twins(const struct node *node, const struct bytes *bytes, struct record *record)
+{
+    const uint64_t ours = broadcast_own(node)->incarnation;
+    CHECK(ours >= node->options.incarnation);
+    return bytes->count == RECORD_BYTES && record_parse(bytes->at, record) == OK &&
+           is_ours(node, record->id) &&
+           (record->incarnation > ours || record->incarnation < node->options.incarnation) &&
+           record_verify(bytes->at, node->context) == OK;
+}
+
+/* A twin that leaves is no obstacle for long: perhaps it makes way for this start. */
+void identity_clash_on_record(struct node *node, const struct peer *from,
+                              const struct bytes *record)
+{
+    struct record twin;
+    const bool is_direct = is_ours(node, from->id);
+    const bool is_known = is_twins(node, record, &twin);
+    const bool is_later = is_known && twin.incarnation > broadcast_own(node)->incarnation;
+    if (is_known && is_direct && !joining_has_joined(node) && twin.stage == STAGE_RUNNING)
+        end(node, from, "is another running node with our identity, and this one has not joined");
+    else if (is_later && (!is_direct || twin.trains))
+        end(node, from,
+            is_direct ? "is a later start of this node, and in the swarm"
+                      : "has shown a later start of this node, which is in the swarm");
+    else
+        note(node, from, is_direct ? "is" : "knows");
+}
+
+enum error identity_clash_on_gossip(struct node *node, const struct peer *from,
+                                    const uint8_t record[static RECORD_BYTES])
+{
+    struct identity_clash *clash = node->identity_clash;
+    struct record twin;
+    if (record_parse(record, &twin) != OK)
+        return MALFORMED;
+    CHECK(is_ours(node, twin.id));
+    if (twin.incarnation <= broadcast_own(node)->incarnation ||
+        twin.incarnation < clash->incarnation ||
+        (twin.incarnation == clash->incarnation && twin.stamp <= clash->stamp))
+        return OK;
+    if (record_verify(record, node->context) != OK)
+        return FORGED;
+    clash->rises = twin.incarnation == clash->incarnation ? clash->rises + 1 : 0;
+    clash->incarnation = twin.incarnation;
+    clash->stamp = twin.stamp;
+    if (clash->rises >= RISES && twin.stage == STAGE_RUNNING && joining_has_joined(node))
+        end(node, from, "passes on what a later start of this node says");
+    return OK;
+}
+
+void identity_clash_on_rumor(struct node *node, const struct peer *from, struct bytes rumor)
+{
+    struct signed_head head;
+    rumor_signed_head(rumor.at, rumor.count, node->context, &head);
+    if (signed_head_verify(&head) == OK)
+        end(node, from,
+            "passes on a rumor of this very start that was not published here, but by a copy of "
+            "it");
+}

@@ -1,0 +1,162 @@
+/* Two processes with one identity key: the swarm keeps the later one, the earlier one is to end,
+ * and no other member can end a node by a lie. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "node/membership/membership.h"
+#include "support/sim/puppet.h"
+
+#define IDENTITY              1  /* of node 1, and of its twin */
+#define PERIODS               30 /* seconds: several records of each member */
+#define OFFSET_OF_INCARNATION 32
+
+/* Nodes 0 and 1, then a twin of 1, then another one: who knows whom is the story's. */
+enum node_number { HUB, FIRST, TWIN, FAR };
+
+static void add_nodes(void)
+{
+    const struct node_options options = usual_options();
+    static const uint64_t IDENTITIES[] = {0, IDENTITY, IDENTITY, 3};
+    for (uint32_t i = HUB; i <= FAR; i++)
+        assert_int_equal(add_as(&options, IDENTITIES[i]), i);
+}
+
+static const char *clash(uint32_t i)
+{
+    return node_clash(world.nodes[i].node);
+}
+
+static void an_earlier_start_ends_when_a_member_shows_a_later_one(void **state)
+{
+    (void)state;
+    char id[KEY_HEX_BYTES];
+    add_nodes();
+    world_introduce(&world, FIRST, HUB);
+    world_introduce(&world, TWIN, HUB);
+    world_start(&world, HUB);
+    world_start(&world, FIRST);
+    run(5 * SECOND_NS);
+    assert_null(clash(FIRST));
+    cut(FIRST, TWIN);
+    world_start(&world, TWIN);
+    run(5 * SECOND_NS);
+    assert_non_null(clash(FIRST));
+    key_hex(id, world.nodes[FIRST].identity.id);
+    assert_non_null(strstr(clash(FIRST), id));
+    assert_null(clash(TWIN));
+    assert_null(clash(HUB));
+}
+
+/* FIRST talks to HUB alone, the twin to FAR alone. */
+static void an_earlier_start_ends_when_gossip_brings_what_a_later_one_says(void **state)
+{
+    (void)state;
+    add_nodes();
+    world_introduce(&world, FIRST, HUB);
+    world_introduce(&world, FAR, HUB);
+    world_introduce(&world, TWIN, FAR);
+    cut(FIRST, TWIN);
+    cut(FIRST, FAR);
+    cut(TWIN, HUB);
+    world_start(&world, HUB);
+    world_start(&world, FIRST);
+    world_start(&world, FAR);
+    run(5 * SECOND_NS);
+    world_start(&world, TWIN);
+    run(PERIODS * SECOND_NS);
+    assert_non_null(clash(FIRST));
+    assert_null(clash(TWIN));
+}
+
+static void a_node_that_meets_its_running_twin_before_it_joins_ends(void **state)
+{
+    (void)state;
+    add_nodes();
+    world_introduce(&world, TWIN, FIRST);
+    world_start(&world, FIRST);
+    run(5 * SECOND_NS);
+    world_start(&world, TWIN);
+    run(SECOND_NS);
+    assert_non_null(clash(TWIN));
+    assert_null(clash(FIRST)); /* it goes on, and says so */
+    assert_true(world.nodes[FIRST].notes[NOTE_IDENTITY_TAKEN] > 0);
+}
+
+static void two_that_have_not_joined_both_end(void **state)
+{
+    (void)state;
+    add_nodes();
+    world_introduce(&world, FIRST, HUB); /* which never starts */
+    world_introduce(&world, TWIN, FIRST);
+    world_start(&world, FIRST);
+    run(SECOND_NS);
+    world_start(&world, TWIN);
+    run(SECOND_NS);
+    assert_non_null(clash(TWIN));
+    assert_non_null(clash(FIRST));
+}
+
+static void a_restart_is_no_clash(void **state)
+{
+    (void)state;
+    start_usual_swarm(3);
+    run(5 * SECOND_NS);
+    world_kill(&world, 1, true); /* its neighbours still take it for alive */
+    world_start(&world, 1);
+    run(PERIODS * SECOND_NS);
+    for (uint32_t i = 0; i < 3; i++)
+        assert_null(clash(i));
+}
+
+/* A member shows a record of node 0 that node 0 has not signed. */
+static void lie(enum message_kind kind)
+{
+    struct puppet puppet;
+    uint8_t record[RECORD_BYTES];
+    start_usual_swarm(2);
+    run(5 * SECOND_NS);
+    puppet_init(&puppet, 0, 7);
+    puppet_meet(&puppet);
+    puppet_hello(&puppet);
+    memcpy(record, membership_at(world.nodes[0].node, 0)->bytes, RECORD_BYTES);
+    record[OFFSET_OF_INCARNATION + 6]++;
+    puppet_say(&puppet, &(struct message){.kind = kind,
+                                          .reason = BYE_IDENTITY_TAKEN,
+                                          .bulk = {record, RECORD_BYTES}});
+    run(5 * SECOND_NS);
+    assert_null(clash(0));
+    puppet_free(&puppet);
+}
+
+static void a_goodbye_with_a_record_that_is_not_signed_ends_no_node(void **state)
+{
+    (void)state;
+    lie(BYE);
+    assert_int_equal(world.nodes[0].notes[NOTE_IDENTITY_TAKEN], 1);
+}
+
+static void gossip_with_a_record_that_is_not_signed_ends_its_sender(void **state)
+{
+    (void)state;
+    lie(MEMBER_UPDATE);
+    assert_int_equal(world.nodes[0].notes[NOTE_IDENTITY_TAKEN], 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        STORY(an_earlier_start_ends_when_a_member_shows_a_later_one),
+        STORY(an_earlier_start_ends_when_gossip_brings_what_a_later_one_says),
+        STORY(a_node_that_meets_its_running_twin_before_it_joins_ends),
+        STORY(two_that_have_not_joined_both_end),
+        STORY(a_restart_is_no_clash),
+        STORY(a_goodbye_with_a_record_that_is_not_signed_ends_no_node),
+        STORY(gossip_with_a_record_that_is_not_signed_ends_its_sender),
+    };
+    return cmocka_run_group_tests(tests, open_all, close_all);
+}
