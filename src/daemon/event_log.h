@@ -26,7 +26,7 @@
 struct event_log {
     bool is_open;  /* between event_log_open and event_log_close */
     FILE *log;     /* the file, or NULL */
-    bool verbose;  /* debug notes are printed, too */
+    bool verbose;  /* debug notes are also printed */
     bool is_quiet; /* nothing is printed but what leads to a failed CHECK; the owner's */
     void (*reader)(void *self, const struct note *note); /* hears every note; NULL; the owner's */
     void *reader_self;                                   /* passed to it */
@@ -55,7 +55,7 @@ void event_log_status(struct event_log *report, uint64_t now_ns, const struct no
 /* Notes that a step has so many samples, when that has changed; 0: nothing to say. */
 void event_log_batch(struct event_log *report, uint64_t now_ns, uint32_t batch);
 
-/* Training diverged before the end of this step, and began anew from the base; is_last: too often,
+/* Training diverged before the end of this step, and restarted from the base; is_last: too often,
  * and the node leaves. */
 void event_log_relapsed(struct event_log *report, uint64_t now_ns, uint64_t step,
                         const struct learner_relapses *relapses, bool is_last);

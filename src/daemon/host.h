@@ -77,7 +77,7 @@ struct host {
     struct relapses relapses;       /* when training diverged */
     bool stays_alone;               /* it was told to go on, even if it is shut out */
     bool is_shut_out, starts_again; /* why it ended */
-    bool has_clash;                 /* likewise: another process has its identity */
+    bool has_clash;                 /* it ended because another process has its identity */
     bool is_shared;                 /* its base was the swarm's then */
 };
 
