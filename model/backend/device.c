@@ -145,6 +145,44 @@ static enum error find_listed(const char *list, int found[TEAM_MAX], int *count,
     return OK;
 }
 
+/* The GPUs that the word means: none of cpu, or of a list that names one that is not there. */
+static int find_gpus(const char *word, int found[TEAM_MAX])
+{
+    struct problem problem;
+    int count = 0;
+    const char *list = after(word, CUDA_PREFIX);
+    if (list != NULL)
+        return find_listed(list, found, &count, &problem) == OK ? count : 0;
+    found[0] = 0;
+    return strcmp(word, "auto") == 0 && cuda_module()->devices() > 0 ? 1 : 0;
+}
+
+enum precision device_precision(const char *word, bool is_wide)
+{
+    int gpus[TEAM_MAX];
+    struct gpu gpu;
+    const int count = find_gpus(word, gpus);
+    for (int i = 0; i < count; i++)
+        if (!cuda_module()->device(gpus[i], &gpu) || gpu.major < 8)
+            return PRECISION_FP32;
+    if (count == 0)
+        return PRECISION_FP32;
+    return is_wide ? PRECISION_BF16 : PRECISION_TF32;
+}
+
+const char *device_precision_name(enum precision precision)
+{
+    static const char *const names[] = {"fp32", "tf32", "bf16", "auto"};
+    CHECK(precision <= PRECISION_AUTO);
+    return names[precision];
+}
+
+bool device_gpu(const char *word, struct gpu *gpu)
+{
+    int gpus[TEAM_MAX];
+    return find_gpus(word, gpus) > 0 && cuda_module()->device(gpus[0], gpu);
+}
+
 static void describe(int i, char text[DEVICE_TEXT_MAX])
 {
     struct gpu gpu;

@@ -22,14 +22,21 @@
 /* How products of matrices are computed on a GPU: in float32 throughout, or with operands rounded
  * to the 19 bits of TF32 or the 16 of bfloat16, which tensor cores multiply faster. Sums, weights
  * and everything else are float32 in any case. */
-enum precision { PRECISION_FP32, PRECISION_TF32, PRECISION_BF16 };
+enum precision {
+    PRECISION_FP32,
+    PRECISION_TF32,
+    PRECISION_BF16,
+    PRECISION_AUTO /* of a configuration; no backend has it: device_precision */
+};
 
 struct gpu {
-    char name[128];              /* as the driver says */
-    char uuid[DEVICE_UUID_TEXT]; /* "GPU-…" */
-    int major;                   /* of the compute capability */
-    int minor;                   /* of the compute capability */
-    size_t bytes;                /* of its memory */
+    char name[128];               /* as the driver says */
+    char uuid[DEVICE_UUID_TEXT];  /* "GPU-…" */
+    int major;                    /* of the compute capability */
+    int minor;                    /* of the compute capability */
+    size_t bytes;                 /* of its memory */
+    double flops[PRECISION_AUTO]; /* per second, of matrix products in each precision at the highest
+                                     clock; 0 = unknown */
 };
 
 #define DEVICE_WORDS                                                                               \
@@ -45,6 +52,15 @@ bool device_is_gpu(const char *word);
 
 /* How many devices the word means; of cuda:all, what there is, and 1 where that is nothing. */
 int device_count(const char *word);
+
+/* The precision for `auto`. From compute capability 8.0 on: bfloat16 where it gains (wide layers,
+ * sequences), else TF32. Float32 on older GPUs and on the CPU. Of several GPUs, the oldest decides.
+ * Loads the CUDA module unless the word is cpu. */
+enum precision device_precision(const char *word, bool is_wide);
+const char *device_precision_name(enum precision precision);
+
+/* The first GPU that the word means. False: none, or it is not there. */
+bool device_gpu(const char *word, struct gpu *gpu);
 
 /* auto: the first GPU, else the CPU. threads: of the CPU. The beginning of a UUID is enough. Of
  * several the first is the backend, and the team, which is to be closed before it, has all; of one

@@ -52,6 +52,9 @@ const char *model_preset_name(int i); /* NULL behind the last */
 /* Tokens that a line embeds; 0: it reads images, or is wrong. */
 int model_line_tokens(const char *line);
 
+/* Outputs of the widest dense layer of a line; 0: there is none. */
+int model_line_width(const char *line);
+
 /* Parses and checks the line. batch_max bounds every later call. The last layer must give at least
  * `classes` numbers, and with model_use.exact no more. A wrong line:
  * MALFORMED and a sentence that names the layer and what would be right. Without a backend (NULL)

@@ -1,4 +1,5 @@
 /* The layers of well-known models, and what a line says at first sight. */
+#include <ctype.h>
 #include <stdio.h>
 #include <string.h>
 #include <strings.h>
@@ -71,4 +72,18 @@ int model_line_tokens(const char *line)
         sscanf(line + sizeof embed - 1, "%7d", &tokens) != 1)
         return 0;
     return tokens > 0 ? tokens : 0;
+}
+
+int model_line_width(const char *line)
+{
+    static const char dense[] = "dense";
+    int width = 0;
+    for (const char *at = line; *at != '\0'; at++) {
+        const bool is_word = at == line || !isalpha((unsigned char)at[-1]);
+        int out;
+        if (is_word && strncasecmp(at, dense, sizeof dense - 1) == 0 &&
+            sscanf(at + sizeof dense - 1, "%7d", &out) == 1 && out > width)
+            width = out;
+    }
+    return width;
 }

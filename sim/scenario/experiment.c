@@ -92,12 +92,13 @@ static uint32_t batch_of(const struct experiment *experiment)
  * same run on any machine. */
 static enum error open_device(struct experiment *experiment, struct problem *problem)
 {
-    const struct config_train *train = &experiment->scenario->config.train;
-    const char *word = device_is_gpu(train->device) ? train->device : "cpu";
+    const struct config *config = &experiment->scenario->config;
+    const bool is_gpu = device_is_gpu(config->train.device);
     char text[DEVICE_TEXT_MAX];
     struct problem why;
-    const enum error error =
-        device_open(word, 1, train->precision, &experiment->backend, text, &why);
+    const enum error error = device_open(is_gpu ? config->train.device : "cpu", 1,
+                                         is_gpu ? setup_precision(config) : PRECISION_FP32,
+                                         &experiment->backend, text, &why);
     return error == OK ? OK : problem_set(problem, error, "[train] device: %.480s", why.text);
 }
 

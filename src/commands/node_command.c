@@ -3,6 +3,7 @@
 #include <stdio.h>
 
 #include "commands/config_options.h"
+#include "config/setup.h"
 #include "daemon/daemon.h"
 
 enum { EXIT_OK = 0, EXIT_USAGE = 2 };
@@ -43,6 +44,7 @@ int node_command_run(int argc, char **argv)
         return config_options_complain(&problem, EXIT_USAGE);
     if (!options.print_config)
         return daemon_run(&config, options.alone);
+    config.train.precision = setup_precision(&config);
     config_print(&config, stdout);
     return EXIT_OK;
 }

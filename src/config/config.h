@@ -80,7 +80,7 @@ struct config_data {
 struct config_train {
     bool enabled;                  /* false: relays only */
     char device[DEVICE_NAME_MAX];  /* what computes */
-    enum precision precision;      /* of matrix products on a GPU */
+    enum precision precision;      /* of matrix products on a GPU; auto: setup_precision */
     uint32_t threads;              /* of matrix products on the CPU */
     uint32_t batch;                /* samples a step; CONFIG_AUTO: by step_ms and batch_bytes */
     double step_ms, steps_per_s;   /* target time of a step; steps at most, 0: no limit */

@@ -131,9 +131,9 @@ static const struct config_key keys[] = {
     {"train", "device", CONFIG_DEVICE, AT(train.device), .initial = "auto",
      .help = "What computes; auto: the first GPU, if any (hearsay --version lists them); cuda:0,1: "
              "both."},
-    {"train", "precision", CONFIG_CHOICE, AT(train.precision), .initial = "fp32",
-     .words = "fp32|tf32|bf16",
-     .help = "How a GPU multiplies matrices; the others are faster, and round to 10 or 7 bits."},
+    {"train", "precision", CONFIG_CHOICE, AT(train.precision), .initial = "auto",
+     .words = "fp32|tf32|bf16|auto",
+     .help = "Rounding of factors on a GPU; auto: bf16 if layers are wide, else tf32, as it can."},
     {"train", "threads", CONFIG_U32, AT(train.threads), .initial = "1", .min = 1, .max = 256,
      .unit = "threads", .help = "For matrix products and convolutions on the CPU."},
     {"train", "batch", CONFIG_U32, AT(train.batch), .initial = "32", .min = 1, .max = 4096,

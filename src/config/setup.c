@@ -19,6 +19,7 @@
 #define EVALUATED_SAMPLES 2000    /* of an evaluation, where the part is auto */
 #define EVALUATED_TOKENS  32768   /* the same, of sequences */
 #define PARAMETER_LAYOUT  2       /* of the flat vector: matrices, then biases. 1: layer by layer */
+#define WIDE              1024    /* outputs of a dense layer that is multiplied in bfloat16 */
 #define EVALUATION_BATCH  100
 #define EVALUATION_BYTES  ((size_t)128 << 20)
 #define EVALUATION_IMAGES ((size_t)1 << 30) /* the same of images, tables and volumes */
@@ -38,10 +39,9 @@ static void fit_preset(char line[static MODEL_LINE_MAX], const struct config *co
 }
 
 /* The line of layers: as written, or as the folder says that the swarm starts from, or the
- * preset's.
- */
-static enum error find_line(const struct config *config, const struct dataset *train,
-                            char line[static MODEL_LINE_MAX], struct problem *problem)
+ * preset's, whose outputs may still be those of other data. */
+static enum error read_line(const struct config *config, char line[static MODEL_LINE_MAX],
+                            struct problem *problem)
 {
     const struct config_model *model = &config->model;
     const char *preset = model_preset(model->name);
@@ -59,9 +59,28 @@ static enum error find_line(const struct config *config, const struct dataset *t
                            "model.name: there is no model \"%s\"; known: %s; or give model.layers",
                            model->name, model_presets());
     (void)snprintf(line, MODEL_LINE_MAX, "%s", model->layers[0] ? model->layers : preset);
-    if (model->layers[0] == '\0')
-        fit_preset(line, config, train);
     return OK;
+}
+
+static enum error find_line(const struct config *config, const struct dataset *train,
+                            char line[static MODEL_LINE_MAX], struct problem *problem)
+{
+    const struct config_model *model = &config->model;
+    const enum error error = read_line(config, line, problem);
+    if (error == OK && model->layers[0] == '\0' && !model_folder_is(model->start))
+        fit_preset(line, config, train);
+    return error;
+}
+
+/* Wide products gain from bfloat16; narrow ones take as long in TF32 (tests/README.md). */
+static bool is_wide(const struct config *config)
+{
+    char line[MODEL_LINE_MAX];
+    struct problem problem; /* said by setup_model */
+    if (dataset_is_sequences(config->data.source))
+        return true;
+    return read_line(config, line, &problem) == OK &&
+           (model_line_tokens(line) > 0 || model_line_width(line) >= WIDE);
 }
 
 /* As many as images always were, but where they are large; of sequences, which may be long, what
@@ -270,13 +289,32 @@ enum error setup_model(const struct config *config, uint32_t batch_max, const st
     return OK;
 }
 
+/* The CPU for a node that only relays, unless a device is named. */
+static const char *device_of(const struct config *config)
+{
+    const bool is_left_to_us = strcmp(config->train.device, "auto") == 0;
+    return is_left_to_us && !config->train.enabled ? "cpu" : config->train.device;
+}
+
+enum precision setup_precision(const struct config *config)
+{
+    return config->train.precision == PRECISION_AUTO
+               ? device_precision(device_of(config), is_wide(config))
+               : config->train.precision;
+}
+
 enum error setup_device(const struct config *config, struct backend **backend, struct team **team,
                         char text[DEVICE_TEXT_MAX], struct problem *problem)
 {
-    const bool left_to_us = strcmp(config->train.device, "auto") == 0;
-    const char *word = left_to_us && !config->train.enabled ? "cpu" : config->train.device;
-    return device_open_team(word, (int)config->train.threads, config->train.precision, backend,
-                            team, text, problem);
+    const enum precision precision = setup_precision(config);
+    const enum error error = device_open_team(device_of(config), (int)config->train.threads,
+                                              precision, backend, team, text, problem);
+    if (error == OK && strcmp((*backend)->name, "cpu") != 0) {
+        const size_t length = strlen(text);
+        (void)snprintf(text + length, DEVICE_TEXT_MAX - length, ", multiplies in %s",
+                       device_precision_name(precision));
+    }
+    return error;
 }
 
 /* Of a model of images that has more outputs than there are labels here, other nodes have them. */

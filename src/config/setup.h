@@ -65,6 +65,10 @@ struct setup_input {
 };
 struct setup_input setup_input(const struct dataset *dataset);
 
+/* The precision of matrix products, with `auto` resolved: by the data source, the layers line and
+ * the GPUs that the device names. Loads the CUDA module unless the device is cpu. */
+enum precision setup_precision(const struct config *config);
+
 /* What computes, and its name (device_open_team); auto: the CPU for a node that only relays. */
 enum error setup_device(const struct config *config, struct backend **backend, struct team **team,
                         char text[DEVICE_TEXT_MAX], struct problem *problem) MUST_USE;

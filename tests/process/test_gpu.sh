@@ -31,6 +31,7 @@ doctor=("$hearsay" doctor "${small[@]}" --set "node.identity=$dir/me.key"
 expect 0 '^ok    device: cuda:0: ' "${doctor[@]}"
 expect 0 '^ok    device: cuda:0: ' "${doctor[@]}" --set "train.device=cuda:$uuid"
 expect 0 '^ok    device: cpu: ' "${doctor[@]}" --set train.device=cpu
+expect 0 '^precision = fp32$' "$hearsay" node --set train.device=cpu --print-config
 expect 0 '^ok    device: cpu: ' "${doctor[@]}" --set train.enabled=no
 expect 1 '^FAIL  device: there is no GPU 99' "${doctor[@]}" --set train.device=cuda:99
 expect 1 '^FAIL  device: no GPU here has the UUID GPU-00-00' "${doctor[@]}" \
@@ -55,7 +56,7 @@ all_alike() {
 tell 'a GPU and two processors learn one model'
 start gpu "${with_gpu[@]}" --set train.samples_max=12000
 address=$(address_of gpu)
-says "$dir/gpu.err" 'computes on cuda:0: ' || fail 'it does not say what it computes on'
+says "$dir/gpu.err" 'computes on cuda:0: .*, multiplies in (fp32|tf32)' || fail 'it does not say what it computes on'
 start one "${without[@]}" --set train.samples_max=150000 --set "node.peers=$address"
 start two "${without[@]}" --set train.samples_max=150000 --set "node.peers=$address"
 wait_for 60 'gpu to learn' has_learned gpu 12000
@@ -79,6 +80,16 @@ wait_for 60 'it to go on' has_learned gpu 1900
 leave gpu
 
 [[ ${played:-no} == yes ]] || exit 0 # what follows breaks a GPU
+
+tell 'it multiplies in the precision that gains most, and says what that is'
+wide='model.layers=dense 1024, relu, dense 10'
+expect 0 'device: .* multiplies in tf32, at its peak 8 times as fast as in fp32$' "${doctor[@]}"
+expect 0 'device: .* multiplies in bf16, at its peak 16 times ' "${doctor[@]}" --set "$wide"
+expect 0 'device: .* multiplies in fp32: .* 8 times as fast in tf32, which train.precision = auto takes' \
+    "${doctor[@]}" --set train.precision=fp32
+expect 0 'device: .* multiplies in fp32$' env CUDA_ON_CPU_CAPABILITY=7 "${doctor[@]}" --set "$wide"
+expect 0 '^precision = bf16$' "$hearsay" node "${with_gpu[@]}" --set "$wide" --print-config
+expect 0 '^precision = fp32$' env CUDA_ON_CPU_CAPABILITY=7 "$hearsay" node --set "$wide" --print-config
 
 tell 'a kind of GPU that it was not compiled for'
 expect 1 '^FAIL  device: GPU 0 cannot be used: no kernel image' env CUDA_ON_CPU_KERNELS=0 "${doctor[@]}"
@@ -106,7 +117,7 @@ expect 1 '^FAIL  device: several GPUs need NCCL, which cannot be loaded' env CUD
     HEARSAY_NCCL="$dir/no-such.so" "${doctor[@]}" --set train.device=cuda:0,1
 export HEARSAY_NCCL=$STAND_IN
 both=(--set train.device=cuda:all --set train.optimizer=adam --set train.rate=0.001)
-expect 0 '^ok    device: cuda:0: .*; with cuda:1$' env CUDA_ON_CPU_DEVICES=2 "${doctor[@]}" "${both[@]}"
+expect 0 '^ok    device: cuda:0: .*; with cuda:1, multiplies in tf32' env CUDA_ON_CPU_DEVICES=2 "${doctor[@]}" "${both[@]}"
 says "$dir/said.out" '^ok    memory: .* of the GPU.s, and .*B of each further GPU' ||
     fail 'the memory of the second is not told'
 CUDA_ON_CPU_DEVICES=2 start pair "${both[@]}" --set train.samples_max=12000

@@ -143,6 +143,8 @@ static cublasComputeType_t compute_type(enum precision precision)
     case PRECISION_TF32:
     case PRECISION_BF16: /* what is not multiplied in it */
         return CUBLAS_COMPUTE_32F_FAST_TF32;
+    case PRECISION_AUTO:
+        break;
     }
     CHECK(false);
 }

@@ -289,6 +289,37 @@ static void look_at_processors(struct doctor *doctor, const char *device)
         doctor_say(doctor, VERDICT_OK, "device", "%s; %ld processors", device, processors);
 }
 
+/* Returns the peak rate of matrix products in this precision / that in float32; 1 if unknown. */
+static double gain_of(const struct gpu *gpu, enum precision precision)
+{
+    CHECK(precision < PRECISION_AUTO);
+    return gpu->flops[PRECISION_FP32] > 0 && gpu->flops[precision] > 0
+               ? gpu->flops[precision] / gpu->flops[PRECISION_FP32]
+               : 1;
+}
+
+/* How the GPU would multiply, what that gains, and what auto would gain. */
+static void look_at_precision(struct doctor *doctor, const char *device)
+{
+    struct config freed = doctor->config;
+    struct gpu gpu = {.major = 0};
+    freed.train.precision = PRECISION_AUTO;
+    const enum precision taken = setup_precision(&doctor->config), best = setup_precision(&freed);
+    const bool is_known = device_gpu(doctor->config.train.device, &gpu);
+    const double now = is_known ? gain_of(&gpu, taken) : 1,
+                 then = is_known ? gain_of(&gpu, best) : 1;
+    if (then > now)
+        doctor_say(doctor, VERDICT_OK, "device",
+                   "%s: at its peak it multiplies matrices %.3g times as fast in %s, which "
+                   "train.precision = auto takes",
+                   device, then / now, device_precision_name(best));
+    else if (now > 1)
+        doctor_say(doctor, VERDICT_OK, "device", "%s, at its peak %.3g times as fast as in fp32",
+                   device, now);
+    else
+        doctor_say(doctor, VERDICT_OK, "device", "%s", device);
+}
+
 static void look_at_device(struct doctor *doctor)
 {
     struct backend *backend;
@@ -303,7 +334,7 @@ static void look_at_device(struct doctor *doctor)
     if (!doctor->is_on_gpu)
         look_at_processors(doctor, text);
     else
-        doctor_say(doctor, VERDICT_OK, "device", "%s", text);
+        look_at_precision(doctor, text);
     if (team)
         team->close(team);
     backend->close(backend);

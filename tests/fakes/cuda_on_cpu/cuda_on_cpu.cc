@@ -430,7 +430,9 @@ cudaError_t cudaGetDeviceProperties(cudaDeviceProp *properties, int device)
 
 cudaError_t cudaDeviceGetAttribute(int *value, cudaDeviceAttr attribute, int)
 {
-    *value = attribute == cudaDevAttrComputeCapabilityMajor ? capability() : 1;
+    *value = attribute == cudaDevAttrComputeCapabilityMajor ? capability()
+             : attribute == cudaDevAttrClockRate            ? 1000000
+                                                            : 1;
     return cudaSuccess;
 }
 

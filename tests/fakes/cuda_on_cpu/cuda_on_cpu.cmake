@@ -41,7 +41,7 @@ foreach(MODULE hearsay-cuda-on-cpu hearsay-cudnn-on-cpu)
 endforeach()
 foreach(ROOM backend dense products logits entries gather augment adam optimizer_step transformer attention step channel_norm regression recording
              exchange rebase replica evaluator sequence_learner step_time learner_thread_batch
-             device library_device sim_device)
+             device library_device sim_device setup)
   add_test(NAME ${ROOM}_cuda_on_cpu COMMAND test_${ROOM})
   set_tests_properties(${ROOM}_cuda_on_cpu PROPERTIES ENVIRONMENT
                        HEARSAY_CUDA=$<TARGET_FILE:hearsay-cuda-on-cpu>)

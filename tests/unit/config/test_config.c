@@ -127,7 +127,7 @@ static void a_value_of_the_wrong_type_is_refused_with_what_is_allowed(void **sta
     assert_set_refused("train.device=cuda:one", "no such device");
     assert_set_refused("train.device=cuda:-1", "no such device");
     assert_set_refused("train.device=gpu", "no such device");
-    assert_set_refused("train.precision=fp16", "allowed: one of fp32|tf32|bf16");
+    assert_set_refused("train.precision=fp16", "allowed: one of fp32|tf32|bf16|auto");
     assert_set_refused("exchange.log_bytes=64T", "with K, M or G");
     assert_set_refused("exchange.log_bytes=64MB", "with K, M or G");
     assert_set_refused("exchange.log_bytes=17179869185G", "too large");

@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "backend/device.h"
+#include "backend/cuda/cuda_module.h"
 #include "config/config_key.h"
 #include "config/setup.h"
 #include "support/config/config_story.h"
@@ -329,6 +329,46 @@ static void a_learner_of_a_large_model_is_given_as_much_as_ten_others_publish(vo
     assert_int_equal(setup_plain_options(&config, 160000000).limits.apply_window, 10000000);
 }
 
+static void assert_precision(const char *capability, const char *assignment,
+                             enum precision precision)
+{
+    struct config config;
+    set(&config, assignment);
+    assert_int_equal(setenv("CUDA_ON_CPU_CAPABILITY", capability, 1), 0);
+    assert_int_equal(setup_precision(&config), precision);
+    assert_int_equal(unsetenv("CUDA_ON_CPU_CAPABILITY"), 0);
+}
+
+static void a_cpu_multiplies_in_float32(void **state)
+{
+    (void)state;
+    assert_precision("9", "train.device=cpu", PRECISION_FP32);
+    assert_precision("9", "train.enabled=no", PRECISION_FP32); /* it takes no GPU by itself */
+    assert_precision("9", "train.device=cuda:99", PRECISION_FP32);
+    assert_precision("9", "train.precision=tf32", PRECISION_TF32);
+    if (cuda_module()->devices() == 0)
+        assert_precision("9", "data.source=text", PRECISION_FP32);
+}
+
+/* The stand-in can be given a compute capability. */
+static void a_gpu_multiplies_as_fast_as_it_can_and_the_layers_gain(void **state)
+{
+    (void)state;
+    if (!getenv("HEARSAY_CUDA"))
+        skip();
+    assert_precision("7", "data.source=text", PRECISION_FP32);
+    assert_precision("8", "data.source=text", PRECISION_BF16);
+    assert_precision("9", "data.source=tokens", PRECISION_BF16);
+    assert_precision("9", "model.name=gpt-mini", PRECISION_BF16);
+    assert_precision("9", "model.name=lenet", PRECISION_TF32);
+    assert_precision("9", "model.layers=dense 1023, relu, dense 10", PRECISION_TF32);
+    assert_precision("9", "model.layers=2 * (Dense 1024, relu), dense 10", PRECISION_BF16);
+    assert_precision("9", "model.name=none", PRECISION_TF32);
+    assert_precision("9", "train.device=cuda:0", PRECISION_TF32);
+    assert_precision("7", "model.layers=dense 4096, relu, dense 10", PRECISION_FP32);
+    assert_precision("7", "train.precision=bf16", PRECISION_BF16); /* refused when it is opened */
+}
+
 int main(void)
 {
     const struct CMUnitTest stories[] = {
@@ -343,6 +383,8 @@ int main(void)
         cmocka_unit_test(sequences_are_loaded_as_is_said),
         cmocka_unit_test(fewer_sequences_than_images_are_evaluated_at_once),
         cmocka_unit_test(a_batch_that_was_named_stays_however_small),
+        cmocka_unit_test(a_cpu_multiplies_in_float32),
+        cmocka_unit_test(a_gpu_multiplies_as_fast_as_it_can_and_the_layers_gain),
     };
     return cmocka_run_group_tests(stories, NULL, NULL);
 }

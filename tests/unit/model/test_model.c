@@ -106,6 +106,8 @@ static void presets_have_the_size_the_documents_say(void **state)
         model_free(model);
     }
     assert_null(model_preset("resnet"));
+    assert_int_equal(model_line_width(model_preset("lenet")), 128);
+    assert_int_equal(model_line_width("conv 16 5x5, maxpool 2"), 0);
 }
 
 static void blanks_case_and_leading_zeros_do_not_matter(void **state)
