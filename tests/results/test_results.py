@@ -188,6 +188,21 @@ class ParserTest(unittest.TestCase):
         self.assertEqual(self.found('storms', '100 seeds, 2 failed, in 4.7 s\n'),
                          {('surviving.storms', None): {'seeds': 100, 'failed': 2}})
 
+    def test_tables_of_the_language_model(self):
+        text = ('| strategy | budget | local steps | steps | sent | rate | loss |\n|---|---|---|---|---|---|---|\n'
+                '| ideal |  |  | 500 |  | 0.004 | 1.912 |\n| gossip | 1/100 |  | 500 | 1/413 | 0.004 | 2.030 |\n'
+                '| gossip | 1/100 |  | 500 | 1/413 | 0.008 | 2.050 |\n')
+        self.assertEqual(self.found('language', text),
+                         {('language.budgets', 'one learner with all batches'): {'loss': 1.912},
+                          ('language.budgets', 'hearsay'): {'1/100': 2.03}})
+
+    def test_the_door(self):
+        text = ('crowd: 9287 connections a second; node: 41.0 % of a processor\n'
+                '0.044 s in the median, 0.051 s at most\n10 of 10 got in; turned away 0 times\n')
+        self.assertEqual(self.found('door', text)['attacks.door', '20 mute'],
+                         {'got in, of 10': 10, 'connections a second': 9287, 'processor of the node': 41.0,
+                          'median': 0.044, 'most': 0.051})
+
     def test_programs(self):
         self.assertEqual(self.found('session', 'seal        0.27     0.27  1.005\nopen 0.30 0.29 0.983\n'),
                          {('core.sessions', None): {'seal': 1.005, 'open': 0.983}})
@@ -198,6 +213,24 @@ class ParserTest(unittest.TestCase):
                          {('core.pass', '0.1 %'): {'AVX-512': 1.22},
                           ('core.publish', None): {'0.1 %': 4.5, '1 %': 9.2},
                           ('core.apply', None): {'1 %': 72.9}})
+
+    def test_formats_of_columns(self):
+        line = 'mlp       1175  steady      87  0.980 1.000 1.000  100.0  0.980 1.000 1.000  100.0   98.0   0.0\n'
+        wide = 'wide      1590  steady      80  0.970 1.000 1.510   96.0  0.970 1.000 1.510   96.0   98.0   0.0\n'
+        found = self.found('budget', line + wide + line.replace('steady', 'joiner') + wide)
+        self.assertEqual(found['links.publication', 'mlp, 1,175 bytes'],
+                         {'within a tenth': 100.0, 'least': 0.98, 'median': 1.0, 'most': 1.0})
+        self.assertEqual(set(case for _, case in found),
+                         {'mlp, 1,175 bytes', 'dense 4000, 1,590 bytes', 'dense 4000, a budget that doubles'})
+        self.assertEqual(self.found('relay', '  0.001    4587     14.6    0.0      12.10         10.70   '
+                                    '         1.32        0.900\n')['core.relay', '0.001'],
+                         {'carried': 1.32, 'loop': 12.1, 'learner': 10.7, 'size of a rumor': 14.6})
+        self.assertEqual(self.found('checkpoint', '  10485760    126.0   129     0.006     0.250     1.000    '
+                                    '10.000    10.000      9       1.0       1.0\n'),
+                         {('surviving.checkpoint', 'ten million parameters'): {'longest': 0.25}})
+        text = '  hearsay_step over training: between publications 0.300 %, in all 1.900 %\n' * 2
+        self.assertEqual(self.found('library', text, ['sgd', '32', '30']),
+                         {('library.time', 'sgd 32'): {'between publications': 0.3, 'in all': 1.9}})
 
     def test_each_parser_names_claims_of_the_archive(self):
         claims = results.Archive(run.ROOT).claims
