@@ -220,6 +220,26 @@ include(tests/fakes/cuda_on_cpu/cuda_on_cpu.cmake)
 
 include(tests/fuzz/fuzz.cmake)
 
+# The graphs of attention with the real cuDNN, for described devices that are not there. cuDNN
+# compiles only where it finds a libcuda: here the CUDA Toolkit's stub.
+if(HAVE_CUDNN AND NOT SANITIZE AND EXISTS ${CUDAToolkit_LIBRARY_DIR}/stubs/libcuda.so)
+  file(MAKE_DIRECTORY ${CMAKE_BINARY_DIR}/stubs)
+  file(CREATE_LINK ${CUDAToolkit_LIBRARY_DIR}/stubs/libcuda.so ${CMAKE_BINARY_DIR}/stubs/libcuda.so.1
+       SYMBOLIC)
+  add_executable(test_flash_graph tests/gpu/test_flash_graph.c
+                                  model/backend/cuda/backend_cuda_cudnn_graph.c)
+  target_include_directories(test_flash_graph PRIVATE model)
+  target_include_directories(test_flash_graph SYSTEM PRIVATE ${CUDNN_INCLUDE_DIR}
+                                                             ${CUDAToolkit_INCLUDE_DIRS})
+  target_link_libraries(test_flash_graph PRIVATE base PkgConfig::CMOCKA ${CUDNN_LIBRARY})
+  set_target_properties(test_flash_graph PROPERTIES BUILD_RPATH "${CUDNN_LIBRARY_DIR}")
+  add_test(NAME flash_graph COMMAND test_flash_graph)
+  set_tests_properties(flash_graph PROPERTIES SKIP_RETURN_CODE 77
+                       ENVIRONMENT "LD_LIBRARY_PATH=${CMAKE_BINARY_DIR}/stubs:$ENV{LD_LIBRARY_PATH}")
+else()
+  message(STATUS "No cuDNN with a CUDA Toolkit, or a sanitizer: the test flash_graph is left out")
+endif()
+
 # The operations of a step as a model asks for them, and an account of the bytes that they move.
 add_executable(step_plan tests/gpu/step_plan.c)
 target_link_libraries(step_plan PRIVATE model m)

@@ -4,6 +4,7 @@
 
 #include "backend/cuda/cuda_exchange.h"
 #include "backend/cuda/cuda_exchange_kernels.h"
+#include "backend/cuda/cuda_flash.h"
 #include "backend/cuda/cuda_operations.h"
 #include "base/memory.h"
 
@@ -41,6 +42,7 @@ struct cuda *cuda_on(struct backend *backend)
 static void cuda_close(struct backend *backend)
 {
     struct cuda *cuda = cuda_on(backend);
+    cuda_flash_close(cuda);
     cuda_conv_close(cuda);
     cuda_gemm_close(cuda);
     cuda_watch_close(cuda);

@@ -25,7 +25,6 @@
 static const float one = 1, zero = 0;
 
 struct convolutions {
-    cudnnHandle_t dnn;
     struct plan *plans; /* [count], one for each layer and size of the batch met so far */
     int count;
     struct room room;
@@ -48,13 +47,21 @@ void cuda_conv_describe(char *text, size_t room)
     (void)snprintf(text, room, "cuDNN %zu.%zu", version / 10000, version / 100 % 100);
 }
 
+cudnnHandle_t cuda_cudnn(struct cuda *cuda)
+{
+    cudnnHandle_t dnn = cuda->cudnn;
+    if (dnn != NULL)
+        return dnn;
+    cudnn_check(cudnnCreate(&dnn), "loading cuDNN");
+    cudnn_check(cudnnSetStream(dnn, cuda->stream), "loading cuDNN");
+    cuda->cudnn = dnn;
+    return dnn;
+}
+
 static struct convolutions *convolutions_of(struct cuda *cuda)
 {
-    if (cuda->convolutions != NULL)
-        return cuda->convolutions;
-    cuda->convolutions = memory_new(1, sizeof *cuda->convolutions);
-    cudnn_check(cudnnCreate(&cuda->convolutions->dnn), "loading cuDNN");
-    cudnn_check(cudnnSetStream(cuda->convolutions->dnn, cuda->stream), "loading cuDNN");
+    if (cuda->convolutions == NULL)
+        cuda->convolutions = memory_new(1, sizeof *cuda->convolutions);
     return cuda->convolutions;
 }
 
@@ -96,7 +103,7 @@ static int algorithm(struct cuda *cuda, struct plan *plan, int kind, struct plan
     if (way->chosen)
         return way->algorithm;
     CHECK(!cuda->recording); /* what is recorded has been called before */
-    *way = cudnn_way(cuda, cuda->convolutions->dnn, plan, math_of(cuda), kind, planes);
+    *way = cudnn_way(cuda, cuda_cudnn(cuda), plan, math_of(cuda), kind, planes);
     check(cudnnSetConvolutionMathType(plan->how[kind], way->math));
     plan->room_bytes = way->room_bytes > plan->room_bytes ? way->room_bytes : plan->room_bytes;
     return way->algorithm;
@@ -151,7 +158,7 @@ static struct work work_of(struct cuda *cuda, const struct plan *plan)
     struct layout laid = {.memory =
                               cuda_step_room(cuda, &cuda->convolutions->room, measured.bytes)};
     struct work work = lay_work(&laid, plan);
-    work.dnn = cuda->convolutions->dnn;
+    work.dnn = cuda_cudnn(cuda);
     return work;
 }
 
@@ -231,11 +238,8 @@ void cuda_conv_backward(struct backend *backend, const struct conv *conv, int ba
     to_weights(cuda, plan, x, dy, dw);
 }
 
-void cuda_conv_close(struct cuda *cuda)
+static void close_convolutions(struct cuda *cuda, struct convolutions *all)
 {
-    struct convolutions *all = cuda->convolutions;
-    if (all == NULL)
-        return;
     for (int i = 0; i < all->count; i++) {
         const struct plan *plan = &all->plans[i];
         check(cudnnDestroyTensorDescriptor(plan->x));
@@ -244,8 +248,15 @@ void cuda_conv_close(struct cuda *cuda)
         for (int way = 0; way < WAYS; way++)
             check(cudnnDestroyConvolutionDescriptor(plan->how[way]));
     }
-    check(cudnnDestroy(all->dnn));
     cuda_give(&cuda->table, all->room.memory);
     free(all->plans);
     free(all);
+}
+
+void cuda_conv_close(struct cuda *cuda)
+{
+    if (cuda->convolutions != NULL)
+        close_convolutions(cuda, cuda->convolutions);
+    if (cuda->cudnn != NULL)
+        cudnn_check(cudnnDestroy(cuda->cudnn), "closing");
 }

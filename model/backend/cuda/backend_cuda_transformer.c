@@ -1,4 +1,5 @@
 /* What sequence models need beside matrix products, on a GPU: kernels, and the room they need. */
+#include "backend/cuda/cuda_flash.h"
 #include "backend/cuda/cuda_operations.h"
 #include "backend/cuda/cuda_transformer.h"
 
@@ -90,13 +91,16 @@ void cuda_norm_backward(struct backend *backend, size_t rows, int size, struct n
                "norm");
 }
 
-/* Attention takes the tensor cores where dense layers do. */
+/* Attention takes the tensor cores where dense layers do. In bfloat16 cuDNN computes it, if it can.
+ */
 void cuda_attention_forward(struct backend *backend, const struct attention *attention, int batch,
                             struct numbers xs, struct numbers ys, float *log_sums)
 {
+    struct cuda *cuda = cuda_on(backend);
+    if (xs.type == BFLOAT16 && cuda_flash_forward(cuda, attention, batch, xs.at, ys.at, log_sums))
+        return;
     const float *x = floats_of(xs);
     float *y = floats_of(ys);
-    const struct cuda *cuda = cuda_on(backend);
     const bool rounds = cuda->bf16 && kernel_attention_fits_bf16(attention, x, y);
     cuda_check((rounds ? kernel_attention_bf16 : kernel_attention)(cuda->stream, *attention, batch,
                                                                    x, y, log_sums),
@@ -107,11 +111,14 @@ void cuda_attention_backward(struct backend *backend, const struct attention *at
                              struct numbers xs, struct numbers ys, const float *log_sums,
                              struct numbers dys, struct numbers dxs)
 {
+    struct cuda *cuda = cuda_on(backend);
+    if (xs.type == BFLOAT16 &&
+        cuda_flash_backward(cuda, attention, batch, xs.at, ys.at, log_sums, dys.at, dxs.at))
+        return;
     const float *x = floats_of(xs);
     const float *y = floats_of(ys);
     const float *dy = floats_of(dys);
     float *dx = floats_of(dxs);
-    struct cuda *cuda = cuda_on(backend);
     const size_t lines = (size_t)batch * (size_t)attention->heads * (size_t)attention->length;
     float *mixed = cuda_scratch(cuda, lines * sizeof *mixed);
     const bool rounds = cuda->bf16 && kernel_attention_fits_bf16(attention, x, dy) &&

@@ -43,8 +43,8 @@ if(WERROR)
 endif()
 set(HAVE_CUDA ON)
 
-# HAVE_CUDNN: whether it does the convolutions.
-set(WITH_CUDNN auto CACHE STRING "Convolutions by cuDNN: auto (if it is found), ON or OFF")
+# HAVE_CUDNN: whether it computes convolutions and attention.
+set(WITH_CUDNN auto CACHE STRING "Convolutions and attention by cuDNN: auto (if it is found), ON or OFF")
 set(HAVE_CUDNN OFF)
 if(WITH_CUDNN)
   find_path(CUDNN_INCLUDE_DIR cudnn.h HINTS ${CUDAToolkit_INCLUDE_DIRS} ENV CUDNN_PATH
@@ -55,7 +55,7 @@ if(WITH_CUDNN)
     set(HAVE_CUDNN ON)
     get_filename_component(CUDNN_LIBRARY_DIR ${CUDNN_LIBRARY} DIRECTORY)
   elseif(NOT WITH_CUDNN STREQUAL "auto")
-    message(FATAL_ERROR "-DWITH_CUDNN=ON, but there is no cudnn.h with a libcudnn: install cuDNN 8 or "
+    message(FATAL_ERROR "-DWITH_CUDNN=ON, but there is no cudnn.h with a libcudnn: install cuDNN 9 or "
                         "later, name its folder in CUDNN_PATH, or leave that option out.")
   endif()
 endif()

@@ -11,6 +11,7 @@
  *   backend_cuda_transformer.c  what sequence models need: embedding, norms, attention
  *   backend_cuda_cudnn.c        convolutions with cuDNN; _ways: which of its algorithms
  *   backend_cuda_conv.c         convolutions without cuDNN, as products
+ *   backend_cuda_cudnn_attention.c  attention with cuDNN; _graph: its operations; _no_flash: none
  *   backend_cuda_exchange.c     the exchange
  *   backend_cuda_team.c         several GPUs together, with NCCL; _no_team: without it, none
  *   backend_cuda_devices.c      which GPUs there are; the module's table
@@ -76,6 +77,8 @@ struct cuda {
     struct products *products;   /* NULL before the first */
 
     struct convolutions *convolutions; /* NULL before the first */
+    struct flash *flash;               /* NULL before attention is first computed by cuDNN */
+    void *cudnn;                       /* its handle; NULL before it is first used */
     struct room exchange;              /* bins, bitmap, levels, updates */
     uint64_t rooms;                    /* times that a room of steps grew: voids recordings */
 

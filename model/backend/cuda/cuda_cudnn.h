@@ -49,6 +49,9 @@ struct planes {
 struct way cudnn_way(struct cuda *cuda, cudnnHandle_t dnn, const struct plan *plan,
                      cudnnMathType_t math, int kind, struct planes planes);
 
+/* cuDNN on the backend's stream, loaded at the first call. */
+cudnnHandle_t cuda_cudnn(struct cuda *cuda);
+
 /* The process ends if something went wrong. */
 void cudnn_check(cudnnStatus_t error, const char *what);
 

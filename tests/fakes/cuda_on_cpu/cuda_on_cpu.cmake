@@ -29,11 +29,15 @@ target_link_libraries(cuda-on-cpu PUBLIC base PkgConfig::BLAS)
 # With convolutions as products and with NCCL, which is in the module itself; and with cuDNN's
 # convolutions, but without NCCL.
 add_library(hearsay-cuda-on-cpu MODULE model/backend/cuda/backend_cuda_conv.c
+                                       model/backend/cuda/backend_cuda_no_flash.c
                                        model/backend/cuda/backend_cuda_team.c
                                        tests/fakes/cuda_on_cpu/nccl_on_cpu.cc)
 add_library(hearsay-cudnn-on-cpu MODULE model/backend/cuda/backend_cuda_no_team.c
                                         model/backend/cuda/backend_cuda_cudnn.c
+                                        model/backend/cuda/backend_cuda_cudnn_attention.c
+                                        model/backend/cuda/backend_cuda_cudnn_graph.c
                                         model/backend/cuda/backend_cuda_cudnn_ways.c
+                                        tests/fakes/cuda_on_cpu/cudnn_graph_on_cpu.cc
                                         tests/fakes/cuda_on_cpu/cudnn_on_cpu.cc)
 foreach(MODULE hearsay-cuda-on-cpu hearsay-cudnn-on-cpu)
   set_target_properties(${MODULE} PROPERTIES PREFIX "" LINKER_LANGUAGE CXX)
@@ -52,7 +56,7 @@ set_tests_properties(helpers_cuda_on_cpu PROPERTIES ENVIRONMENT
 add_test(NAME random_calls_cuda_on_cpu COMMAND random_calls 2 20000)
 set_tests_properties(random_calls_cuda_on_cpu PROPERTIES ENVIRONMENT
                      HEARSAY_CUDA=$<TARGET_FILE:hearsay-cuda-on-cpu>)
-foreach(ROOM backend device helpers)
+foreach(ROOM backend device helpers flash)
   add_test(NAME ${ROOM}_cudnn_on_cpu COMMAND test_${ROOM})
   set_tests_properties(${ROOM}_cudnn_on_cpu PROPERTIES ENVIRONMENT
                        HEARSAY_CUDA=$<TARGET_FILE:hearsay-cudnn-on-cpu>)

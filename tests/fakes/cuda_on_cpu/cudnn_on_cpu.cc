@@ -50,6 +50,11 @@ cudnnStatus_t cudnnDestroy(cudnnHandle_t dnn)
     return CUDNN_STATUS_SUCCESS;
 }
 
+cudaStream_t stand_in_stream_of(cudnnHandle_t dnn)
+{
+    return dnn->stream;
+}
+
 cudnnStatus_t cudnnSetStream(cudnnHandle_t dnn, cudaStream_t stream)
 {
     dnn->stream = stream;
