@@ -13,9 +13,9 @@
 #include "world/u64_set.h"
 #include "world/world.h"
 
-#define SLACK_NS   (4 * SECOND_NS) /* to notice, to send LEAVE, to close */
-#define STEPS_MOST 16              /* between two publications, where the node chooses how many */
-#define TWICE      1.5 /* a node that begins to count anew may count late rumors twice */
+#define SLACK_NS   (4 * SECOND_NS) /* time to notice a leave, send LEAVE and close */
+#define STEPS_MOST 16              /* most steps between publications if the node chooses */
+#define TWICE      1.5             /* a node that restarts its count may count late rumors twice */
 
 void check_fail(struct check *check, const char *format, ...)
 {
@@ -27,7 +27,7 @@ void check_fail(struct check *check, const char *format, ...)
     va_end(arguments);
 }
 
-/* Each key is used with rising counters only. */
+/* Checks that each key is used only with rising counters. */
 static void on_seal(void *self, const uint8_t key[static KEY_BYTES], uint64_t counter)
 {
     struct check *check = self;
@@ -74,7 +74,7 @@ void check_free(struct check *check)
     u64_set_free(&check->verified);
 }
 
-/* sign: -1 for an update that is taken out, whose levels are negated. */
+/* sign is -1 for a reverted update, whose levels are negated. */
 static uint64_t hash_of_update(const struct update *update, int sign)
 {
     uint64_t hash = rng_mix(update->amount + ((uint64_t)update->count << 32));
@@ -90,7 +90,7 @@ static uint64_t rumor_key(uint64_t tag, uint32_t seq)
     return rng_mix(tag ^ rng_mix(seq)) | 1;
 }
 
-/* Node i, or WIRE_NOBODY. */
+/* i is WIRE_NOBODY for an outsider. */
 static void note_published(struct check *check, uint32_t i, uint32_t first_seq,
                            const struct node_origin *origin, const struct update *update)
 {
@@ -134,7 +134,8 @@ void check_outsider_published(struct check *check, const uint8_t id[static ID_BY
         note_published(check, WIRE_NOBODY, seq, &origin, update);
 }
 
-/* Whether this learner of node i, or the one that it was restored from, published this update. */
+/* Returns whether this learner of node i, or the one it was restored from, published this update.
+ */
 static bool has_published(const struct world_node *at, uint32_t i,
                           const struct published *published)
 {
@@ -156,11 +157,11 @@ void check_applied(struct world *world, uint32_t i, const struct action *applied
     struct node_origin own;
     node_own(at->node, &own);
     if (!published && !check->outsiders_publish)
-        check_fail(check, "7: node %u applies what no node has published", i);
+        check_fail(check, "7: node %u applies an update that no node has published", i);
     if (published && published->next_seq - published->first_seq == 1 &&
         hash_of_update(&published->update, 1) !=
             hash_of_update(applied->update, applied->takes_out ? -1 : 1))
-        check_fail(check, "7: node %u applies something else than was published", i);
+        check_fail(check, "7: node %u applies another update than was published", i);
     if (published && has_published(at, i, published) && !applied->own && !applied->takes_out)
         check_fail(check, "4: node %u applies its own update as another's", i);
     if (*mark && !applied->takes_out)
@@ -176,14 +177,14 @@ static uint64_t base_key(const struct world *world, uint32_t i, uint32_t bases)
     return rng_mix((uint64_t)i << 40 ^ (uint64_t)world->nodes[i].incarnation << 20 ^ bases) | 1;
 }
 
-/* The incarnation that node i had with this base; before any, the one that it started with. */
+/* Returns the incarnation that node i had with this base, or else the one it started with. */
 static uint64_t incarnation_at(const struct world *world, uint32_t i, uint32_t bases)
 {
     const uint64_t *seen = u64_set_get(&world->check.incarnations, base_key(world, i, bases));
     return seen ? *seen : world->nodes[i].options.incarnation;
 }
 
-/* Somebody has published what a base that was taken over is of, whoever told so. */
+/* Checks that some node has published each rumor that a taken-over base claims. */
 static void check_counted(struct check *check, uint32_t i, const struct node *node)
 {
     for (uint32_t k = 0; k < node_origins(node) && !check->outsiders_publish; k++) {
@@ -208,8 +209,8 @@ static void note_incarnation(struct world *world, uint32_t i)
     *seen = node_incarnation(node);
 }
 
-/* A node that takes a new incarnation keeps in its weights what it published in vain. One that has
- * learned nothing must not take the whole base for progress of its own. */
+/* A node with a new incarnation keeps the lost part of its publications in its weights. A node that
+ * has learned nothing must not take the whole base for its own progress. */
 void check_block_written(struct world *world, uint32_t i, const struct action *write,
                          uint32_t bases)
 {
@@ -219,7 +220,7 @@ void check_block_written(struct world *world, uint32_t i, const struct action *w
     const bool is_new_incarnation =
         node_incarnation(at->node) > incarnation_at(world, i, bases > 0 ? bases - 1 : 0);
     if (is_new_incarnation && bases == node_bases(at->node) && !write->keep_weights)
-        check_fail(&world->check, "4: node %u loses what it published in vain", i);
+        check_fail(&world->check, "4: node %u drops publications that were lost", i);
     if (write->keep_weights && !at->training && at->options.history_bytes == 0)
         check_fail(&world->check, "4: node %u keeps weights that have learned nothing", i);
 }
@@ -249,7 +250,7 @@ static void check_caps(struct check *check, uint32_t i, const struct world_node 
         check_fail(check, "6: the log of node %u holds %llu bytes", i,
                    (unsigned long long)stats->log_held_bytes);
     if (at->arena.used_bytes > node_arena_bytes(options))
-        check_fail(check, "6: node %u takes more memory than it announced", i);
+        check_fail(check, "6: node %u allocates more memory than it announced", i);
 }
 
 static uint64_t later(uint64_t a_ns, uint64_t b_ns)
@@ -257,7 +258,8 @@ static uint64_t later(uint64_t a_ns, uint64_t b_ns)
     return a_ns > b_ns ? a_ns : b_ns;
 }
 
-/* Training begins, alone if need be; a node that nobody has answered does not wait long. */
+/* Checks that training begins, by itself if necessary: a node without answers does not wait long.
+ */
 static void check_training_begins(struct world *world, uint32_t i)
 {
     const struct world_node *at = &world->nodes[i];
@@ -270,9 +272,9 @@ static void check_training_begins(struct world *world, uint32_t i)
         check_fail(&world->check, "8: node %u waits for the network and does not train", i);
 }
 
-/* Training goes on at its own pace, whatever the network does: at any time the end of a step is in
- * the event queue, at most one step away. And it publishes after the interval of now, or of the
- * last second, which it kept to until its next step. */
+/* Checks that training keeps its pace: the event queue always holds the end of a step, at most one
+ * step away. Also checks publishing, after the current interval or that of the last second, which
+ * applied until its next step. */
 static void check_progress(struct world *world, uint32_t i)
 {
     struct world_node *at = &world->nodes[i];
@@ -303,7 +305,7 @@ static void check_count(struct world *world, uint32_t i)
                    samples, check->claimed, learned);
 }
 
-/* A peer that is gone silently, with nothing of it in flight, is noticed in time. */
+/* Checks that the loss of a silent peer with nothing in flight is noticed in time. */
 static void check_ghost(struct world *world, const struct connection *connection, int end)
 {
     const struct connection_end *mine = &connection->end[end];
@@ -348,7 +350,7 @@ void check_second(struct world *world)
             check_ghost(world, &world->wire.connections[k], end);
 }
 
-/* How many rumors of that incarnation this node holds. */
+/* Returns how many rumors of that incarnation the node has. */
 static uint32_t known_of(const struct world_node *at, const uint8_t id[static ID_BYTES],
                          uint64_t incarnation)
 {
@@ -361,8 +363,8 @@ static uint32_t known_of(const struct world_node *at, const uint8_t id[static ID
     return 0;
 }
 
-/* Add every rumor in node i's version. False: unknown, as it holds a large update in part, or
- * rumors of an outsider. */
+/* Adds every rumor in node i's version to sum. Returns false if that is unknown: it has part of a
+ * large update, or rumors of an outsider. */
 static bool sum_of_rumors(const struct world *world, uint32_t i, int32_t *sum)
 {
     const struct check *check = &world->check;
@@ -389,7 +391,7 @@ static bool sum_of_rumors(const struct world *world, uint32_t i, int32_t *sum)
     return rumors == stats.version;
 }
 
-/* Whether its base is b0 plus the rumors in its version, as far as that is known. */
+/* Returns whether the base is b0 plus the rumors in its version, as far as they are known. */
 static bool is_sum(const struct world *world, uint32_t i)
 {
     const struct sim_learner *sim_learner = &world->nodes[i].sim_learner;
@@ -403,8 +405,8 @@ static bool is_sum(const struct world *world, uint32_t i)
     return is_sum;
 }
 
-/* Whether the base is what it was at the end of the checkpoint; and the weights, of which the last
- * part is of that moment. */
+/* Returns whether base and weights equal those at the end of the checkpoint. The last part of the
+ * weights dates from that moment. */
 static bool is_restored(const struct sim_learner *sim_learner, const struct saved *saved)
 {
     const size_t parameters = sim_learner_parameters(sim_learner),
@@ -434,7 +436,7 @@ void check_started(struct world *world, uint32_t i)
         sim_learner_read_units(&at->sim_learner, check->initial);
     }
     if (saved && !is_restored(&at->sim_learner, saved))
-        check_fail(check, "9: node %u starts with something else than it saved", i);
+        check_fail(check, "9: node %u starts with another state than it saved", i);
     if (!is_sum(world, i))
         check_fail(check, "9: node %u starts with a base that is not the sum of its rumors", i);
 }

@@ -6,8 +6,8 @@
 #include "base/error.h"
 #include "base/memory.h"
 
-/* How long after a fault a removal is still explained by it: until the last record from before is
- * too old (four periods), or the timeout of a neighbour is over. */
+/* How long a fault explains a later removal: until the last record from before has expired (four
+ * periods), or the neighbour timeout has passed. */
 #define MEMBER_NS    (60 * SECOND_NS)
 #define NEIGHBOUR_NS (NODE_PATIENCE_MAX_NS + 5 * SECOND_NS)
 
@@ -36,14 +36,14 @@ void health_free(struct health *health)
     free(health->warnings);
 }
 
-/* The node with this id, or WIRE_NOBODY. */
+/* Returns the node with this id, or WIRE_NOBODY. */
 static uint32_t node_called(const struct health *health, const char *text)
 {
     const uint64_t *number = u64_set_get(&health->ids, mark_of_text(text));
     return number ? (uint32_t)*number - 1 : WIRE_NOBODY;
 }
 
-/* The nodes to which node i has an open connection, a byte each. */
+/* Marks the nodes with an open connection to node i, one byte each. */
 static void mark_neighbours(const struct health *health, uint32_t i, uint8_t *is_neighbour)
 {
     const struct node *node = health->world->nodes[i].node;
@@ -58,7 +58,7 @@ static void mark_neighbours(const struct health *health, uint32_t i, uint8_t *is
     }
 }
 
-/* Mark all nodes reachable from node i; todo has room for every node. */
+/* Marks all nodes reachable from node i. todo has space for every node. */
 static void reach(const uint8_t *is_neighbour, uint32_t nodes, uint32_t i, bool *reached,
                   uint32_t *todo)
 {

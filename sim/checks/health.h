@@ -1,8 +1,8 @@
 /* Health of a world: which nodes have joined, how the overlay is connected, and false positives of
  * the failure detectors.
  *
- * It is seen from outside, with what no node knows: which nodes really run, and which faults struck
- * them (fault_injector_explains). Only the first `nodes` of the world count; the others are
+ * It uses facts that no node knows: which nodes really run, and which faults struck them
+ * (fault_injector_explains). Only the first `nodes` nodes of the world count; the others are
  * duplicates of some of them.
  */
 #ifndef HEARSAY_SIM_CHECKS_HEALTH_H
@@ -13,24 +13,24 @@
 struct health {
     const struct world *world;
     const struct fault_injector *injector;
-    uint32_t nodes;        /* nodes that count */
+    uint32_t nodes;        /* number of nodes that count */
     struct u64_set ids;    /* hash of a node's id ─► index + 1 */
-    uint32_t removed;      /* healthy nodes taken for dead, or given up as silent */
-    uint32_t removed_node; /* the first of them */
-    uint32_t removed_by;   /* the node that removed it */
-    uint64_t removed_ns;   /* when it did */
-    uint64_t *warnings;    /* [nodes] kinds of warnings of others that name it, a bit each */
+    uint32_t removed;      /* healthy nodes declared dead or given up as silent */
+    uint32_t removed_node; /* first of these nodes */
+    uint32_t removed_by;   /* node that removed it */
+    uint64_t removed_ns;   /* time of the removal */
+    uint64_t *warnings;    /* [nodes] bit set of warnings by others about it */
 };
 
 void health_init(struct health *health, const struct world *world,
                  const struct fault_injector *injector, uint32_t nodes);
 void health_free(struct health *health);
 
-/* Connected components of the overlay of running nodes. Two nodes are adjacent if both have an open
- * connection to the other. */
+/* Returns the number of connected components of the overlay of running nodes. Two nodes are
+ * adjacent if both have an open connection to the other. */
 uint32_t health_components(const struct health *health);
 
-/* Node i runs, holds a whole base, and trains if it is to. */
+/* Returns whether node i runs, has a whole base, and trains if it should. */
 bool health_has_joined(const struct health *health, uint32_t i);
 
 /* Node i has written this note. */

@@ -1,8 +1,9 @@
-/* A base as a liar gives it: the true history of a node of the world, and other entries.
+/* A false base: the true history of a node of the world with altered entries.
  *
- *   false_base_take ─► what node i has now ─► VERSION, HISTORY, BLOCK of it, with the lie in them
+ *   false_base_take ─► copy of node i's base ─► VERSION, HISTORY, BLOCK with the lie in them
  *
- * Used by attackers (hostile.h) and by stories of a false donor. */
+ * Used by attackers (hostile.h) and by tests of a false donor.
+ */
 #ifndef HEARSAY_SIM_FAULTS_FALSE_BASE_H
 #define HEARSAY_SIM_FAULTS_FALSE_BASE_H
 
@@ -16,39 +17,39 @@
 
 enum lie {
     LIE_NONE,
-    LIE_ZEROS, /* all entries are zero, and the digest is that of the true ones */
-    LIE_OFF,   /* the first entry of each block is one off, and the digest as before */
-    LIE_FITS   /* likewise, with the digest that it has then */
+    LIE_ZEROS, /* all entries are zero; the digest is the true one */
+    LIE_OFF,   /* the first entry of each block is off by one; the digest is the true one */
+    LIE_FITS   /* like LIE_OFF, but the digest matches the entries */
 };
 
 struct false_base {
-    uint32_t origins; /* of the history; 0: nothing was taken yet */
+    uint32_t origins; /* number of origins in the history; 0 = nothing was taken yet */
     uint8_t history[FALSE_ORIGINS_MAX * HISTORY_ENTRY_BYTES];
-    uint8_t entries[FALSE_ORIGINS_MAX * VERSION_ENTRY_BYTES]; /* of the version */
-    uint8_t learned[FALSE_ORIGINS_MAX * LEARNED_BYTES];       /* beside them */
-    uint64_t hash;                                            /* of the version */
-    uint64_t rumors;                                          /* in it */
-    uint64_t digest;                                          /* as said */
-    uint32_t block_entries;                                   /* of a block, but for the last */
+    uint8_t entries[FALSE_ORIGINS_MAX * VERSION_ENTRY_BYTES]; /* entries of the version */
+    uint8_t learned[FALSE_ORIGINS_MAX * LEARNED_BYTES]; /* learned entries that go with them */
+    uint64_t hash;                                      /* hash of the version */
+    uint64_t rumors;                                    /* number of rumors in the version */
+    uint64_t digest;                                    /* digest as sent */
+    uint32_t block_entries;                             /* entries of a block, except the last */
     uint64_t parameters;
-    int32_t *units;          /* [parameters] as said; its own */
-    uint8_t bulk[BLOCK_MAX]; /* of the last block that was said */
+    int32_t *units;          /* [parameters] entries as sent; owned */
+    uint8_t bulk[BLOCK_MAX]; /* bulk of the last block sent */
 };
 
-/* What node i has now. False: nothing, not all that it knows, or too much. */
+/* Copies node i's base. Returns false if there is none, it is not whole, or it is too large. */
 bool false_base_take(struct false_base *base, const struct world *world, uint32_t i, enum lie lie);
 void false_base_free(struct false_base *base);
 
-/* Its history says nothing of this incarnation any more. */
+/* Removes an incarnation from the history. */
 void false_base_leave_out(struct false_base *base, const uint8_t id[static ID_BYTES],
                           uint64_t incarnation);
-/* Makes the version anew that it shows: that of its history, whatever this says. */
+/* Recomputes the version from the history. */
 void false_base_make_version(struct false_base *base, const uint8_t *context);
 
-/* What it makes a liar say; the bytes are the base's until it is taken anew. */
+/* Return messages of a liar. Their bytes stay valid until the base is taken again. */
 struct message false_base_version(const struct false_base *base);
 struct message false_base_history(const struct false_base *base);
-/* Refused if there is no such block. */
+/* Returns a refusal if there is no such block. */
 struct message false_base_block(struct false_base *base, uint64_t block);
 
 #endif

@@ -7,31 +7,33 @@
 #include "base/memory.h"
 #include "faults/hostile.h"
 
-#define EVENT_TAG 0x54726F75ull /* upper half of an event's subject; the lower is the injection */
-#define SLICE_NS  SECOND_NS     /* a pause is extended this often, so that it can end early */
+#define EVENT_TAG 0x54726F75ull /* upper half of an event's subject */
+#define SLICE_NS                                                                                   \
+    SECOND_NS /* pauses are extended in slices, so that they can injection_end early               \
+               */
 
 enum step { BEGIN, TURN, BACK, STALL, END };
 
-struct injection {          /* a fault, and its state */
-    struct fault fault;     /* with times of the world */
-    struct rng rng;         /* draws for this fault alone */
-    struct node_set struck; /* the nodes that it struck */
+struct injection {          /* a fault and its state */
+    struct fault fault;     /* the fault, in world time */
+    struct rng rng;         /* of this fault only */
+    struct node_set struck; /* nodes that it struck */
     struct node_set others; /* the other side */
-    bool begun;             /* it has begun and not ended */
-    bool cut;               /* PARTITION: nothing passes now */
-    uint64_t ended_ns;      /* when it ended; 0: it has not */
+    bool begun;             /* has begun and not ended */
+    bool cut;               /* PARTITION: the cut is active */
+    uint64_t ended_ns;      /* when it ended; 0 = not yet */
 };
 
 struct intruder {
-    struct hostile *hostile; /* NULL: the place is free */
-    uint32_t injection;      /* index of the fault that placed it */
+    struct hostile *hostile; /* NULL = the slot is free */
+    uint32_t injection;      /* fault that placed it */
 };
 
 struct fault_injector {
     struct world *world;
     struct injection *injections; /* [count] */
     uint32_t count;               /* number of faults */
-    uint32_t *holder; /* [nodes_max] index + 1 of the fault that keeps the node down, 0: none */
+    uint32_t *holder; /* [nodes_max] index + 1 of the fault that keeps the node down; 0 = none */
     struct intruder *intruders; /* [outsiders_max] */
     bool ended;                 /* fault_injector_end was called */
 };
@@ -41,14 +43,14 @@ static uint64_t now_ns(const struct fault_injector *injector)
     return world_now_ns(injector->world);
 }
 
-static void put(struct fault_injector *injector, const struct injection *injection, uint64_t at_ns,
-                enum step step, uint32_t node)
+static void schedule(struct fault_injector *injector, const struct injection *injection,
+                     uint64_t at_ns, enum step step, uint32_t node)
 {
     const uint64_t number = (uint64_t)(injection - injector->injections);
     world_put(injector->world, at_ns, EVENT_TAG << 32 | number, (uint64_t)step << 32 | node);
 }
 
-/* NEVER_NS: not before fault_injector_end. */
+/* Returns when the fault ends; NEVER_NS = only at fault_injector_end. */
 static uint64_t over_ns(const struct fault *fault)
 {
     if (fault->to_ns > fault->from_ns)
@@ -69,8 +71,8 @@ static bool is_up(const struct fault_injector *injector, uint32_t i)
     return world_is_running(injector->world, i) && injector->holder[i] == 0;
 }
 
-/* A node of a that is up, or WIRE_NOBODY. */
-static uint32_t draw(struct fault_injector *injector, struct injection *injection)
+/* Draws a running node of a; WIRE_NOBODY if there is none. */
+static uint32_t draw_node(struct fault_injector *injector, struct injection *injection)
 {
     uint32_t up = 0;
     for (uint32_t i = 0; i < nodes_of(injector); i++)
@@ -82,12 +84,12 @@ static uint32_t draw(struct fault_injector *injector, struct injection *injectio
     return WIRE_NOBODY;
 }
 
-static void choose(struct fault_injector *injector, struct injection *injection)
+static void choose_nodes(struct fault_injector *injector, struct injection *injection)
 {
     static const struct node_set nobody;
     const struct fault *fault = &injection->fault;
     injection->struck = fault->any ? nobody : fault->a;
-    const uint32_t one = fault->any ? draw(injector, injection) : WIRE_NOBODY;
+    const uint32_t one = fault->any ? draw_node(injector, injection) : WIRE_NOBODY;
     if (one != WIRE_NOBODY)
         node_set_add(&injection->struck, one);
     const bool all_others = memcmp(&fault->b, &nobody, sizeof nobody) == 0;
@@ -134,7 +136,7 @@ static void restart_held(struct fault_injector *injector, const struct injection
             restart(injector, injection, i);
 }
 
-/* The other node with the identity of node i, if it runs (or does not), or WIRE_NOBODY. */
+/* Returns the running (or stopped) twin of node i, or WIRE_NOBODY. */
 static uint32_t twin_of(const struct fault_injector *injector, uint32_t i, bool running)
 {
     const struct world_node *nodes = injector->world->nodes;
@@ -152,7 +154,8 @@ static void duplicate(struct fault_injector *injector, uint32_t i)
         world_start(injector->world, twin);
 }
 
-/* An operator kills the copy, and restarts the original, which the others refused since. */
+/* Kills the copy, as an operator would, and restarts the original, which others have refused since.
+ */
 static void end_duplicate(struct fault_injector *injector, uint32_t i)
 {
     struct world *world = injector->world;
@@ -224,8 +227,8 @@ static void extend_until(uint64_t *until_ns, uint64_t to_ns)
         *until_ns = to_ns;
 }
 
-/* Extends a pause or a deaf period by a slice; a nanosecond more lets the next slice begin before
- * this ends. A process that was restarted meanwhile is no longer paused. */
+/* Extends a pause or a deaf period by one slice plus a nanosecond, so that slices overlap. A
+ * process that was restarted meanwhile is no longer paused. */
 static void extend(struct fault_injector *injector, struct injection *injection)
 {
     const uint64_t over = over_ns(&injection->fault), next_ns = now_ns(injector) + SLICE_NS;
@@ -240,7 +243,7 @@ static void extend(struct fault_injector *injector, struct injection *injection)
             extend_until(field, until_ns);
     }
     if (over > next_ns)
-        put(injector, injection, next_ns, TURN, 0);
+        schedule(injector, injection, next_ns, TURN, 0);
 }
 
 static void stall_in_this_period(struct fault_injector *injector, struct injection *injection,
@@ -248,18 +251,18 @@ static void stall_in_this_period(struct fault_injector *injector, struct injecti
 {
     const uint64_t at_ns = now_ns(injector) + rng_next(&injection->rng) % injection->fault.every_ns;
     if (at_ns < over_ns(&injection->fault))
-        put(injector, injection, at_ns, STALL, i);
+        schedule(injector, injection, at_ns, STALL, i);
 }
 
 static void stall_again(struct fault_injector *injector, struct injection *injection)
 {
     const struct fault *fault = &injection->fault;
-    const uint32_t one = fault->any ? draw(injector, injection) : WIRE_NOBODY;
+    const uint32_t one = fault->any ? draw_node(injector, injection) : WIRE_NOBODY;
     for (uint32_t i = 0; i < nodes_of(injector); i++)
         if (fault->any ? i == one : node_set_has(&fault->a, i))
             stall_in_this_period(injector, injection, i);
     if (now_ns(injector) + fault->every_ns < over_ns(fault))
-        put(injector, injection, now_ns(injector) + fault->every_ns, TURN, 0);
+        schedule(injector, injection, now_ns(injector) + fault->every_ns, TURN, 0);
 }
 
 static void stall(struct fault_injector *injector, struct injection *injection, uint32_t i)
@@ -313,7 +316,7 @@ static void strike(struct fault_injector *injector, struct injection *injection,
     case FAULT_RUIN:
         world_ruin(injector->world, i, fault->ruin, fault->value, rng_mix(fault->seed + i));
         break;
-    case FAULT_PAUSE: /* these four act on all nodes at once, in turn() */
+    case FAULT_PAUSE: /* injection_turn() applies these four to all nodes at once */
     case FAULT_SLOW_READER:
     case FAULT_PARTITION:
     case FAULT_CHURN:
@@ -326,23 +329,24 @@ static void toggle(struct fault_injector *injector, struct injection *injection)
 {
     cut(injector, injection, !injection->cut);
     if (injection->fault.every_ns > 0)
-        put(injector, injection, now_ns(injector) + (injection->fault.every_ns + 1) / 2, TURN, 0);
+        schedule(injector, injection, now_ns(injector) + (injection->fault.every_ns + 1) / 2, TURN,
+                 0);
 }
 
 static void churn(struct fault_injector *injector, struct injection *injection)
 {
     const struct fault *fault = &injection->fault;
-    const uint32_t one = injection->begun ? draw(injector, injection) : WIRE_NOBODY;
+    const uint32_t one = injection->begun ? draw_node(injector, injection) : WIRE_NOBODY;
     if (one != WIRE_NOBODY) {
         take_down(injector, injection, one);
-        put(injector, injection, now_ns(injector) + fault->away_ns, BACK, one);
+        schedule(injector, injection, now_ns(injector) + fault->away_ns, BACK, one);
     }
     CHECK(fault->every_ns > 0);
     if (now_ns(injector) + fault->every_ns < over_ns(fault))
-        put(injector, injection, now_ns(injector) + fault->every_ns, TURN, 0);
+        schedule(injector, injection, now_ns(injector) + fault->every_ns, TURN, 0);
 }
 
-static void turn(struct fault_injector *injector, struct injection *injection)
+static void injection_turn(struct fault_injector *injector, struct injection *injection)
 {
     if (injection->fault.kind == FAULT_PAUSE && injection->fault.every_ns > 0)
         stall_again(injector, injection);
@@ -354,18 +358,18 @@ static void turn(struct fault_injector *injector, struct injection *injection)
         churn(injector, injection);
 }
 
-static void begin(struct fault_injector *injector, struct injection *injection)
+static void injection_begin(struct fault_injector *injector, struct injection *injection)
 {
-    choose(injector, injection);
-    turn(injector, injection);
+    choose_nodes(injector, injection);
+    injection_turn(injector, injection);
     injection->begun = true;
     for (uint32_t i = 0; i < nodes_of(injector); i++)
         if (node_set_has(&injection->struck, i))
             strike(injector, injection, i);
 }
 
-/* Faults whose effect carries its own end time need nothing here. */
-static void end(struct fault_injector *injector, struct injection *injection)
+/* Ends a fault. Faults with effects that carry their own injection_end time need nothing here. */
+static void injection_end(struct fault_injector *injector, struct injection *injection)
 {
     if (!injection->begun)
         return;
@@ -399,9 +403,9 @@ struct fault_injector *fault_injector_new(struct world *world, const struct faul
         injection->fault.from_ns += WORLD_BEGIN_NS;
         injection->fault.to_ns += WORLD_BEGIN_NS;
         injection->rng = rng_new(seed ^ rng_mix(faults[k].seed), k);
-        put(injector, injection, injection->fault.from_ns, BEGIN, 0);
+        schedule(injector, injection, injection->fault.from_ns, BEGIN, 0);
         if (over_ns(&injection->fault) != NEVER_NS)
-            put(injector, injection, over_ns(&injection->fault), END, 0);
+            schedule(injector, injection, over_ns(&injection->fault), END, 0);
     }
     return injector;
 }
@@ -418,11 +422,11 @@ void fault_injector_on_event(struct fault_injector *injector, uint64_t subject, 
         return;
     switch ((enum step)(amount >> 32)) {
     case BEGIN:
-        begin(injector, injection);
+        injection_begin(injector, injection);
         break;
     case TURN:
         if (injection->begun)
-            turn(injector, injection);
+            injection_turn(injector, injection);
         break;
     case BACK:
         restart(injector, injection, (uint32_t)amount);
@@ -431,12 +435,13 @@ void fault_injector_on_event(struct fault_injector *injector, uint64_t subject, 
         stall(injector, injection, (uint32_t)amount);
         break;
     case END:
-        end(injector, injection);
+        injection_end(injector, injection);
         break;
     }
 }
 
-/* Whether this fault keeps i from hearing j. Faults of a process show in the process itself. */
+/* Returns whether this fault keeps i from receiving from j. The process itself shows its own
+ * faults. */
 static bool explains(const struct injection *injection, uint32_t i, uint32_t j)
 {
     const struct node_set *a = &injection->struck, *b = &injection->others;
@@ -450,7 +455,7 @@ static bool explains(const struct injection *injection, uint32_t i, uint32_t j)
     case FAULT_SLOW_READER:
     case FAULT_FRAGMENT:
     case FAULT_TAMPER:
-    case FAULT_DUPLICATE: /* one of the two is refused everywhere */
+    case FAULT_DUPLICATE: /* every node refuses one of the two */
         return node_set_has(a, i) || node_set_has(a, j);
     default:
         return false;
@@ -478,7 +483,7 @@ void fault_injector_end(struct fault_injector *injector)
     struct world *world = injector->world;
     injector->ended = true;
     for (uint32_t k = 0; k < injector->count; k++)
-        end(injector, &injector->injections[k]);
+        injection_end(injector, &injector->injections[k]);
     for (uint32_t i = 0; i < nodes_of(injector); i++) {
         struct party *party = &world->wire.parties[i];
         party->fragment_ns = party->tamper_ns = 0;

@@ -1,12 +1,11 @@
-/* Fault injection: applies a list of faults (fault.h) to a world when their time comes, and takes
- * them back.
+/* Applies a list of faults (fault.h) to a world at their times, and reverts them.
  *
  *   faults ─► event queue (WORLD_USER) ─► begin: kill, cut, pause, add an outsider
  *                                     └─► end: restart, heal, remove the outsider
  *
- * The owner of the world passes on the events: world.on_user calls fault_injector_on_event if
- * fault_injector_owns the subject. Each fault draws from its own seed. A node that one fault keeps
- * down is left alone by the others. Held by tests/unit/sim/test_fault_injector.c and
+ * The owner of the world forwards events: world.on_user calls fault_injector_on_event if
+ * fault_injector_owns the subject. Each fault has its own seed. While one fault keeps a node down,
+ * the others leave the node alone. Tests: tests/unit/sim/test_fault_injector.c and
  * test_fault_injector_wire.c.
  */
 #ifndef HEARSAY_SIM_FAULTS_FAULT_INJECTOR_H
@@ -17,19 +16,19 @@
 
 struct fault_injector;
 
-/* Copies the faults, whose times count from WORLD_BEGIN_NS. */
+/* Copies the faults. Their times count from WORLD_BEGIN_NS. */
 struct fault_injector *fault_injector_new(struct world *world, const struct fault *faults,
                                           uint32_t count, uint64_t seed);
 
 bool fault_injector_owns(uint64_t subject);
 void fault_injector_on_event(struct fault_injector *injector, uint64_t subject, uint64_t amount);
 
-/* Whether a fault explains that i has heard nothing of j since then: j was down, paused, leaving or
- * duplicated, or the network between the two was disturbed. */
+/* Returns whether a fault explains that i has received nothing from j since since_ns: j was down,
+ * paused, leaving or duplicated, or the network between them was disturbed. */
 bool fault_injector_explains(const struct fault_injector *injector, uint32_t i, uint32_t j,
                              uint64_t since_ns);
 
-/* End all faults now: cuts heal, pauses end, crashed nodes restart, outsiders leave. Faults that
+/* Ends all faults now: cuts heal, pauses end, crashed nodes restart, outsiders leave. Faults that
  * have not begun never do. */
 void fault_injector_end(struct fault_injector *injector);
 

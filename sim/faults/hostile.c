@@ -13,9 +13,9 @@
 #define TICK_MIN_NS         (50 * MILLI_NS)
 #define TICK_NS             (400 * MILLI_NS)
 #define MUTE_NS             SECOND_NS
-#define DAMAGED_ONE_IN      3 /* sealed records of a STREAM attack */
+#define DAMAGED_ONE_IN      3 /* sealed records damaged by a STREAM attack */
 #define HANDSHAKE_NOISE_MAX 1500
-#define RUMOR_ATTACKS       4 /* from SENDS_EARLY_RUMORS on */
+#define RUMOR_ATTACKS       4 /* number of rumor attacks, from SENDS_EARLY_RUMORS on */
 
 static uint64_t now_ns(const struct hostile *hostile)
 {
@@ -60,7 +60,7 @@ static void flip(struct hostile *hostile, uint8_t *bytes, size_t count)
         (uint8_t)(1u << rng_below(&hostile->rng, 8));
 }
 
-/* Send these bytes, as they are or, once the session stands, damaged. */
+/* Sends bytes unchanged, or damaged once the session is established. */
 static void send_damaged(struct hostile *hostile, const uint8_t *bytes, size_t count)
 {
     memcpy(hostile->out, bytes, count);
@@ -104,7 +104,7 @@ static void send_noise(struct hostile *hostile)
     send(hostile, hostile->out, count);
 }
 
-/* A fresh greeting, truncated or with a flipped bit. */
+/* Sends a fresh greeting, truncated or with a flipped bit. */
 static void send_bad_greeting(struct hostile *hostile)
 {
     const uint8_t *bytes;
@@ -155,7 +155,7 @@ static void receive(struct hostile *hostile, const uint8_t *bytes, size_t count)
             return;
         }
         if (event == PEER_MET) {
-            pump(hostile); /* the proof goes out alone */
+            pump(hostile); /* sends the handshake proof by itself */
             hostile_introduce(hostile);
             hostile->established = true;
         } else {
@@ -202,7 +202,7 @@ static enum attack draw_attack(struct hostile *hostile)
         return SENDS_NO_HELLO; /* never reached: its handshake fails */
     if (hostile->kind == HOSTILE_MUTE)
         return SENDS_ALL_BUT_RUMORS;
-    const uint32_t quarter = rng_below(&hostile->rng, 4); /* what moves a base matters most */
+    const uint32_t quarter = rng_below(&hostile->rng, 4); /* attacks on the base matter most */
     if (quarter < 2)
         return (enum attack)(SENDS_EARLY_RUMORS + rng_below(&hostile->rng, RUMOR_ATTACKS));
     if (quarter == 2 && rng_below(&hostile->rng, 2))
@@ -234,7 +234,7 @@ static void on_time(void *self)
 {
     struct hostile *hostile = self;
     if (now_ns(hostile) < hostile->next_ns)
-        return; /* meant for an earlier outsider in this place, or put off meanwhile */
+        return; /* meant for an earlier outsider in this slot, or postponed meanwhile */
     const bool stays = hostile->kind == HOSTILE_MUTE && hostile->established;
     if (hostile->conn == 0)
         call(hostile);

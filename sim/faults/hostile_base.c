@@ -1,23 +1,23 @@
-/* An attacker that gives bases. It has the history of a node of the world as it is at that moment:
- * what any member can have that takes over a base itself. */
+/* An attacker that gives bases. Like any member that took over a base, it has the current history
+ * of a node of the world. */
 #include <string.h>
 
 #include "faults/hostile_private.h"
 
-/* What it claims to know of each origin beyond what there is: only a base brings so much. */
-#define AHEAD         1000 /* rumors */
+/* Rumors and samples claimed beyond the real ones. Only a base brings that many. */
+#define AHEAD         1000
 #define AHEAD_SAMPLES (1u << 24)
-#define PART          250 /* entries of a history in one message */
-#define LIE_ODDS      4   /* one history in so many lies in each way */
+#define PART          250 /* history entries in one message */
+#define LIE_ODDS      4   /* odds of each kind of lie */
 
-static void say(struct hostile *hostile, const struct message *message)
+static void send_message(struct hostile *hostile, const struct message *message)
 {
-    (void)peer_say(&hostile->peer, message); /* a full queue drops it */
+    (void)peer_say(&hostile->peer, message); /* dropped if the queue is full */
 }
 
-/* Of any node but the victim. A lie that fits its digest is not told: among few nodes nobody could
- * say who is right. */
-static bool take(struct hostile *hostile, bool is_true)
+/* Takes the base of any node except the victim. LIE_FITS is left out: among few nodes no majority
+ * could tell who is right. */
+static bool take_base(struct hostile *hostile, bool is_true)
 {
     const struct world *world = hostile->world;
     const uint32_t first = rng_below(&hostile->rng, world->nodes_count);
@@ -30,11 +30,12 @@ static bool take(struct hostile *hostile, bool is_true)
     return false;
 }
 
-/* As it is: those who lack much ask for it. Or far ahead of it: everybody does. */
+/* Shows the version as it is, which attracts nodes that lack much, or far ahead, which attracts
+ * all. */
 void hostile_show_base(struct hostile *hostile)
 {
     struct false_base *base = &hostile->base;
-    if (!take(hostile, false))
+    if (!take_base(hostile, false))
         return;
     struct message version = false_base_version(base);
     const bool is_ahead = rng_below(&hostile->rng, 2);
@@ -49,7 +50,7 @@ void hostile_show_base(struct hostile *hostile)
     }
     if (is_ahead)
         version.hash = entries_hash(base->entries, base->origins);
-    say(hostile, &version);
+    send_message(hostile, &version);
 }
 
 static void add_head(struct hostile *hostile, const struct identity *origin, uint64_t incarnation,
@@ -64,8 +65,8 @@ static void add_head(struct hostile *hostile, const struct identity *origin, uin
     memcpy(base->history + base->origins++ * HISTORY_ENTRY_BYTES, head.bytes, HISTORY_ENTRY_BYTES);
 }
 
-/* Behind the true entries: rumors of the victim that are to come, of its incarnation or of the one
- * after it. They have been signed with a copy of the victim's key, or by nobody. */
+/* Appends future rumors of the victim, of its incarnation or the next one, signed with a copy of
+ * the victim's key or by nobody. */
 static void add_victims_future(struct hostile *hostile)
 {
     struct rng *rng = &hostile->rng;
@@ -82,7 +83,7 @@ static void add_victims_future(struct hostile *hostile)
     base->history[base->origins * HISTORY_ENTRY_BYTES - 1] ^= (uint8_t)rng_below(rng, 2);
 }
 
-/* One of the true entries says what its origin has not signed: more rumors, and perhaps samples. */
+/* Makes a true entry claim what its origin has not signed: more rumors, and perhaps samples. */
 static void forge_entry(struct hostile *hostile)
 {
     struct rng *rng = &hostile->rng;
@@ -95,8 +96,7 @@ static void forge_entry(struct hostile *hostile)
                   bytes_get(entry + HEAD_SAMPLES_AT, 4) + rng_below(rng, AHEAD), 4);
 }
 
-/* Behind the true entries: as many incarnations of its own as the victim has room for, which nobody
- * has heard of, all well signed. */
+/* Appends as many well-signed, unknown incarnations of its own as the victim has space for. */
 static void add_flood(struct hostile *hostile)
 {
     const struct world_node *victim = &hostile->world->nodes[hostile->victim];
@@ -108,7 +108,7 @@ static void add_flood(struct hostile *hostile)
         add_head(hostile, &hostile->identity, first + i, 0);
 }
 
-static void say_parts(struct hostile *hostile)
+static void send_parts(struct hostile *hostile)
 {
     const struct false_base *base = &hostile->base;
     const uint32_t parts = (base->origins + PART - 1) / PART;
@@ -121,16 +121,16 @@ static void say_parts(struct hostile *hostile)
             .parts = parts,
             .bulk = {base->history + part * PART * HISTORY_ENTRY_BYTES,
                      (left < PART ? left : PART) * (size_t)HISTORY_ENTRY_BYTES}};
-        say(hostile, &history);
+        send_message(hostile, &history);
     }
 }
 
-/* A history that is not to be believed goes with a true base, and its version with both: nothing
- * else gives it away. */
-static void say_history(struct hostile *hostile)
+/* Sends a history. A false one comes with a true base and matching version, so that nothing else
+ * reveals it. */
+static void send_history(struct hostile *hostile)
 {
     const uint32_t lie = rng_below(&hostile->rng, LIE_ODDS);
-    if (!take(hostile, lie < LIE_ODDS - 1))
+    if (!take_base(hostile, lie < LIE_ODDS - 1))
         return;
     switch (lie) {
     case 0:
@@ -146,15 +146,15 @@ static void say_history(struct hostile *hostile)
         break;
     }
     false_base_make_version(&hostile->base, hostile->context);
-    say_parts(hostile);
+    send_parts(hostile);
 }
 
 void hostile_give_base(struct hostile *hostile, const struct message *message)
 {
     if (message->kind == TAKE)
-        say_history(hostile);
+        send_history(hostile);
     for (uint64_t i = 0; message->kind == FETCH && i < message->count; i++) {
         const struct message block = false_base_block(&hostile->base, message->block + i);
-        say(hostile, &block);
+        send_message(hostile, &block);
     }
 }

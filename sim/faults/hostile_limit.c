@@ -1,6 +1,6 @@
-/* Rumors exactly at the limits of what a rumor may do: of an author of the attacker's own, whose
- * stream goes on from call to call. They are valid, so every node must take them, and may neither
- * hang up for them nor put their author out. */
+/* Rumors exactly at the limits, by an author of the attacker's own, whose stream continues from
+ * call to call. They are valid: every node must accept them, and may neither disconnect nor expel
+ * their author. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,12 +9,10 @@
 #include "node/orders/proofs.h"
 #include "wire/move.h"
 
-#define MORE_ONE_IN 4 /* odds of another rumor when those that there are have been sent */
-#define LENGTH_PART                                                                                \
-    8 /* of the root of the parameters: all entries may move so many weights of 1                  \
-       */
+#define MORE_ONE_IN 4 /* odds of a further rumor once all existing ones have been sent */
+#define LENGTH_PART 8 /* all entries may move by sqrt(parameters) / 8 */
 
-/* What a rumor is made of; entries and levels have room for all parameters. */
+/* Content of a rumor, with space for all parameters. */
 struct draft {
     struct update update;
     uint32_t parameters;
@@ -35,8 +33,9 @@ static void draft_free(struct draft *draft)
     free(draft->update.level);
 }
 
-/* So many entries from a place that is drawn, each of this size and of a sign that is drawn. */
-static void fill(struct draft *draft, struct rng *rng, uint32_t count, int level)
+/* Fills in `count` consecutive entries at a random place, each with this level and a random sign.
+ */
+static void fill_entries(struct draft *draft, struct rng *rng, uint32_t count, int level)
 {
     struct update *update = &draft->update;
     CHECK(count >= 1 && count <= draft->parameters && level >= 1 && level <= LEVEL_MAX);
@@ -48,16 +47,16 @@ static void fill(struct draft *draft, struct rng *rng, uint32_t count, int level
     }
 }
 
-/* One entry that moves by a weight of 1, in as many levels as are drawn. */
+/* Draws one entry that moves by a weight of 1, split into a random number of levels. */
 static void draw_highest(struct draft *draft, struct rng *rng)
 {
     static const uint8_t levels[] = {1, 2, 64, LEVEL_MAX};
     const int level = levels[rng_below(rng, sizeof levels)];
-    fill(draft, rng, 1, level);
+    fill_entries(draft, rng, 1, level);
     draft->update.amount = MOVE_MAX / (uint32_t)level;
 }
 
-/* n * n entries of one level, n a power of two, which together move by as much as any may. */
+/* Draws n * n entries of one level, n a power of two, that together move as far as allowed. */
 static void draw_longest(struct draft *draft, struct rng *rng)
 {
     uint32_t root = 1;
@@ -69,18 +68,18 @@ static void draw_longest(struct draft *draft, struct rng *rng)
         n /= 2;
     while (units / n > MOVE_MAX) /* each entry may move by 1 */
         n *= 2;
-    fill(draft, rng, n * n, 1);
+    fill_entries(draft, rng, n * n, 1);
     draft->update.amount = units / n;
 }
 
-/* All entries there are, by as many levels as there may be. */
+/* Draws all entries, each with a random level. */
 static void draw_fullest(struct draft *draft, struct rng *rng)
 {
-    fill(draft, rng, draft->parameters, LEVEL_MAX);
+    fill_entries(draft, rng, draft->parameters, LEVEL_MAX);
     draft->update.amount = 1;
 }
 
-static void draw(struct draft *draft, struct rng *rng)
+static void draw_content(struct draft *draft, struct rng *rng)
 {
     draft->update.tau = TAU_MAX;
     switch (rng_below(rng, 3)) {
@@ -103,7 +102,7 @@ static void publish(struct hostile *hostile)
     uint8_t rumor[RUMOR_MAX];
     uint32_t taken;
     size_t bytes;
-    draw(&draft, &hostile->rng);
+    draw_content(&draft, &hostile->rng);
     struct rumor_head head = {.incarnation = 1, .seq = stream->count};
     head.samples = signed_head_samples(&stream->last) + HEAD_SAMPLES_STEP;
     memcpy(head.origin, stream->author.id, ID_BYTES);
@@ -120,7 +119,7 @@ static void publish(struct hostile *hostile)
     draft_free(&draft);
 }
 
-/* All of them, from the first on: the node may have missed some, or has begun again. */
+/* Sends all rumors from the first on, because the node may have missed some or restarted. */
 void hostile_send_limits(struct hostile *hostile)
 {
     struct limit_stream *stream = &hostile->stream;
@@ -138,8 +137,8 @@ void hostile_on_bye(struct hostile *hostile, const struct message *bye)
     static const char why[] = "sent a rumor that is not valid";
     if (hostile->attack == SENDS_RUMORS_AT_LIMITS && bye->text.count >= sizeof why - 1 &&
         memcmp(bye->text.at, why, sizeof why - 1) == 0)
-        check_fail(&hostile->world->check, "7: node %u hangs up for a rumor that is at a limit",
-                   hostile->victim);
+        check_fail(&hostile->world->check,
+                   "7: node %u disconnects because of a valid rumor at a limit", hostile->victim);
 }
 
 void hostile_stream_init(struct hostile *hostile, const uint8_t seed[static SEED_BYTES])
@@ -153,7 +152,7 @@ void hostile_stream_end(struct hostile *hostile)
     struct world *world = hostile->world;
     for (uint32_t i = 0; i < world->nodes_count; i++)
         if (world->nodes[i].node && proofs_against(world->nodes[i].node, stream->author.id))
-            check_fail(&world->check, "7: node %u puts out who published up to a limit", i);
+            check_fail(&world->check, "7: node %u expels the author of valid rumors at a limit", i);
     for (uint32_t i = 0; i < stream->count; i++)
         free(stream->rumors[i]);
     secret_wipe(&stream->author, sizeof stream->author);

@@ -1,7 +1,6 @@
-/* What the files of an attacker share: hostile.c (its calls), hostile_send.c (what it sends in a
- * session), hostile_rumor.c (the rumors it makes up), hostile_limit.c (valid
- * rumors at the limits), hostile_base.c (the bases that it gives).
- * Nobody else includes this. */
+/* Shared by the files of an attacker, and private to them: hostile.c (calls), hostile_send.c
+ * (messages in a session), hostile_rumor.c (invalid rumors), hostile_limit.c (valid rumors at the
+ * limits), hostile_base.c (bases). */
 #ifndef HEARSAY_SIM_FAULTS_HOSTILE_PRIVATE_H
 #define HEARSAY_SIM_FAULTS_HOSTILE_PRIVATE_H
 
@@ -44,65 +43,65 @@ enum attack {
     SENDS_FALSE_ACKS,
     SENDS_MADE_UP_MEMBERS,
     ATTACKS,
-    SENDS_ALL_BUT_RUMORS = ATTACKS /* of HOSTILE_MUTE */
+    SENDS_ALL_BUT_RUMORS = ATTACKS /* for HOSTILE_MUTE */
 };
 
-/* What the victim has sent in this call, to be passed on damaged. */
+/* Data that the victim has sent in this call, to be returned damaged. */
 struct observed {
-    uint8_t entries[OBSERVED_ENTRIES * VERSION_ENTRY_BYTES]; /* of its version */
+    uint8_t entries[OBSERVED_ENTRIES * VERSION_ENTRY_BYTES]; /* entries of its version */
     size_t entries_count;
     uint64_t digest;  /* of its base */
     uint64_t hash;    /* of its version */
     uint64_t rumors;  /* number of rumors in its version */
     uint64_t members; /* live members that it knows */
-    bool has_version; /* a VERSION has come */
+    bool has_version; /* a VERSION was received */
     uint8_t records[OBSERVED_RECORDS * RECORD_BYTES];
     size_t records_count;
     uint8_t rumor[RUMOR_MAX]; /* its newest rumor */
-    size_t rumor_bytes;       /* 0: no rumor has come */
+    size_t rumor_bytes;       /* 0 = no rumor was received */
 };
 
-/* Valid rumors, each at a limit, of an author of the attacker's own. */
+/* Valid rumors at the limits, by an author of the attacker's own. */
 struct limit_stream {
     struct identity author;
     uint32_t count;                /* rumors so far */
-    uint8_t *rumors[LIMIT_RUMORS]; /* [bytes] of each, by number; its own */
+    uint8_t *rumors[LIMIT_RUMORS]; /* each of bytes[] bytes, by number; owned */
     size_t bytes[LIMIT_RUMORS];
-    struct signed_head last; /* of the latest */
+    struct signed_head last; /* head of the newest rumor */
 };
 
 struct hostile {
     struct world *world;
     enum hostile_kind kind;
-    uint32_t victim; /* node that it calls */
-    uint32_t party;  /* its host in the network */
+    uint32_t victim; /* index of the node that it calls */
+    uint32_t party;  /* index of its host in the network */
     struct rng rng;
     struct identity identity;
     struct entropy entropy;
     struct credentials credentials;
     uint8_t context[CONTEXT_BYTES]; /* signing context of the swarm */
-    struct arena arena;             /* the peer's memory */
-    struct peer peer;               /* the same protocol engine as a node's */
+    struct arena arena;             /* memory of the peer */
+    struct peer peer;               /* the protocol engine that nodes use */
     struct message_reader *reader;
     uint32_t calls;                     /* calls so far */
     enum attack attack;                 /* of this call */
-    uint64_t conn;                      /* id of this call; 0: none is under way */
+    uint64_t conn;                      /* id of this call; 0 = none */
     uint64_t call_ns;                   /* when the call began */
     uint64_t lasts_ns;                  /* longest duration of the call */
-    bool established;                   /* the session stands, and the introduction is sent */
+    bool established;                   /* the session is established and HELLO was sent */
     bool sending;                       /* a wire_send has not completed */
-    bool hung_up;                       /* this call has ended on this side */
+    bool hung_up;                       /* this side has ended the call */
     uint64_t next_ns;                   /* when it acts next */
     uint64_t stamp;                     /* of its newest record */
-    uint64_t received;                  /* bytes of messages in this call, at most so many */
+    uint64_t received;                  /* limit of received message bytes in this call */
     struct observed observed;           /* in this call */
     struct false_base base;             /* as given in this call */
-    struct limit_stream stream;         /* of all calls */
-    uint8_t old_greeting[GREETING_MAX]; /* greeting of an earlier call, to be replayed */
+    struct limit_stream stream;         /* across all calls */
+    uint8_t old_greeting[GREETING_MAX]; /* greeting of an earlier call, for replays */
     size_t old_greeting_bytes;
     uint8_t old_proof[GREETING_MAX]; /* second handshake message of an earlier call */
     size_t old_proof_bytes;
-    uint8_t out[2 * SENDING_BYTES]; /* bytes on their way to wire_send, damaged */
+    uint8_t out[2 * SENDING_BYTES]; /* bytes for wire_send, possibly damaged */
 };
 
 /* hostile_send.c */
@@ -111,23 +110,23 @@ void hostile_send(struct hostile *hostile);
 void hostile_observe(struct hostile *hostile, const uint8_t *bytes, size_t count);
 void hostile_random_bytes(struct hostile *hostile, uint8_t *out, size_t count);
 
-/* hostile_rumor.c: a rumor that must be rejected; its size. */
+/* hostile_rumor.c: each writes a rumor that nodes must reject and returns its size. */
 size_t hostile_rumor_early(struct hostile *hostile, uint8_t out[static RUMOR_MAX]);
 size_t hostile_rumor_over_limits(struct hostile *hostile, uint8_t out[static RUMOR_MAX]);
 size_t hostile_rumor_forged(struct hostile *hostile, uint8_t out[static RUMOR_MAX]);
 
-/* A rumor of this origin, well formed and signed by it; its size. */
+/* Writes a well-formed rumor signed by this origin and returns its size. */
 size_t hostile_rumor_of(struct hostile *hostile, const struct identity *origin,
                         uint64_t incarnation, uint32_t seq, uint8_t out[static RUMOR_MAX]);
 
-/* hostile_limit.c: rumors exactly at the limits, which every node must take. Fails the check where
- * a node hangs up for one, or puts their author out. */
+/* hostile_limit.c: rumors exactly at the limits, which nodes must accept. Fails the check if a node
+ * disconnects because of one or expels the author. */
 void hostile_stream_init(struct hostile *hostile, const uint8_t seed[static SEED_BYTES]);
 void hostile_stream_end(struct hostile *hostile);
 void hostile_send_limits(struct hostile *hostile);
 void hostile_on_bye(struct hostile *hostile, const struct message *bye);
 
-/* hostile_base.c: the version of another node; the answer to TAKE and to FETCH. */
+/* hostile_base.c: shows the version of another node, and answers TAKE and FETCH. */
 void hostile_show_base(struct hostile *hostile);
 void hostile_give_base(struct hostile *hostile, const struct message *message);
 

@@ -1,12 +1,12 @@
-/* Rumors that every node must reject. Those with the attacker's own origin all break a rule: a
- * valid one would be a contribution like any other. */
+/* Rumors that every node must reject. Rumors with the attacker's own origin all break a rule,
+ * because a valid one would be a normal contribution. */
 #include <math.h>
 #include <string.h>
 
 #include "faults/hostile_private.h"
 #include "wire/bytes.h"
 
-#define ACCOMPLICES 8 /* members that nobody has met */
+#define ACCOMPLICES 8 /* number of unknown members */
 
 static size_t rumor_of(struct hostile *hostile, const struct identity *origin, uint64_t incarnation,
                        uint32_t seq, uint32_t index, const uint8_t context[static CONTEXT_BYTES],
@@ -17,7 +17,7 @@ static size_t rumor_of(struct hostile *hostile, const struct identity *origin, u
         .tau = 0.5f, .amount = 1000, .count = 1, .index = &index, .level = &level};
     struct rumor_head head = {.incarnation = incarnation, .seq = seq};
     memcpy(head.origin, origin->id, ID_BYTES);
-    head.prev[0] = seq > 0; /* some head or other */
+    head.prev[0] = seq > 0; /* an arbitrary nonzero hash */
     uint32_t taken;
     size_t bytes;
     rumor_encode(&head, &update, 0, RUMOR_MAX, origin, context, out, &taken, &bytes);
@@ -36,15 +36,15 @@ static size_t own_rumor(struct hostile *hostile, uint32_t seq, uint32_t index,
     return rumor_of(hostile, &hostile->identity, 1, seq, index, context, out);
 }
 
-/* The attacker's signature over a changed rumor. */
+/* Signs an altered rumor as the attacker. */
 static void sign(const struct hostile *hostile, uint8_t *rumor, size_t bytes)
 {
     CHECK(rumor_seal(rumor, bytes - HEAD_BYTES - SIGNATURE_BYTES, &hostile->identity,
                      hostile->context) == bytes);
 }
 
-/* Of a member that nobody has met, well formed, and beyond what any may do: it moves an entry too
- * far or claims too many samples. Whoever sees it puts that member out, and not the attacker. */
+/* Makes a well-formed rumor of an unknown member that moves an entry too far or claims too many
+ * samples. Nodes must expel that member, not the attacker. */
 static size_t excessive(struct hostile *hostile, uint8_t out[static RUMOR_MAX])
 {
     struct rng *rng = &hostile->rng;
@@ -101,7 +101,7 @@ size_t hostile_rumor_over_limits(struct hostile *hostile, uint8_t out[static RUM
     case 2: /* the body has one entry */
         bytes_put(out + HEAD_COUNT_AT, rng_below(rng, 2) ? 1000 : UINT32_MAX, HEAD_COUNT_BYTES);
         break;
-    default: /* a byte too many */
+    default: /* an extra byte */
         memset(out + bytes - SIGNATURE_BYTES, 0, 1);
         bytes++;
         break;
@@ -110,7 +110,8 @@ size_t hostile_rumor_over_limits(struct hostile *hostile, uint8_t out[static RUM
     return bytes;
 }
 
-/* Another origin's rumor: changed, or renumbered and signed by the attacker, or repeated. */
+/* Makes a rumor of another origin: altered, or renumbered and signed by the attacker, or repeated.
+ */
 size_t hostile_rumor_forged(struct hostile *hostile, uint8_t out[static RUMOR_MAX])
 {
     const struct observed *observed = &hostile->observed;

@@ -1,4 +1,4 @@
-/* What an attacker sends once its session stands. */
+/* Messages that an attacker sends in an established session. */
 #include <math.h>
 #include <string.h>
 
@@ -8,11 +8,11 @@
 
 #define NOISE_MAX      3000
 #define PACK_ITEMS     8
-#define PACK_BULK      13 /* no multiple of a record or a version entry */
+#define PACK_BULK      13 /* not a multiple of a record or a version entry */
 #define VERSION_HUGE   1600
 #define FLOOD_AT_ONCE  40
 #define WANTS_AT_ONCE  8
-#define MADE_UP_ONE_IN 8 /* odds of a rumor in the victim's name before any was observed */
+#define MADE_UP_ONE_IN 8 /* odds of inventing a rumor of the victim before one was observed */
 #define AHEAD_MAX      50
 
 void hostile_random_bytes(struct hostile *hostile, uint8_t *out, size_t count)
@@ -21,7 +21,7 @@ void hostile_random_bytes(struct hostile *hostile, uint8_t *out, size_t count)
         out[i] = (uint8_t)rng_next(&hostile->rng);
 }
 
-/* Bytes that are no message, or none that may be said, sealed like one. */
+/* Seals bytes that are no message, or no allowed one. */
 static void send_raw(struct hostile *hostile, const uint8_t *bytes, size_t count)
 {
     struct queue *queue = &hostile->peer.queue;
@@ -32,7 +32,7 @@ static void send_raw(struct hostile *hostile, const uint8_t *bytes, size_t count
     queue_add(queue, count);
 }
 
-/* A full queue drops it. */
+/* Queues a message; dropped if the queue is full. */
 static void queue_message(struct hostile *hostile, const struct message *message)
 {
     static uint8_t bytes[MESSAGE_MAX];
@@ -48,7 +48,7 @@ static void send_bulk(struct hostile *hostile, enum message_kind kind, const uin
     queue_message(hostile, &(struct message){.kind = kind, .bulk = {bulk, bytes}});
 }
 
-/* As an update to be passed on, or as part of a member list. */
+/* Sends records as MEMBER_UPDATE or MEMBER_LIST. */
 static void send_records(struct hostile *hostile, const uint8_t *bytes, size_t count)
 {
     send_bulk(hostile, rng_below(&hostile->rng, 2) ? MEMBER_UPDATE : MEMBER_LIST, bytes, count);
@@ -69,7 +69,7 @@ static void send_own_record(struct hostile *hostile)
     send_records(hostile, bytes, sizeof bytes);
 }
 
-/* Another's record, changed or signed by the attacker. */
+/* Sends another node's record, altered or signed by the attacker. */
 static void send_forged_record(struct hostile *hostile)
 {
     struct rng *rng = &hostile->rng;
@@ -93,7 +93,7 @@ static void send_forged_record(struct hostile *hostile)
     send_records(hostile, bytes, RECORD_BYTES - (rng_below(rng, 8) == 0));
 }
 
-/* Its own record, well signed, with a node's address and absurd figures. */
+/* Sends its own record, well signed, with another node's address and absurd values. */
 static void send_untrue_record(struct hostile *hostile)
 {
     struct rng *rng = &hostile->rng;
@@ -113,7 +113,7 @@ static void send_untrue_record(struct hostile *hostile)
     send_records(hostile, bytes, sizeof bytes);
 }
 
-/* Somebody who does not exist, well signed by himself, at the address of a node or of nobody. */
+/* Sends the self-signed record of a nonexistent member, at the address of a node or of nobody. */
 static void send_made_up_member(struct hostile *hostile)
 {
     struct rng *rng = &hostile->rng;
@@ -133,7 +133,7 @@ static void send_made_up_member(struct hostile *hostile)
     secret_wipe(&nobody, sizeof nobody);
 }
 
-/* Of what has come, at a time of its own; and how much it is willing to take. */
+/* Acknowledges bytes with a wrong time, and limits what it accepts. */
 static void send_false_ack(struct hostile *hostile)
 {
     struct rng *rng = &hostile->rng;
@@ -146,7 +146,7 @@ static void send_false_ack(struct hostile *hostile)
                                     .most = rng_next(rng) >> rng_below(rng, 64)});
 }
 
-/* A version with more rumors than there are, which nobody holds. */
+/* Shows a version with more rumors than exist. */
 static void send_version(struct hostile *hostile, const uint8_t *slice, size_t entries)
 {
     const struct observed *observed = &hostile->observed;
@@ -170,7 +170,7 @@ static void send_version(struct hostile *hostile, const uint8_t *slice, size_t e
                                     .bulk = {slice, entries * VERSION_ENTRY_BYTES}});
 }
 
-/* The victim's version, each origin some rumors ahead, and an unknown origin. */
+/* Shows the victim's version with each origin some rumors ahead, and an unknown origin. */
 static void send_version_ahead(struct hostile *hostile)
 {
     const struct observed *observed = &hostile->observed;
@@ -219,7 +219,7 @@ static size_t pack_item(struct hostile *hostile, uint8_t *out)
     return 2 + PACK_BULK;
 }
 
-/* A MessagePack array of items of all types, some shorter than their headers say. */
+/* Sends a MessagePack array of items of all types, some shorter than their headers say. */
 static void send_pack(struct hostile *hostile)
 {
     uint8_t out[2 + PACK_ITEMS * (2 + PACK_BULK)];
@@ -232,7 +232,7 @@ static void send_pack(struct hostile *hostile)
     send_raw(hostile, out, bytes);
 }
 
-/* A well-formed message with random content. */
+/* Sends a well-formed message with random content. */
 static void send_any(struct hostile *hostile)
 {
     static const uint32_t units[] = {1, VERSION_ENTRY_BYTES, RECORD_BYTES};
@@ -256,7 +256,8 @@ static void send_any(struct hostile *hostile)
         .base = rng_below(rng, 2),
         .whole = rng_below(rng, 2),
         .part = rng_below(rng, 3),
-        .parts = rng_next(rng), /* a history that never ends: a whole one would be believed */
+        .parts = rng_next(
+            rng), /* a history that never completes, because a complete one would be accepted */
         .block = rng_next(rng) >> rng_below(rng, 64),
         .count = rng_below(rng, 10),
         .reason = rng_below(rng, 12),
@@ -270,7 +271,7 @@ static void send_any(struct hostile *hostile)
     queue_message(hostile, &message);
 }
 
-/* Ask for everything, and read nothing of it. */
+/* Asks for everything and reads nothing. */
 static void send_want(struct hostile *hostile)
 {
     const struct observed *observed = &hostile->observed;
@@ -320,15 +321,15 @@ void hostile_introduce(struct hostile *hostile)
     queue_message(hostile, &(struct message){.kind = HELLO,
                                              .incarnation = record.incarnation,
                                              .bulk = {bytes, RECORD_BYTES}});
-    if (hostile->attack != SENDS_WRONG_HELLO) /* without a VERSION none of its rumors is taken */
+    if (hostile->attack !=
+        SENDS_WRONG_HELLO) /* without a VERSION nodes accept none of its rumors */
         queue_message(hostile, &(struct message){.kind = VERSION,
                                                  .hash = rng_next(&hostile->rng) | 1,
                                                  .base = 1,
                                                  .whole = 1});
 }
 
-/* No VERSION is sent before the victim's own has come: equal hashes must come with equal digests.
- */
+/* Sends no VERSION before the victim's has arrived: equal hashes must come with equal digests. */
 void hostile_send(struct hostile *hostile)
 {
     const bool has_version = hostile->observed.has_version;

@@ -1,10 +1,11 @@
-/* Faults of the network: partitions, resets, half-open connections, dead hosts. */
+/* Network faults: partitions, resets, half-open connections, dead hosts. */
 #include "base/error.h"
 #include "network/wire_private.h"
 
 #define TIMEOUT_NS (200 * MILLI_NS) /* first retransmission timeout */
 
-/* The connection in this slot of a party, and the party's end of it; NULL: the slot is free. */
+/* Returns the connection in this slot of a party and sets its index and the party's end; NULL if
+ * the slot is free. */
 static struct connection *tcp_in(struct wire *wire, uint32_t party, uint32_t slot, uint32_t *at,
                                  int *end)
 {
@@ -21,7 +22,7 @@ static void close_with_reset(struct wire *wire, uint32_t at, int end, uint64_t a
 {
     struct connection *connection = &wire->connections[at];
     if (connection->end[end].conn == 0)
-        connection->end[end].gone = true; /* the call has not reached it, and will not */
+        connection->end[end].gone = true; /* the call has not reached this end and never will */
     else
         tcp_close(wire, at, end, at_ns, "connection reset");
 }
@@ -56,8 +57,8 @@ void wire_half_open(struct wire *wire, uint32_t party)
     }
 }
 
-/* The connections to b that a knows of. */
-static void reset_to(struct wire *wire, uint32_t a, uint32_t b)
+/* Resets party a's connections to b. */
+static void close_connections_to(struct wire *wire, uint32_t a, uint32_t b)
 {
     uint32_t at;
     int end;
@@ -74,11 +75,11 @@ static void reset_to(struct wire *wire, uint32_t a, uint32_t b)
 
 void wire_reset(struct wire *wire, uint32_t a, uint32_t b)
 {
-    reset_to(wire, a, b);
-    reset_to(wire, b, a);
+    close_connections_to(wire, a, b);
+    close_connections_to(wire, b, a);
 }
 
-/* Retransmission after 0.2 s, 0.4 s, 0.8 s and so on since the cut. */
+/* Returns the next retransmission: 0.2 s, 0.4 s, 0.8 s and so on after the cut. */
 static uint64_t next_try_ns(uint64_t cut_ns, uint64_t now_ns)
 {
     uint64_t wait_ns = TIMEOUT_NS, try_ns = cut_ns + wait_ns;
@@ -116,7 +117,7 @@ void wire_cut(struct wire *wire, uint32_t from, uint32_t to, bool cut)
             continue;
         if (cut)
             connection->half[end].try_ns =
-                wire->event_queue->now_ns; /* the time of the cut, until it heals */
+                wire->event_queue->now_ns; /* until it heals: the time of the cut */
         else
             heal_half(wire, at, end, connection->half[end].try_ns);
     }

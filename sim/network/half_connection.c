@@ -1,4 +1,4 @@
-/* One direction of a connection: a send buffer, a window of it in flight, delivery in order. */
+/* One direction of a connection: send buffer, window, in-order delivery. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -8,9 +8,9 @@
 
 #define SEGMENT_MAX   16384
 #define SEGMENT_MIN   1448
-#define SEGMENT_NS    (10 * MILLI_NS) /* a segment takes the slowest pipe about this long */
+#define SEGMENT_NS    (10 * MILLI_NS) /* time that the slowest pipe takes for a segment, about */
 #define WINDOW_MAX    (4u << 20)
-#define FRAGMENT_BITS 16 /* fragments of up to 2^16 bytes, uniform in the logarithm */
+#define FRAGMENT_BITS 16 /* fragments of up to 2^16 bytes, log-uniform */
 #define TAMPER_ONE_IN 8
 
 uint64_t half_connection_travel_ns(struct wire *wire, const struct connection *connection, int to)
@@ -58,7 +58,8 @@ void half_connection_put(struct half_connection *half, const uint8_t *bytes, siz
     half->held += count;
 }
 
-/* Bottleneck rate of the route to this end, bytes per second; 0: no pipe has a limit. */
+/* Returns the bottleneck rate of the route to this end, bytes per second; 0 = no pipe has a limit.
+ */
 static uint64_t slowest(const struct wire *wire, const struct connection *connection, int to)
 {
     const uint32_t from = tcp_from(connection, to);
@@ -101,8 +102,8 @@ static void count_segment(struct wire *wire, size_t crossing, size_t bytes, uint
         (double)(at_ns - wire->event_queue->now_ns) * 1e-9 * (double)bytes;
 }
 
-/* A segment that left its sender's uplink at at_ns passes the region pipe and travels to the
- * receiver's downlink. */
+/* Moves a segment that left the sender's uplink at at_ns through the region pipe to the receiver's
+ * downlink. */
 static void cross(struct wire *wire, uint32_t at, int to, size_t bytes, uint64_t at_ns, bool lost)
 {
     struct connection *connection = &wire->connections[at];
@@ -133,8 +134,8 @@ void half_connection_cross(struct wire *wire, uint32_t at, int to, size_t bytes)
     cross(wire, at, to, bytes, wire->event_queue->now_ns, false);
 }
 
-/* One segment enters the network. Several senders share the region pipe, which must be entered in
- * order of time: where it has a limit, the segment gets there in an event of its own. */
+/* Sends one segment into the network. Several senders share the region pipe, which segments must
+ * enter in order of time. If it has a limit, the segment enters it in a separate event. */
 static void launch(struct wire *wire, uint32_t at, int to, size_t bytes)
 {
     struct connection *connection = &wire->connections[at];

@@ -5,21 +5,21 @@
 
 #include "base/memory.h"
 
-#define PIECE_BYTES 65536 /* handed to the wire at once */
+#define PIECE_BYTES 65536 /* bytes handed to the wire at once */
 #define CONN_BASE   ((uint64_t)1 << 32)
 
 struct letter {
     struct letter *next;
     struct sim_message message;
-    uint64_t unsent;      /* bytes that the wire has not taken */
+    uint64_t unsent;      /* bytes not yet handed to the wire */
     uint64_t undelivered; /* bytes that have not arrived */
 };
 
-/* Messages from one party to another, in the order in which they leave. */
+/* Messages from one party to another, in sending order. */
 struct outbox {
-    struct letter *first; /* the first that has not arrived whole */
-    bool is_open;         /* the connection of the pair can take bytes */
-    bool is_busy;         /* the wire has not taken the last piece */
+    struct letter *first; /* oldest message that has not fully arrived */
+    bool is_open;         /* the pair's connection is established */
+    bool is_busy;         /* the last piece is not fully in the window yet */
 };
 
 struct messages {
@@ -31,7 +31,7 @@ struct messages {
     struct outbox *outboxes;                    /* [from][to] */
     uint64_t *sent;                             /* [count] */
     uint64_t *received;                         /* [count] */
-    uint32_t count;                             /* parties */
+    uint32_t count;                             /* number of parties */
 };
 
 static const uint8_t blank[PIECE_BYTES];
@@ -92,7 +92,7 @@ static struct outbox *outbox_of(const struct messages *messages, uint32_t from, 
     return &messages->outboxes[(size_t)from * messages->count + to];
 }
 
-/* A party calls its connection with j by the slot j. */
+/* A party's id for its connection with party j: slot j. */
 static uint64_t conn_with(uint32_t j)
 {
     return CONN_BASE | j;
@@ -169,7 +169,7 @@ static void on_bytes(void *self, uint32_t party, uint64_t conn, const uint8_t *b
     }
 }
 
-/* Nobody hangs up, and no link is cut. */
+/* Never called: parties do not hang up, and no link is cut. */
 static void on_closed(void *self, uint32_t party, uint64_t conn, const char *why)
 {
     (void)self;
@@ -242,7 +242,8 @@ void messages_free(struct messages *messages)
     free(messages);
 }
 
-/* The first kind is of messages of a party to itself, the others are the wire's. */
+/* The first event kind delivers messages of a party to itself; the other kinds belong to the wire.
+ */
 void messages_on_event(struct messages *messages, const struct event *event)
 {
     CHECK(event->kind >= messages->kind_base &&

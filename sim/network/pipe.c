@@ -2,7 +2,7 @@
 
 #define CLOGGED_BYTES_PER_S 100
 
-/* The time that the rate and the stalls are given in; before their origin it is 0. */
+/* Returns the time since the pipe's origin, on which rate and stalls are based; 0 before it. */
 static uint64_t own_time(const struct pipe *pipe, uint64_t now_ns)
 {
     return now_ns > pipe->origin_ns ? now_ns - pipe->origin_ns : 0;
@@ -21,7 +21,7 @@ static uint64_t rate_of(const struct pipe *pipe, uint64_t now_ns)
     return bytes_per_s && bytes_per_s < CLOGGED_BYTES_PER_S ? bytes_per_s : CLOGGED_BYTES_PER_S;
 }
 
-/* The first moment from now on that is not within a stall. */
+/* Returns the first time from now on that is outside stalls. */
 static uint64_t after_stall(const struct pipe *pipe, uint64_t now_ns)
 {
     if (pipe->stall_every_ns == 0)
@@ -32,7 +32,7 @@ static uint64_t after_stall(const struct pipe *pipe, uint64_t now_ns)
     return phase < begin ? now_ns : now_ns - phase + pipe->stall_every_ns;
 }
 
-/* Until when rate and state of the pipe stay as they are now. */
+/* Returns when rate or state of the pipe changes next. */
 static uint64_t until_change(const struct pipe *pipe, uint64_t now_ns)
 {
     uint64_t until_ns = now_ns < pipe->clogged_ns ? pipe->clogged_ns : NEVER_NS;
@@ -48,7 +48,7 @@ static uint64_t until_change(const struct pipe *pipe, uint64_t now_ns)
     return stall_ns < until_ns ? stall_ns : until_ns;
 }
 
-/* When bytes whose service begins now have left, whatever changes meanwhile. */
+/* Returns when bytes whose service begins now have left, across changes of the rate. */
 static uint64_t work(struct pipe *pipe, uint64_t now_ns, double bytes)
 {
     for (;;) {
@@ -75,7 +75,7 @@ uint64_t pipe_pass(struct pipe *pipe, uint64_t now_ns, uint64_t bytes, uint64_t 
     if (!pipe_is_limited(pipe))
         return now_ns;
     uint64_t begin = now_ns;
-    if (pipe->free_ns > now_ns + PIPE_QUEUE_NS) { /* full: sent again, when there is room */
+    if (pipe->free_ns > now_ns + PIPE_QUEUE_NS) { /* full: the segment is sent again later */
         *lost = true;
         begin += again_ns;
     }

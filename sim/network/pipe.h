@@ -1,11 +1,11 @@
-/* A pipe: a bottleneck link, a FIFO queue with tail drop before a server of a given rate.
+/* A pipe models a bottleneck link: a FIFO queue with tail drop before a server of a given rate.
  *
  *   now ─► [ queue ≤ PIPE_QUEUE_NS of work ] ─► bytes / rate ─► leaves
  *                 └ full: dropped, sent again one round trip later
  *
- * A node has an up and a down pipe; each ordered pair of regions has one that all their nodes
- * share. A pipe without a rate is infinitely fast. The departure is known on arrival, so a pipe
- * costs no event, and must be entered in order of time. Held by tests/unit/sim/test_wire.c.
+ * Each node has an up and a down pipe. Each ordered pair of regions has one pipe, shared by their
+ * nodes. A pipe without a rate is infinitely fast. The departure is computed on arrival, so a pipe
+ * needs no events but must be entered in order of time. Tests: tests/unit/sim/test_wire.c.
  */
 #ifndef HEARSAY_SIM_NETWORK_PIPE_H
 #define HEARSAY_SIM_NETWORK_PIPE_H
@@ -13,30 +13,29 @@
 #include "scenario/scenario.h"
 #include "world/event_queue.h"
 
-#define PIPE_QUEUE_NS (MILLI_NS * 400) /* work that may wait: about the queue of a home router */
+#define PIPE_QUEUE_NS (MILLI_NS * 400) /* most queued work; about the queue of a home router */
 
 struct pipe {
-    const struct rate *rate; /* rate over time; NULL: no limit */
-    uint64_t origin_ns;      /* the time from which those of rate and stalls count */
+    const struct rate *rate; /* rate over time; NULL = unlimited */
+    uint64_t origin_ns;      /* origin of the times of rate and stalls */
     uint64_t stall_ns;       /* length of a periodic stall */
-    uint64_t stall_every_ns; /* period of the stalls; 0: none */
-    uint64_t clogged_ns;     /* a clog lets next to nothing pass until then */
-    uint64_t free_ns;        /* when everything inside will have left */
+    uint64_t stall_every_ns; /* period of the stalls; 0 = none */
+    uint64_t clogged_ns;     /* end of a clog, which lets next to nothing pass */
+    uint64_t free_ns;        /* when all queued bytes will have left */
     uint64_t bytes;          /* bytes carried so far */
-    double busy_s;           /* seconds of work so far, from which utilisation follows */
+    double busy_s;           /* seconds of work so far, for the utilisation */
 };
 
-/* When `bytes` that arrive now depart. A drop adds again_ns and sets *lost. */
+/* Returns when `bytes` that arrive now depart. A dropped segment adds again_ns and sets *lost. */
 uint64_t pipe_pass(struct pipe *pipe, uint64_t now_ns, uint64_t bytes, uint64_t again_ns,
                    bool *lost);
 
-/* Begin a clog that lasts until then. */
+/* Starts a clog that lasts until until_ns. */
 void pipe_clog(struct pipe *pipe, uint64_t until_ns);
-/* End the clog now. What is inside departs when it would have; what enters now does not wait for
- * it. */
+/* Ends the clog. Queued bytes depart as computed before; later ones do not wait for them. */
 void pipe_unclog(struct pipe *pipe, uint64_t now_ns);
 
-/* Bytes per second now, whatever clogs it; 0: no limit. */
+/* Returns the current bytes per second without clogs; 0 = unlimited. */
 uint64_t pipe_rate(const struct pipe *pipe, uint64_t now_ns);
 
 static inline bool pipe_is_limited(const struct pipe *pipe)

@@ -1,4 +1,4 @@
-/* The table of TCP connections, and what both directions of one share. */
+/* The table of TCP connections, and the state that both directions share. */
 #include <stdlib.h>
 
 #include "base/error.h"
@@ -59,7 +59,7 @@ uint32_t *tcp_slot(struct wire *wire, uint32_t party, uint64_t conn)
     return &wire->parties[party].connection[slot];
 }
 
-/* A connection that both ends have left is free for the next. */
+/* Makes this end forget the connection; frees it once both ends have. */
 void tcp_leave(struct wire *wire, uint32_t at, int end)
 {
     struct connection *connection = &wire->connections[at];
@@ -96,6 +96,6 @@ void tcp_close(struct wire *wire, uint32_t at, int end, uint64_t at_ns, const ch
     if (!connection->why)
         connection->why = why;
     if (at_ns < connection->half[end].clear_ns && !why[0])
-        at_ns = connection->half[end].clear_ns; /* an orderly close comes after the last byte */
+        at_ns = connection->half[end].clear_ns; /* an orderly close follows the last byte */
     tcp_put(wire, at_ns, WIRE_CLOSED, at, end, 0);
 }

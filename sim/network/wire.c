@@ -43,8 +43,9 @@ void wire_free(struct wire *wire)
     free(wire->cuts);
 }
 
-/* The connection, and its end, that the party calls conn; false: it has no such connection. */
-static bool find(struct wire *wire, uint32_t party, uint64_t conn, uint32_t *at, int *end)
+/* Finds the connection, and the party's end of it, by the party's id; returns false if there is
+ * none. */
+static bool wire_find(struct wire *wire, uint32_t party, uint64_t conn, uint32_t *at, int *end)
 {
     const uint32_t connection = *tcp_slot(wire, party, conn);
     if (!connection)
@@ -63,12 +64,12 @@ void wire_send(struct wire *wire, uint32_t party, uint64_t conn, const uint8_t *
     uint32_t at;
     int end;
     CHECK(count > 0);
-    CHECK(find(wire, party, conn, &at, &end));
+    CHECK(wire_find(wire, party, conn, &at, &end));
     struct connection *connection = &wire->connections[at];
     struct half_connection *half = &connection->half[1 - end];
     CHECK(!half->sending);
     if (!connection->end[end].up)
-        return; /* closed: the party will be told */
+        return; /* closed: the party will be notified */
     half_connection_put(half, bytes, count);
     half->sending = true;
     half_connection_advance(wire, at, 1 - end);
@@ -91,7 +92,7 @@ void wire_hang_up(struct wire *wire, uint32_t party, uint64_t conn)
 {
     uint32_t at;
     int end;
-    if (!find(wire, party, conn, &at, &end))
+    if (!wire_find(wire, party, conn, &at, &end))
         return;
     struct connection *connection = &wire->connections[at];
     struct half_connection *half = &connection->half[1 - end];
@@ -99,7 +100,7 @@ void wire_hang_up(struct wire *wire, uint32_t party, uint64_t conn)
     half->sending = false;
     tcp_put(wire, wire->event_queue->now_ns, WIRE_CLOSED, at, end, 0);
     half->fin = true;
-    if (connection->end[1 - end].conn == 0) /* not accepted yet, and never to be */
+    if (connection->end[1 - end].conn == 0) /* not accepted yet, and never will be */
         connection->end[1 - end].gone = true;
     else if (half->held == 0 && !wire_is_cut(wire, party, connection->end[1 - end].party))
         tcp_close(wire, at, 1 - end, tcp_behind_ns(wire, connection, 1 - end), "");
@@ -142,7 +143,7 @@ static void on_deliver(struct wire *wire, uint32_t at, int end, size_t bytes)
     const uint32_t party = connection->end[end].party, from = tcp_from(connection, end);
     const uint32_t generation = connection->generation;
     if (connection->end[end].ghost && bytes > 0)
-        return; /* nobody is there to acknowledge it: in flight for ever */
+        return; /* no process acknowledges these bytes: they stay in flight */
     if (bytes > 0) {
         connection->half[end].flying -= bytes;
         wire->flying -= bytes;
@@ -172,7 +173,8 @@ static void on_closed(struct wire *wire, uint32_t at, int end)
         wire->owner.on_closed(wire->owner.self, party, conn, why);
 }
 
-/* A paused process handles its events later; one that does not read, only incoming bytes. */
+/* Postpones an event of a paused process, or incoming bytes of a process that does not read.
+ * Returns whether it did. */
 static bool postpone(struct wire *wire, const struct event *event, enum wire_event kind,
                      uint32_t party)
 {
