@@ -15,32 +15,32 @@ enum { EXIT_OK = 0, EXIT_FAILED = 1, EXIT_USAGE = 2, EXIT_STOPPED = 130 };
 
 static const char usage[] =
     "hearsay compare SCENARIO [options]: play every strategy under the same nodes, links, data\n"
-    "and computing, and say which is best there\n"
+    "and computing, and report which is best\n"
     "\n"
-    "  --strategies A,B   these; default: all (see sim/README.md)\n"
-    "  --seeds N          plays of each (default 3)\n"
-    "  --targets X,Y      up to three levels, such as 0.8,0.85; default: parts of the best end\n"
+    "  --strategies A,B   strategies to play; default: all (see sim/README.md)\n"
+    "  --seeds N          plays of each strategy (default 3)\n"
+    "  --targets X,Y      up to three levels, such as 0.8,0.85; default: near the best result\n"
     "  --metric WORD      accuracy or loss (default: loss of a language model, else accuracy)\n"
-    "  --tune             nine trials for each strategy first, of its main setting and its rate\n"
-    "  --settings FILE    those that another comparison has found: its compare.json\n"
+    "  --tune             first try nine settings of each strategy: main setting and rate\n"
+    "  --settings FILE    settings found by another comparison: its compare.json\n"
     "  --seconds S        virtual seconds of training\n"
     "  --set KEY=VALUE    change the scenario; may be repeated\n"
     "  --jobs N           processes (default: one per processor)\n"
     "  --out DIR          folder of plays and report (default: compare-NAME)\n"
-    "  --json             print the report as JSON, as compare.json has it\n"
+    "  --json             print the content of compare.json\n"
     "  --help             print this\n"
     "\n"
-    "Plays that are there, of the same scenario by the same program, are not played again: after\n"
-    "Ctrl+C the same command goes on. Exit codes: 0 all was played, 1 something was not, 2 wrong\n"
-    "usage or scenario, 130 interrupted.\n";
+    "Finished plays of the same scenario and program are kept: after Ctrl+C the same command\n"
+    "continues. Exit codes: 0 all was played, 1 some plays failed, 2 wrong usage or scenario,\n"
+    "130 interrupted.\n";
 
 struct comparison_options {
     struct plan plan;
     struct comparison comparison;
-    const char *strategies; /* NULL: all */
-    const char *targets;    /* NULL: found from the ends */
-    const char *metric;     /* NULL: by the data */
-    const char *settings;   /* file of another comparison; NULL: none */
+    const char *strategies; /* NULL = all */
+    const char *targets;    /* NULL = derived from the final results */
+    const char *metric;     /* NULL = chosen by the data */
+    const char *settings;   /* compare.json of another comparison; NULL = none */
     char seconds[64];       /* --seconds as an assignment */
     bool tune;
     bool as_json;
@@ -73,7 +73,8 @@ static enum error take_count(const char *name, uint32_t most, uint32_t *value,
     return OK;
 }
 
-static enum error take(struct comparison_options *options, int option, struct problem *problem)
+static enum error take_option(struct comparison_options *options, int option,
+                              struct problem *problem)
 {
     switch (option) {
     case 'a':
@@ -114,8 +115,8 @@ static enum error take(struct comparison_options *options, int option, struct pr
     }
 }
 
-static enum error parse(struct comparison_options *options, int argc, char **argv,
-                        struct problem *problem)
+static enum error parse_options(struct comparison_options *options, int argc, char **argv,
+                                struct problem *problem)
 {
     static const struct option known[] = {{"strategies", required_argument, NULL, 'a'},
                                           {"seeds", required_argument, NULL, 'r'},
@@ -132,7 +133,7 @@ static enum error parse(struct comparison_options *options, int argc, char **arg
                                           {NULL, 0, NULL, 0}};
     int option;
     while ((option = getopt_long(argc, argv, "h", known, NULL)) != -1) {
-        const enum error error = take(options, option, problem);
+        const enum error error = take_option(options, option, problem);
         if (error != OK || options->help)
             return error;
     }
@@ -149,7 +150,7 @@ static enum error parse(struct comparison_options *options, int argc, char **arg
     return OK;
 }
 
-/* Calls `with` for each part of a list with commas. */
+/* Calls `with` for each part of a comma-separated list. */
 static enum error each_part(const char *list, void *self,
                             enum error (*with)(void *self, const char *part,
                                                struct problem *problem),
@@ -176,7 +177,7 @@ static enum error add_strategy(void *self, const char *name, struct problem *pro
             continue;
         for (uint32_t i = 0; i < plan->kinds_count; i++)
             if (plan->kinds[i] == kind)
-                return problem_set(problem, MALFORMED, "--strategies: %s is there twice", name);
+                return problem_set(problem, MALFORMED, "--strategies: %s is named twice", name);
         plan->kinds[plan->kinds_count++] = (enum strategy_kind)kind;
         return OK;
     }
@@ -199,7 +200,7 @@ static enum error add_target(void *self, const char *text, struct problem *probl
     return OK;
 }
 
-/* The easiest first. An accuracy of more than all is a mistake. */
+/* Sorts the targets, easiest first. Refuses an accuracy above 1. */
 static enum error order_targets(struct comparison *comparison, enum measure measure,
                                 struct problem *problem)
 {
@@ -231,7 +232,7 @@ static enum error choose_measure(struct comparison_options *options, struct prob
     return OK;
 }
 
-/* What is compared, and by what; nothing is played yet. */
+/* Reads scenario and options into the plan. Plays nothing. */
 static enum error prepare(struct comparison_options *options, struct scenario *scenario,
                           struct problem *problem)
 {
@@ -239,7 +240,7 @@ static enum error prepare(struct comparison_options *options, struct scenario *s
     enum error error = scenario_load(scenario, plan->file, plan->sets, plan->sets_count, problem);
     plan->scenario = scenario;
     if (error == OK && scenario_leave_out(scenario))
-        (void)fprintf(stderr, "hearsay: faults, and nodes that come later or leave, are left out: "
+        (void)fprintf(stderr, "hearsay: faults, and nodes that start late or leave, are left out: "
                               "only gossip plays them\n");
     if (error == OK)
         error = choose_measure(options, problem);
@@ -282,12 +283,12 @@ static bool play_all(struct comparison_options *options)
     }
     plan_plays(plan);
     if (plan->kept > 0)
-        (void)fprintf(stderr, "hearsay: %u of %u plays are there already\n", plan->kept,
+        (void)fprintf(stderr, "hearsay: %u of %u plays are already finished\n", plan->kept,
                       plan->plays_count);
     return plan_play(plan);
 }
 
-/* The command that repeats this one. */
+/* Writes the command that repeats this comparison. */
 static void describe(char *out, size_t bytes, int argc, char **argv)
 {
     size_t used = (size_t)snprintf(out, bytes, "hearsay compare");
@@ -297,7 +298,7 @@ static void describe(char *out, size_t bytes, int argc, char **argv)
     }
 }
 
-static enum error report(struct comparison_options *options, struct problem *problem)
+static enum error write_report(struct comparison_options *options, struct problem *problem)
 {
     struct comparison *comparison = &options->comparison;
     const struct plan *plan = &options->plan;
@@ -322,7 +323,7 @@ int comparison_run(int argc, char **argv)
     describe(command, sizeof command, argc, argv);
     options.comparison.command = command;
     int code = EXIT_USAGE;
-    enum error error = parse(&options, argc, argv, &problem);
+    enum error error = parse_options(&options, argc, argv, &problem);
     if (error == OK && options.help) {
         (void)fputs(usage, stdout);
         free(scenario);
@@ -334,11 +335,11 @@ int comparison_run(int argc, char **argv)
     if (error == OK)
         error = make_folders(&options.plan, folder, sizeof folder, &problem);
     if (error == OK && !play_all(&options)) {
-        (void)fprintf(stderr, "hearsay: interrupted; the same command goes on from here\n");
+        (void)fprintf(stderr, "hearsay: interrupted; the same command continues from here\n");
         code = EXIT_STOPPED;
     } else if (error == OK) {
         code = EXIT_FAILED;
-        error = report(&options, &problem);
+        error = write_report(&options, &problem);
         if (error == OK && options.plan.failed == 0)
             code = EXIT_OK;
     }

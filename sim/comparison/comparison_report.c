@@ -24,7 +24,7 @@ static bool is_accuracy(const struct comparison *comparison)
     return comparison->plan->measure == MEASURE_ACCURACY;
 }
 
-/* As people read it: accuracies in percent. */
+/* Returns the value as shown to people: accuracies in percent. */
 static double shown(const struct comparison *comparison, double value)
 {
     return is_accuracy(comparison) ? 100 * value : value;
@@ -45,7 +45,7 @@ void comparison_sentence(const struct comparison *comparison, uint32_t target, c
     char level[TUNING_BYTES];
     target_text(comparison, target, level);
     if (winner.first == UINT32_MAX) {
-        (void)snprintf(out, bytes, "%s: nobody, with every seed.", level);
+        (void)snprintf(out, bytes, "%s: no strategy reaches it with every seed.", level);
         return;
     }
     const struct band first = score_times(plan, winner.first, comparison->targets[target]);
@@ -55,14 +55,16 @@ void comparison_sentence(const struct comparison *comparison, uint32_t target, c
     if (used < 0 || (size_t)used >= bytes)
         return;
     if (winner.second == UINT32_MAX)
-        (void)snprintf(out + used, bytes - (size_t)used, "; no other with every seed.");
+        (void)snprintf(out + used, bytes - (size_t)used,
+                       "; no other strategy reaches it with every seed.");
     else
         (void)snprintf(out + used, bytes - (size_t)used,
-                       "; %.2f times as soon as %s (%.2f to %.2f).", winner.margin.mean,
+                       "; %.2f times faster than %s (%.2f to %.2f).", winner.margin.mean,
                        name_of(comparison, winner.second), winner.margin.least, winner.margin.most);
 }
 
-/* Who is sooner at the highest target comes first; who never is, by what it came to. */
+/* Sort key: the fastest at the highest target first; strategies that reach none by their final
+ * result. */
 struct rank {
     uint32_t strategy;
     double times[TARGETS_MAX]; /* from the highest target down */
@@ -85,7 +87,7 @@ static int by_rank(const void *a, const void *b)
     return x->end == y->end ? 0 : is_first ? -1 : 1;
 }
 
-/* Strategies in the order of the tables; the caller frees them. */
+/* Returns the strategies in table order; the caller frees them. */
 static struct rank *ranks_of(const struct comparison *comparison)
 {
     const struct plan *plan = comparison->plan;
@@ -104,7 +106,7 @@ static struct rank *ranks_of(const struct comparison *comparison)
     return ranks;
 }
 
-/* A time over all seeds; or how many of them got there. */
+/* Adds the mean time over all seeds, or how many seeds reached the target. */
 static void add_reach(struct table *table, const struct band *band, double unit, uint32_t seeds)
 {
     if (isfinite(band->mean))
@@ -125,9 +127,8 @@ static void fill_times(struct table *table, const struct comparison *comparison,
         names[3 + 2 * t] = heads[t];
         names[4 + 2 * t] = "MB";
     }
-    table_init(table, "How soon, and with how much", names, 1);
-    table->note =
-        "Seconds to each target and megabytes that a node had sent, means over the seeds.";
+    table_init(table, "Time and traffic to each target", names, 1);
+    table->note = "Seconds to each target and megabytes sent by a node, means over the seeds.";
     struct rank *ranks = ranks_of(comparison);
     for (uint32_t r = 0; r < plan->kinds_count; r++) {
         const uint32_t i = ranks[r].strategy;
@@ -147,7 +148,7 @@ static void fill_times(struct table *table, const struct comparison *comparison,
     free(ranks);
 }
 
-/* Of one figure of all plays of a strategy. */
+/* Returns the mean of a value over all plays of a strategy. */
 static double mean_of(const struct plan *plan, uint32_t strategy,
                       double (*figure)(const struct record *record))
 {
@@ -191,9 +192,10 @@ static void fill_costs(struct table *table, const struct comparison *comparison)
     static double (*const FIGURES[])(const struct record *) = {computing, link_use, busiest_use,
                                                                sent_mb, last_distance};
     const struct plan *plan = comparison->plan;
-    table_init(table, "What it took", HEADS, 1);
-    table->note = "Of the time: machines computing, links busy (mean, and the busiest). Apart: the "
-                  "consensus distance at the last evaluation.";
+    table_init(table, "Costs", HEADS, 1);
+    table->note =
+        "Fractions of the time: machines computing, links busy (mean, and the busiest). Apart: "
+        "consensus distance at the last evaluation.";
     struct rank *ranks = ranks_of(comparison);
     for (uint32_t r = 0; r < plan->kinds_count; r++) {
         table_add(table, "%s", name_of(comparison, ranks[r].strategy));
@@ -208,8 +210,9 @@ static void fill_settings(struct table *table, const struct comparison *comparis
     static const char *const HEADS[] = {"strategy", "best of the trials", NULL};
     const struct plan *plan = comparison->plan;
     table_init(table, "Settings", HEADS, 2);
-    table->note = "Of each strategy as many were tried, with one seed; the best curve on average "
-                  "over time was taken.";
+    table->note =
+        "The same number of trials for each strategy, with one seed; the curve with the best "
+        "mean over time was chosen.";
     for (uint32_t i = 0; comparison->is_tuned && i < plan->kinds_count; i++) {
         const bool has_two = plan->settings_count[i] > 1;
         table_add(table, "%s", name_of(comparison, i));
@@ -258,7 +261,7 @@ void comparison_print(FILE *out, const struct comparison *comparison)
     }
 }
 
-/* The means of all seeds at an evaluation. False: not every seed has it. */
+/* Computes the means over all seeds at an evaluation; returns false unless every seed has it. */
 static bool mean_point(const struct plan *plan, uint32_t strategy, uint32_t p,
                        struct record_point *mean, struct band *band)
 {
@@ -283,7 +286,7 @@ static bool has_curve(const struct plan *plan, uint32_t strategy)
     return mean_point(plan, strategy, 0, &mean, &band);
 }
 
-/* A line for each evaluation of each strategy that has a curve, in the order of the plan. */
+/* Writes a line for each evaluation of each strategy with a curve, in the order of the plan. */
 static void write_curves(FILE *out, const void *context)
 {
     const struct comparison *comparison = context;
@@ -363,7 +366,7 @@ static void write_json(FILE *out, const void *comparison)
     comparison_json(out, comparison);
 }
 
-/* The mean of each strategy, and between which it was with the seeds. */
+/* Adds the mean curve of each strategy, with its range over the seeds. */
 static void put_curves(json_t *story, const struct comparison *comparison, bool by_time)
 {
     const struct plan *plan = comparison->plan;
@@ -372,9 +375,9 @@ static void put_curves(json_t *story, const struct comparison *comparison, bool 
         story, &(struct story_figure){
                    .name = by_time ? "time" : "bytes",
                    .title = by_time ? "Over time" : "Over bytes",
-                   .about = by_time ? "Means over the seeds; shaded: from the least to the most."
-                                    : "Against what a node had sent. A strategy that sends nothing "
-                                      "is not there.",
+                   .about = by_time ? "Means over the seeds; shaded: range over the seeds."
+                                    : "Against the bytes sent by a node. Strategies that send "
+                                      "nothing are left out.",
                    .x = by_time ? "virtual time (s)" : "sent by a node (MB)",
                    .y = is_accuracy(comparison) ? "accuracy (%)" : "loss",
                    .is_log_x = !by_time});

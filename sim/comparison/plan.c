@@ -15,11 +15,11 @@
 
 #define BAR_WIDTH   24
 #define SELF_PATH   "/proc/self/exe"
-#define FNV_BASIS   0xcbf29ce484222325u /* FNV-1a */
+#define FNV_BASIS   0xcbf29ce484222325u
 #define FNV_PRIME   0x100000001b3u
 #define PIECE_BYTES 65536
 
-/* What a worker says of a play. */
+/* Answer of a worker process for one play. */
 struct play_answer {
     uint64_t job;
     bool is_played;
@@ -28,12 +28,12 @@ struct play_answer {
 
 struct progress {
     struct plan *plan;
-    const uint32_t *open; /* [count]: plays that are not there */
+    const uint32_t *open; /* [count] plays still to be played */
     uint32_t count;
     uint32_t done;
     double begin_s;
     bool is_terminal;
-    bool is_said[STRATEGIES_COUNT]; /* why a strategy cannot be played */
+    bool is_said[STRATEGIES_COUNT]; /* the failure of a strategy was reported once */
 };
 
 static uint64_t hash_bytes(uint64_t hash, const void *bytes, size_t count)
@@ -49,7 +49,8 @@ static uint64_t hash_text(uint64_t hash, const char *text)
     return hash_bytes(hash, text, strlen(text) + 1);
 }
 
-/* A file that cannot be read counts as empty: it is opened again where it is needed. */
+/* Continues the hash with a file's content. An unreadable file counts as empty; a later open
+ * reports it. */
 static uint64_t hash_file(uint64_t hash, const char *path)
 {
     unsigned char piece[PIECE_BYTES];
@@ -67,7 +68,7 @@ static void path_of(const struct plan *plan, const struct play *play, char *out,
     (void)snprintf(out, bytes, "%s/plays/%s.json", plan->dir, play->name);
 }
 
-/* All that decides what a play comes to, but for the files with the data. */
+/* Computes the fingerprints: everything that determines a play, except the data files. */
 static void take_fingerprints(struct plan *plan)
 {
     uint64_t common = hash_file(hash_file(FNV_BASIS, SELF_PATH), plan->file);
@@ -148,7 +149,7 @@ void plan_plays(struct plan *plan)
     read_kept(plan);
 }
 
-/* In a worker: play it, and write down what it came to. */
+/* Plays in a worker process and writes the record. */
 static enum error play_to_file(const struct plan *plan, const struct play *play,
                                struct problem *problem)
 {
@@ -209,7 +210,7 @@ static void clear_line(const struct progress *progress)
         (void)fputs("\r\033[K", stderr);
 }
 
-/* On a terminal one line that moves; elsewhere a line a play. */
+/* Prints progress: one changing line on a terminal, otherwise a line for each play. */
 static void say(const struct progress *progress, const char *name)
 {
     char bar[BAR_WIDTH + 1] = "", left[32] = "";

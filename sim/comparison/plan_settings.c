@@ -1,11 +1,11 @@
-/* Settings that another comparison has found by trials. */
+/* Settings found by the trials of another comparison. */
 #include <jansson.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "comparison/plan.h"
 
-static void take(struct plan *plan, uint32_t strategy, const json_t *settings)
+static void take_settings(struct plan *plan, uint32_t strategy, const json_t *settings)
 {
     size_t i;
     json_t *setting;
@@ -33,7 +33,7 @@ enum error plan_settings(struct plan *plan, const char *path, struct problem *pr
         const char *name = json_string_value(json_object_get(strategy, "strategy"));
         for (uint32_t i = 0; name && i < plan->kinds_count; i++)
             if (strcmp(scenario_strategy_name(plan->kinds[i]), name) == 0)
-                take(plan, i, json_object_get(strategy, "settings"));
+                take_settings(plan, i, json_object_get(strategy, "settings"));
     }
     json_decref(root);
     if (k > 0)

@@ -42,7 +42,7 @@ void record_of(const struct outcome *outcome, struct record *record)
     for (uint32_t i = 0; i < outcome->moments_count; i++) {
         const struct moment *moment = &outcome->moments[i];
         if (moment->at_s > seconds_of(outcome->scenario->span_ns))
-            break; /* hearsay's nodes exchange what is left, others do not */
+            break; /* later hearsay's nodes exchange the rest, which other strategies do not do */
         record->sent_bytes = (double)moment->sent_bytes / nodes;
         if (isfinite(moment->accuracy))
             record->points[record->count++] =
@@ -63,12 +63,12 @@ void record_free(struct record *record)
     *record = (struct record){0};
 }
 
-static void put(json_t *object, const char *key, double value)
+static void put_number(json_t *object, const char *key, double value)
 {
     CHECK(json_object_set_new(object, key, isfinite(value) ? json_real(value) : json_null()) == 0);
 }
 
-static double get(const json_t *object, const char *key)
+static double get_number(const json_t *object, const char *key)
 {
     const json_t *value = json_object_get(object, key);
     return json_is_number(value) ? json_number_value(value) : NAN;
@@ -77,11 +77,11 @@ static double get(const json_t *object, const char *key)
 static json_t *point_json(const struct record_point *point)
 {
     json_t *object = json_object();
-    put(object, "at_s", point->at_s);
-    put(object, "accuracy", point->accuracy);
-    put(object, "loss", point->loss);
-    put(object, "sent_bytes", point->sent_bytes);
-    put(object, "distance", point->distance);
+    put_number(object, "at_s", point->at_s);
+    put_number(object, "accuracy", point->accuracy);
+    put_number(object, "loss", point->loss);
+    put_number(object, "sent_bytes", point->sent_bytes);
+    put_number(object, "distance", point->distance);
     return object;
 }
 
@@ -90,19 +90,19 @@ static json_t *record_json(const struct record *record, const char *fingerprint)
     json_t *root = json_pack("{s:i, s:s}", "format", FORMAT, "fingerprint", fingerprint);
     json_t *points = json_array();
     CHECK(root && points);
-    put(root, "accuracy", record->accuracy);
-    put(root, "loss", record->loss);
-    put(root, "sent_bytes", record->sent_bytes);
-    put(root, "computing", record->computing);
-    put(root, "link_use", record->link_use);
-    put(root, "busiest_use", record->busiest_use);
+    put_number(root, "accuracy", record->accuracy);
+    put_number(root, "loss", record->loss);
+    put_number(root, "sent_bytes", record->sent_bytes);
+    put_number(root, "computing", record->computing);
+    put_number(root, "link_use", record->link_use);
+    put_number(root, "busiest_use", record->busiest_use);
     for (uint32_t i = 0; i < record->count; i++)
         CHECK(json_array_append_new(points, point_json(&record->points[i])) == 0);
     CHECK(json_object_set_new(root, "points", points) == 0);
     return root;
 }
 
-/* Whole or not at all: a play that was interrupted leaves nothing under this name. */
+/* Writes all or nothing: an interrupted play leaves no file of this name. */
 enum error record_write(const struct record *record, const char *path, const char *fingerprint,
                         struct problem *problem)
 {
@@ -118,28 +118,28 @@ enum error record_write(const struct record *record, const char *path, const cha
     return problem_set(problem, FAILED, "cannot write %.300s: %s", path, strerror(why));
 }
 
-static bool take(struct record *record, const json_t *root)
+static bool take_record(struct record *record, const json_t *root)
 {
     const json_t *points = json_object_get(root, "points");
     *record = (struct record){
         .points = memory_new(json_array_size(points) + 1, sizeof *record->points),
-        .accuracy = get(root, "accuracy"),
-        .loss = get(root, "loss"),
-        .sent_bytes = get(root, "sent_bytes"),
-        .computing = get(root, "computing"),
-        .link_use = get(root, "link_use"),
-        .busiest_use = get(root, "busiest_use"),
+        .accuracy = get_number(root, "accuracy"),
+        .loss = get_number(root, "loss"),
+        .sent_bytes = get_number(root, "sent_bytes"),
+        .computing = get_number(root, "computing"),
+        .link_use = get_number(root, "link_use"),
+        .busiest_use = get_number(root, "busiest_use"),
     };
     size_t i;
     json_t *point;
     json_array_foreach(points, i, point)
     {
         record->points[record->count++] =
-            (struct record_point){.at_s = get(point, "at_s"),
-                                  .accuracy = get(point, "accuracy"),
-                                  .loss = get(point, "loss"),
-                                  .sent_bytes = get(point, "sent_bytes"),
-                                  .distance = get(point, "distance")};
+            (struct record_point){.at_s = get_number(point, "at_s"),
+                                  .accuracy = get_number(point, "accuracy"),
+                                  .loss = get_number(point, "loss"),
+                                  .sent_bytes = get_number(point, "sent_bytes"),
+                                  .distance = get_number(point, "distance")};
     }
     return json_is_array(points);
 }
@@ -150,7 +150,7 @@ bool record_read(struct record *record, const char *path, const char *fingerprin
     const char *found = json_string_value(json_object_get(root, "fingerprint"));
     const bool is_it = found && strcmp(found, fingerprint) == 0 &&
                        json_integer_value(json_object_get(root, "format")) == FORMAT;
-    const bool is_read = is_it && take(record, root);
+    const bool is_read = is_it && take_record(record, root);
     if (is_it && !is_read)
         record_free(record);
     json_decref(root);

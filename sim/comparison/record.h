@@ -1,9 +1,9 @@
-/* What is kept of a play for a comparison: one JSON file a play.
+/* The record of a play in a comparison: one JSON file for each play.
  *
  *   outcome ─► record_of ─► record_write ─► DIR/plays/NAME.json ─► record_read
  *
- * A file has the fingerprint of what was played: program, scenario, settings. One that has another,
- * or is not whole, is not read, and its play is played again. Held by
+ * A file contains the fingerprint of its play: program, scenario, settings. A file with another
+ * fingerprint, or an incomplete one, is ignored and the play repeated. Tests:
  * tests/unit/sim/test_comparison.c.
  */
 #ifndef HEARSAY_SIM_COMPARISON_RECORD_H
@@ -11,35 +11,35 @@
 
 #include "scenario/outcome.h"
 
-/* The model at an evaluation. */
+/* The model at one evaluation. */
 struct record_point {
     double at_s;
     double accuracy;
     double loss;
-    double sent_bytes; /* of a node so far, on average */
-    double distance;   /* consensus distance; NAN: not measured */
+    double sent_bytes; /* bytes sent so far, mean over the nodes */
+    double distance;   /* consensus distance; NAN = not measured */
 };
 
 struct record {
-    struct record_point *points; /* [count], in order of time */
+    struct record_point *points; /* [count] in order of time */
     uint32_t count;
-    double accuracy;    /* at the end of training, on the whole test set; NAN: none */
-    double loss;        /* at that time, on the whole test set */
-    double sent_bytes;  /* of a node, on average */
-    double computing;   /* part of the time in which machines computed, on average */
-    double link_use;    /* mean over the links that have a limit; NAN: there are none */
-    double busiest_use; /* of the busiest link; NAN: none has a limit */
+    double accuracy;    /* at the end of training, on the whole test set; NAN = none */
+    double loss;        /* at the same time and on the same set */
+    double sent_bytes;  /* bytes sent, mean over the nodes */
+    double computing;   /* fraction of time spent computing, mean over the machines */
+    double link_use;    /* mean utilisation of the limited links; NAN = there are none */
+    double busiest_use; /* utilisation of the busiest link; NAN = none is limited */
 };
 
-/* Of an outcome that was played to its end. */
+/* Extracts the record of a completed outcome. */
 void record_of(const struct outcome *outcome, struct record *record);
 void record_free(struct record *record);
 
-/* FAILED with a sentence: the file cannot be written. */
+/* Returns FAILED with a sentence if the file cannot be written. */
 enum error record_write(const struct record *record, const char *path, const char *fingerprint,
                         struct problem *problem) MUST_USE;
 
-/* False: there is no such file, or it is of something else. */
+/* Returns false if there is no such file, or it has another fingerprint. */
 bool record_read(struct record *record, const char *path, const char *fingerprint);
 
 #endif

@@ -14,8 +14,8 @@ bool score_is_better(enum measure measure, double a, double b)
     return measure == MEASURE_ACCURACY ? a > b : a < b;
 }
 
-/* At a point between the two, by a straight line. */
-static double between(double from, double to, double part)
+/* Interpolates linearly. */
+static double interpolate(double from, double to, double part)
 {
     return from + (to - from) * part;
 }
@@ -29,8 +29,8 @@ struct reach score_reach(const struct record *record, enum measure measure, doub
             continue;
         const double then = before ? score_value(before, measure) : NAN;
         const double part = isfinite(then) ? (target - then) / (value - then) : 1;
-        return (struct reach){between(before ? before->at_s : 0, now->at_s, part),
-                              between(before ? before->sent_bytes : 0, now->sent_bytes, part)};
+        return (struct reach){interpolate(before ? before->at_s : 0, now->at_s, part),
+                              interpolate(before ? before->sent_bytes : 0, now->sent_bytes, part)};
     }
     return (struct reach){NAN, NAN};
 }
@@ -92,8 +92,8 @@ struct band score_bytes(const struct plan *plan, uint32_t strategy, double targe
     return over_seeds(plan, strategy, BYTES, target);
 }
 
-/* The first evaluation of the strategy in the middle: about where everybody begins. */
-static double beginning(const struct plan *plan)
+/* Returns the median over the strategies of their first evaluation. */
+static double first_value(const struct plan *plan)
 {
     double firsts[STRATEGIES_COUNT];
     uint32_t count = 0;
@@ -119,11 +119,11 @@ uint32_t score_targets(const struct plan *plan, double targets[static TARGETS_MA
         if (plan->kinds[i] != STRATEGY_IDEAL && score_is_better(plan->measure, end, best))
             best = end;
     }
-    const double begin = plan->measure == MEASURE_ACCURACY ? 0 : beginning(plan);
+    const double begin = plan->measure == MEASURE_ACCURACY ? 0 : first_value(plan);
     if (isnan(best) || isnan(begin))
         return 0;
     for (uint32_t i = 0; i < TARGETS_MAX; i++)
-        targets[i] = round(between(begin, best, parts[i]) * 1000) / 1000;
+        targets[i] = round(interpolate(begin, best, parts[i]) * 1000) / 1000;
     return TARGETS_MAX;
 }
 

@@ -1,4 +1,4 @@
-/* How soon a model was how good, and with how many bytes. */
+/* Scores of a play: how fast it reached a quality, and with how many bytes. */
 #ifndef HEARSAY_SIM_COMPARISON_SCORE_H
 #define HEARSAY_SIM_COMPARISON_SCORE_H
 
@@ -6,47 +6,47 @@
 
 #define TARGETS_MAX 3
 
-/* When and after how many bytes of a node a target was reached; NAN: it was not. */
+/* When, and after how many bytes of a node, a target was reached; NAN = never. */
 struct reach {
     double at_s;
     double bytes;
 };
 
-/* Values over seeds. */
+/* Statistics over seeds. */
 struct band {
-    double mean; /* NAN: not all seeds have a value */
+    double mean; /* NAN = some seed has no value */
     double least;
     double most;
-    uint32_t count; /* seeds that have a value */
+    uint32_t count; /* number of seeds with a value */
 };
 
 double score_value(const struct record_point *point, enum measure measure);
 
-/* True: a is better than b, which may be no number. */
+/* Returns whether a is better than b. NAN is never better. */
 bool score_is_better(enum measure measure, double a, double b);
 
-/* Between the last evaluation before and the first one at which it is there, by a straight line. */
+/* Finds when the target was reached, linearly interpolated between two evaluations. */
 struct reach score_reach(const struct record *record, enum measure measure, double target);
 
-/* Mean over the evaluations: the better, the sooner it was good. NAN: there were none. */
+/* Returns the mean over the evaluations, which rewards early progress. NAN = there were none. */
 double score_curve(const struct record *record, enum measure measure);
 
 struct band score_band(const double *values, uint32_t count);
 
-/* Over the seeds of a strategy. */
+/* Statistics over the seeds of a strategy. */
 struct band score_end(const struct plan *plan, uint32_t strategy);
 struct band score_times(const struct plan *plan, uint32_t strategy, double target);
 struct band score_bytes(const struct plan *plan, uint32_t strategy, double target);
 
-/* Three targets between the beginning and the best end of those that networks allow (all but
- * ideal): at nine tenths, 95 and 98 % of it; of a loss, of what it went down. Returns how many. */
+/* Chooses three targets at 90, 95 and 98 % of the best final accuracy of all strategies except
+ * ideal; for a loss, of the way down from the start. Returns their number. */
 uint32_t score_targets(const struct plan *plan, double targets[static TARGETS_MAX]);
 
-/* Who reaches it first on average, ideal left out, and who is next; UINT32_MAX: nobody. */
+/* The first and second strategy to reach a target on average, without ideal; UINT32_MAX = none. */
 struct winner {
     uint32_t first;
     uint32_t second;
-    struct band margin; /* time of the second over that of the first, seed by seed */
+    struct band margin; /* time of the second over that of the first, for each seed */
 };
 struct winner score_winner(const struct plan *plan, double target);
 

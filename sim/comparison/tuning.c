@@ -10,7 +10,7 @@
 static const struct tuning {
     const char *key;
     const char *values[VALUES];
-    const char *other; /* tried instead of the rate; NULL: the rate is */
+    const char *other; /* tried instead of the learning rate; NULL = the rate is tried */
     const char *others[VALUES];
 } tunings[STRATEGIES_COUNT] = {
     [STRATEGY_LOCALSGD] = {.key = "strategy.local_steps", .values = {"5", "20", "80"}},
@@ -38,8 +38,8 @@ static const struct tuning {
     [STRATEGY_AKO] = {.key = "strategy.partitions", .values = {"auto", "4", "16"}},
 };
 
-/* Rates are tried from a fourth to four times the scenario's: three with each value of a main
- * setting, nine where there is none. */
+/* Learning rates range from a fourth to four times the scenario's: three for each value of the main
+ * setting, or nine if there is none. */
 uint32_t tuning_trial(enum strategy_kind kind, uint32_t trial, double rate,
                       char (*sets)[TUNING_BYTES])
 {

@@ -1,6 +1,6 @@
-/* What is tried for a strategy before it is compared: its main setting and the learning rate, as
- * many trials for each. Where a rule does not depend on the rate, another setting takes its place.
- */
+/* The trials of a strategy before a comparison: its main setting and the learning rate, with the
+ * same number of trials for each strategy. If a rule does not depend on the rate, another setting
+ * replaces it. */
 #ifndef HEARSAY_SIM_COMPARISON_TUNING_H
 #define HEARSAY_SIM_COMPARISON_TUNING_H
 
@@ -11,8 +11,8 @@
 #define TUNING_TRIALS 9
 #define TUNING_BYTES  64
 
-/* The settings of a trial into sets[2], one or two assignments; rate: the scenario's. Returns how
- * many. */
+/* Writes the one or two assignments of a trial to sets and returns their number. rate: that of the
+ * scenario. */
 uint32_t tuning_trial(enum strategy_kind kind, uint32_t trial, double rate,
                       char (*sets)[TUNING_BYTES]);
 

@@ -8,9 +8,7 @@
 #include "faults/hostile.h"
 
 #define EVENT_TAG 0x54726F75ull /* upper half of an event's subject */
-#define SLICE_NS                                                                                   \
-    SECOND_NS /* pauses are extended in slices, so that they can injection_end early               \
-               */
+#define SLICE_NS  SECOND_NS     /* pauses are extended by slices, to end early */
 
 enum step { BEGIN, TURN, BACK, STALL, END };
 
@@ -368,7 +366,7 @@ static void injection_begin(struct fault_injector *injector, struct injection *i
             strike(injector, injection, i);
 }
 
-/* Ends a fault. Faults with effects that carry their own injection_end time need nothing here. */
+/* Ends a fault. Faults with effects that carry their own end time need nothing here. */
 static void injection_end(struct fault_injector *injector, struct injection *injection)
 {
     if (!injection->begun)

@@ -14,15 +14,15 @@
 #define TICK_MS       100
 #define LINE_BYTES    200
 #define PROCESSES_MAX 1024
-#define PIPES_EACH    2 /* polled for input */
+#define PIPES_EACH    2 /* pipes polled for input */
 
 struct worker {
-    pid_t pid;             /* 0: not running */
-    int jobs;              /* pipe to it */
-    int results;           /* pipe from it */
-    int output;            /* pipe from it: stderr */
-    bool playing;          /* it has a job */
-    uint64_t job;          /* its current or last one */
+    pid_t pid;             /* 0 = not running */
+    int jobs;              /* pipe to the worker */
+    int results;           /* pipe from the worker */
+    int output;            /* pipe from the worker's stderr */
+    bool playing;          /* it is working on a job */
+    uint64_t job;          /* its current or last job */
     char line[LINE_BYTES]; /* first line of its stderr */
     size_t line_bytes;
 };
@@ -31,11 +31,11 @@ struct crew {
     const struct job_pool *pool;
     struct worker *workers;
     uint32_t count;
-    uint64_t next;    /* job to begin next */
-    bool all_started; /* none is left, or wanted */
+    uint64_t next;    /* next job to start */
+    bool all_started; /* no job is left, or wanted */
 };
 
-static _Noreturn void work(const struct job_pool *pool, int jobs, int results)
+static _Noreturn void work_on_jobs(const struct job_pool *pool, int jobs, int results)
 {
     uint64_t job;
     _Alignas(max_align_t) unsigned char result[JOB_RESULT_MAX];
@@ -74,13 +74,13 @@ static void worker_start(struct crew *crew, struct worker *worker)
     CHECK(pid >= 0);
     if (pid == 0) {
         for (uint32_t i = 0; i < crew->count;
-             i++) /* or they would keep other workers' pipes open */
+             i++) /* otherwise they would keep other workers' pipes open */
             if (crew->workers[i].pid)
                 close_ours(&crew->workers[i]);
         close_ours(worker);
         CHECK(dup2(output[1], STDERR_FILENO) >= 0);
         (void)close(output[1]);
-        work(crew->pool, jobs[0], results[1]);
+        work_on_jobs(crew->pool, jobs[0], results[1]);
     }
     worker->pid = pid;
     (void)close(jobs[0]);
@@ -108,7 +108,7 @@ static void give_job(struct crew *crew, struct worker *worker)
     CHECK(write(worker->jobs, &worker->job, sizeof worker->job) == sizeof worker->job);
 }
 
-/* Keep the first line with a word in it, where a CHECK or a sanitizer says what is wrong. */
+/* Keeps the first line with a word, in which a CHECK or sanitizer names the failure. */
 static void read_output(struct worker *worker)
 {
     char output[LINE_BYTES];
@@ -202,7 +202,7 @@ static void block(sigset_t *before)
     CHECK(sigprocmask(SIG_BLOCK, &stops, before) == 0);
 }
 
-/* Consume the signal that stopped the pool. */
+/* Consumes the signal that stopped the pool. */
 static void unblock(const sigset_t *before)
 {
     sigset_t pending;
@@ -217,7 +217,7 @@ bool job_pool_run(const struct job_pool *pool)
 {
     CHECK(pool->from <= pool->to && pool->processes > 0);
     CHECK(pool->result_bytes > 0 && pool->result_bytes <= JOB_RESULT_MAX);
-    const uint64_t jobs = pool->to - pool->from; /* less one */
+    const uint64_t jobs = pool->to - pool->from; /* minus one */
     uint32_t count = pool->processes < PROCESSES_MAX ? pool->processes : PROCESSES_MAX;
     if (jobs < count)
         count = (uint32_t)jobs + 1;

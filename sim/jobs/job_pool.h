@@ -1,11 +1,11 @@
-/* A pool of worker processes, each of which does one numbered job after the other.
+/* A pool of worker processes, each of which runs numbered jobs in sequence.
  *
  *   pool ── number ──► worker ── result ──► pool     a pipe each way,
- *                        └────── stderr ──► pool     and one for what it prints when it dies
+ *                        └────── stderr ──► pool     and one for its output when it dies
  *
- * A worker that dies loses the job that it had, and is replaced. SIGINT and SIGTERM are blocked and
- * polled for, so no handler and nothing global is needed; workers are killed then.
- * Held by tests/unit/sim/test_storm.c and test_job_pool.c.
+ * A worker that dies loses its job and is replaced. SIGINT and SIGTERM are blocked and polled, so
+ * no signal handler or global state is needed; the pool then kills the workers. Tests:
+ * tests/unit/sim/test_storm.c and test_job_pool.c.
  */
 #ifndef HEARSAY_SIM_JOBS_JOB_POOL_H
 #define HEARSAY_SIM_JOBS_JOB_POOL_H
@@ -14,23 +14,25 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#define JOB_RESULT_MAX 4096 /* bytes: what a pipe takes at once */
+#define JOB_RESULT_MAX 4096 /* most bytes that a pipe takes at once */
 
-/* Jobs from .. to, both included. Callbacks but `play` are called in this process, in no order. */
+/* Jobs from .. to, both included. All callbacks except `play` run in this process, in no fixed
+ * order. */
 struct job_pool {
     uint64_t from;
     uint64_t to;
     uint32_t processes;
-    uint32_t seconds_max; /* a job that takes longer has hung, and is lost; 0: none has */
-    size_t result_bytes;  /* of each job, at most JOB_RESULT_MAX */
+    uint32_t seconds_max; /* a job that takes longer has hung and is lost; 0 = unlimited */
+    size_t result_bytes;  /* size of each result, at most JOB_RESULT_MAX */
     void *self;           /* passed to the callbacks */
-    void (*play)(void *self, uint64_t job, void *result);    /* in a worker */
-    bool (*done)(void *self, const void *result);            /* false: begin no more jobs */
-    bool (*lost)(void *self, uint64_t job, const char *why); /* its worker died; as above */
-    void (*tick)(void *self);                                /* about ten times a second */
+    void (*play)(void *self, uint64_t job, void *result); /* runs in a worker */
+    bool (*done)(void *self, const void *result);         /* false: start no more jobs */
+    bool (*lost)(void *self, uint64_t job,
+                 const char *why); /* its worker died; result as for done */
+    void (*tick)(void *self);      /* called about ten times a second */
 };
 
-/* Returns false if Ctrl+C or SIGTERM came first. */
+/* Runs the jobs. Returns false if interrupted by Ctrl+C or SIGTERM. */
 bool job_pool_run(const struct job_pool *pool);
 
 #endif

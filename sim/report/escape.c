@@ -6,7 +6,7 @@
 
 #include "base/error.h"
 
-/* Bytes of the UTF-8 sequence that begins with this byte (RFC 3629); 0: none does. */
+/* Returns the length of the UTF-8 sequence that starts with this byte (RFC 3629); 0 = invalid. */
 static size_t sequence_bytes(uint8_t first)
 {
     if (first < 0x80)
@@ -18,8 +18,8 @@ static size_t sequence_bytes(uint8_t first)
     return first >= 0xf0 && first <= 0xf4 ? 4 : 0;
 }
 
-/* The second byte rules out overlong forms, surrogates, what lies beyond U+10FFFF, and the control
- * characters U+0080 to U+009F. */
+/* Rejects overlong forms, surrogates, code points above U+10FFFF, and the control characters U+0080
+ * to U+009F. */
 static bool second_fits(uint8_t first, uint8_t second)
 {
     const uint8_t low = first == 0xe0 || first == 0xc2 ? 0xa0 : first == 0xf0 ? 0x90 : 0x80;
@@ -27,7 +27,7 @@ static bool second_fits(uint8_t first, uint8_t second)
     return second >= low && second <= high;
 }
 
-/* Bytes of the character at text; 0: what stands there may not be shown. */
+/* Returns the length of the character at text in bytes; 0 = it must not be shown. */
 static size_t character_bytes(const char *text)
 {
     const uint8_t *at = (const uint8_t *)text;

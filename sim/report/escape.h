@@ -2,8 +2,8 @@
  *
  *   a name, a sentence ─► clean ─► CSV | terminal, JSON
  *
- * Clean: valid UTF-8 without control characters; every byte that is not becomes '?'.
- * Held by tests/unit/sim/test_report.c with names that try.
+ * Clean text is valid UTF-8 without control characters; any other byte becomes '?'. Tests:
+ * tests/unit/sim/test_report.c with hostile names.
  */
 #ifndef HEARSAY_SIM_REPORT_ESCAPE_H
 #define HEARSAY_SIM_REPORT_ESCAPE_H
@@ -11,14 +11,14 @@
 #include <stddef.h>
 #include <stdio.h>
 
-/* Cut to what fits bytes with its terminator, between two characters. */
+/* Cleans the text and cuts it between characters to fit `bytes` with its terminator. */
 void escape_clean(char *out, size_t bytes, const char *text);
 
-/* How many characters a clean text shows. */
+/* Returns the number of visible characters of a clean text. */
 size_t escape_width(const char *clean);
 
-/* One field, in quotes where needed (RFC 4180). What a spreadsheet would take for a formula gets a
- * quote. */
+/* Writes one field, quoted where needed (RFC 4180). Text that a spreadsheet would take for a
+ * formula gets an apostrophe. */
 void escape_csv(FILE *out, const char *text);
 
 #endif

@@ -49,7 +49,7 @@ static const struct {
     {"summary.json", report_json},
 };
 
-/* One of them. */
+/* One CSV file. */
 struct file_of {
     const struct outcome *outcome;
     size_t i;

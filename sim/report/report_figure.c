@@ -1,4 +1,4 @@
-/* Figures and phrases that tables, files and plots share. */
+/* Values and phrases shared by tables, files and plots. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -108,7 +108,7 @@ static uint32_t count_nodes(const struct node_set *set, uint32_t nodes)
     return count;
 }
 
-/* Append a word to a list. False: it does not fit. */
+/* Appends a word to a list; returns false if it does not fit. */
 static bool append(char *out, size_t bytes, const char *word)
 {
     const size_t used = strlen(out);
@@ -116,7 +116,7 @@ static bool append(char *out, size_t bytes, const char *word)
     return more >= 0 && (size_t)more < bytes - used;
 }
 
-/* Names of whole groups and of single nodes, or their number where that is too long. */
+/* Lists whole groups and single nodes by name, or their number if the list is too long. */
 static void set_text(const struct scenario *scenario, const struct node_set *set, char *out,
                      size_t bytes)
 {

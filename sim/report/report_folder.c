@@ -25,21 +25,21 @@ enum error report_folder_make(const char *dir, bool *made, struct problem *probl
         return problem_set(problem, FAILED, "cannot write to the folder %.250s: %s; choose another",
                            dir, strerror(errno));
     }
-    return problem_set(problem, FAILED, "cannot make the folder %.250s: %s; choose another", dir,
-                       error == EEXIST ? "a file of this name is in the way" : strerror(error));
+    return problem_set(problem, FAILED, "cannot create the folder %.250s: %s; choose another", dir,
+                       error == EEXIST ? "a file of this name exists" : strerror(error));
 }
 
 enum error report_folder_lock(const char *dir, struct problem *problem)
 {
     const int folder = open(dir, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (folder < 0 || flock(folder, LOCK_EX | LOCK_NB) == 0)
-        return OK; /* it stays open */
+        return OK; /* stays open, and locked */
     const int reason = errno;
     (void)close(folder);
     if (reason != EWOULDBLOCK)
         return OK;
     return problem_set(problem, MISMATCH,
-                       "another comparison is under way in the folder %.250s: wait for it, or give "
+                       "another comparison is running in the folder %.250s: wait for it, or give "
                        "this one a folder of its own (--out)",
                        dir);
 }
@@ -55,7 +55,7 @@ static enum error cannot_write(const char *path, struct problem *problem)
     return problem_set(problem, FAILED, "cannot write %.300s: %s", path, strerror(errno));
 }
 
-/* A full disk shows when the file is closed, at the latest. */
+/* A full disk may show only when the file is closed. */
 enum error report_folder_write(const char *dir, const char *name,
                                void (*write)(FILE *out, const void *context), const void *context,
                                struct problem *problem)

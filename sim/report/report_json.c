@@ -1,4 +1,4 @@
-/* summary.json: everything in the tables, and the settings. What is not known is null. */
+/* summary.json: content of all tables, and the settings. Unknown values are null. */
 #include <inttypes.h>
 #include <jansson.h>
 #include <math.h>
@@ -42,7 +42,7 @@ static void put_text(json_t *object, const char *key, const char *value)
     free(clean);
 }
 
-/* As text: readers may round 64-bit numbers. */
+/* Writes text, because readers may round 64-bit numbers. */
 static void put_digest(json_t *object, const char *key, uint64_t value)
 {
     char text[17];
@@ -138,7 +138,7 @@ static json_t *scenario_json(const struct outcome *outcome)
     return object;
 }
 
-/* The value as a configuration file has it. */
+/* Writes the value as in a configuration file. */
 static void put_setting(json_t *section, const void *record, const struct config_key *key)
 {
     char *text = NULL;
@@ -160,7 +160,7 @@ static json_t *strategy_json(const struct strategy_settings *settings)
     return object;
 }
 
-/* All sections but [node], which the simulator sets. */
+/* Writes all sections except [node], which the simulator sets. */
 static void put_config(json_t *settings, const struct config *config)
 {
     for (size_t i = 0; i < config_key_count(); i++) {

@@ -1,11 +1,11 @@
-/* What the files of a report share; nobody else includes this.
+/* Shared by the files of a report, and private to them.
  *
  *   report.c ─┬─► report_table.c   outcome ─► tables       ─► terminal, page
  *   (folder)  ├─► report_csv.c     outcome ─► series, nodes, use
  *             ├─► report_json.c    outcome ─► summary
  *             └─► report_story.c   outcome ─► story ─► report.html (page/page.h)
  *
- * A failed write is left to whoever closes the file.
+ * Write errors are detected when the file is closed.
  */
 #ifndef HEARSAY_SIM_REPORT_REPORT_PRIVATE_H
 #define HEARSAY_SIM_REPORT_REPORT_PRIVATE_H
@@ -17,35 +17,36 @@
 #include "report/table.h"
 #include "scenario/outcome.h"
 
-/* With more nodes, a table has quantiles of each group; with more links, the busiest. */
+/* With more nodes, a table has quantiles of each group; with more links, the busiest ones. */
 #define REPORT_ROWS_MAX   24
 #define REPORT_TEXT_BYTES 160
 
-/* The figures of a node at a moment, in the order of their columns in nodes.csv. */
+/* Values of a node at a moment, in the order of the columns of nodes.csv. */
 enum figure { FIGURE_SPEED, FIGURE_SHARE, FIGURE_LAG, FIGURE_BEHIND, FIGURE_UP, FIGURE_DOWN };
 
-/* One of them; NAN: not measured, or not kept. has: any node has it at any moment. */
+/* Returns a value; NAN = not measured, or not kept. report_has_figure: any node has it at any
+ * moment. */
 double report_figure(const struct outcome *outcome, uint32_t moment, uint32_t node,
                      enum figure figure);
 bool report_has_figure(const struct outcome *outcome, enum figure figure);
 
-/* The q-quantile of the finite values (nearest rank); NAN: there are none. Reorders them. */
+/* Returns the q-quantile of the finite values (nearest rank), or NAN. Reorders them. */
 double report_quantile(double *values, uint32_t count, double q);
 
-/* "met", "NOT MET", or "open": it was interrupted. */
+/* Returns "met", "NOT MET", or "open" after an interruption. */
 const char *report_verdict(const struct outcome *outcome, uint32_t i);
 const struct moment *report_last(const struct outcome *outcome);
 bool report_has_wires(const struct outcome *outcome);
 bool report_has_accuracy(const struct outcome *outcome);
 
-/* "partition desk | box" */
+/* Writes a fault as "partition desk | box". */
 void report_fault_text(const struct scenario *scenario, const struct fault *fault,
                        char out[static REPORT_TEXT_BYTES]);
-/* The command that repeats the run. */
+/* Writes the command that repeats the run. */
 void report_command(const struct outcome *outcome, char *out, size_t bytes);
 
 void report_facts(struct table *table, const struct outcome *outcome); /* columns: name, value */
-/* The tables of nodes, links and faults are handed to `take`. */
+/* Calls `take` with the tables of nodes, links and faults. */
 void report_tables(const struct outcome *outcome,
                    void (*take)(void *self, const struct table *table), void *self);
 
@@ -53,7 +54,7 @@ void report_series_csv(FILE *out, const struct outcome *outcome);
 void report_nodes_csv(FILE *out, const struct outcome *outcome);
 void report_use_csv(FILE *out, const struct outcome *outcome);
 
-/* What the page shows; to be released. beside: NULL, or plays of the same scenario. */
+/* Returns the content of the page; release it. beside: NULL, or plays of the same scenario. */
 json_t *report_story(const struct outcome *outcome, const struct report_beside *beside);
 
 #endif

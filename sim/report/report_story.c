@@ -1,4 +1,4 @@
-/* The story of a play (page/story.h): what the terminal is told, and the figures. */
+/* The page of a play (page/story.h): facts and figures. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -9,8 +9,8 @@
 #include "report/escape.h"
 #include "report/report_private.h"
 
-#define CURVES_MAX   12  /* nodes that have a curve each; with more, groups have bands */
-#define CURVE_POINTS 600 /* of a curve at most */
+#define CURVES_MAX   12  /* most nodes with a curve each; with more, groups have bands */
+#define CURVE_POINTS 600 /* most points of a curve */
 #define BYTES_UNIT   1e6
 
 static bool has_loss(const struct outcome *outcome)
@@ -21,7 +21,7 @@ static bool has_loss(const struct outcome *outcome)
     return false;
 }
 
-/* What is evaluated over time or bytes: accuracy in percent, or loss. */
+/* Returns the evaluated quantity: accuracy in percent, or loss. */
 static double measured(const struct moment *moment, bool is_accuracy)
 {
     return is_accuracy ? 100 * moment->accuracy : moment->loss;
@@ -35,7 +35,7 @@ static void put_evaluations(json_t *series, const struct outcome *outcome, bool 
                         measured(&outcome->moments[i], is_accuracy));
 }
 
-/* A line at each expected accuracy, up to its time. */
+/* Draws a line at each expected accuracy, up to its time. */
 static void put_expected(json_t *figure, const struct outcome *outcome)
 {
     const struct scenario *scenario = outcome->scenario;
@@ -50,7 +50,7 @@ static void put_expected(json_t *figure, const struct outcome *outcome)
     }
 }
 
-/* The play itself, and those beside it: the same scenario by other strategies. */
+/* Draws the play and the other strategies of the same scenario over time. */
 static void put_over_time(json_t *story, const struct outcome *outcome,
                           const struct report_beside *beside, bool is_accuracy)
 {
@@ -128,11 +128,11 @@ static void put_traffic(json_t *story, const struct outcome *outcome)
     }
 }
 
-/* A figure with what each node has at each moment. */
+/* A figure with a value of each node at each moment. */
 struct of_nodes {
     struct story_figure figure;
-    enum figure value; /* what it holds */
-    double factor;     /* from that to the axis */
+    enum figure value; /* the value shown */
+    double factor;     /* factor to the unit of the axis */
 };
 
 static const struct of_nodes OF_NODES[] = {
@@ -164,7 +164,7 @@ static void put_node(json_t *figure, const struct outcome *outcome, const struct
                     of->factor * report_figure(outcome, at, i, of->value));
 }
 
-/* The median of a group, with its least and most. */
+/* Draws the median of a group, with minimum and maximum. */
 static void put_group(json_t *figure, const struct outcome *outcome, const struct of_nodes *of,
                       const struct group *group, uint32_t stride)
 {
@@ -229,7 +229,7 @@ static void put_swarm(json_t *story, const struct outcome *outcome)
                                         .trip_s = outcome->edges[i].trip_s});
 }
 
-/* Of all that it could compute, what the nodes have. */
+/* Returns the fraction of possible steps that the nodes made. */
 static double computing(const struct outcome *outcome)
 {
     double steps = 0, possible = 0;

@@ -24,7 +24,7 @@ static void fact_stopped(struct table *table, const struct outcome *outcome)
     if (!outcome_is_stopped(outcome))
         return;
     table_add(table, "interrupted");
-    table_add(table, "after %.6g virtual seconds; all that follows is of that part alone",
+    table_add(table, "after %.6g virtual seconds; all values cover only that part",
               outcome_span_s(outcome));
 }
 
@@ -143,7 +143,7 @@ static void fact_steps(struct table *table, const struct outcome *outcome)
               100 * (double)steps / (double)possible);
 }
 
-/* "expelled 6 of bad, doubt 1 of good": in notes of others. */
+/* Formats notes of others as "expelled 6 of bad, doubt 1 of good". */
 static void fact_warnings(struct table *table, const struct outcome *outcome)
 {
     char text[512];
@@ -211,10 +211,10 @@ void report_facts(struct table *table, const struct outcome *outcome)
     }
 }
 
-/* The columns of the table of nodes, after the name. */
+/* Columns of the table of nodes, after the name. */
 enum column { SAMPLES, SHARE, PUBLISHED, RECEIVED, COPIES, UP, DOWN, LAG, ACCURACY, COLUMNS };
 
-/* The 90th percentile of its lag over time. */
+/* Returns the 90th percentile of its lag over time. */
 static double usual_lag(const struct outcome *outcome, uint32_t i)
 {
     double *lags = memory_new(outcome->moments_count + 1, sizeof *lags);
@@ -250,7 +250,7 @@ static void add_amount(struct table *table, double bytes)
     table_add(table, "%s", isfinite(bytes) ? amount_bytes(bytes, amount) : "-");
 }
 
-/* Below ten with one decimal. */
+/* Adds a percentage, below ten with one decimal. */
 static void add_percent(struct table *table, double percent)
 {
     table_add_figure(table, percent < 9.95 ? "%.1f" : "%.0f", percent);

@@ -1,4 +1,4 @@
-/* A table of texts, built once and written to a terminal or into the story of a page.
+/* A table of texts, built once and written to a terminal or to a page.
  *
  *   table_init ─► table_add … row by row ─► table_trim ─► table_print, table_story ─► table_free
  */
@@ -10,43 +10,43 @@
 
 #define TABLE_COLUMNS_MAX 12
 #define TABLE_CELL_BYTES  192
-#define TABLE_WIDTH       80 /* of a terminal */
+#define TABLE_WIDTH       80 /* width of a terminal */
 
 struct table {
     const char *title;
-    const char *note; /* a sentence below it; NULL: none */
+    const char *note; /* sentence below the table; NULL = none */
     const char *heads[TABLE_COLUMNS_MAX];
     uint32_t columns;                /* number of columns */
-    uint32_t texts;                  /* the first columns are texts, the others figures */
+    uint32_t texts;                  /* number of leading text columns; the others are numbers */
     char (*cells)[TABLE_CELL_BYTES]; /* row by row */
     uint32_t cells_count;            /* cells so far */
-    uint32_t cells_max;              /* room for cells */
+    uint32_t cells_max;              /* capacity of cells */
 };
 
-/* heads: a list that ends with NULL; it must outlive the table, and so must title and note. */
+/* Starts a table. heads ends with NULL; heads, title and note must outlive the table. */
 void table_init(struct table *table, const char *title, const char *const *heads, uint32_t texts);
 
-/* The next cell, row by row. */
+/* Adds the next cell, row by row. */
 void table_add(struct table *table, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* The next cell: a figure, or "-" when it is not a number. format takes one double. */
+/* Adds the next cell: a number, or "-" for NAN. format takes one double. */
 void table_add_figure(struct table *table, const char *format, double value);
 
-/* Without the columns of figures in which no row has one; without rows when no column is left. */
+/* Removes number columns without any number, and all rows if no column is left. */
 void table_trim(struct table *table);
 
 uint32_t table_rows(const struct table *table);
 const char *table_cell(const struct table *table, uint32_t row, uint32_t column);
 
-/* To a FILE, within TABLE_WIDTH columns: a first column that is too wide is cut; or into a story,
- * a json_t (page/story.h). Nothing for no rows. */
+/* Write a table to a FILE within TABLE_WIDTH columns, cutting a wide first column; or to a page, a
+ * json_t (page/story.h). A table without rows writes nothing. */
 void table_print(void *out, const struct table *table);
 void table_story(void *story, const struct table *table);
 
 void table_free(struct table *table);
 
-/* Words, wrapped at TABLE_WIDTH; lines after the first begin with indent blanks. The first line
- * begins at column indent, wherever the caller has put it. */
+/* Prints words wrapped at TABLE_WIDTH. Lines after the first start with `indent` blanks. The first
+ * line continues at column indent. */
 void table_print_words(FILE *out, const char *text, int indent);
 
 #endif

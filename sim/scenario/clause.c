@@ -16,11 +16,11 @@ struct unit {
     double factor;
 };
 
-/* A kind of quantity, its units, and its bounds in the base unit. */
+/* A quantity: its units, and its bounds in the base unit. */
 struct measure {
     const char *what;
     const char *example;
-    const struct unit *units; /* the last has no name */
+    const struct unit *units; /* terminated by a unit without a name */
     double min;
     double max;
     const char *bounds;
@@ -100,7 +100,7 @@ enum error clause_next(struct clause *clause, const char **line, struct problem 
     while (length > 0 && is_blank(from[length - 1]))
         length--;
     if (length == 0)
-        return problem_set(problem, MALFORMED, "something is missing %s",
+        return problem_set(problem, MALFORMED, "a clause is missing %s",
                            rest ? "before a comma" : "at the end");
     if (length >= sizeof clause->text)
         return problem_set(problem, MALFORMED, "\"%.40s...\" is longer than %zu characters", from,
@@ -159,7 +159,7 @@ enum error clause_name(struct clause *clause, char name[static SCENARIO_NAME_BYT
     return OK;
 }
 
-/* Consume a decimal number; false: none comes next. */
+/* Reads a decimal number; returns false if none follows. */
 static bool take_number(struct clause *clause, double *value)
 {
     char digits[32];
@@ -203,7 +203,7 @@ enum error clause_count(struct clause *clause, const char *what, uint32_t min, u
     return OK;
 }
 
-/* "s, ms or us" */
+/* Lists the units as "s, ms or us". */
 static void list_units(char *out, size_t room, const struct unit *units)
 {
     size_t used = 0;
@@ -324,8 +324,7 @@ enum error clause_end(const struct clause *clause, struct problem *problem)
     const char *rest = rest_of(clause);
     if (*rest == '\0')
         return OK;
-    return clause_fail(clause, problem, "\"%.40s\" is too much; a comma begins the next clause",
-                       rest);
+    return clause_fail(clause, problem, "\"%.40s\" is unexpected; a comma separates clauses", rest);
 }
 
 enum error clause_unknown(const struct clause *clause, const char *const *words, size_t count,

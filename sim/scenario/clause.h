@@ -1,11 +1,11 @@
-/* Lexer of a scenario's lines: clauses separated by commas, of words and numbers with units.
+/* Lexer of a scenario's lines: comma-separated clauses of words and numbers with units.
  *
  *   "2 desk, 400 samples/s, up 10 Mbit/s, at 60 s up 5 Mbit/s"
  *     └ first   └ clause ...
  *
- * Reading consumes a clause from its front. An error is MALFORMED with a sentence that begins with
- * the clause as written and says what is allowed there; outputs are written on OK only.
- * Held by tests/unit/sim/test_scenario*.c.
+ * Reading consumes a clause from its front. An error is MALFORMED with a sentence that quotes the
+ * clause and names what is allowed. Outputs are written only on OK. Tests:
+ * tests/unit/sim/test_scenario*.c.
  */
 #ifndef HEARSAY_SIM_SCENARIO_CLAUSE_H
 #define HEARSAY_SIM_SCENARIO_CLAUSE_H
@@ -21,24 +21,24 @@ struct clause {
     size_t at;               /* next character to read */
 };
 
-/* Split the next clause off *line, which is NULL after the last. */
+/* Splits the next clause off *line, which is NULL after the last one. */
 enum error clause_next(struct clause *clause, const char **line, struct problem *problem) MUST_USE;
 
-/* Consume these words ("back at"), or this sign (">="), if they come next. */
+/* Consume these words ("back at") or this sign (">=") and return true, if they follow. */
 bool clause_take(struct clause *clause, const char *words);
 bool clause_take_sign(struct clause *clause, const char *sign);
 
 bool clause_is_empty(const struct clause *clause);
 
-/* A name: a letter, then letters, digits, - and _. */
+/* Reads a name: a letter, then letters, digits, - and _. */
 enum error clause_name(struct clause *clause, char name[static SCENARIO_NAME_BYTES],
                        struct problem *problem) MUST_USE;
 
-/* A whole number min to max; `what` names it in the sentence ("a count of nodes"). */
+/* Reads a whole number from min to max. `what` names it in the sentence ("a count of nodes"). */
 enum error clause_count(struct clause *clause, const char *what, uint32_t min, uint32_t max,
                         uint32_t *value, struct problem *problem) MUST_USE;
 
-/* A number min to max. */
+/* Reads a number from min to max. */
 enum error clause_number(struct clause *clause, const char *what, double min, double max,
                          double *value, struct problem *problem) MUST_USE;
 
@@ -53,26 +53,27 @@ enum error clause_size(struct clause *clause, uint64_t *bytes, struct problem *p
 enum error clause_percent(struct clause *clause, double *fraction,
                           struct problem *problem) MUST_USE;
 
-/* A rate, or `unlimited`: 0. */
+/* Reads a rate; `unlimited` gives 0. */
 enum error clause_rate(struct clause *clause, uint64_t *bytes_per_s,
                        struct problem *problem) MUST_USE;
 
-/* Append a change "at T": the rate from at_ns on. Changes must come in order of time. */
+/* Appends a change "at T": the rate from at_ns on. Changes must be in order of time. */
 enum error clause_rate_change(const struct clause *clause, struct rate *rate, uint64_t at_ns,
                               uint64_t bytes_per_s, struct problem *problem) MUST_USE;
 
-/* OK if the whole clause has been read. */
+/* Returns OK if the whole clause was read. */
 enum error clause_end(const struct clause *clause, struct problem *problem) MUST_USE;
 
-/* "\"rrt 80 ms\": no such clause; did you mean rtt?", or which words are known. */
+/* Returns MALFORMED with a sentence such as "\"rrt 80 ms\": no such clause; did you mean rtt?", or
+ * with the known words. */
 enum error clause_unknown(const struct clause *clause, const char *const *words, size_t count,
                           struct problem *problem) MUST_USE;
 
-/* "\"rrt 80 ms\": " and the sentence (printf format); MALFORMED. */
+/* Returns MALFORMED with "\"rrt 80 ms\": " and the formatted sentence. */
 enum error clause_fail(const struct clause *clause, struct problem *problem, const char *format,
                        ...) __attribute__((format(printf, 3, 4)));
 
-/* "west, east" of names `stride` bytes apart, as many as fit. */
+/* Writes "west, east" from names `stride` bytes apart, as many as fit. */
 void clause_list(char *out, size_t room, const char *names, size_t stride, size_t count);
 
 #endif

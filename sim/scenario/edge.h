@@ -1,5 +1,5 @@
-/* A conversation between two nodes at the end of a play; a line in the drawing of the swarm. What is
- * not known is not a number. */
+/* A connection between two nodes at the end of a play, a line in the drawing of the swarm. Unknown
+ * values are NAN. */
 #ifndef HEARSAY_SIM_SCENARIO_EDGE_H
 #define HEARSAY_SIM_SCENARIO_EDGE_H
 
@@ -7,9 +7,9 @@
 
 struct edge {
     uint32_t from, to;       /* from < to */
-    double rate_bytes_per_s; /* that it carries, at least, as from knows */
-    double use;              /* part of it that from used, all the time it was open */
-    double trip_s;           /* there and back */
+    double rate_bytes_per_s; /* least capacity, as known to `from` */
+    double use;              /* fraction of it used by `from` while it was open */
+    double trip_s;           /* round trip time */
 };
 
 #endif

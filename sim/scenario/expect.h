@@ -1,10 +1,10 @@
-/* An expectation: what an expect line of a scenario says must hold.
+/* An expectation: a condition that a scenario's expect line states.
  *
  *   expect = accuracy >= 0.88 by 120 s      expect = no healthy node removed
  *
- * "Second half" is the second half of training. Moments, one each virtual second, count if they lie
+ * "Second half" is the second half of training. Moments, one each virtual second, count if they are
  * after from_ns and not after by_ns; "within 10 s of 60 s" is 60 s to 70 s. The manual is
- * sim/README.md. Held by tests/unit/sim/test_scenario.c and test_outcome*.c.
+ * sim/README.md. Tests: tests/unit/sim/test_scenario.c and test_outcome*.c.
  */
 #ifndef HEARSAY_SIM_SCENARIO_EXPECT_H
 #define HEARSAY_SIM_SCENARIO_EXPECT_H
@@ -13,44 +13,43 @@
 #include <stdint.h>
 
 enum metric {
-    METRIC_ACCURACY, /* accuracy >= 0.88 [by 120 s]: of the base, once by then; else at the end */
+    METRIC_ACCURACY, /* accuracy >= 0.88 [by 120 s]: of the base, at some time by then; otherwise at
+                        the end */
     METRIC_ONE_VERSION, /* one version by 10 s after training: by_ns counts from the end */
-    METRIC_COPIES,      /* copies <= 1.1: times each rumor is received, mean of the second half */
-    METRIC_CONTROL,     /* control <= 2 kB/s: bytes other than rumors that a node sends, mean of the
-                           second half */
-    METRIC_LINK_USE,    /* link use <= 70 %: of the busiest link with a rate, in the second half */
-    METRIC_MEMBERS,     /* members >= 1000 by 60 s: live members known to the node that knows
-                           fewest */
-    METRIC_STEPS,       /* steps >= 99 %: local steps made, of those that time allows */
-    METRIC_COMPONENT,   /* one component within 10 s of 60 s: at the last of these moments every
-                           running node reaches every other over connections open at both ends */
-    METRIC_JOINED,      /* joined by 90 s; joined within 10 s of 60 s: at the last of these moments
-                           every running node holds a whole base, and trains if it should */
-    METRIC_REMOVED,  /* no healthy node removed: no node is taken for dead, or given up as silent,
+    METRIC_COPIES,      /* copies <= 1.1: receptions of each rumor, mean of the second half */
+    METRIC_CONTROL,  /* control <= 2 kB/s: bytes except rumors that a node sends, mean of the second
+                        half */
+    METRIC_LINK_USE, /* link use <= 70 %: of the busiest limited link, in the second half */
+    METRIC_MEMBERS,  /* members >= 1000 by 60 s: least number of live members known to any node */
+    METRIC_STEPS,    /* steps >= 99 %: local steps made, of those possible in the time */
+    METRIC_COMPONENT, /* one component within 10 s of 60 s: at the last of these moments every
+                         running node reaches every other over connections open at both ends */
+    METRIC_JOINED, /* joined by 90 s; joined within 10 s of 60 s: at the last of these moments every
+                      running node has a whole base, and trains if it should */
+    METRIC_REMOVED,  /* no healthy node removed: no node is declared dead, or given up as silent,
                         without a fault that explains it (fault_injector_explains) */
-    METRIC_NO_ALARM, /* no alarm: the guard of no node warns */
-    METRIC_ALARM,    /* alarm by 40 s; alarm within 25 s of 60 s: the first warning of a guard comes
-                        by then, and not before from_ns */
+    METRIC_NO_ALARM, /* no alarm: no node's guard warns */
+    METRIC_ALARM,    /* alarm by 40 s; alarm within 25 s of 60 s: the first warning of a guard is by
+                        then, and not before from_ns */
     METRIC_LAST_TENTH, /* last tenth >= best tenth - 0.3 points: mean accuracy of the base over the
-                          last tenth of the evaluations, against any tenth in a row */
-    METRIC_STEPS_OF,   /* steps of core >= 95 % from 60 s to 90 s: local steps made, of those that
-                          the group's speed allows. Falls only if a node makes its learner wait */
-    METRIC_PUBLISHED_BY, /* published by core >= 90 % from 60 s to 90 s: bytes of rumors, of those
-                            in as long a time before. Falls if transfers take links or budget away
-                          */
+                          last tenth of the evaluations, relative to the best consecutive tenth */
+    METRIC_STEPS_OF, /* steps of core >= 95 % from 60 s to 90 s: local steps made, of those that the
+                        group's speed allows. Falls only if a node makes its learner wait */
+    METRIC_PUBLISHED_BY,    /* published by core >= 90 % from 60 s to 90 s: rumor bytes, relative to
+                               the time span of equal length before. Falls if transfers take links or
+                               budget away */
     METRIC_ACCURACY_OF_ALL, /* accuracy of all >= 0.8 from 60 s to 90 s: of the worst node's own
-                               base at every moment measured; within 60 s of 90 s: at one of them. A
-                               base that is being replaced counts as it is; a node that does not
-                               train yet does not count. The bound may be relative: see enum bound
-                             */
-    METRIC_BLOCKS, /* blocks <= 1.1 x base: most bytes that a node received in blocks for one
-                      base, relative to four bytes per parameter */
-    METRIC_JOINING /* joining <= 1.15 x blocks / rate: time from a late node's first start to
-                      its first step, relative to what its blocks take on its downlink */
+                               base at every measured moment; within 60 s of 90 s: at one of them. A
+                               base under replacement counts as it is; a node that does not train
+                               yet does not count. The bound may be relative: see enum bound */
+    METRIC_BLOCKS, /* blocks <= 1.1 x base: most bytes that a node received in blocks for one base,
+                      relative to four bytes per parameter */
+    METRIC_JOINING /* joining <= 1.15 x blocks / rate: time from a late node's first start to its
+                      first step, relative to the time of its blocks on its downlink */
 };
 
-/* What an accuracy is held against: a number, or what a side of the partition that ends at from_ns
- * had just before its end. */
+/* Reference of an accuracy: a number, or the accuracy of one side of the partition that ends at
+ * from_ns, just before its end. */
 enum bound {
     BOUND_NUMBER,
     BOUND_BETTER_HALF, /* better half - 0.5 points: the best node of the better side */
@@ -59,12 +58,12 @@ enum bound {
 
 struct expect {
     enum metric metric;
-    bool at_least;    /* >=, else <= */
-    double value;     /* 70 % is 0.7; with a relative bound, what is added to it */
-    uint64_t from_ns; /* 0: from the start */
-    uint64_t by_ns;   /* 0: at the end */
+    bool at_least;    /* >=, otherwise <= */
+    double value;     /* 70 % is 0.7; with a relative bound the offset from it */
+    uint64_t from_ns; /* 0 = from the start */
+    uint64_t by_ns;   /* 0 = at the end */
     bool once;        /* ACCURACY_OF_ALL: one moment suffices */
-    enum bound bound; /* ACCURACY_OF_ALL: what value is relative to */
+    enum bound bound; /* ACCURACY_OF_ALL: reference of value */
     uint32_t group;   /* STEPS_OF, PUBLISHED_BY: index of the group */
     char text[96];    /* as written */
 };

@@ -8,10 +8,10 @@
 #include "base/rng.h"
 #include "world/event_queue.h"
 
-#define ARENA_BYTES   ((size_t)16 << 30) /* address space; only what is touched costs memory */
-#define ACCOUNTED_MAX 64 /* with more nodes, keeping account of random walks costs too much */
+#define ARENA_BYTES   ((size_t)16 << 30) /* address space; only touched pages cost memory */
+#define ACCOUNTED_MAX 64                 /* with more nodes, checking random walks costs too much */
 
-static enum error cut(struct experiment *experiment, struct problem *problem)
+static enum error cut_shards(struct experiment *experiment, struct problem *problem)
 {
     const struct scenario *scenario = experiment->scenario;
     double weights[SCENARIO_NODES_MAX], sum = 0;
@@ -32,7 +32,7 @@ static enum error cut(struct experiment *experiment, struct problem *problem)
     return shards_cut(&experiment->shards, &experiment->train, &options, problem);
 }
 
-/* Of the batches of all nodes, the part of node i by its speed; at least a sample. */
+/* Returns node i's part of the batches of all nodes, in proportion to its speed; at least 1. */
 static uint32_t batch_by_speed(const struct scenario *scenario, uint32_t i)
 {
     double batches = 0, speeds = 0;
@@ -74,7 +74,8 @@ uint32_t experiment_batch(const struct experiment *experiment, uint32_t i)
     return samples_per_s > 0 ? batch : 0;
 }
 
-/* The batch that the model needs room for: of all nodes together (ideal), or the largest. */
+/* Returns the batch for which the model needs memory: of all nodes together (ideal), or the
+ * largest. */
 static uint32_t batch_of(const struct experiment *experiment)
 {
     uint32_t sum = 0, most = 0;
@@ -88,8 +89,8 @@ static uint32_t batch_of(const struct experiment *experiment)
     return experiment->scenario->strategy == STRATEGY_IDEAL ? sum : most;
 }
 
-/* Opens the one device of all learners: a GPU only where it is named, so that a scenario is the
- * same run on any machine. */
+/* Opens the device of all learners. It is the CPU unless the scenario names a GPU, so that a
+ * scenario gives the same run on any machine. */
 static enum error open_device(struct experiment *experiment, struct problem *problem)
 {
     const struct config *config = &experiment->scenario->config;
@@ -102,7 +103,8 @@ static enum error open_device(struct experiment *experiment, struct problem *pro
     return error == OK ? OK : problem_set(problem, error, "[train] device: %.480s", why.text);
 }
 
-/* The arenas exist before anything that can fail, so that experiment_close may always be called. */
+/* Creates the arenas before anything that can fail, so that experiment_close may always be called.
+ */
 enum error experiment_open(struct experiment *experiment, const struct scenario *scenario,
                            struct problem *problem)
 {
@@ -115,7 +117,7 @@ enum error experiment_open(struct experiment *experiment, const struct scenario 
     struct dataset test = {0};
     error = setup_data(&scenario->config, &experiment->train, &test, problem);
     if (error == OK)
-        error = cut(experiment, problem);
+        error = cut_shards(experiment, problem);
     if (error == OK) {
         experiment->batch = batch_of(experiment);
         error = setup_model(&scenario->config, experiment->batch, &experiment->train,
@@ -150,7 +152,7 @@ size_t experiment_parameters(const struct experiment *experiment)
                                          : model_parameters(experiment->made.model);
 }
 
-/* Class k becomes class classes - 1 - k, where a fault says so. */
+/* Relabels class k as classes - 1 - k, if a fault says so. */
 static void flip_labels(const struct experiment *experiment, uint32_t i, struct dataset *shard)
 {
     const struct scenario *scenario = experiment->scenario;
@@ -176,7 +178,7 @@ struct learner *experiment_learner(struct experiment *experiment, uint32_t i, st
     flip_labels(experiment, i, &shard);
     struct learner_options options = setup_learner_options(config, &experiment->made, i, 0);
     if (i > 0 || experiment->scenario->strategy != STRATEGY_GOSSIP)
-        options.averages = false; /* the first node's is reported */
+        options.averages = false; /* only the first node's average is reported */
     struct learner *learner = learner_new(arena, experiment->backend, experiment->made.model,
                                           trains ? &shard : NULL, NULL, &options);
     dataset_free(&shard);
@@ -219,7 +221,7 @@ bool experiment_is_evaluation(const struct experiment *experiment, uint64_t at_n
            (is_time || at_ns == experiment->scenario->span_ns);
 }
 
-static void enter(struct moment *moment, const struct evaluation *evaluation)
+static void store_evaluation(struct moment *moment, const struct evaluation *evaluation)
 {
     moment->accuracy = evaluation_accuracy(evaluation);
     moment->loss = evaluation->loss;
@@ -248,8 +250,8 @@ void experiment_evaluate(struct experiment *experiment, struct outcome *outcome,
     const bool is_end = at_ns == experiment->scenario->span_ns;
     const struct evaluation evaluation = experiment_mark(
         experiment, host_weights, is_end ? 0 : experiment->scenario->evaluate_samples);
-    enter(&outcome->moments[outcome->moments_count - 1], &evaluation);
-    if (!is_end) /* the last one is on other samples */
+    store_evaluation(&outcome->moments[outcome->moments_count - 1], &evaluation);
+    if (!is_end) /* the last evaluation uses other samples */
         watch_base(experiment, outcome, at_ns, &evaluation);
 }
 
@@ -290,7 +292,7 @@ void experiment_finish(struct experiment *experiment, struct outcome *outcome,
         outcome->loss = evaluation.loss;
         outcome->tested = evaluation.samples;
         if (outcome->moments_count > 0)
-            enter(&outcome->moments[outcome->moments_count - 1], &evaluation);
+            store_evaluation(&outcome->moments[outcome->moments_count - 1], &evaluation);
     }
     outcome->evaluate_cpu_s = experiment->evaluate_cpu_s;
     outcome->cpu_s = sim_learner_cpu_s() - experiment->begin_cpu_s;

@@ -1,8 +1,8 @@
-/* An experiment: what every strategy needs to play a scenario. Data cut into shards, one model and
- * one evaluator for all nodes, learners on demand, and the watcher.
+/* An experiment: what every strategy needs to play a scenario. It has the data, cut into shards,
+ * one model and one evaluator for all nodes, learners on demand, and the watcher.
  *
- *   scenario ─► experiment_open ─┬► experiment_learner(i): the learner of node i, as its daemon has
- * it └► experiment_mark(weights): accuracy and loss
+ *   scenario ─► experiment_open ─┬► experiment_learner(i): the learner of node i, like a daemon's
+ *                                └► experiment_mark(weights): accuracy and loss
  *
  * Everything runs in one thread, so the learners share model, evaluator and backend (learner.h).
  */
@@ -21,20 +21,20 @@ struct experiment {
     const struct scenario *scenario;
     struct arena arena;
     struct backend *backend;
-    struct dataset train;        /* the training set; empty when updates are made up */
-    struct shards shards;        /* of the training set, one for each node */
+    struct dataset train;        /* training set; empty with made up updates */
+    struct shards shards;        /* one shard of the training set for each node */
     struct setup_model made;     /* the model */
-    uint32_t batch;              /* the model's: of a node, or of all nodes together (ideal) */
-    struct evaluator *evaluator; /* of the test set; NULL when updates are made up */
-    float *weights;              /* [P], scratch memory for evaluations */
-    struct guard guard;          /* of the base that is evaluated */
+    uint32_t batch;              /* of the model: of one node, or of all nodes together (ideal) */
+    struct evaluator *evaluator; /* for the test set; NULL with made up updates */
+    float *weights;              /* [P] scratch buffer for evaluations */
+    struct guard guard;          /* for the evaluated base */
     double evaluate_cpu_s;       /* processor time of evaluations so far */
     double begin_cpu_s;          /* processor time of the process at the start */
-    FILE *trace;                 /* NULL: none */
+    FILE *trace;                 /* NULL = none */
     void *watcher;
-    /* Called after each moment; progress counts from 0 to 1. NULL: nobody watches. */
+    /* Called after each moment with the progress from 0 to 1. NULL = no watcher. */
     void (*on_moment)(void *watcher, const struct outcome *outcome, double progress);
-    /* Asked between events; true ends the play early. NULL: it is played to its end. */
+    /* Called between events; returns true to end the play early. NULL = play to the end. */
     bool (*is_stopped)(void *watcher);
 };
 
@@ -42,41 +42,43 @@ enum error experiment_open(struct experiment *experiment, const struct scenario 
                            struct problem *problem) MUST_USE;
 void experiment_close(struct experiment *experiment);
 
-/* Parameters of the model, learned or made up. */
+/* Returns the number of parameters of the model, learned or made up. */
 size_t experiment_parameters(const struct experiment *experiment);
 
-/* The learner of node i with its shard; a relay has no data. Memory from the arena. */
+/* Creates the learner of node i with its shard, in the arena. A relay has no data. */
 struct learner *experiment_learner(struct experiment *experiment, uint32_t i, struct arena *arena);
 
-/* Samples of a step of node i, where its speed is known from the start; 0: it does not train. */
+/* Returns the samples in a step of node i, if its speed is known in advance; 0 = it does not train.
+ */
 uint32_t experiment_batch(const struct experiment *experiment, uint32_t i);
 
-/* The learner of node i, or a random walk where updates are made up. `self` is the experiment. */
+/* Creates the learner of node i, or a random walk for made up updates. `self` is the experiment. */
 void experiment_make_learner(void *self, uint32_t i, struct sim_learner *learner);
 
-/* host_weights[P] over the first `samples` of the test set; 0: all. */
+/* Evaluates host_weights[P] on the first `samples` of the test set; 0 = all. */
 struct evaluation experiment_mark(struct experiment *experiment, const float *host_weights,
                                   uint32_t samples);
 
-/* Is this second one to evaluate at? Not once the play was interrupted. */
+/* Returns whether this second has an evaluation. Interrupted plays have none. */
 bool experiment_is_evaluation(const struct experiment *experiment, uint64_t at_ns);
 
-/* Evaluate host_weights[P] into the last moment, if this second is one to evaluate at: at the end
- * of training on the whole test set. */
+/* Evaluates host_weights[P] into the last moment if this second has an evaluation; at the end of
+ * training on the whole test set. */
 void experiment_evaluate(struct experiment *experiment, struct outcome *outcome, uint64_t at_ns,
                          const float *host_weights);
 
-/* Show the last moment, at virtual time at_ns, to the watcher. */
+/* Shows the last moment, at virtual time at_ns, to the watcher. */
 void experiment_show(const struct experiment *experiment, const struct outcome *outcome,
                      uint64_t at_ns);
 
-/* The watcher wants the play to end now. */
+/* Returns whether the watcher wants to end the play. */
 bool experiment_is_stopped(const struct experiment *experiment);
 
-/* Evaluates the averaged base of the first node on the whole test set; NULL: the node is down. */
+/* Evaluates the averaged base of the first node on the whole test set; NULL = the node is down. */
 void experiment_finish_average(struct experiment *experiment, struct outcome *outcome,
                                const struct learner *first);
-/* The end of every strategy: evaluation on the whole test set, processor time, verdicts. */
+/* Ends every strategy: evaluates on the whole test set, adds processor time, judges expectations.
+ */
 void experiment_finish(struct experiment *experiment, struct outcome *outcome,
                        const float *host_weights);
 

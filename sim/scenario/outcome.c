@@ -33,7 +33,7 @@ void outcome_init(struct outcome *outcome, const struct scenario *scenario)
     }
 }
 
-static void grow(struct outcome *outcome)
+static void grow_moments(struct outcome *outcome)
 {
     const uint32_t nodes = outcome->scenario->nodes_count;
     outcome->moments_max = outcome->moments_max ? 2 * outcome->moments_max : MOMENTS_FIRST;
@@ -50,7 +50,7 @@ struct moment *outcome_add(struct outcome *outcome, double at_s)
     const uint32_t count = outcome->moments_count;
     CHECK(count == 0 || at_s >= outcome->moments[count - 1].at_s);
     if (count == outcome->moments_max)
-        grow(outcome);
+        grow_moments(outcome);
     outcome->moments_count++;
     outcome->moments[count] =
         (struct moment){.at_s = at_s, .accuracy = NAN, .loss = NAN, .distance = NAN};
@@ -75,8 +75,8 @@ static bool is_second_half(const struct outcome *outcome, double at_s)
     return at_s > span_s / 2 && at_s <= span_s;
 }
 
-/* Utilisation of node i's uplink or downlink, mean of the second half of training, or of the whole
- * run where its moments are not kept, or have no such figure. */
+/* Returns the utilisation of node i's uplink or downlink: mean of the second half of training, or
+ * of the whole run if moments are not kept or have no such value. */
 static double node_use(const struct outcome *outcome, uint32_t i, bool up)
 {
     const uint32_t nodes = outcome->scenario->nodes_count;
@@ -140,7 +140,7 @@ struct link_use *outcome_uses(const struct outcome *outcome, uint32_t *count)
     return uses;
 }
 
-/* A single figure against its bound. */
+/* Compares a single value with its bound. */
 static struct measured measure_figure(const struct expect *expect, double value, const char *format)
 {
     struct measured measured = {.value = value, .met = expect_is_met(expect, value)};
@@ -166,7 +166,7 @@ static void describe_moment(char *out, size_t bytes, const struct moment *moment
                        amount_bytes((double)moment->sent_bytes, sent));
 }
 
-/* The first moment that meets the expectation, or else the closest. */
+/* Returns the first moment that meets the expectation, or else the closest one. */
 static const struct moment *closest(const struct outcome *outcome, const struct expect *expect)
 {
     const struct moment *best = NULL;
@@ -283,7 +283,7 @@ static struct measured measure_removed(const struct outcome *outcome)
     return measured;
 }
 
-/* The evaluations before the end, which is on other samples. Returns how many they are. */
+/* Collects the evaluations before the end, which uses other samples, and returns their number. */
 static uint32_t evaluations(const struct outcome *outcome, double *accuracies)
 {
     const double end_s = seconds_of(outcome->scenario->span_ns);
@@ -350,8 +350,8 @@ static struct measured measure_blocks(const struct outcome *outcome, const struc
     return measured;
 }
 
-/* Time that node i took to join, relative to what its blocks take on its downlink. NAN: it started
- * with the swarm, took over no base, or has no limit. */
+/* Returns the time that node i took to join, relative to the time of its blocks on its downlink.
+ * NAN: it started with the swarm, took over no base, or has no limit. */
 static double joining_part(const struct outcome *outcome, uint32_t i)
 {
     const struct group *group = scenario_group(outcome->scenario, i);

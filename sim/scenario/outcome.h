@@ -1,7 +1,9 @@
-/* The outcome of a scenario: filled by a strategy while it plays, read by the report.
+/* The outcome of a scenario: filled in by a strategy during the play, read by the report.
  *
  *   strategy (gossip | single | ideal | …) ─► outcome ─► report (tables, JSON, CSV, plots)
- * Times are virtual seconds from the start. NAN: does not exist, or was not measured. */
+ *
+ * Times are virtual seconds from the start. NAN: does not exist, or was not measured.
+ */
 #ifndef HEARSAY_SIM_SCENARIO_OUTCOME_H
 #define HEARSAY_SIM_SCENARIO_OUTCOME_H
 
@@ -9,35 +11,35 @@
 #include "scenario/scenario.h"
 #include "training/evaluator.h"
 
-/* The swarm at one moment. Counters count from the start, over all nodes. */
+/* The swarm at one moment. Counters run from the start, over all nodes. */
 struct moment {
     double at_s;
-    double accuracy;                /* of the base; NAN: not measured now */
-    double loss;                    /* of the base; NAN: not measured now */
-    double distance;                /* consensus distance (consensus.h); NAN: not measured now */
+    double accuracy;                /* of the base; NAN = not measured now */
+    double loss;                    /* of the base; NAN = not measured now */
+    double distance;                /* consensus distance (consensus.h); NAN = not measured now */
     uint64_t samples;               /* samples trained on */
-    uint64_t rumor_bytes_published; /* bytes of rumors, each counted once */
-    uint64_t sent_bytes;            /* bytes sent, of every kind */
-    uint64_t control_bytes;         /* bytes sent other than rumors */
+    uint64_t rumor_bytes_published; /* rumor bytes, each rumor counted once */
+    uint64_t sent_bytes;            /* all bytes sent */
+    uint64_t control_bytes;         /* bytes sent except rumors */
     uint64_t rumors;                /* rumors published */
-    uint64_t behind;                /* rumors that the node with the fewest lacks */
+    uint64_t behind;                /* missing rumors of the node that lacks fewest */
     uint64_t in_flight;             /* bytes in flight */
-    uint32_t running;               /* nodes that run */
-    uint32_t members;               /* live members known to the running node that knows fewest */
+    uint32_t running;               /* number of running nodes */
+    uint32_t members;               /* least number of live members known to any running node */
     uint32_t components;            /* connected components of the running nodes */
-    uint32_t joined;                /* running nodes with a whole base, training if they should */
+    uint32_t joined;                /* running nodes with a whole base that train if they should */
 };
 
 /* One node at that moment. */
 struct node_moment {
     float samples_per_s; /* since the last moment */
-    float share;         /* its part of the swarm's progress */
-    float lag_s;         /* age of the oldest rumor known to exist and not held */
-    float behind;        /* rumors that it lacks */
-    float up_use;        /* utilisation of its uplink since the last moment; NAN: no limit */
-    float down_use;      /* utilisation of its downlink; NAN: no limit */
-    float rumor_bytes_published; /* bytes of rumors since the last moment */
-    float accuracy;              /* of its own base (METRIC_ACCURACY_OF_ALL); NAN: not measured */
+    float share;         /* fraction of the swarm's progress */
+    float lag_s;         /* age of the oldest rumor that exists and it lacks */
+    float behind;        /* number of rumors it lacks */
+    float up_use;        /* utilisation of its uplink since the last moment; NAN = unlimited */
+    float down_use;      /* utilisation of its downlink; NAN = unlimited */
+    float rumor_bytes_published; /* since the last moment */
+    float accuracy;              /* of its own base (METRIC_ACCURACY_OF_ALL); NAN = not measured */
 };
 
 /* A node over the whole run. */
@@ -47,40 +49,41 @@ struct node_total {
     uint64_t steps;                     /* local steps */
     uint64_t samples;                   /* samples trained on */
     uint64_t steps_possible;            /* steps that its speed allows while it should train */
-    double share;                       /* its part of the swarm's progress, at the end */
-    uint64_t warnings; /* kinds of warnings that name it in notes of others, a bit each */
+    double share;                       /* fraction of the swarm's progress, at the end */
+    uint64_t warnings;                  /* bit set of warnings by others about it */
     uint64_t rumors_published;
     uint64_t rumors_received;
-    uint64_t duplicates; /* rumors received that it had already */
+    uint64_t duplicates; /* rumors received more than once */
     uint64_t rumor_bytes_published;
     uint64_t rumor_bytes_received;
     uint64_t sent_bytes;
     uint64_t received_bytes;
     uint32_t neighbours;  /* at the end */
-    double up_use;        /* mean utilisation of its uplink; NAN: no limit */
-    double down_use;      /* mean utilisation of its downlink; NAN: no limit */
-    double accuracy;      /* of its own model; NAN: it has the swarm's */
+    double up_use;        /* mean utilisation of its uplink; NAN = unlimited */
+    double down_use;      /* mean utilisation of its downlink; NAN = unlimited */
+    double accuracy;      /* of its own model; NAN = it has the swarm's */
     uint64_t block_bytes; /* most bytes received in blocks for one base */
-    double joining_s;     /* from its first start to its first step; NAN: it made none */
+    double joining_s;     /* from its first start to its first step; NAN = no step */
 };
 
 struct link_total { /* from one region to another */
     char from[SCENARIO_NAME_BYTES];
     char to[SCENARIO_NAME_BYTES];
     uint64_t bytes;
-    double rate_bytes_per_s; /* at the end; 0: no limit */
-    double use;              /* mean utilisation; NAN: no limit */
-    double delay_s;          /* mean over bytes, queueing included */
+    double rate_bytes_per_s; /* at the end; 0 = unlimited */
+    double use;              /* mean utilisation; NAN = unlimited */
+    double delay_s;          /* mean over bytes, including queueing */
     uint64_t resent;         /* segments sent again */
 };
 
 struct verdict {
     bool met;
-    double value;   /* what was measured; NAN: nothing was */
+    double value;   /* measured value; NAN = none */
     char text[192]; /* "accuracy >= 0.88 by 120 s: 0.8912 at 95 s, after 12.3 MB" */
 };
 
-/* Utilisation of a limited link: of a node in the second half of training, else over all of it. */
+/* Utilisation of a limited link: of a node in the second half of training, otherwise of the whole
+ * run. */
 struct link_use {
     char name[2 * SCENARIO_NAME_BYTES + 16]; /* "desk/1 up", "west > east" */
     double use;
@@ -89,58 +92,59 @@ struct link_use {
 
 struct outcome {
     const struct scenario *scenario;
-    const char *command;              /* what was typed, to repeat it; NULL: not known */
+    const char *command;              /* the command, to repeat it; NULL = unknown */
     struct moment *moments;           /* one each virtual second, and one at the end */
     uint32_t moments_count;           /* moments so far */
-    uint32_t moments_max;             /* room for moments */
-    struct node_moment *node_moments; /* [moments_count][nodes]; NULL: too many nodes */
+    uint32_t moments_max;             /* capacity of moments */
+    struct node_moment *node_moments; /* [moments_count][nodes]; NULL = too many nodes */
     struct node_total *nodes;         /* [scenario->nodes_count] */
-    struct link_total *links;         /* [links_count], from malloc; NULL: no network */
+    struct link_total *links;         /* [links_count] from malloc; NULL = no network */
     uint32_t links_count;
-    struct edge *edges; /* [edges_count], from malloc; NULL: no nodes that talk, or too many */
+    struct edge *edges; /* [edges_count] from malloc; NULL = no communicating nodes, or too many */
     uint32_t edges_count;
     struct verdict verdicts[SCENARIO_EXPECTS_MAX]; /* of the scenario's expectations */
-    double stopped_s;           /* virtual time of an interruption; NAN: it was played to the end */
-    double accuracy, loss;      /* of the base on the whole test set; NAN: not measured */
-    uint32_t tested;            /* samples of the test set; 0: not measured */
-    struct evaluation averaged; /* of the first node's averaged base; samples 0: there is none */
-    double one_version_s;       /* from the end of training until all hold the same; NAN: never */
-    double copies;              /* times each rumor was received, in the second half; NAN */
-    double control_bytes_per_s; /* per node, in the second half; NAN */
-    double origins;             /* incarnations that published */
-    uint64_t base_bytes;        /* of one base; 0: not known */
-    uint32_t removed;           /* healthy nodes taken for dead, or given up as silent */
-    char removed_text[96];      /* the first of them: "west/3 by east/1 at 31.2 s" */
-    uint32_t alarms;            /* warnings of the guards of training */
-    double alarm_s;             /* when the first of them came; NAN: there was none */
-    char alarm_text[400];   /* the first of them: "gpu/1 at 31.2 s: the training loss here …" */
-    uint64_t trace;         /* hash of everything that happened */
-    uint64_t events;        /* events taken */
-    double cpu_s;           /* processor time of the whole run */
-    double gradient_cpu_s;  /* part of it in forward and backward passes */
-    double evaluate_cpu_s;  /* part of it in evaluations */
-    uint64_t rss_bytes_max; /* most memory of this process so far */
-    char violation[256];    /* the invariant that broke; "": none */
+    double stopped_s;           /* virtual time of the interruption; NAN = played to the end */
+    double accuracy, loss;      /* of the base on the whole test set; NAN = not measured */
+    uint32_t tested;            /* samples of the test set; 0 = not measured */
+    struct evaluation averaged; /* of the first node's averaged base; samples 0 = none */
+    double one_version_s;       /* from the end of training until one version; NAN = never */
+    double copies;              /* receptions of each rumor in the second half; or NAN */
+    double control_bytes_per_s; /* per node, in the second half; or NAN */
+    double origins;             /* number of incarnations that published */
+    uint64_t base_bytes;        /* size of one base; 0 = unknown */
+    uint32_t removed;           /* healthy nodes declared dead, or given up as silent */
+    char removed_text[96];      /* first of them: "west/3 by east/1 at 31.2 s" */
+    uint32_t alarms;            /* warnings of training guards */
+    double alarm_s;             /* time of the first warning; NAN = none */
+    char alarm_text[400];       /* first warning: "gpu/1 at 31.2 s: the training loss here …" */
+    uint64_t trace;             /* hash of everything that happened */
+    uint64_t events;            /* number of events */
+    double cpu_s;               /* processor time of the whole run */
+    double gradient_cpu_s;      /* thereof in forward and backward passes */
+    double evaluate_cpu_s;      /* thereof in evaluations */
+    uint64_t rss_bytes_max;     /* peak memory of this process so far */
+    char violation[256];        /* the violated invariant; "" = none */
 };
 
-/* Counters 0, measurements NAN, nodes named. The scenario must outlive the outcome. */
+/* Initializes counters to 0, measurements to NAN, and the names of nodes. The scenario must outlive
+ * the outcome. */
 void outcome_init(struct outcome *outcome, const struct scenario *scenario);
-/* A moment not before the last: counters 0, measurements NAN. */
+/* Appends a moment, not earlier than the last one, with counters 0 and measurements NAN. */
 struct moment *outcome_add(struct outcome *outcome, double at_s);
 struct node_moment *
-outcome_nodes(struct outcome *outcome); /* at the last moment: [nodes]; or NULL */
-/* All links with a limit, busiest first; the caller frees them. */
+outcome_nodes(struct outcome *outcome); /* [nodes] at the last moment; or NULL */
+/* Returns all limited links, busiest first; the caller frees them. */
 struct link_use *outcome_uses(const struct outcome *outcome, uint32_t *count);
-void outcome_judge(struct outcome *outcome); /* fills the verdicts */
+void outcome_judge(struct outcome *outcome); /* fills in the verdicts */
 
-/* A guard warns; who: the node, or "the base". */
+/* Records a guard's warning; who: the node, or "the base". */
 void outcome_alarm(struct outcome *outcome, double at_s, const char *who, const char *text);
 
-/* METRIC_ACCURACY_OF_ALL needs the accuracy of every node at that time. */
+/* Returns whether METRIC_ACCURACY_OF_ALL needs the accuracy of every node at that time. */
 bool outcome_wants_nodes(const struct scenario *scenario, uint64_t at_ns);
 
-/* is_stopped: it was interrupted, so no expectation is met. span_s: virtual seconds of training
- * that were played. is_met: every expectation holds and no invariant broke. */
+/* outcome_is_stopped: interrupted, so no expectation is met. outcome_span_s: virtual seconds of
+ * training played. outcome_is_met: every expectation holds and no invariant is violated. */
 bool outcome_is_stopped(const struct outcome *outcome);
 double outcome_span_s(const struct outcome *outcome);
 bool outcome_is_met(const struct outcome *outcome);

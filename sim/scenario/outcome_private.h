@@ -1,17 +1,17 @@
-/* What the files that judge expectations share; nobody else includes this.
+/* Shared by the files that judge expectations, and private to them.
  *
- *   outcome.c ─► figures of the whole run      outcome_window.c ─► of the moments between two times
+ *   outcome.c ─► values of the whole run       outcome_window.c ─► of moments between two times
  */
 #ifndef HEARSAY_SIM_SCENARIO_OUTCOME_PRIVATE_H
 #define HEARSAY_SIM_SCENARIO_OUTCOME_PRIVATE_H
 
 #include "scenario/outcome.h"
 
-/* A verdict, before the expectation's own words are put before it. */
+/* A verdict without the words of its expectation. */
 struct measured {
-    double value;  /* what was measured; NAN: nothing was */
+    double value;  /* measured value; NAN = none */
     bool met;      /* the expectation holds */
-    char text[92]; /* the value in words */
+    char text[92]; /* the value as text */
 };
 
 static inline bool expect_is_met(const struct expect *expect, double value)

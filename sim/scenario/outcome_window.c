@@ -14,8 +14,8 @@ static const struct node_moment *nodes_at(const struct outcome *outcome, uint32_
     return outcome->node_moments + (size_t)at * outcome->scenario->nodes_count;
 }
 
-/* Since when, in seconds, something holds that holds at the last of the moments; NAN: it does not.
- * *last: that moment; NULL: there is none. */
+/* Returns since when, in seconds, `holds` is true without interruption up to the last moment; NAN =
+ * it is false there. Sets *last to that moment, or NULL. */
 static double holds_since(const struct outcome *outcome, const struct expect *expect,
                           bool (*holds)(const struct moment *), const struct moment **last)
 {
@@ -77,7 +77,7 @@ struct measured measure_joined(const struct outcome *outcome, const struct expec
     return measured;
 }
 
-/* Mean speed of node i relative to what its group says; NAN: it did not run. */
+/* Returns the mean speed of node i relative to its group's; NAN = it did not run. */
 static double speed_part(const struct outcome *outcome, const struct expect *expect, uint32_t i)
 {
     double sum = 0;
@@ -109,7 +109,7 @@ struct measured measure_steps_of(const struct outcome *outcome, const struct exp
     return measured;
 }
 
-/* Bytes of rumors that the group published between two times; NAN: not kept. */
+/* Returns the rumor bytes that the group published between two times; NAN = not kept. */
 static double bytes_published_by(const struct outcome *outcome, uint32_t group, double from_s,
                                  double by_s)
 {
@@ -140,8 +140,8 @@ struct measured measure_published_by(const struct outcome *outcome, const struct
     return measured;
 }
 
-/* Accuracy of the best, or worst, node of both sides at the last moment measured before the
- * partition ended; NAN: none was. */
+/* Returns the accuracy of the best, or worst, node of both sides at the last measurement before the
+ * partition ended; NAN = none. */
 static double half_accuracy(const struct outcome *outcome, const struct fault *partition, bool best)
 {
     double measured = NAN;
@@ -167,7 +167,7 @@ static double bound_of(const struct outcome *outcome, const struct expect *expec
     return half_accuracy(outcome, partition, expect->bound == BOUND_BETTER_HALF) + expect->value;
 }
 
-/* Accuracy of the worst node at this moment, and which it is; NAN: none was measured. */
+/* Returns the accuracy of the worst node at this moment and sets *node; NAN = not measured. */
 static double worst_at(const struct outcome *outcome, uint32_t at, uint32_t *node)
 {
     double worst = NAN;
@@ -197,7 +197,7 @@ struct measured measure_accuracy_of_all(const struct outcome *outcome, const str
         measured.value = worst;
         (void)snprintf(measured.text, sizeof measured.text, "%.4f at %.4g s (%s)%s%.4f", worst,
                        at_s, outcome->nodes[node].name,
-                       expect->bound ? ", held against " : ", bound ", bound);
+                       expect->bound ? ", compared with " : ", bound ", bound);
         if (expect->once && worst >= bound)
             break;
     }

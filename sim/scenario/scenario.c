@@ -1,4 +1,4 @@
-/* What a scenario that was read answers. */
+/* Queries of a loaded scenario. */
 #include "scenario/scenario.h"
 #include "config/config_resolve.h"
 

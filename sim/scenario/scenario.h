@@ -1,16 +1,16 @@
-/* A scenario: what `hearsay sim FILE` plays. The language is described in sim/README.md.
+/* A scenario: the input of `hearsay sim FILE`. sim/README.md describes the language.
  *
  *   FILE (INI) ─► scenario_load ─► --set ─► scenario_check ─► struct scenario
  *
- * The sections of a node's configuration (config.h) hold for every node. [scenario] has single
- * values and four kinds of lines, a head and clauses separated by commas:
+ * The sections of a node's configuration (config.h) apply to every node. [scenario] has single
+ * values and four kinds of lines, each a head and comma-separated clauses:
  *
  *   nodes  = 2 desk, 400 samples/s, up 10 Mbit/s, down 50 Mbit/s, region west, dials only
  *   link   = west east, rtt 80 ms, jitter 5 ms, loss 0.1 %, up 5 Mbit/s, down 20 Mbit/s
  *   fault  = crash desk/1, at 40 s, back at 60 s                (fault.h)
  *   expect = accuracy >= 0.88 by 120 s                          (expect.h)
  *
- * Held by tests/unit/sim/test_scenario*.c.
+ * Tests: tests/unit/sim/test_scenario*.c.
  */
 #ifndef HEARSAY_SIM_SCENARIO_SCENARIO_H
 #define HEARSAY_SIM_SCENARIO_SCENARIO_H
@@ -28,10 +28,10 @@
 #define SCENARIO_EXPECTS_MAX 32
 #define SCENARIO_FAULTS_MAX  64
 #define SCENARIO_NAME_BYTES  32
-#define SCENARIO_CURVES_MAX  64 /* with more nodes, the curves of each are not kept */
-#define SCENARIO_TWINS_MAX   8  /* second processes with the identity of a node */
+#define SCENARIO_CURVES_MAX  64 /* with more nodes, no curve of each is kept */
+#define SCENARIO_TWINS_MAX   8  /* second processes with a node's identity */
 
-/* A rate over time, in bytes per second; 0: no limit. */
+/* A rate over time, in bytes per second; 0 = unlimited. */
 struct rate {
     uint64_t bytes_per_s; /* from the start */
     struct {
@@ -47,49 +47,49 @@ struct group {
     uint32_t first;                   /* index of its first node */
     uint32_t count;                   /* number of nodes */
     char region[SCENARIO_NAME_BYTES]; /* region west; default: the group's name */
-    double samples_per_s;             /* 400 samples/s; 0 (default): does not train, only relays */
+    double samples_per_s;             /* 400 samples/s; 0 (default) = only forwards */
     struct rate up;                   /* up 10 Mbit/s; at 60 s up 5 Mbit/s */
     struct rate down;                 /* down 50 Mbit/s; at 60 s down 5 Mbit/s */
-    uint64_t start_ns;                /* from 10 s: starts then, and joins (default: 0) */
-    uint64_t stop_ns;                 /* until 90 s: told to leave then; 0: stays */
-    uint64_t stall_ns;                /* stall 3 s every 20 s: length of a stall of its links */
-    uint64_t stall_every_ns;          /* stall 3 s every 20 s: period of the stalls; 0: none */
-    uint64_t memory_bytes;            /* memory 2 GB: limit for model and node; 0: none */
+    uint64_t start_ns;                /* from 10 s: starts and joins then (default: 0) */
+    uint64_t stop_ns;                 /* until 90 s: leaves then; 0 = stays */
+    uint64_t stall_ns;                /* stall 3 s every 20 s: length of each stall of its links */
+    uint64_t stall_every_ns;          /* stall 3 s every 20 s: period of the stalls; 0 = none */
+    uint64_t memory_bytes;            /* memory 2 GB: limit for model and node; 0 = none */
     double data;                      /* data 2: relative size of its shards (default 1) */
-    bool dials_only;                  /* dials only: behind a NAT, cannot be called */
-    char set[SCENARIO_SETS_MAX][128]; /* set exchange.bytes_per_s=5000: for these nodes alone */
+    bool dials_only;                  /* dials only: behind a NAT, accepts no calls */
+    char set[SCENARIO_SETS_MAX][128]; /* set exchange.bytes_per_s=5000: only for these nodes */
     uint32_t sets;                    /* number of set clauses */
 };
 
-/* What bytes meet from one region to another.
+/* Properties of the path from one region to another.
  *   link = west east     both directions (west west: within the region)
  *   link = west > east   one direction
- *   link = all           every pair, and every inside, that no line names */
+ *   link = all           every pair and region without a line of its own */
 struct path {
     uint64_t delay_ns;  /* rtt 80 ms: half of it; delay 40 ms: this direction */
-    uint64_t jitter_ns; /* jitter 5 ms: uniform additional delay, never reordering */
+    uint64_t jitter_ns; /* jitter 5 ms: uniform additional delay, without reordering */
     double loss;        /* loss 0.1 %: of segments, each sent again one round trip later */
-    struct rate rate;   /* rate 20 Mbit/s: shared by all nodes of the two regions, each direction;
-                           up and down: from the first region to the second, and back;
-                           at 60 s rate (or up, or down) 5 Mbit/s */
+    struct rate rate; /* rate 20 Mbit/s: shared by all nodes of the two regions, in each direction;
+                         up and down: from the first region to the second, and back; at 60 s rate
+                         (or up, or down) 5 Mbit/s */
 };
 
 struct scenario {
-    char name[64];                     /* of the file, without folder and extension */
-    char about[256];                   /* one sentence */
-    char source[512];                  /* where its figures come from */
-    uint64_t seed;                     /* of everything that is drawn */
-    uint64_t span_ns;                  /* seconds: end of training */
-    uint64_t settle_ns;                /* settle_s: time after it to reach one version */
-    enum strategy_kind strategy;       /* how the nodes learn together */
-    bool made_up;                      /* updates = made up: no data, weights walk at random */
-    uint32_t parameters;               /* parameters of a made up model */
-    double skew;                       /* alpha of the Dirichlet label skew; 0: iid shards */
-    uint64_t evaluate_ns;              /* evaluate_s: period of evaluations; 0: only at the end */
-    uint32_t evaluate_samples;         /* test samples of an evaluation before the end */
-    bool quarantines;                  /* quarantine: who harms is put out by votes of most nodes */
+    char name[64];               /* file name without folder and extension */
+    char about[256];             /* one sentence */
+    char source[512];            /* origin of its numbers */
+    uint64_t seed;               /* seed of all random draws */
+    uint64_t span_ns;            /* seconds: end of training */
+    uint64_t settle_ns;          /* settle_s: time after training in which to reach one version */
+    enum strategy_kind strategy; /* how the nodes learn together */
+    bool made_up;                /* updates = made up: no data, weights walk at random */
+    uint32_t parameters;         /* parameters of a made up model */
+    double skew;                 /* alpha of the Dirichlet label skew; 0 = iid shards */
+    uint64_t evaluate_ns;        /* evaluate_s: period of evaluations; 0 = only at the end */
+    uint32_t evaluate_samples;   /* test samples of an evaluation before the end */
+    bool quarantines;            /* quarantine: most nodes may expel harmful members by votes */
     struct strategy_settings settings; /* [strategy] */
-    struct config config;              /* of every node, but for its group's set clauses */
+    struct config config;              /* of every node, without its group's set clauses */
     struct group groups[SCENARIO_GROUPS_MAX];
     uint32_t groups_count;
     uint32_t nodes_count;
@@ -102,27 +102,27 @@ struct scenario {
     uint32_t expects_count;
 };
 
-/* Read the file, apply the assignments in order, check the whole. An assignment is
+/* Reads the file, applies the assignments in order and checks the result. An assignment is
  * "section.key=value" as for a node, "scenario.seconds=60", or "GROUP.CLAUSE=VALUE" such as
- * "desk.up=5 Mbit/s". MALFORMED, MISSING or FAILED with a sentence that names file, line, key and
- * remedy. */
+ * "desk.up=5 Mbit/s". Returns MALFORMED, MISSING or FAILED with a sentence that names file, line,
+ * key and remedy. */
 enum error scenario_load(struct scenario *scenario, const char *path, const char *const *sets,
                          int sets_count, struct problem *problem) MUST_USE;
 
-/* The configuration of node i: the common one with its group's set clauses. */
+/* Makes the configuration of node i: the common one with its group's set clauses. */
 void scenario_node_config(const struct scenario *scenario, uint32_t i, struct config *config);
 
-/* Takes out what hearsay alone plays: faults, nodes that come later or leave. True: there were
- * some. */
+/* Removes what only hearsay's strategy plays: faults, and nodes that start late or leave. Returns
+ * whether there were any. */
 bool scenario_leave_out(struct scenario *scenario);
 
 const struct group *scenario_group(const struct scenario *scenario, uint32_t i);
 uint32_t scenario_region(const struct scenario *scenario, uint32_t i);
 
-/* "desk/2" */
+/* Writes a name such as "desk/2". */
 void scenario_node_name(const struct scenario *scenario, uint32_t i, char *out, size_t bytes);
 
-/* The partition that ends at that time; NULL: there is none. */
+/* Returns the partition that ends at that time, or NULL. */
 const struct fault *scenario_partition_until(const struct scenario *scenario, uint64_t at_ns);
 
 static inline double seconds_of(uint64_t ns)
@@ -130,7 +130,7 @@ static inline double seconds_of(uint64_t ns)
     return (double)ns * 1e-9;
 }
 
-/* Bytes per second at a time. */
+/* Returns the bytes per second at a time. */
 uint64_t rate_at(const struct rate *rate, uint64_t now_ns);
 
 #endif

@@ -39,7 +39,7 @@ static enum error check_strategy(const struct scenario *scenario, struct problem
     return OK;
 }
 
-/* Updates that are made up are drawn by the CPU. */
+/* Checks that made up updates are drawn by the CPU. */
 static enum error check_device(const struct scenario *scenario, struct problem *problem)
 {
     if (scenario->made_up && device_is_gpu(scenario->config.train.device))
@@ -50,7 +50,7 @@ static enum error check_device(const struct scenario *scenario, struct problem *
     return OK;
 }
 
-/* A part of the model is on its way only until the next one goes. */
+/* Checks that a fragment is exchanged before the next one starts. */
 static enum error check_rounds(const struct scenario *scenario, struct problem *problem)
 {
     const struct strategy_settings *rounds = &scenario->settings;
@@ -70,7 +70,7 @@ static enum error check_rounds(const struct scenario *scenario, struct problem *
     return OK;
 }
 
-/* At least one node must accept calls. */
+/* Checks that at least one node accepts calls. */
 static enum error check_reach(const struct scenario *scenario, struct problem *problem)
 {
     for (uint32_t i = 0; i < scenario->groups_count; i++)
@@ -78,8 +78,9 @@ static enum error check_reach(const struct scenario *scenario, struct problem *p
             return OK;
     if (scenario->nodes_count == 1 || scenario->strategy != STRATEGY_GOSSIP)
         return OK;
-    return problem_set(problem, MALFORMED,
-                       "every group dials only, so nobody can be met; take it from one of them");
+    return problem_set(
+        problem, MALFORMED,
+        "every group dials only, so no node accepts calls; remove it from one of them");
 }
 
 static enum error check_members(const struct scenario *scenario, struct problem *problem)
@@ -92,7 +93,7 @@ static enum error check_members(const struct scenario *scenario, struct problem 
                        members, scenario->nodes_count, scenario->nodes_count);
 }
 
-/* What an expectation refers to must exist. */
+/* Checks that everything an expectation refers to exists. */
 static enum error check_expects(const struct scenario *scenario, struct problem *problem)
 {
     for (uint32_t i = 0; i < scenario->expects_count; i++) {
@@ -109,7 +110,7 @@ static enum error check_expects(const struct scenario *scenario, struct problem 
     return OK;
 }
 
-/* Each duplicate process takes one of the world's spare nodes. */
+/* Checks that each duplicate process has a spare node of the world. */
 static enum error check_duplicates(const struct scenario *scenario, struct problem *problem)
 {
     uint32_t count = 0;
@@ -120,7 +121,7 @@ static enum error check_duplicates(const struct scenario *scenario, struct probl
     if (count <= SCENARIO_TWINS_MAX)
         return OK;
     return problem_set(problem, MALFORMED,
-                       "the lines fault = duplicate name %u nodes; at most %d can have a double",
+                       "the lines fault = duplicate name %u nodes; at most %d can be duplicated",
                        count, SCENARIO_TWINS_MAX);
 }
 

@@ -45,7 +45,7 @@ static const struct form {
 
 #define METRICS (sizeof forms / sizeof forms[0])
 
-/* The longest match: "steps of" before "steps". */
+/* Reads the metric with the longest match: "steps of" before "steps". */
 static enum error read_metric(struct clause *clause, struct expect *expect, struct problem *problem)
 {
     const char *known[METRICS];
@@ -58,7 +58,7 @@ static enum error read_metric(struct clause *clause, struct expect *expect, stru
             found = i;
     }
     if (found == METRICS && clause_take(clause, "told of"))
-        return clause_fail(clause, problem, "unknown words told of; it is written: %s",
+        return clause_fail(clause, problem, "unknown words told of; write: %s",
                            forms[METRIC_PUBLISHED_BY].written);
     if (found == METRICS)
         return clause_unknown(clause, known, METRICS, problem);
@@ -67,7 +67,7 @@ static enum error read_metric(struct clause *clause, struct expect *expect, stru
     return OK;
 }
 
-/* The group behind "steps of". */
+/* Reads the group after "steps of". */
 static enum error read_group(const struct scenario *scenario, struct clause *clause,
                              struct expect *expect, struct problem *problem)
 {
@@ -96,7 +96,7 @@ static bool is_plain(enum metric metric)
            metric == METRIC_REMOVED || metric == METRIC_NO_ALARM || metric == METRIC_ALARM;
 }
 
-/* A multiple of another quantity, with an upper bound. */
+/* Returns whether the metric is a multiple of another quantity, with an upper bound. */
 static bool is_ratio(enum metric metric)
 {
     return metric == METRIC_BLOCKS || metric == METRIC_JOINING;
@@ -113,14 +113,14 @@ static enum error read_relation(struct clause *clause, struct expect *expect,
             ? takes_both || !is_ratio(expect->metric)
             : (takes_both || is_ratio(expect->metric)) && clause_take_sign(clause, "<="))
         return OK;
-    return clause_fail(clause, problem, "%s is missing; it is written: %s",
+    return clause_fail(clause, problem, "%s is missing; write: %s",
                        takes_both                 ? ">= or <="
                        : is_ratio(expect->metric) ? "<="
                                                   : ">=",
                        forms[expect->metric].written);
 }
 
-/* "", "- 0.5 points" */
+/* Reads "" or "- 0.5 points". */
 static enum error read_points(struct clause *clause, struct expect *expect, struct problem *problem)
 {
     double points = 0;
@@ -137,16 +137,16 @@ static enum error read_points(struct clause *clause, struct expect *expect, stru
                        expect->metric == METRIC_LAST_TENTH ? "best tenth" : "better half");
 }
 
-/* "best tenth - 0.3 points" */
+/* Reads "best tenth - 0.3 points". */
 static enum error read_tenth(struct clause *clause, struct expect *expect, struct problem *problem)
 {
     if (clause_take(clause, "best tenth"))
         return read_points(clause, expect, problem);
-    return clause_fail(clause, problem, "best tenth is missing; it is written: %s",
+    return clause_fail(clause, problem, "best tenth is missing; write: %s",
                        forms[expect->metric].written);
 }
 
-/* "0.8", "better half", "worse half - 0.5 points" */
+/* Reads "0.8", "better half" or "worse half - 0.5 points". */
 static enum error read_bound(struct clause *clause, struct expect *expect, struct problem *problem)
 {
     if (clause_take(clause, "better half"))
@@ -158,7 +158,7 @@ static enum error read_bound(struct clause *clause, struct expect *expect, struc
     return read_points(clause, expect, problem);
 }
 
-/* "1.1 x base", "1.15 x blocks / rate" */
+/* Reads "1.1 x base" or "1.15 x blocks / rate". */
 static enum error read_times(struct clause *clause, struct expect *expect, struct problem *problem)
 {
     const bool blocks = expect->metric == METRIC_BLOCKS;
@@ -168,7 +168,7 @@ static enum error read_times(struct clause *clause, struct expect *expect, struc
         return error;
     if (clause_take(clause, blocks ? "x base" : "x blocks / rate"))
         return OK;
-    return clause_fail(clause, problem, "of what is missing; it is written: %s",
+    return clause_fail(clause, problem, "the reference is missing; write: %s",
                        forms[expect->metric].written);
 }
 
@@ -210,17 +210,17 @@ static enum error read_value(struct clause *clause, struct expect *expect, struc
     check_failed(__FILE__, __LINE__, "every metric has its value");
 }
 
-/* "by 120 s"; one version: "by 10 s after training" */
+/* Reads "by 120 s", or for one version "by 10 s after training". */
 static enum error read_by(struct clause *clause, struct expect *expect, struct problem *problem)
 {
     const struct form *form = &forms[expect->metric];
     enum error error = clause_duration(clause, &expect->by_ns, problem);
     if (error != OK || form->times != TIMES_AFTER || clause_take(clause, "after training"))
         return error;
-    return clause_fail(clause, problem, "it counts from the end; it is written: %s", form->written);
+    return clause_fail(clause, problem, "the time counts from the end; write: %s", form->written);
 }
 
-/* "within 10 s of 60 s" */
+/* Reads "within 10 s of 60 s". */
 static enum error read_within(struct clause *clause, struct expect *expect, struct problem *problem)
 {
     uint64_t within_ns = 0;
@@ -228,25 +228,24 @@ static enum error read_within(struct clause *clause, struct expect *expect, stru
     if (error != OK)
         return error;
     if (!clause_take(clause, "of"))
-        return clause_fail(clause, problem,
-                           "of which time is missing, such as: within 10 s of 60 s");
+        return clause_fail(clause, problem, "the time is missing, such as: within 10 s of 60 s");
     error = clause_time(clause, &expect->from_ns, problem);
     expect->by_ns = expect->from_ns + within_ns;
     expect->once = true;
     return error;
 }
 
-/* "from 60 s to 90 s" */
+/* Reads "from 60 s to 90 s". */
 static enum error read_span(struct clause *clause, struct expect *expect, struct problem *problem)
 {
     enum error error = clause_time(clause, &expect->from_ns, problem);
     if (error != OK)
         return error;
     if (!clause_take(clause, "to"))
-        return clause_fail(clause, problem, "until when is missing, such as: from 60 s to 90 s");
+        return clause_fail(clause, problem, "the end is missing, such as: from 60 s to 90 s");
     error = clause_time(clause, &expect->by_ns, problem);
     if (error == OK && expect->by_ns <= expect->from_ns)
-        return clause_fail(clause, problem, "it is over before it begins");
+        return clause_fail(clause, problem, "it ends before it begins");
     return error;
 }
 
@@ -271,7 +270,7 @@ static enum error read_times_of(struct clause *clause, struct expect *expect,
         return read_span(clause, expect, problem);
     if (times == TIMES_HALF || times == TIMES_BY)
         return OK;
-    return clause_fail(clause, problem, "%s is missing; it is written: %s",
+    return clause_fail(clause, problem, "%s is missing; write: %s",
                        times == TIMES_AFTER ? "by when" : "when", form->written);
 }
 
@@ -294,7 +293,7 @@ static enum error check_possible(const struct scenario *scenario, const struct c
         return clause_fail(clause, problem, "each node is measured only where there are up to %d",
                            SCENARIO_CURVES_MAX);
     if (metric == METRIC_PUBLISHED_BY && expect->by_ns > 2 * expect->from_ns)
-        return clause_fail(clause, problem, "there is not as long a time before");
+        return clause_fail(clause, problem, "there is no time span of that length before");
     return OK;
 }
 

@@ -21,7 +21,7 @@ enum {
     WITH = 1024
 };
 
-/* The sets that a fault line names: X; A B; A | B; X or nothing. */
+/* The node sets in the head of a fault line: X; A B; A | B; optional X. */
 enum sides { ONE, TWO, DIVIDED, OPTIONAL };
 
 static const struct form {
@@ -52,7 +52,7 @@ static const struct form {
     [FAULT_RUIN] = {ONE, WITH | AT, 0, "ruin X, with KIND N, at T"},
 };
 
-/* The word of each clause, in the order of the bits. */
+/* Word of each clause, in the order of the bits. */
 static const char *const words[] = {"at", "back at", "for",  "from",     "every", "away",
                                     "by", "until",   "disk", "silently", "with"};
 
@@ -64,7 +64,7 @@ static void add_range(struct node_set *set, uint32_t first, uint32_t count)
         node_set_add(set, first + i);
 }
 
-/* Add the nodes of a region; how many they are. */
+/* Adds the nodes of a region and returns their number. */
 static uint32_t add_region(const struct scenario *scenario, const char *name, struct node_set *set)
 {
     uint32_t count = 0;
@@ -106,19 +106,19 @@ static enum error unknown_set(const struct scenario *scenario, const struct clau
                        name, list);
 }
 
-/* desk/2 */
+/* Reads a node such as desk/2. */
 static enum error read_member(const struct group *group, struct clause *clause,
                               struct node_set *set, struct problem *problem)
 {
     uint32_t k = 0;
     enum error error =
-        clause_count(clause, "the number behind the stroke", 1, group->count, &k, problem);
+        clause_count(clause, "the number after the slash", 1, group->count, &k, problem);
     if (error == OK)
         node_set_add(set, group->first + k - 1);
     return error;
 }
 
-/* A group, one node of it, a region or all. */
+/* Reads a group, one node of it, a region or all. */
 static enum error read_set(const struct scenario *scenario, struct clause *clause,
                            struct node_set *set, struct problem *problem)
 {
@@ -145,7 +145,7 @@ static enum error read_set(const struct scenario *scenario, struct clause *claus
     return OK;
 }
 
-/* `any`, `any desk`, or a set. */
+/* Reads `any`, `any desk`, or a set. */
 static enum error read_first(const struct scenario *scenario, struct clause *clause,
                              struct fault *fault, struct problem *problem)
 {
@@ -175,8 +175,7 @@ static enum error read_second(const struct scenario *scenario, struct clause *cl
                                "| or > is missing between the sides, such as: west | east");
     }
     if (clause_is_empty(clause))
-        return clause_fail(clause, problem, "the second side is missing; it is written: %s",
-                           form->written);
+        return clause_fail(clause, problem, "the second side is missing; write: %s", form->written);
     return read_set(scenario, clause, &fault->b, problem);
 }
 
@@ -198,7 +197,7 @@ static enum error read_head(const struct scenario *scenario, struct clause *clau
     return error == OK ? clause_end(clause, problem) : error;
 }
 
-/* "5 s", or "0.1 s to 30 s" of what comes again and again. */
+/* Reads "5 s", or "0.1 s to 30 s" for recurring faults. */
 static enum error read_for(struct clause *clause, struct fault *fault, struct problem *problem)
 {
     enum error error = clause_duration(clause, &fault->least_ns, problem);
@@ -207,18 +206,18 @@ static enum error read_for(struct clause *clause, struct fault *fault, struct pr
         return error;
     error = clause_duration(clause, &fault->most_ns, problem);
     if (error == OK && fault->most_ns < fault->least_ns)
-        return clause_fail(clause, problem, "the shorter time stands first");
+        return clause_fail(clause, problem, "give the shorter time first");
     return error;
 }
 
-/* "from 60 s to 90 s" */
+/* Reads "from 60 s to 90 s". */
 static enum error read_from(struct clause *clause, struct fault *fault, struct problem *problem)
 {
     enum error error = clause_time(clause, &fault->from_ns, problem);
     if (error != OK)
         return error;
     if (!clause_take(clause, "to"))
-        return clause_fail(clause, problem, "until when is missing, such as: from 60 s to 90 s");
+        return clause_fail(clause, problem, "the end is missing, such as: from 60 s to 90 s");
     return clause_time(clause, &fault->to_ns, problem);
 }
 
@@ -236,7 +235,7 @@ static enum error read_disk(struct clause *clause, struct fault *fault, struct p
     return OK;
 }
 
-/* How a POISON poisons and a RUIN ruins: "sign flip", or "sign flip 2". */
+/* Reads the kind of POISON or RUIN: "sign flip", or "sign flip 2". */
 static enum error read_with(struct clause *clause, struct fault *fault, struct problem *problem)
 {
     const bool is_poison = fault->kind == FAULT_POISON;
@@ -259,7 +258,7 @@ static enum error read_with(struct clause *clause, struct fault *fault, struct p
     return clause_number(clause, "how much", 0.001, 1e6, &fault->value, problem);
 }
 
-/* The value of a clause. */
+/* Reads the value of a clause. */
 static enum error read_value(struct clause *clause, unsigned int bit, struct fault *fault,
                              struct problem *problem)
 {
@@ -300,10 +299,10 @@ static enum error read_clause(struct clause *clause, struct fault *fault, unsign
         return clause_unknown(clause, words, WORDS, problem);
     unsigned int bit = 1u << i;
     if (!((form->needs | form->may) & bit))
-        return clause_fail(clause, problem, "%s has no such clause; it is written: %s",
+        return clause_fail(clause, problem, "%s has no such clause; write: %s",
                            fault_name(fault->kind), form->written);
     if (*seen & bit)
-        return clause_fail(clause, problem, "%s stands twice in this line", words[i]);
+        return clause_fail(clause, problem, "%s is given twice in this line", words[i]);
     *seen |= bit;
     enum error error = read_value(clause, bit, fault, problem);
     return error == OK ? clause_end(clause, problem) : error;
@@ -316,18 +315,18 @@ static enum error check_complete(const struct fault *fault, unsigned int seen,
     unsigned int missing = form->needs & ~seen;
     for (size_t i = 0; i < WORDS; i++)
         if (missing >> i & 1)
-            return problem_set(problem, MALFORMED, "%s is missing; it is written: %s", words[i],
+            return problem_set(problem, MALFORMED, "%s is missing; write: %s", words[i],
                                form->written);
     return OK;
 }
 
-/* What data a node has does not change while it runs. */
+/* A running node's data cannot change. */
 static enum error check_poison(const struct fault *fault, unsigned int seen,
                                struct problem *problem)
 {
     if (fault->kind == FAULT_POISON && fault->poison == POISON_LABELS && (seen & FROM))
         return problem_set(problem, MALFORMED,
-                           "labels are flipped from the start to the end; "
+                           "labels are flipped during the whole run; "
                            "leave out from");
     return OK;
 }
@@ -339,16 +338,16 @@ static enum error check_pause(const struct fault *fault, unsigned int seen, stru
     if (fault->kind != FAULT_PAUSE)
         return OK;
     if ((seen & (AT | EVERY | FROM)) != (again ? EVERY | FROM : AT))
-        return problem_set(problem, MALFORMED, "it is written: %s", forms[FAULT_PAUSE].written);
+        return problem_set(problem, MALFORMED, "write: %s", forms[FAULT_PAUSE].written);
     if (!again && fault->most_ns > fault->least_ns)
         return problem_set(problem, MALFORMED,
-                           "how long it stands still is drawn where it does so again and again: "
+                           "only recurring pauses have a random length: "
                            "%s",
                            forms[FAULT_PAUSE].written);
     return OK;
 }
 
-/* Derive the times that the line does not give. */
+/* Derives the times that the line does not give. */
 static void derive_times(const struct scenario *scenario, struct fault *fault, unsigned int seen)
 {
     if (seen & FOR && seen & AT)
@@ -368,7 +367,7 @@ static enum error check_times(const struct scenario *scenario, const struct faul
                            "%.10g s comes after the end; [scenario] seconds = %.10g",
                            (double)last_ns / 1e9, (double)scenario->span_ns / 1e9);
     if ((seen & (FROM | BACK | UNTIL)) && fault->to_ns <= fault->from_ns)
-        return problem_set(problem, MALFORMED, "it is over at %.10g s and begins at %.10g s",
+        return problem_set(problem, MALFORMED, "it ends at %.10g s and begins at %.10g s",
                            (double)fault->to_ns / 1e9, (double)fault->from_ns / 1e9);
     return OK;
 }

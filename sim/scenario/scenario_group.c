@@ -39,10 +39,10 @@ static enum error read_stall(struct group *group, struct clause *clause, struct 
     if (error != OK)
         return error;
     if (!clause_take(clause, "every"))
-        return clause_fail(clause, problem, "how often is missing, such as: stall 3 s every 20 s");
+        return clause_fail(clause, problem, "the period is missing, such as: stall 3 s every 20 s");
     error = clause_duration(clause, &group->stall_every_ns, problem);
     if (error == OK && group->stall_ns >= group->stall_every_ns)
-        return clause_fail(clause, problem, "it would always stand still");
+        return clause_fail(clause, problem, "the links would always stall");
     return error;
 }
 
@@ -59,12 +59,12 @@ static enum error read_data(struct group *group, struct clause *clause, struct p
 static enum error read_dials(struct group *group, struct clause *clause, struct problem *problem)
 {
     if (!clause_take(clause, "only"))
-        return clause_fail(clause, problem, "a node that nobody can call is written: dials only");
+        return clause_fail(clause, problem, "write dials only for nodes that accept no calls");
     group->dials_only = true;
     return OK;
 }
 
-/* at 60 s up 5 Mbit/s */
+/* Reads "at 60 s up 5 Mbit/s". */
 static enum error read_change(struct group *group, struct clause *clause, struct problem *problem)
 {
     uint64_t at_ns;
@@ -74,15 +74,14 @@ static enum error read_change(struct group *group, struct clause *clause, struct
         return error;
     bool up = clause_take(clause, "up");
     if (!up && !clause_take(clause, "down"))
-        return clause_fail(clause, problem,
-                           "what changes then is missing, such as: at 60 s up 5 Mbit/s");
+        return clause_fail(clause, problem, "the change is missing, such as: at 60 s up 5 Mbit/s");
     error = clause_rate(clause, &bytes_per_s, problem);
     if (error != OK)
         return error;
     return clause_rate_change(clause, up ? &group->up : &group->down, at_ns, bytes_per_s, problem);
 }
 
-/* The place of this key among the set clauses, old or new; NULL: there is no room. */
+/* Returns where to store this key among the set clauses, existing or new; NULL if they are full. */
 static char *room_for_set(struct group *group, const struct config_parts *parts)
 {
     char key[sizeof parts->section + sizeof parts->name + 1];
@@ -99,7 +98,7 @@ static bool is_of_device(const struct config_parts *parts)
            (strcmp(parts->name, "device") == 0 || strcmp(parts->name, "precision") == 0);
 }
 
-/* set exchange.bytes_per_s=5000 */
+/* Reads "set exchange.bytes_per_s=5000". */
 static enum error read_set(struct group *group, struct clause *clause, struct problem *problem)
 {
     struct problem why;
@@ -141,7 +140,7 @@ static enum error read_speed(struct group *group, struct clause *clause, struct 
 static const struct {
     const char *word;
     enum error (*read)(struct group *group, struct clause *clause, struct problem *problem);
-    bool again; /* may stand more than once */
+    bool again; /* may be given more than once */
 } words[] = {
     {"samples/s", read_speed, false}, /* the number comes first, so it is found by position */
     {"up", read_up, false},           {"down", read_down, false},   {"region", read_region, false},
@@ -152,7 +151,7 @@ static const struct {
 
 #define WORDS (sizeof words / sizeof words[0])
 
-/* One clause; *seen has a bit for each word of the line so far. */
+/* Reads a clause; *seen has a bit for each word of the line so far. */
 static enum error read_clause(struct group *group, struct clause *clause, uint32_t *seen,
                               struct problem *problem)
 {
@@ -166,13 +165,13 @@ static enum error read_clause(struct group *group, struct clause *clause, uint32
     if (i == WORDS)
         return clause_unknown(clause, known, WORDS, problem);
     if (*seen >> i & 1 && !words[i].again)
-        return clause_fail(clause, problem, "%s stands twice in this line", words[i].word);
+        return clause_fail(clause, problem, "%s is given twice in this line", words[i].word);
     *seen |= 1u << i;
     enum error error = words[i].read(group, clause, problem);
     return error == OK ? clause_end(clause, problem) : error;
 }
 
-/* "2 desk" */
+/* Reads "2 desk". */
 static enum error read_head(struct group *group, struct clause *clause, struct problem *problem)
 {
     if (!isdigit((unsigned char)clause->text[0]))
@@ -185,7 +184,7 @@ static enum error read_head(struct group *group, struct clause *clause, struct p
     return error == OK ? clause_end(clause, problem) : error;
 }
 
-/* Names that have another meaning where a group may stand. */
+/* Returns whether a name has another meaning where a group may be named. */
 static bool is_reserved(const char *name)
 {
     static const char *const reserved[] = {"all",  "any",   "scenario", "node",  "model",
@@ -261,7 +260,7 @@ enum error scenario_group_set(struct group *group, const char *name, const char 
     return error;
 }
 
-/* Add the region's name, if it is new. */
+/* Adds the region's name if it is new. */
 static void note_region(struct scenario *scenario, const char *name)
 {
     uint32_t i = 0;
@@ -286,7 +285,7 @@ enum error scenario_group_place(struct scenario *scenario, struct problem *probl
                            "there are no nodes; [scenario] needs a line such as: nodes = 2 desk, "
                            "400 samples/s");
     if (next > SCENARIO_NODES_MAX)
-        return problem_set(problem, MALFORMED, "there are %u nodes; at most %d can play", next,
+        return problem_set(problem, MALFORMED, "there are %u nodes; at most %d are possible", next,
                            SCENARIO_NODES_MAX);
     scenario->nodes_count = next;
     return OK;

@@ -13,12 +13,12 @@ static const struct config_key keys_of[] = {
      .type = CONFIG_TEXT,
      AT(about),
      .initial = "",
-     .help = "What is played, in one sentence."},
+     .help = "The scenario in one sentence."},
     {.name = "source",
      .type = CONFIG_TEXT,
      AT(source),
      .initial = "",
-     .help = "Where the figures come from."},
+     .help = "Source of its numbers."},
     {.name = "seconds",
      .type = CONFIG_REAL,
      AT(seconds),
@@ -26,19 +26,19 @@ static const struct config_key keys_of[] = {
      .min = 0.1,
      .max = 864000,
      .unit = "s",
-     .help = "Training ends then."},
+     .help = "Virtual time at which training ends."},
     {.name = "seed",
      .type = CONFIG_U64,
      AT(seed),
      .initial = "1",
      .max = CONFIG_NO_MAX,
-     .help = "Of everything that is drawn."},
+     .help = "Seed of all random draws."},
     {.name = "strategy",
      .type = CONFIG_CHOICE,
      AT(strategy),
      .initial = "gossip",
      .words = STRATEGY_WORDS,
-     .help = "How the nodes learn together."},
+     .help = "Training strategy of the nodes."},
     {.name = "updates",
      .type = CONFIG_CHOICE,
      AT(updates),
@@ -58,14 +58,14 @@ static const struct config_key keys_of[] = {
      AT(skew),
      .initial = "0",
      .max = 1000,
-     .help = "0: every shard alike; else alpha of the labels' Dirichlet distribution."},
+     .help = "Alpha of the labels' Dirichlet distribution; 0: iid shards."},
     {.name = "evaluate_s",
      .type = CONFIG_REAL,
      AT(evaluate_s),
      .initial = "5",
      .max = 864000,
      .unit = "s",
-     .help = "Measure the base so often; 0: only at the end."},
+     .help = "Period of evaluations of the base; 0: only at the end."},
     {.name = "evaluate_samples",
      .type = CONFIG_U32,
      AT(evaluate_samples),
@@ -73,14 +73,14 @@ static const struct config_key keys_of[] = {
      .min = 1,
      .max = 1000000,
      .unit = "samples",
-     .help = "Of the test set, before the end."},
+     .help = "Test samples of each evaluation before the end."},
     {.name = "settle_s",
      .type = CONFIG_REAL,
      AT(settle_s),
      .initial = "60",
      .max = 864000,
      .unit = "s",
-     .help = "After training, until all hold the same."},
+     .help = "Time after training in which all nodes may reach one version."},
     {.name = "quarantine",
      .type = CONFIG_BOOL,
      AT(quarantine),
@@ -153,25 +153,27 @@ void scenario_keys_apply(const struct scenario_keys *keys, struct scenario *scen
     scenario->quarantines = keys->quarantine;
 }
 
-/* All learners share one device: the CPU, or a GPU that is named. */
+/* Returns whether the word names one device: the CPU or a GPU. All learners share it. */
 static bool is_one_device(const char *value)
 {
     return device_is_word(value) && strcmp(value, "auto") != 0 && strcmp(value, "cuda:all") != 0 &&
            strchr(value, ',') == NULL;
 }
 
-/* Keys that the simulator sets itself; name NULL: the whole section. The first match counts. */
+/* Keys that the simulator sets itself. name NULL means the whole section. The first match counts.
+ */
 static const struct {
     const char *section;
     const char *name;
-    const char *value; /* the only value allowed; NULL: none */
+    const char *value; /* only allowed value; NULL = none */
     const char *how;
-    bool (*is_allowed)(const char *value); /* further values that are allowed; NULL: none */
+    bool (*is_allowed)(const char *value); /* also allowed; NULL = none */
 } given[] = {
     {"node", "grace_s", NULL, NULL},
     {"node", "save_s", NULL, NULL},
     {"node", "seed", "0", "draws all from [scenario] seed"},
-    {"node", "listen", NULL, "connects the nodes; a group that nobody can call: dials only"},
+    {"node", "listen", NULL,
+     "connects the nodes; write dials only for a group that accepts no calls"},
     {"node", NULL, NULL, "makes the nodes; see the nodes lines of [scenario]"},
     {"data", "shard", NULL, "cuts the shards; for unequal ones: data 2 in a nodes line"},
     {"train", "enabled", NULL,

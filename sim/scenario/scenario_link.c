@@ -4,7 +4,7 @@
 #include "scenario/clause.h"
 #include "scenario/scenario_parts.h"
 
-/* What a link line says, before it is known to be right. */
+/* A link line during parsing. */
 struct reading {
     struct path path; /* from the first region to the second, or for every pair (all) */
     struct rate back; /* rate from the second region to the first */
@@ -39,7 +39,7 @@ static enum error read_region(const struct scenario *scenario, struct clause *cl
     return clause_fail(clause, problem, "there is no region %s; there are %s", name, list);
 }
 
-/* "all", "west east" or "west > east" */
+/* Reads "all", "west east" or "west > east". */
 static enum error read_head(const struct scenario *scenario, struct reading *reading,
                             struct clause *clause, struct problem *problem)
 {
@@ -60,7 +60,7 @@ static enum error read_head(const struct scenario *scenario, struct reading *rea
 static enum error read_rtt(struct reading *reading, struct clause *clause, struct problem *problem)
 {
     if (reading->one_way)
-        return clause_fail(clause, problem, "a link of one way has a delay instead of an rtt");
+        return clause_fail(clause, problem, "a one-way link takes delay instead of rtt");
     enum error error = clause_time(clause, &reading->path.delay_ns, problem);
     if (error == OK)
         reading->path.delay_ns /= 2;
@@ -94,7 +94,7 @@ static enum error read_rate(struct reading *reading, struct clause *clause, stru
     return error;
 }
 
-/* A direction has a name only where a line names both ends and both ways. */
+/* Directions are only defined if the line names two regions and both directions. */
 static enum error check_directed(const struct reading *reading, const struct clause *clause,
                                  struct problem *problem)
 {
@@ -116,7 +116,7 @@ static enum error read_down(struct reading *reading, struct clause *clause, stru
     return error == OK ? clause_rate(clause, &reading->back.bytes_per_s, problem) : error;
 }
 
-/* at 60 s rate 5 Mbit/s; at 60 s up 5 Mbit/s; at 60 s down 5 Mbit/s */
+/* Reads "at 60 s rate 5 Mbit/s", or with up or down instead of rate. */
 static enum error read_change(struct reading *reading, struct clause *clause,
                               struct problem *problem)
 {
@@ -130,7 +130,7 @@ static enum error read_change(struct reading *reading, struct clause *clause,
     const bool down = both || (!up && clause_take(clause, "down"));
     if (!up && !down)
         return clause_fail(clause, problem,
-                           "what changes then is missing, such as: at 60 s rate 5 Mbit/s");
+                           "the change is missing, such as: at 60 s rate 5 Mbit/s");
     error = both ? OK : check_directed(reading, clause, problem);
     if (error == OK)
         error = clause_rate(clause, &bytes_per_s, problem);
@@ -159,10 +159,10 @@ static enum error read_clause(struct reading *reading, struct clause *clause, ui
     if (i == WORDS)
         return clause_unknown(clause, words, WORDS, problem);
     if (*seen >> i & 1 && i != CHANGE)
-        return clause_fail(clause, problem, "%s stands twice in this line", words[i]);
+        return clause_fail(clause, problem, "%s is given twice in this line", words[i]);
     *seen |= 1u << i;
     if ((*seen >> RTT & 1) && (*seen >> DELAY & 1))
-        return clause_fail(clause, problem, "rtt and delay say the same; give one of them");
+        return clause_fail(clause, problem, "rtt and delay mean the same; give one of them");
     if ((*seen >> RATE & 1) && (*seen >> UP & 1 || *seen >> DOWN & 1))
         return clause_fail(clause, problem, "rate is both up and down; give rate, or up and down");
     enum error error = reads[i](reading, clause, problem);
@@ -173,7 +173,7 @@ static enum error check_named(int line_of, struct problem *problem)
 {
     if (line_of == 0)
         return OK;
-    return problem_set(problem, MALFORMED, "this link already stands in line %d", line_of);
+    return problem_set(problem, MALFORMED, "this link is already defined in line %d", line_of);
 }
 
 static enum error name_pair(struct scenario_links *links, const struct reading *reading, int line,

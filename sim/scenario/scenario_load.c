@@ -25,15 +25,15 @@ struct line {
     char text[LINE_BYTES]; /* right of the equals sign */
 };
 
-/* A scenario while its file is read. */
+/* State while the file is read. */
 struct loader {
     const char *path;
     struct config_load load;             /* the sections of a node's configuration */
     struct scenario_keys keys;           /* the single values of [scenario] */
-    struct strategy_lines lines_of_keys; /* where the keys of [strategy] stand */
+    struct strategy_lines lines_of_keys; /* line of each key of [strategy] */
     struct scenario scenario;            /* the result */
-    struct scenario_links links;         /* which pairs of regions have a link line */
-    int group_line[SCENARIO_GROUPS_MAX]; /* where each group stands in the file */
+    struct scenario_links links;         /* pairs of regions with a link line */
+    int group_line[SCENARIO_GROUPS_MAX]; /* line of each group */
     uint32_t lines_count;
     struct line lines[LINES_MAX]; /* link, fault and expect lines, in order */
 };
@@ -66,7 +66,7 @@ static enum error on_section(void *context, const char *section, struct problem 
                        section);
 }
 
-/* Put the key before the sentence; the caller puts file and line before both. */
+/* Prefixes the sentence with the key. The caller adds file and line. */
 static enum error with_key(enum error error, const char *key, const struct problem *why,
                            struct problem *problem)
 {
@@ -228,7 +228,7 @@ static enum error check_groups(const struct loader *loader, struct problem *prob
     return OK;
 }
 
-/* "configs/sim-home.conf": sim-home */
+/* Derives the name: "configs/sim-home.conf" gives sim-home. */
 static void name_after(char *name, size_t room, const char *path)
 {
     const char *slash = strrchr(path, '/');
@@ -238,8 +238,8 @@ static void name_after(char *name, size_t room, const char *path)
     (void)snprintf(name, room, "%.*s", (int)(length < room ? length : room - 1), file);
 }
 
-/* Number the nodes, parse the lines that name them, and check the whole. */
-static enum error complete(struct loader *loader, struct problem *problem)
+/* Numbers the nodes, parses the lines that refer to them, and checks the whole. */
+static enum error finish_scenario(struct loader *loader, struct problem *problem)
 {
     struct problem why;
     struct scenario *scenario = &loader->scenario;
@@ -274,7 +274,7 @@ enum error scenario_load(struct scenario *scenario, const char *path, const char
     if (error == OK)
         error = apply_sets(loader, sets, sets_count, problem);
     if (error == OK)
-        error = complete(loader, problem);
+        error = finish_scenario(loader, problem);
     if (error == OK)
         *scenario = loader->scenario;
     free(loader);

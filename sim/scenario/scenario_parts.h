@@ -1,14 +1,14 @@
-/* The parsers of a scenario's lines; nobody but scenario_load.c calls them.
+/* The parsers of a scenario's lines; private to scenario_load.c.
  *
  *   scenario_load.c ─┬─► scenario_keys.c    seconds = 60
  *    (file, --set)   ├─► scenario_group.c   nodes  = 2 desk, 400 samples/s
  *                    ├─► scenario_link.c    link   = west east, rtt 80 ms       ─► clause.h
  *                    ├─► scenario_fault.c   fault  = crash desk/1, at 40 s
  *                    ├─► scenario_expect.c  expect = accuracy >= 0.88 by 120 s
- *                    └─► scenario_check.c   what concerns several lines
+ *                    └─► scenario_check.c   conditions on several lines
  *
- * A line's `text` is what stands right of the equals sign. Each parser returns OK, or MALFORMED
- * with a sentence that the caller puts behind file, line and key. Held by
+ * `text` is the part of a line after the equals sign. Each parser returns OK, or MALFORMED with a
+ * sentence that the caller prefixes with file, line and key. Tests:
  * tests/unit/sim/test_scenario*.c.
  */
 #ifndef HEARSAY_SIM_SCENARIO_SCENARIO_PARTS_H
@@ -23,7 +23,7 @@ struct scenario_keys {
     double seconds;
     uint64_t seed;
     unsigned int strategy; /* enum strategy_kind */
-    unsigned int updates;  /* 1: made up */
+    unsigned int updates;  /* 1 = made up */
     uint32_t parameters;
     double skew;
     double evaluate_s;
@@ -32,40 +32,41 @@ struct scenario_keys {
     bool quarantine;
     char about[256];
     char source[512];
-    int line_of[SCENARIO_KEYS_MAX]; /* line of the file that sets the key; 0: none */
+    int line_of[SCENARIO_KEYS_MAX]; /* line of the file that sets the key; 0 = none */
 };
 
 void scenario_keys_defaults(struct scenario_keys *keys);
 
-/* line: of the file, where a key may stand once; 0: an assignment, which may repeat. */
+/* Sets a key. line: of the file, in which a key may occur once; 0 = an assignment, which may
+ * repeat. */
 enum error scenario_keys_set(struct scenario_keys *keys, const char *name, const char *value,
                              int line, struct problem *problem) MUST_USE;
 void scenario_keys_apply(const struct scenario_keys *keys, struct scenario *scenario);
 
-/* MALFORMED for a key of a node that the simulator sets itself. */
+/* Returns MALFORMED for a key of a node that the simulator sets itself. */
 enum error scenario_keys_allowed(const char *section, const char *name, const char *value,
                                  struct problem *problem) MUST_USE;
 
-/* Append the group of a nodes line. */
+/* Appends the group of a nodes line. */
 enum error scenario_group_add(struct scenario *scenario, const char *text,
                               struct problem *problem) MUST_USE;
 
-/* Replace a clause of a group: "up", "5 Mbit/s". */
+/* Replaces a clause of a group: "up", "5 Mbit/s". */
 enum error scenario_group_set(struct group *group, const char *name, const char *value,
                               struct problem *problem) MUST_USE;
 
-/* Number the nodes and collect the regions, once all groups are final. */
+/* Numbers the nodes and collects the regions, once all groups are final. */
 enum error scenario_group_place(struct scenario *scenario, struct problem *problem) MUST_USE;
 
-/* Check its times against the scenario's. */
+/* Checks a group's times against the scenario's. */
 enum error scenario_group_check(const struct scenario *scenario, const struct group *group,
                                 struct problem *problem) MUST_USE;
 
-/* Which pairs of regions have a link line, and what holds for the others. */
+/* Which pairs of regions have a link line, and the default for the others. */
 struct scenario_links {
-    int line_of[SCENARIO_REGIONS_MAX][SCENARIO_REGIONS_MAX]; /* line of the file; 0: none */
-    int line_of_all;                                         /* line of `link = all`; 0: none */
-    struct path all;                                         /* what `link = all` says */
+    int line_of[SCENARIO_REGIONS_MAX][SCENARIO_REGIONS_MAX]; /* line of the file; 0 = none */
+    int line_of_all;                                         /* line of `link = all`; 0 = none */
+    struct path all;                                         /* path that `link = all` describes */
 };
 enum error scenario_link_add(struct scenario *scenario, struct scenario_links *links,
                              const char *text, int line, struct problem *problem) MUST_USE;

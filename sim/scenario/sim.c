@@ -23,9 +23,9 @@ enum { EXIT_OK = 0, EXIT_FAILED = 1, EXIT_USAGE = 2, EXIT_SIGNAL = 128 };
 
 static const char usage[] =
     "hearsay sim FILE [options]: play a scenario: the same nodes and learners, virtual time\n"
-    "hearsay sim --faults [options]: play storms of faults, each drawn from a number\n"
+    "hearsay sim --faults [options]: play storms of faults, each drawn from a seed\n"
     "\n"
-    "  --seed N           another course of chance, same scenario\n"
+    "  --seed N           another random seed for the same scenario\n"
     "  --seconds S        virtual seconds of training\n"
     "  --set KEY=VALUE    change the scenario: exchange.beta=0, scenario.strategy=ideal,\n"
     "                     desk.up=5 Mbit/s (a group's clause); may be repeated\n"
@@ -33,10 +33,11 @@ static const char usage[] =
     "  --no-report        print only\n"
     "  --only             play no other strategy for the report's figure: with gossip, single\n"
     "                     and ideal are played, too, and take about as long each\n"
-    "  --json             print the report as JSON, as summary.json has it\n"
-    "  --trace FILE       one line for everything a node asks for\n"
-    "  --faults           storms instead of a scenario\n"
-    "  --seeds A..B       these (default 1..100); A+COUNT; A may be any text, such as a\n"
+    "  --json             print the content of summary.json\n"
+    "  --trace FILE       write a line for every action of a node\n"
+    "  --faults           play storms instead of a scenario\n"
+    "  --seeds A..B       seeds to play (default 1..100); or A+COUNT; A may be any text, such as "
+    "a\n"
     "                     commit's hash\n"
     "  --jobs N           processes (default: one per processor)\n"
     "  --twice            play each storm twice and compare\n"
@@ -45,8 +46,8 @@ static const char usage[] =
     "\n"
     "Ready scenarios are in configs/sim-*.conf, strategies in sim/README.md. Ctrl+C ends a\n"
     "scenario early, with a report of what was played; a second one ends at once. Exit codes:\n"
-    "0 every expectation is met and no invariant broke, 1 not so, 2 wrong usage or scenario,\n"
-    "128 + signal interrupted.\n";
+    "0 every expectation is met and no invariant is violated, 1 otherwise, 2 wrong usage or\n"
+    "scenario, 128 + signal interrupted.\n";
 
 struct sim_options {
     const char *file;
@@ -92,7 +93,7 @@ static enum error count(const char *name, uint32_t *value, struct problem *probl
     return OK;
 }
 
-static enum error take(struct sim_options *options, int option, struct problem *problem)
+static enum error take_option(struct sim_options *options, int option, struct problem *problem)
 {
     switch (option) {
     case 's':
@@ -140,7 +141,8 @@ static enum error take(struct sim_options *options, int option, struct problem *
     }
 }
 
-static enum error parse(struct sim_options *options, int argc, char **argv, struct problem *problem)
+static enum error parse_options(struct sim_options *options, int argc, char **argv,
+                                struct problem *problem)
 {
     static const struct option known[] = {{"seed", required_argument, NULL, 's'},
                                           {"seconds", required_argument, NULL, 'S'},
@@ -159,14 +161,14 @@ static enum error parse(struct sim_options *options, int argc, char **argv, stru
                                           {NULL, 0, NULL, 0}};
     int option;
     while ((option = getopt_long(argc, argv, "h", known, NULL)) != -1) {
-        enum error error = take(options, option, problem);
+        enum error error = take_option(options, option, problem);
         if (error != OK || options->help)
             return error;
     }
     if (optind < argc)
         options->file = argv[optind++];
     if (optind < argc)
-        return problem_set(problem, MALFORMED, "one scenario at a time: \"%.80s\" is too much",
+        return problem_set(problem, MALFORMED, "one scenario at a time: \"%.80s\" is unexpected",
                            argv[optind]);
     if (options->faults && (options->file || options->sets || options->out))
         return problem_set(problem, MALFORMED,
@@ -177,9 +179,9 @@ static enum error parse(struct sim_options *options, int argc, char **argv, stru
                            "name a scenario, such as configs/sim-home-swarm.conf; see: hearsay "
                            "sim --help");
     if (options->faults && options->as_json)
-        return problem_set(problem, MALFORMED, "--json is of a scenario, not of --faults");
+        return problem_set(problem, MALFORMED, "--json needs a scenario, not --faults");
     if (!options->faults && (options->seeds || options->twice || options->stop))
-        return problem_set(problem, MALFORMED, "--seeds, --twice and --stop belong to --faults");
+        return problem_set(problem, MALFORMED, "--seeds, --twice and --stop need --faults");
     return OK;
 }
 
@@ -222,7 +224,8 @@ static void say_moment(const struct live *live, const struct outcome *outcome, d
     (void)fflush(live->out);
 }
 
-/* On a terminal the last line is overwritten; elsewhere each evaluation is a line. */
+/* Prints progress: overwrites the last line on a terminal, otherwise prints a line for each
+ * evaluation. */
 static void on_moment(void *watcher, const struct outcome *outcome, double progress)
 {
     const struct live *live = watcher;
@@ -239,8 +242,8 @@ static bool is_stopped(void *watcher)
     return interrupt_signal() != 0;
 }
 
-/* The same scenario by another strategy, for the report. False: it was interrupted, or cannot be
- * played. */
+/* Plays the same scenario with another strategy for the report. Returns false if it was interrupted
+ * or cannot be played. */
 static bool play_one_beside(struct live *live, const struct scenario *scenario,
                             struct outcome *outcome)
 {
@@ -261,7 +264,7 @@ static bool play_one_beside(struct live *live, const struct scenario *scenario,
     return is_open && !outcome_is_stopped(outcome);
 }
 
-/* What each node alone would come to, and all as one machine, where something is learned. */
+/* Plays each node alone (single) and all as one machine (ideal), if the updates are learned. */
 static void play_beside(const struct outcome *outcome, const struct live *live,
                         struct report_beside *beside)
 {
@@ -285,10 +288,10 @@ static void play_beside(const struct outcome *outcome, const struct live *live,
     }
     if (interrupt_signal())
         (void)fprintf(stderr,
-                      "hearsay: interrupted; what was to be beside the play is not whole\n");
+                      "hearsay: interrupted; the other strategies of the report are incomplete\n");
 }
 
-/* Play, judge, and report what was played. */
+/* Plays, judges and reports. */
 static enum error play_opened(struct experiment *experiment, const struct sim_options *options,
                               struct outcome *outcome, struct problem *problem)
 {
@@ -317,18 +320,18 @@ static enum error play_opened(struct experiment *experiment, const struct sim_op
     return error;
 }
 
-/* Tell the person who interrupted it what there is. */
+/* Reports the interruption and what was written. */
 static void say_interrupted(const struct sim_options *options, const struct outcome *outcome)
 {
     (void)fflush(stdout);
     (void)fprintf(stderr, "hearsay: interrupted after %.6g of %.6g virtual seconds; %s\n",
                   outcome_span_s(outcome), (double)outcome->scenario->span_ns * 1e-9,
                   outcome->moments_count == 0 ? "there is nothing to report"
-                  : options->no_report        ? "the figures are of that part alone"
-                                              : "the report is of that part alone");
+                  : options->no_report        ? "the figures cover only that part"
+                                              : "the report covers only that part");
 }
 
-/* *code: the exit code where no error is returned. */
+/* Plays a scenario. Sets *code to the exit code if it returns OK. */
 static enum error play(const struct scenario *scenario, const struct sim_options *options,
                        const char *command, int *code, struct problem *problem)
 {
@@ -359,8 +362,8 @@ static enum error play(const struct scenario *scenario, const struct sim_options
     return error;
 }
 
-/* The command that repeats this run. */
-static void describe(char *out, size_t bytes, const struct sim_options *options)
+/* Writes the command that repeats this run. */
+static void write_command(char *out, size_t bytes, const struct sim_options *options)
 {
     int used = snprintf(out, bytes, "hearsay sim %s", options->file);
     for (int i = 0; i < options->sets && used >= 0 && (size_t)used < bytes; i++)
@@ -379,7 +382,7 @@ static int run_scenario(struct sim_options *options)
         scenario_load(scenario, options->file, options->set, options->sets, &problem);
     if (error == OK) {
         (void)snprintf(folder, sizeof folder, "report-%s", scenario->name);
-        describe(command, sizeof command, options);
+        write_command(command, sizeof command, options);
         if (!options->out)
             options->out = folder;
         if (!options->no_report)
@@ -392,12 +395,12 @@ static int run_scenario(struct sim_options *options)
         interrupt_remove(NULL);
     }
     if (made)
-        (void)rmdir(options->out); /* only if nothing was written to it */
+        (void)rmdir(options->out); /* succeeds only if nothing was written to it */
     free(scenario);
     return error == OK ? code : complain(code, &problem);
 }
 
-/* FIRST, FIRST..LAST or FIRST+COUNT. */
+/* Parses FIRST, FIRST..LAST or FIRST+COUNT. */
 static enum error parse_seeds(const char *text, struct storm_options *storms,
                               struct problem *problem)
 {
@@ -443,7 +446,7 @@ int sim_run(int argc, char **argv)
 {
     struct sim_options options = {0};
     struct problem problem;
-    if (parse(&options, argc, argv, &problem) != OK)
+    if (parse_options(&options, argc, argv, &problem) != OK)
         return complain(EXIT_USAGE, &problem);
     if (options.help) {
         (void)fputs(usage, stdout);

@@ -1,10 +1,11 @@
-/* hearsay sim: a swarm in one thread under virtual time, any links, any faults, the same code.
+/* hearsay sim: a swarm in one thread under virtual time, with any links and faults and the same
+ * code.
  *
  *   FILE ─► scenario ─► strategy ─► outcome ─► tables, folder, exit code
  *   --faults --seeds A..B ─► storm: each seed its own swarm, links and faults
  *
- * The command; argv[0] begins its messages. Returns the exit code: 0 only if every expectation
- * holds and no invariant broke.
+ * Runs the command; argv[0] begins its messages. Returns the exit code: 0 only if every expectation
+ * holds and no invariant is violated.
  */
 #ifndef HEARSAY_SIM_SCENARIO_SIM_H
 #define HEARSAY_SIM_SCENARIO_SIM_H

@@ -1,6 +1,6 @@
-/* Which strategy plays a scenario, and how it is set.
+/* The strategy of a scenario, and its settings.
  *
- * Its keys are those of [strategy] (strategy_keys.h), the strategies are in strategies/strategy.h.
+ * strategy_keys.h has the keys of [strategy], strategies/strategy.h the strategies.
  */
 #ifndef HEARSAY_SIM_SCENARIO_STRATEGY_KIND_H
 #define HEARSAY_SIM_SCENARIO_STRATEGY_KIND_H
@@ -8,8 +8,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Every strategy but the first, gossip: its constant, and its name in a scenario. Those from AKO on
- * are of workers that do not all wait for each other (workers.h). */
+/* Every strategy except the first, gossip: its constant and its name in a scenario. From AKO on,
+ * the strategies have workers that do not all wait for each other (workers.h). */
 /* clang-format off */
 #define STRATEGIES(EACH) \
     EACH(SINGLE, single) \
@@ -56,53 +56,53 @@ enum gossip_by { GOSSIP_PUSH, GOSSIP_PULL };
 
 struct strategy_settings {
     uint32_t local_steps;  /* between two exchanges */
-    double outer_rate;     /* rate of the outer step, or CONFIG_AUTO_REAL */
-    double outer_momentum; /* momentum of that step, or CONFIG_AUTO_REAL */
-    double top_part; /* sparseloco, dgc, demo, choco: of all entries, those of a message, or auto */
-    double error_decay; /* sparseloco, demo: what stays of the untold, from round to round */
+    double outer_rate;     /* of the outer step, or CONFIG_AUTO_REAL */
+    double outer_momentum; /* of the outer step, or CONFIG_AUTO_REAL */
+    double top_part; /* sparseloco, dgc, demo, choco: fraction of entries in a message, or auto */
+    double error_decay; /* sparseloco, demo: decay of the error feedback in each round */
 
     /* streaming_diloco */
-    uint32_t fragments;     /* parts of the model, exchanged in turn */
-    uint32_t overlap_steps; /* while the exchange of one lasts */
-    double mixing;          /* part of the common weights in a node's own, once they are there */
-    unsigned int wire_precision; /* enum wire_precision: of an entry of a message */
+    uint32_t fragments;          /* parts of the model, exchanged in turn */
+    uint32_t overlap_steps;      /* steps during the exchange of a fragment */
+    double mixing;               /* weight of the common weights when they arrive */
+    unsigned int wire_precision; /* enum wire_precision, of an entry */
 
-    uint32_t rank;                   /* powersgd: of the factors of a gradient */
+    uint32_t rank;                   /* powersgd: rank of the factors of a gradient */
     unsigned int gradient_precision; /* allreduce: enum gradient_precision, of an entry */
-    uint32_t warmup_epochs;          /* dgc: in which messages have more entries */
-    double sign_rate;                /* demo: of its step */
-    double rho;                      /* admm: of the pull towards what all agree on */
+    uint32_t warmup_epochs;          /* dgc: epochs with larger messages */
+    double sign_rate;                /* demo: rate of its step */
+    double rho;                      /* admm: strength of the pull towards the consensus */
 
-    double gain;         /* what all say counts this much of its mean */
-    uint32_t partitions; /* ako: of the model, or CONFIG_AUTO */
+    double gain;         /* factor of the mean of what all workers send */
+    uint32_t partitions; /* ako: parts of the model, or CONFIG_AUTO */
     double probability;  /* gosgd: of a push after a step */
-    double threshold;    /* strom, threshold: what an entry has to exceed to be said */
+    double threshold;    /* strom, threshold: least size of an entry that is sent */
 
     /* gaia */
-    double significance;  /* of an update: its part of the value, in the first step */
-    uint32_t clock_bound; /* steps ahead of the slowest worker at most */
+    double significance;  /* least relative size of an update that is sent, in the first step */
+    uint32_t clock_bound; /* most steps ahead of the slowest worker */
 
     /* downpour */
-    uint32_t push_steps;  /* between two pushes of a worker */
-    uint32_t fetch_steps; /* between two fetches, or CONFIG_AUTO: as it pushes */
-    bool average;         /* all wait for the mean of their weights */
+    uint32_t push_steps;  /* steps between two pushes */
+    uint32_t fetch_steps; /* steps between two fetches; CONFIG_AUTO = push_steps */
+    bool average;         /* all workers wait for the mean of their weights */
 
     /* dlion */
-    bool batch_by_speed;     /* the batches of all are parted by the speeds of their nodes */
+    bool batch_by_speed;     /* divide the batches by the speeds of the nodes */
     double max_n;            /* percent below the largest entry of a tensor, or CONFIG_AUTO_REAL */
-    uint32_t transfer_steps; /* between what a worker takes of the best one; 0: never */
+    uint32_t transfer_steps; /* steps between moves towards the best worker; 0 = never */
 
-    unsigned int gossip_of; /* gossipgrad: enum gossip_of, what is exchanged */
-    unsigned int gossip_by; /* gossip_sgd: enum gossip_by, who sends weights */
+    unsigned int gossip_of; /* gossipgrad: enum gossip_of, content of messages */
+    unsigned int gossip_by; /* gossip_sgd: enum gossip_by */
 
     /* choco */
-    unsigned int graph; /* enum graph: who is whose neighbour */
-    double consensus;   /* part of the way to the neighbours, in a step */
+    unsigned int graph; /* enum graph: the neighbours */
+    double consensus;   /* fraction of the way to the neighbours in each step */
 
     uint32_t fanout; /* mlnet: children of each worker in the tree */
 };
 
-/* Its name in a scenario. */
+/* Returns its name in a scenario. */
 const char *scenario_strategy_name(enum strategy_kind kind);
 
 #endif

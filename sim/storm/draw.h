@@ -1,4 +1,4 @@
-/* How the numbers of a storm are drawn. */
+/* Random draws of a storm's numbers. */
 #ifndef HEARSAY_SIM_STORM_DRAW_H
 #define HEARSAY_SIM_STORM_DRAW_H
 
@@ -8,14 +8,14 @@
 
 #include "base/rng.h"
 
-/* Both bounds included. */
+/* Draws uniformly, both bounds included. */
 static inline uint64_t between(struct rng *rng, uint64_t low, uint64_t high)
 {
     return low + (uint64_t)(rng_uniform(rng) * (double)(high - low + 1));
 }
 
-/* Uniform in the logarithm. */
-static inline uint64_t spread_between(struct rng *rng, uint64_t low, uint64_t high)
+/* Draws log-uniformly. */
+static inline uint64_t between_log(struct rng *rng, uint64_t low, uint64_t high)
 {
     return (uint64_t)((double)low * pow((double)high / (double)low, rng_uniform(rng)));
 }

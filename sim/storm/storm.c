@@ -26,7 +26,7 @@ enum own_event {
     EXPEL_NODE,
     REKEY,
     UPGRADE
-}; /* an event's amount; subject: the node */
+}; /* amounts of user events; the subject is the node */
 
 struct play {
     struct storm_plan plan;
@@ -34,9 +34,9 @@ struct play {
     struct fault_injector *injector;
     struct storm_learners *sources;
     struct storm *storm;
-    uint64_t learners;                 /* made so far: each is another random walk */
-    uint32_t leaving[STORM_NODES_MAX]; /* incarnation that was told to leave; 0: none */
-    uint64_t gone_ns[STORM_NODES_MAX]; /* by when it must have left */
+    uint64_t learners;                 /* learners made so far; each gets another random walk */
+    uint32_t leaving[STORM_NODES_MAX]; /* incarnation that was told to leave; 0 = none */
+    uint64_t gone_ns[STORM_NODES_MAX]; /* deadline for leaving */
 };
 
 static uint64_t end_of(uint64_t plan_ns)
@@ -89,7 +89,7 @@ static void on_user(void *self, uint64_t subject, uint64_t amount)
         world_start(&play->world, i);
 }
 
-/* Add node i, or a spare node with its identity; not started. */
+/* Adds node i, or a spare node with its identity, without starting it. */
 static uint32_t build_node(struct play *play, uint32_t i)
 {
     const struct storm_node *node = &play->plan.node[i];
@@ -181,7 +181,8 @@ static bool has_failed(const struct play *play)
     return play->world.check.violation[0] || play->storm->why[0];
 }
 
-/* A node that was told to leave is gone after its grace time, unless it was paused or restarted. */
+/* Checks that each leaving node has gone after its grace time, unless it was paused or restarted.
+ */
 static void check_leavers(struct play *play)
 {
     const struct world *world = &play->world;
@@ -192,12 +193,12 @@ static void check_leavers(struct play *play)
         if (!play->leaving[i] || !at->node || at->incarnation != play->leaving[i] ||
             now_ns < play->gone_ns[i] || now_ns < world->wire.parties[i].paused_ns + LEAVE_NS)
             continue;
-        (void)snprintf(why, sizeof why, "5: node %u was told to leave and is still there", i);
+        (void)snprintf(why, sizeof why, "5: node %u was told to leave and still runs", i);
         fail(play, why);
     }
 }
 
-/* Second by second. False: something has failed. */
+/* Runs second by second. Returns false after a failure. */
 static bool run_until(struct play *play, uint64_t until_ns)
 {
     struct world *world = &play->world;
@@ -210,7 +211,7 @@ static bool run_until(struct play *play, uint64_t until_ns)
     return !has_failed(play);
 }
 
-/* Name every running node with its rumors and neighbours, so that the one behind shows. */
+/* Reports every running node with its rumors and neighbours, to show which one is behind. */
 static void fail_versions_differ(struct play *play)
 {
     const struct world *world = &play->world;
@@ -242,21 +243,21 @@ static void check_all_run(struct play *play)
     for (uint32_t i = 0; i < play->plan.nodes; i++) {
         const bool is_out = play->plan.expulsion.is_drawn && i == play->plan.expulsion.villain;
         if (world_is_running(&play->world, i) || play->leaving[i] || is_out ||
-            (is_poisoned(&play->plan, i) && storm_votes_put_out(&play->world, i)))
+            (is_poisoned(&play->plan, i) && storm_votes_have_expelled(&play->world, i)))
             continue;
         (void)snprintf(why, sizeof why, "node %u does not run after the faults", i);
         fail(play, why);
     }
 }
 
-/* Name every running node that counts more or fewer members than there are. */
+/* Reports every running node that counts more or fewer members than there are. */
 static void fail_members_differ(struct play *play)
 {
     const struct world *world = &play->world;
     char *why = play->storm->why;
     const size_t bytes = sizeof play->storm->why;
     const uint32_t running = world_running(world);
-    int used = snprintf(why, bytes, "5: %u nodes run, and not all know it; node:members",
+    int used = snprintf(why, bytes, "5: %u nodes run, and some do not count them; node:members",
                         (unsigned)running);
     for (uint32_t i = 0; i < world->nodes_count && (size_t)used < bytes; i++) {
         if (!world_is_running(world, i))
@@ -268,7 +269,7 @@ static void fail_members_differ(struct play *play)
     }
 }
 
-/* All members known and all strangers forgotten. */
+/* Waits until all members are known and all outsiders forgotten. */
 static void wait_for_members(struct play *play, uint64_t from_ns)
 {
     struct world *world = &play->world;
@@ -279,7 +280,7 @@ static void wait_for_members(struct play *play, uint64_t from_ns)
     }
 }
 
-/* All have the last key, within the same time, but for who was put out before. */
+/* Waits, for the same time, until all have the last key, except members expelled before. */
 static void wait_for_key(struct play *play, uint64_t from_ns)
 {
     const struct storm_plan *plan = &play->plan;
@@ -290,7 +291,7 @@ static void wait_for_key(struct play *play, uint64_t from_ns)
     }
     if (plan->expulsion.is_ordered && plan->expulsion.voters == 0 &&
         !storm_rekey_is_kept_from(&plan->rekey, &play->world, plan->expulsion.villain))
-        fail(play, "7: a node has a swarm key that was ordered after it was put out");
+        fail(play, "7: a node has a swarm key that was ordered after its expulsion");
 }
 
 /* Training has ended: all nodes must reach one version in time. */
@@ -315,8 +316,8 @@ static void heal(struct play *play)
     wait_for_key(play, from_ns);
 }
 
-/* Nodes that left together hold one base. In a full mesh that is certain (leave.c); in a larger
- * swarm the news that another node leaves too may take longer than anybody waits for it. */
+/* Checks that nodes that left together hold one base. That is certain in a full mesh (leave.c). In
+ * a larger swarm, the news that another node also leaves may arrive too late. */
 static void check_bases(struct play *play, uint32_t together)
 {
     if (play->plan.nodes > STORM_MESH_MAX)

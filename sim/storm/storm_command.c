@@ -1,4 +1,4 @@
-/* The terminal of many storms: a progress line, a line for each failure, a summary. */
+/* Terminal output of many storms: a progress line, a line for each failure, a summary. */
 #include "storm/storm.h"
 
 #include <inttypes.h>
@@ -14,26 +14,26 @@
 #include "jobs/job_pool.h"
 
 #define LIVE_COLUMNS  78
-#define EXIT_STOPPED  130 /* 128 + SIGINT, as shells have it */
+#define EXIT_STOPPED  130 /* 128 + SIGINT, as in shells */
 #define PADDING_BYTES (5u << 20)
 #define SEED_MAX_S    600 /* a seed that takes longer has hung */
 
 struct tally {
     const struct storm_options *options;
     struct timespec began;
-    uint64_t seeds;             /* to be played; 0: all 2^64 */
+    uint64_t seeds;             /* seeds to play; 0 = all 2^64 */
     uint64_t done;              /* seeds played */
     uint64_t failed;            /* seeds that failed */
     uint64_t events;            /* of all seeds */
-    uint64_t with[FAULT_KINDS]; /* seeds that had this kind of fault */
+    uint64_t with[FAULT_KINDS]; /* seeds with this kind of fault */
     double *cpu_s;              /* [done] */
     double *heal_s;             /* [healed] */
     uint64_t healed;            /* seeds that reached one version */
     uint64_t slowest;           /* seed with the most processor time */
-    uint64_t last_healed;       /* seed that took longest to heal */
-    double cpu_s_most;          /* processor time of the slowest */
-    double heal_s_most;         /* time of the last healed */
-    bool is_live;               /* the progress line is shown */
+    uint64_t last_healed;       /* seed that took longest to reach one version */
+    double cpu_s_most;          /* processor time of that seed */
+    double heal_s_most;         /* time of that seed */
+    bool is_live;               /* the progress line is visible */
 };
 
 static double elapsed_s(const struct tally *tally)
@@ -46,7 +46,7 @@ static double elapsed_s(const struct tally *tally)
 
 static void append(double **values, uint64_t count, double value)
 {
-    if ((count & (count - 1)) == 0) { /* room for twice as many at each power of two */
+    if ((count & (count - 1)) == 0) { /* doubles the capacity at each power of two */
         *values = memory_more(*values, count ? 2 * count : 1, sizeof **values);
     }
     (*values)[count] = value;
@@ -114,7 +114,7 @@ static void on_tick(void *self)
     (void)fprintf(stderr, "\r%-*s", LIVE_COLUMNS, line);
 }
 
-/* In a worker, or in this process if there is one seed only. */
+/* Runs in a worker, or in this process for a single seed. */
 static void play(const struct storm_options *options, uint64_t seed, FILE *trace,
                  struct storm *storm)
 {
@@ -122,14 +122,14 @@ static void play(const struct storm_options *options, uint64_t seed, FILE *trace
     if (!options->twice || storm->why[0])
         return;
     struct storm again;
-    struct arena padding; /* moves all later memory: nothing may depend on addresses */
+    struct arena padding; /* moves all later allocations, because nothing may depend on addresses */
     arena_init(&padding, PADDING_BYTES);
     storm_play(seed, NULL, &again);
     arena_release(&padding);
     if (again.trace != storm->trace || again.events != storm->events)
         (void)snprintf(storm->why, sizeof storm->why,
-                       "10: played twice, it is not the same: trace %016" PRIx64 " and %016" PRIx64,
-                       storm->trace, again.trace);
+                       "10: two runs differ: trace %016" PRIx64 " and %016" PRIx64, storm->trace,
+                       again.trace);
 }
 
 static void on_play(void *self, uint64_t seed, void *storm)

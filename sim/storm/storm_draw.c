@@ -1,11 +1,11 @@
-/* Draws the plan of a storm from its seed alone. Each part has a random stream of its own, so a
- * change to one leaves the others as they were.
+/* Draws the plan of a storm from its seed. Each part has a random stream of its own, so a change to
+ * one part leaves the others unchanged.
  *
- * Only what heals by design is drawn:
- * - Logs hold everything published, from which a node that lost its disk catches up.
- * - Links have room for the swarm's traffic.
- * - The graph of known addresses is connected, and every node has room for connections to all.
- * - Gain times beta stays below 1, or the base would diverge and wrap.
+ * Plans contain only what heals by design:
+ * - Logs hold everything published, so a node that lost its disk can catch up.
+ * - Links can carry the swarm's traffic.
+ * - The graph of known addresses is connected, and every node can connect to all others.
+ * - Gain times beta is below 1, otherwise the base would diverge and wrap.
  * - A node serves its base fast enough for all others to take it over before the end. */
 #include "node/broadcast/version.h"
 #include "storm/draw.h"
@@ -13,14 +13,14 @@
 #include "storm/storm_plan.h"
 #include "storm/storm_releases.h"
 
-#define TEXT_EACH     10   /* of so many storms one learns text */
-#define RUMOR_BYTES   250  /* at most, with density_max entries */
-#define CONTROL_BYTES 8000 /* per second and node, at most, other than rumors */
+#define TEXT_EACH     10   /* one storm in TEXT_EACH trains on text */
+#define RUMOR_BYTES   250  /* most bytes of a rumor with density_max entries */
+#define CONTROL_BYTES 8000 /* most bytes per second and node except rumors */
 #define SERVING_S     40   /* seconds to serve the base to all others */
-#define INCARNATIONS  3    /* of a node that published, about */
+#define INCARNATIONS  3    /* typical number of a publishing node's incarnations */
 
-#define EXPEL_EACH 4 /* of so many storms one has an operator who puts a node out, */
-#define REKEY_EACH 4 /* and one an operator who orders another key */
+#define EXPEL_EACH 4 /* one storm in EXPEL_EACH expels a node */
+#define REKEY_EACH 4 /* one storm in REKEY_EACH gets another swarm key */
 
 enum stream {
     STREAM_SWARM,
@@ -43,8 +43,8 @@ static uint32_t draw_count(struct rng *rng)
     return (uint32_t)(size == 1 ? between(rng, 17, STORM_NODES_MAX) : between(rng, 3, 16));
 }
 
-/* Bytes per second at which one node serves its base to all others in SERVING_S, each block with a
- * version of some incarnations of each. */
+/* Returns the bytes per second at which one node serves its base to all others in SERVING_S, each
+ * block with a version of INCARNATIONS of each node. */
 static uint64_t serve_least(const struct storm_plan *plan)
 {
     const uint64_t entries = plan->options.block_entries;
@@ -53,17 +53,17 @@ static uint64_t serve_least(const struct storm_plan *plan)
     return plan->nodes * blocks * (entries * sizeof(int32_t) + version_bytes) / SERVING_S;
 }
 
-/* Each number is drawn in a statement of its own: the order of draws is the storm. */
+/* One statement for each draw: the order of draws defines the storm. */
 static void draw_limits(struct storm_plan *plan, struct rng *rng)
 {
-    const uint32_t peers_min = plan->nodes + 8; /* all nodes, strangers, and closing connections */
+    const uint32_t peers_min = plan->nodes + 8; /* all nodes, outsiders, and closing connections */
     const uint32_t peers_most = peers_min < 24 ? 32 : peers_min + 8;
     struct node_options *options = &plan->options;
     struct node_limits *limits = &options->limits;
     limits->members_max = 128;
     limits->incarnations_max = 1024;
     limits->listed_max =
-        plan->nodes + 2 + (uint32_t)(plan->seed % 8); /* all that publish, if not more */
+        plan->nodes + 2 + (uint32_t)(plan->seed % 8); /* at least all that publish */
     limits->notes_per_s = 10;
     limits->peers_max = (uint32_t)between(rng, peers_min, peers_most);
     limits->half_open_max = (uint32_t)between(rng, 8, 32);
@@ -71,7 +71,7 @@ static void draw_limits(struct storm_plan *plan, struct rng *rng)
     limits->handshake_ns = between(rng, 5, 10) * SECOND_NS;
     limits->silence_ns = between(rng, 2, 6) * SECOND_NS;
     options->grace_ns = between(rng, 20, 30) * SECOND_NS;
-    limits->send_queue_bytes = (size_t)(66 << 10) << rng_below(rng, 5); /* a message at least */
+    limits->send_queue_bytes = (size_t)(66 << 10) << rng_below(rng, 5); /* at least one message */
 }
 
 static void draw_options(struct storm_plan *plan, struct rng *rng)
@@ -87,19 +87,19 @@ static void draw_options(struct storm_plan *plan, struct rng *rng)
         .log_bytes = 2u << 20,
         .gain = has_gain ? 2 : 1,
     };
-    options->block_entries = (uint32_t)spread_between(rng, 20, 1000);
+    options->block_entries = (uint32_t)between_log(rng, 20, 1000);
     options->bytes_per_s = between(rng, 100, 400);
     options->interval_ns = between(rng, 500, 3000) * MILLI_NS;
     options->steps_min = (uint32_t)between(rng, 0, 8);
     options->beta = has_gain ? 0 : 0.5 * rng_uniform(rng);
     options->held = has_gain ? 0 : -1;
-    options->partition_s = (double)spread_between(rng, 1, 40);
+    options->partition_s = (double)between_log(rng, 1, 40);
     options->weigh_throughput = !one_in(rng, 4);
-    options->save_ns = one_in(rng, 4) ? 0 : spread_between(rng, 500, 20000) * MILLI_NS;
+    options->save_ns = one_in(rng, 4) ? 0 : between_log(rng, 500, 20000) * MILLI_NS;
     options->limits.apply_window = (uint32_t)between(rng, 200, 4000);
     draw_limits(plan, rng);
     if (one_in(rng, 2))
-        options->serve_bytes_per_s = (uint64_t)spread_between(rng, serve_least(plan), 1000000);
+        options->serve_bytes_per_s = (uint64_t)between_log(rng, serve_least(plan), 1000000);
     options->swarm_key = swarm_key;
 }
 
@@ -117,7 +117,7 @@ static void draw_swarm(struct storm_plan *plan)
     draw_options(plan, &rng);
 }
 
-/* Node 0 trains and accepts calls: there is always a swarm to join. */
+/* Node 0 trains and accepts calls, so there is always a swarm to join. */
 static void draw_nodes(struct storm_plan *plan)
 {
     struct rng rng = rng_new(plan->seed, STREAM_NODES);
@@ -127,12 +127,12 @@ static void draw_nodes(struct storm_plan *plan)
         node->region = rng_below(&rng, plan->regions);
         node->trains = !has_relays || i == 0 || !one_in(&rng, 5);
         node->dials_only = has_dialers && i > 0 && one_in(&rng, 4);
-        node->step_ns = spread_between(&rng, 20, 200) * MILLI_NS;
+        node->step_ns = between_log(&rng, 20, 200) * MILLI_NS;
         node->step_samples = (uint32_t)between(&rng, 8, 64);
     }
 }
 
-/* The nearest node below i that accepts calls. */
+/* Returns the nearest node below i that accepts calls. */
 static uint32_t callable_below(const struct storm_plan *plan, uint32_t i)
 {
     while (plan->node[--i].dials_only)
@@ -140,7 +140,7 @@ static uint32_t callable_below(const struct storm_plan *plan, uint32_t i)
     return i;
 }
 
-/* Every node knows node 0; or the one before it; or one before it and any other; or all. */
+/* Every node knows node 0; or the previous node; or one before it and any other; or all. */
 static void draw_knows(struct storm_plan *plan)
 {
     struct rng rng = rng_new(plan->seed, STREAM_KNOWS);
@@ -160,7 +160,7 @@ static void draw_knows(struct storm_plan *plan)
     }
 }
 
-/* Bytes per second of a node that forwards everything to all others. */
+/* Returns the bytes per second of a node that forwards everything to all others. */
 static uint64_t rate_min(const struct storm_plan *plan)
 {
     const uint64_t rumors_per_s =
@@ -171,19 +171,19 @@ static uint64_t rate_min(const struct storm_plan *plan)
 static void draw_rate(const struct storm_plan *plan, struct rng *rng, uint64_t low,
                       struct rate *rate)
 {
-    rate->bytes_per_s = spread_between(rng, low, low > 5000000 ? 2 * low : 10000000);
+    rate->bytes_per_s = between_log(rng, low, low > 5000000 ? 2 * low : 10000000);
     if (!one_in(rng, 4))
         return;
     rate->changes = 1;
     rate->change[0].at_ns = WORLD_BEGIN_NS + between(rng, 0, plan->faulty_ns);
-    rate->change[0].bytes_per_s = spread_between(rng, low, 2 * low);
+    rate->change[0].bytes_per_s = between_log(rng, low, 2 * low);
 }
 
 static void draw_path(struct storm_plan *plan, struct rng *rng, uint32_t from, uint32_t to)
 {
     struct path *path = &plan->paths[from][to];
     const uint64_t most_us = from == to ? 5000 : 300000;
-    *path = (struct path){.delay_ns = spread_between(rng, 1000, most_us) * 1000};
+    *path = (struct path){.delay_ns = between_log(rng, 1000, most_us) * 1000};
     if (to < from && !one_in(rng, 4)) /* mostly symmetric */
         path->delay_ns = plan->paths[to][from].delay_ns;
     if (one_in(rng, 2))
@@ -201,7 +201,7 @@ static void draw_links(struct storm_plan *plan)
         for (uint32_t to = 0; to < plan->regions; to++)
             draw_path(plan, &rng, from, to);
     const bool has_limits = one_in(&rng, 2);
-    /* A leaving node that receives nothing takes the others for staying, and goes. */
+    /* A leaving node that receives nothing assumes that the others stay, and leaves. */
     const bool has_stalls = one_in(&rng, 4) && !plan->all_leave;
     for (uint32_t i = 0; i < plan->nodes; i++) {
         struct storm_node *node = &plan->node[i];
@@ -216,7 +216,7 @@ static void draw_links(struct storm_plan *plan)
     }
 }
 
-/* Nobody depends on its address: a node that knew no other would stay alone. */
+/* Returns whether another node knows only this one and would otherwise stay alone. */
 static bool is_needed(const struct storm_plan *plan, uint32_t i)
 {
     for (uint32_t j = 0; j < plan->nodes; j++)
@@ -245,7 +245,7 @@ static void draw_times(struct storm_plan *plan)
     }
 }
 
-/* Two sides, neither empty: half against half, or one node against all others. */
+/* Draws two nonempty sides: half against half, or one node against all others. */
 static void draw_sides(const struct storm_plan *plan, struct rng *rng, struct fault *fault,
                        uint32_t alone)
 {
@@ -256,7 +256,7 @@ static void draw_sides(const struct storm_plan *plan, struct rng *rng, struct fa
     }
 }
 
-/* How long faults of a kind last, in milliseconds. */
+/* Draws how long faults of a kind last. */
 static uint64_t draw_span_ns(struct rng *rng, enum fault_kind kind)
 {
     static const uint32_t spans[FAULT_KINDS][2] = {
@@ -277,17 +277,18 @@ static uint64_t draw_span_ns(struct rng *rng, enum fault_kind kind)
         [FAULT_CHURN] = {10000, 25000},
         [FAULT_POISON] = {1000, 40000},
     };
-    return spread_between(rng, spans[kind][0], spans[kind][1]) * MILLI_NS;
+    return between_log(rng, spans[kind][0], spans[kind][1]) * MILLI_NS;
 }
 
-/* A wall clock may jump ahead as far as it likes, but back only by less than any incarnation lasts,
- * so that the next one is known to be later. */
+/* Draws a clock jump: forward by any amount, back by less than an incarnation lasts, so that the
+ * next one has a higher number. */
 static double draw_jump_s(struct rng *rng)
 {
-    return one_in(rng, 2) ? -0.3 * rng_uniform(rng) : (double)spread_between(rng, 1, 30000000);
+    return one_in(rng, 2) ? -0.3 * rng_uniform(rng) : (double)between_log(rng, 1, 30000000);
 }
 
-/* Flipped labels need data, which few storms have. Amounts stay far below where the base wraps. */
+/* Leaves out flipped labels, because few storms have data. Amounts stay far below wrapping the
+ * base. */
 static void draw_poison(struct rng *rng, struct fault *fault)
 {
     fault->poison = (enum poison)(POISON_LABELS + 1 + rng_below(rng, POISONS - 1));
@@ -312,7 +313,7 @@ static void draw_fault(struct storm_plan *plan, struct rng *rng, enum fault_kind
     case FAULT_CRASH:
         fault->disk = (enum fault_disk)rng_below(rng, FAULT_DISK_LOST + 1);
         fault->value = rng_below(rng, 2);
-        fault->actions = one_in(rng, 2) ? (uint32_t)spread_between(rng, 1, 300) : 0;
+        fault->actions = one_in(rng, 2) ? (uint32_t)between_log(rng, 1, 300) : 0;
         break;
     case FAULT_DUPLICATE:
         plan->twin_of[plan->twins++] = node;
@@ -339,7 +340,7 @@ static void draw_fault(struct storm_plan *plan, struct rng *rng, enum fault_kind
     }
 }
 
-/* A node joins late, and the donor that it knows dies during the transfer. */
+/* A node joins late, and the only donor it knows dies during the transfer. */
 static void draw_dying_donor(struct storm_plan *plan, struct rng *rng)
 {
     for (uint32_t i = 0; i < plan->nodes; i++) {
@@ -362,7 +363,7 @@ static void draw_dying_donor(struct storm_plan *plan, struct rng *rng)
 
 static void draw_faults(struct storm_plan *plan)
 {
-    for (int kind = 0; kind < FAULT_RUIN; kind++) { /* few storms have data, and none is ruined */
+    for (int kind = 0; kind < FAULT_RUIN; kind++) { /* few storms have data, so none is ruined */
         const uint64_t stream =
             kind == FAULT_POISON ? STREAM_POISON : STREAM_FAULTS + (uint64_t)kind;
         struct rng rng = rng_new(plan->seed, stream);
@@ -387,7 +388,8 @@ static void draw_expulsion(struct storm_plan *plan)
     expulsion->voters = one_in(&rng, 2) ? plan->nodes : 0;
     storm_expulsion_prepare_for(expulsion, &plan->options);
     for (uint32_t i = 1; i < plan->nodes && plan->options.limits.quarantines; i++) {
-        plan->node[i].step_ns = plan->node[0].step_ns; /* or some would move the base too far */
+        plan->node[i].step_ns =
+            plan->node[0].step_ns; /* otherwise some would move the base too far and be voted out */
         plan->node[i].step_samples = plan->node[0].step_samples;
     }
 }

@@ -55,8 +55,8 @@ static int by_incarnation(const void *a, const void *b)
     return (x->incarnation > y->incarnation) - (x->incarnation < y->incarnation);
 }
 
-/* So much of origin k stays: what the log may lose soon, or what had come by the middle one of the
- * moments that the node names. */
+/* Returns how many rumors of origin k stay: as far as the log reaches safely, or up to the median
+ * of the times that the node names. */
 static uint32_t keep_of(const struct storm_expulsion *expulsion, const struct world *world,
                         uint32_t i, uint32_t k)
 {

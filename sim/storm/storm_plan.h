@@ -4,7 +4,7 @@
  *   (progress,         (worker         (plays     (draws
  *    summary)           processes)      it)        the plan)
  *
- * Held by tests/unit/sim/test_storm.c.
+ * Tests: tests/unit/sim/test_storm.c.
  */
 #ifndef HEARSAY_SIM_STORM_STORM_PLAN_H
 #define HEARSAY_SIM_STORM_STORM_PLAN_H
@@ -16,49 +16,49 @@
 #define STORM_NODES_MAX   24
 #define STORM_REGIONS_MAX 6
 #define STORM_MESH_MAX    10 /* up to this size every node connects to every other (dialer.c) */
-#define STORM_EACH_MAX    3  /* faults of a kind */
+#define STORM_EACH_MAX    3  /* most faults of a kind */
 #define STORM_FAULTS_MAX  (STORM_EACH_MAX * FAULT_KINDS + 1)
 
 /* A node of the plan. Times count from WORLD_BEGIN_NS. */
 struct storm_node {
     uint64_t start_ns;       /* when it starts */
-    uint64_t leave_ns;       /* when it is told to leave; 0: it stays */
+    uint64_t leave_ns;       /* when it is told to leave; 0 = it stays */
     uint64_t step_ns;        /* duration of a local step */
     uint32_t step_samples;   /* samples of a local step */
     uint32_t region;         /* index of its region */
-    uint32_t knows;          /* bit j: it is given the address of node j */
-    bool trains;             /* else it only relays */
+    uint32_t knows;          /* bit j: it knows the address of node j */
+    bool trains;             /* false: it only forwards */
     bool dials_only;         /* it accepts no calls */
-    bool is_older;           /* it is of the release before, at first: */
-    uint64_t upgrade_ns;     /* what starts from then on is of this one; 0: it stays as it is */
-    struct rate up;          /* rate of its uplink */
-    struct rate down;        /* rate of its downlink */
+    bool is_older;           /* it starts with the previous release */
+    uint64_t upgrade_ns;     /* later starts use this release; 0 = never */
+    struct rate up;          /* of its uplink */
+    struct rate down;        /* of its downlink */
     uint64_t stall_ns;       /* length of a stall of its links */
-    uint64_t stall_every_ns; /* period of the stalls; 0: none */
+    uint64_t stall_every_ns; /* period of the stalls; 0 = none */
 };
 
 struct storm_plan {
     uint64_t seed;
     uint32_t nodes;              /* number of nodes */
     uint32_t regions;            /* number of regions */
-    bool learns_text;            /* a small GPT learns; else numbers wander */
+    bool learns_text;            /* a small GPT learns; otherwise random walks */
     uint32_t parameters;         /* size of the model */
-    uint32_t density_max;        /* entries of an update at most */
-    struct node_options options; /* of every node, but for what storm_node says */
+    uint32_t density_max;        /* most entries of an update */
+    struct node_options options; /* of every node, except what storm_node sets */
     struct storm_node node[STORM_NODES_MAX];
     struct path paths[STORM_REGIONS_MAX][SCENARIO_REGIONS_MAX]; /* [from][to] */
     struct fault faults[STORM_FAULTS_MAX];
     uint32_t faults_count;
-    uint32_t twins;                   /* spare nodes, each started by a DUPLICATE only */
-    uint32_t twin_of[STORM_EACH_MAX]; /* whose identity each spare node has */
-    struct storm_expulsion expulsion; /* of a node, by the swarm's operator */
-    struct storm_rekey rekey;         /* another key, by the same */
+    uint32_t twins;                   /* spare nodes, started only by a DUPLICATE */
+    uint32_t twin_of[STORM_EACH_MAX]; /* node whose identity each spare node has */
+    struct storm_expulsion expulsion; /* expulsion of a node */
+    struct storm_rekey rekey;         /* rotation of the swarm key */
     uint64_t faulty_ns;               /* length of the faulty phase */
     uint64_t calm_ns;                 /* length of the training after it */
-    bool all_leave;                   /* at the end all nodes are told to leave */
+    bool all_leave;                   /* all nodes are told to leave at the end */
 };
 
-/* Draw everything from the seed; describe it as comments of a trace. */
+/* Draws everything from the seed, and writes it as comments of a trace. */
 void storm_draw(struct storm_plan *plan, uint64_t seed);
 void storm_describe(const struct storm_plan *plan, FILE *out);
 

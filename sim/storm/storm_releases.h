@@ -1,7 +1,7 @@
-/* Nodes of the release before in a storm: they speak the oldest protocol alone (wire/protocol.h).
+/* Nodes of the previous release in a storm, which speak only the oldest protocol (wire/protocol.h).
  *
- * Of half of the storms about half of the nodes is older; and half of these is upgraded: what
- * starts after that moment, because a fault has ended it, is of this release, with the same disk.
+ * In half of the storms about half of the nodes are older. Half of these are upgraded: a node that
+ * a fault restarts after that moment runs this release, with the same disk.
  */
 #ifndef HEARSAY_SIM_STORM_STORM_RELEASES_H
 #define HEARSAY_SIM_STORM_STORM_RELEASES_H
@@ -10,7 +10,7 @@
 
 void storm_releases_draw(struct storm_plan *plan, struct rng rng);
 
-/* A part of the line about a node; nothing for one that is of this release. */
+/* Adds to the line about a node; nothing for a node of this release. */
 void storm_releases_describe(const struct storm_node *node, FILE *out);
 
 #endif

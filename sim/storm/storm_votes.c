@@ -11,7 +11,8 @@ void storm_votes_prepare(struct node_options *options)
     options->limits.quarantines = true;
 }
 
-/* For what node i can still take out of the latest incarnation that it knows; some leave more. */
+/* Votes against what node i can still remove of the latest incarnation that it knows; some votes
+ * keep more. */
 static struct vote vote_of(const struct world *world, uint32_t i, uint32_t voter, uint32_t accused)
 {
     const struct node *node = world->nodes[i].node;
@@ -33,7 +34,7 @@ static void give(struct world *world, uint32_t i, uint32_t voter, uint32_t accus
 {
     uint8_t bytes[VOTE_BYTES];
     if (voter == accused || !world->nodes[i].node)
-        return; /* it may have ended, told that it is the accused */
+        return; /* the node may have stopped on learning that it is the accused */
     const struct vote vote = vote_of(world, i, voter, accused);
     vote_create(&vote, &world->nodes[voter].identity, node_context(world->nodes[i].node), bytes);
     world_vote(world, i, bytes);
@@ -50,7 +51,7 @@ void storm_votes_give(struct world *world, uint32_t members, uint32_t i, uint32_
         give(world, i, voter, accused);
 }
 
-bool storm_votes_put_out(const struct world *world, uint32_t i)
+bool storm_votes_have_expelled(const struct world *world, uint32_t i)
 {
     for (uint32_t at = 0; at < world->nodes_count; at++) {
         struct node_proof proof;

@@ -1,5 +1,4 @@
-/* What a node asks for is done: calls and bytes go to the wires, orders to its learner.
- */
+/* Performs the actions of a node: calls and bytes go to the wire, orders to its learner. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,19 +9,19 @@
 #include "world/poisoner.h"
 #include "world/world_private.h"
 
-#define SAVE_NS_MAX     SECOND_NS /* a checkpoint takes up to so long to be written */
-#define PARTS_MAX       8         /* in so many parts */
-#define PARTS_LOST      64        /* one part in so many is not taken: the disk was too slow */
-#define READS_LATE      8      /* one READ in so many meets another order and waits for the step */
-#define PREDICTS_A_STEP 4      /* a question takes so much of a step's time */
-#define ACTIONS_MAX     100000 /* at one moment: a node that asks for more never ends */
+#define SAVE_NS_MAX     SECOND_NS /* longest time to write a checkpoint */
+#define PARTS_MAX       8         /* most parts of a checkpoint */
+#define PARTS_LOST      64        /* one part in PARTS_LOST is refused, as by a slow disk */
+#define READS_LATE      8 /* one READ in READS_LATE meets another order and waits for the step */
+#define PREDICTS_A_STEP 4 /* part of a step's time that an inference request takes */
+#define ACTIONS_MAX     100000 /* most actions at one moment; more means an endless loop */
 
-/* An order is performed between two steps; one that comes during a step waits, but for most READs.
+/* An order is performed between two steps. One that arrives during a step waits, except most READs.
  */
 struct waiting_order {
     struct waiting_order *next;
-    uint32_t bases;        /* that the node had taken over when it asked */
-    struct action order[]; /* one, and what it points to */
+    uint32_t bases;        /* bases the node had taken over when it asked */
+    struct action order[]; /* the order, and what it points to */
 };
 
 static struct waiting_order *waiting_order_new(const struct action *order, uint32_t bases)
@@ -44,12 +43,12 @@ void world_drop_orders(struct world_node *at)
     at->orders_end = &at->orders;
 }
 
-static uint64_t draw(const struct world *world, uint32_t i)
+static uint64_t draw_number(const struct world *world, uint32_t i)
 {
     return rng_mix(world->seed ^ world_now_ns(world) ^ i);
 }
 
-/* All parts are taken, or one was not. */
+/* Ends a checkpoint: all parts are taken, or one was refused. */
 static void end_save(struct world *world, uint32_t i, bool is_whole)
 {
     struct world_node *at = &world->nodes[i];
@@ -59,14 +58,14 @@ static void end_save(struct world *world, uint32_t i, bool is_whole)
     const bool is_of_use = node_on_saved(at->node, now_ns, history, &bytes);
     if (is_whole && is_of_use) {
         sim_disk_end(&at->sim_disk, &at->sim_learner, history, bytes,
-                     now_ns + draw(world, i) % (SAVE_NS_MAX / PARTS_MAX));
+                     now_ns + draw_number(world, i) % (SAVE_NS_MAX / PARTS_MAX));
         return;
     }
     sim_disk_abandon(&at->sim_disk);
     free(history);
 }
 
-/* The next part is for when this one is written. */
+/* A part is written; requests the next one. */
 static void on_part(struct world *world, uint32_t i, uint32_t entries)
 {
     struct world_node *at = &world->nodes[i];
@@ -76,11 +75,11 @@ static void on_part(struct world *world, uint32_t i, uint32_t entries)
         end_save(world, i, entries > 0);
     else
         event_queue_put(&world->event_queue,
-                        world_now_ns(world) + draw(world, i) % (SAVE_NS_MAX / PARTS_MAX),
+                        world_now_ns(world) + draw_number(world, i) % (SAVE_NS_MAX / PARTS_MAX),
                         WORLD_SAVE, i, at->incarnation, 0);
 }
 
-/* What the checks want to see before it is done. */
+/* Shows an order to the checks before it is performed. */
 static void look_before(struct world *world, uint32_t i, const struct action *order, uint32_t bases)
 {
     if (order->kind == ACTION_APPLY)
@@ -108,13 +107,13 @@ static void answer_node(struct world *world, uint32_t i, const struct action *or
         check_published(world, i, before.next, &after, answer->update);
 }
 
-/* A poisoner has its hand in what is published, and keeps what others publish. A checkpoint that is
- * under way does not see what it does to the weights, and is abandoned. */
+/* A poisoner alters what is published and stores what others publish. A running checkpoint does not
+ * see its changes to the weights and is abandoned. */
 static struct answer perform_poisoned(struct world_node *at, const struct executor *executor,
                                       const struct action *order)
 {
     struct action changed = *order;
-    changed.beta = 0; /* it exaggerates what it learned, not what others did */
+    changed.beta = 0; /* exaggerates its own progress, not that of others */
     if (order->kind == ACTION_PUBLISH)
         poisoner_prepare(at->poisoner, &at->sim_learner, &changed.terms);
     if (order->kind == ACTION_APPLY && !order->own && !order->takes_out)
@@ -129,7 +128,7 @@ static struct answer perform_poisoned(struct world_node *at, const struct execut
     return answer;
 }
 
-/* The learner does it now. */
+/* Makes the learner perform an order. */
 static void perform(struct world *world, uint32_t i, const struct action *order, uint32_t bases)
 {
     struct world_node *at = &world->nodes[i];
@@ -172,7 +171,7 @@ void world_size_step(struct world_node *at)
         at->step_ns_most = at->step_ns;
 }
 
-/* How many samples the next step has follows from how long this one took, as in the daemon. */
+/* Sizes the next step by the duration of this one, as in the daemon. */
 static void batch_size_step(struct world_node *at)
 {
     const uint32_t batch = batch_size_on_step(&at->batch_size, at->step_samples, at->step_ns);
@@ -187,7 +186,7 @@ static uint64_t samples_said(const struct world_node *at)
     return at->claims > 0 ? (uint64_t)(at->claims * (double)at->step_samples) : at->step_samples;
 }
 
-/* What waited for room is done before the next step, as in the daemon (learner_link.h). */
+/* Performs waiting orders before the next step, as in the daemon (learner_link.h). */
 void world_on_step(struct world *world, uint32_t i)
 {
     struct world_node *at = &world->nodes[i];
@@ -209,7 +208,7 @@ void world_on_step(struct world *world, uint32_t i)
     if (has_more)
         world_pump(world, i);
     if (!at->node || at->incarnation != incarnation)
-        return; /* it has ended on the way */
+        return; /* the node has ended meanwhile */
     if (!at->ended)
         step_begins(world, i);
     world_pump(world, i);
@@ -253,13 +252,13 @@ static void save_part(struct world *world, uint32_t i)
 
 void world_on_save(struct world *world, uint32_t i)
 {
-    if (draw(world, i) / PARTS_MAX % PARTS_LOST == 0)
+    if (draw_number(world, i) / PARTS_MAX % PARTS_LOST == 0)
         snapshot_break(world->nodes[i].sim_disk.queue);
     save_part(world, i);
     world_pump(world, i);
 }
 
-/* The party that listens at this address. */
+/* Returns the party that listens at this address. */
 static uint32_t party_at(const struct world *world, const struct address *address)
 {
     unsigned high, low;
@@ -269,7 +268,8 @@ static uint32_t party_at(const struct world *world, const struct address *addres
     return i < world->wire.parties_count ? i : WIRE_NOBODY;
 }
 
-/* Is a node of the world, which are all honest, said to have given a false base? */
+/* Returns whether the note accuses a node of the world, all of which are honest, of a false base.
+ */
 static bool is_slander(const struct world *world, const struct note *note)
 {
     char who[ID_TEXT_BYTES];
@@ -294,7 +294,7 @@ void world_note(struct world *world, uint32_t i, const struct note *note)
         world->on_note(world->user, i, note);
 }
 
-/* By how much a rumor moves an entry at most, and all of them together, as weights. */
+/* Writes how far a rumor moves one entry at most, and all entries together, as weights. */
 static void trace_move(FILE *file, const struct update *update)
 {
     const struct move move = move_of(update->amount, update->level, update->count);
@@ -360,7 +360,8 @@ static void act(struct world *world, uint32_t i, const struct action *action)
         order(world, i, action);
         break;
     case ACTION_SAVE:
-        sim_disk_begin(&at->sim_disk, &at->sim_learner, 1 + (uint32_t)(draw(world, i) % PARTS_MAX));
+        sim_disk_begin(&at->sim_disk, &at->sim_learner,
+                       1 + (uint32_t)(draw_number(world, i) % PARTS_MAX));
         save_part(world, i);
         break;
     case ACTION_NOTE:
@@ -392,7 +393,7 @@ void world_pump(struct world *world, uint32_t i)
     struct action action;
     for (int actions = 0; node_next(at->node, &action); actions++) {
         if (actions == ACTIONS_MAX) {
-            check_fail(&world->check, "6: node %u asks for ever more", i);
+            check_fail(&world->check, "6: node %u never stops asking for actions", i);
             return;
         }
         trace(world, i, &action);

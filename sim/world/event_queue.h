@@ -1,7 +1,7 @@
 /* The event queue of a discrete-event simulation: a heap ordered by (virtual time, insertion).
  *
- * Events at one time are taken in the order in which they were put, so a run is one sequence of
- * events, the same every time. Held by tests/unit/sim/test_event_queue.c.
+ * Events at one time are taken in the order of insertion, so runs are reproducible.
+ * Tests: tests/unit/sim/test_event_queue.c.
  */
 #ifndef HEARSAY_SIM_WORLD_EVENT_QUEUE_H
 #define HEARSAY_SIM_WORLD_EVENT_QUEUE_H
@@ -15,36 +15,36 @@
 
 struct event {
     uint64_t at_ns;   /* virtual time */
-    uint64_t order;   /* breaks ties: number of the insertion */
-    uint64_t subject; /* connection, incarnation or fault that it is about */
+    uint64_t order;   /* number of the insertion, which breaks ties */
+    uint64_t subject; /* connection, incarnation or fault concerned */
     uint32_t kind;    /* enum world_event or enum wire_event */
-    uint32_t who;     /* the node, or the end of a connection */
-    uint64_t amount;  /* bytes, or what else the kind needs */
+    uint32_t who;     /* node, or end of a connection */
+    uint64_t amount;  /* bytes, or another number, depending on the kind */
 };
 
 struct event_queue {
     uint64_t now_ns;    /* virtual time of the last event taken */
     struct event *heap; /* [count] */
     size_t count;       /* events waiting */
-    size_t max;         /* room in the heap */
-    uint64_t order;     /* events put so far */
+    size_t max;         /* capacity of the heap */
+    uint64_t order;     /* events inserted so far */
     uint64_t taken;     /* events taken so far */
 };
 
 void event_queue_init(struct event_queue *queue, uint64_t now_ns);
 void event_queue_free(struct event_queue *queue);
 
-/* An at_ns before now means now. */
+/* Inserts an event. An at_ns before now means now. */
 void event_queue_put(struct event_queue *queue, uint64_t at_ns, uint32_t kind, uint32_t who,
                      uint64_t subject, uint64_t amount);
 
-/* NEVER_NS when it is empty. */
+/* Returns the time of the first event, or NEVER_NS if the queue is empty. */
 static inline uint64_t event_queue_next_ns(const struct event_queue *queue)
 {
     return queue->count ? queue->heap[0].at_ns : NEVER_NS;
 }
 
-/* Takes the first event and moves now to its time. The queue must not be empty. */
+/* Takes the first event and advances now to its time. The queue must not be empty. */
 struct event event_queue_take(struct event_queue *queue);
 
 #endif

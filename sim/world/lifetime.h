@@ -6,20 +6,21 @@
 
 struct lifetime {
     struct node_stats ended; /* sum over incarnations that have ended */
-    struct node_stats last;  /* of this incarnation, as last seen */
-    uint32_t incarnation;    /* the one that `last` is of */
+    struct node_stats last;  /* of the current incarnation, as last seen */
+    uint32_t incarnation;    /* incarnation of `last` */
     uint64_t block_bytes;    /* most bytes received in blocks for one base */
-    double joining_s;        /* from the first start to the first step; NAN: no step yet */
+    double joining_s;        /* from the first start to the first step; NAN = no step yet */
     uint64_t trained_ns;     /* time in which it should have trained */
-    uint64_t samples_then;   /* samples at the last moment measured */
-    uint64_t published_then; /* rumor bytes published at the last moment measured */
-    double up_s_then;        /* busy time of its uplink at the last moment measured */
-    double down_s_then;      /* busy time of its downlink at the last moment measured */
+    uint64_t samples_then;   /* samples at the last measured moment */
+    uint64_t published_then; /* published rumor bytes at the last measured moment */
+    double up_s_then;        /* busy time of its uplink at the last measured moment */
+    double down_s_then;      /* busy time of its downlink at the last measured moment */
 };
 
 void lifetime_init(struct lifetime *lifetime);
 
-/* Sum over all incarnations of node i up to now. Must be called at least once in each. */
+/* Returns the sum over all incarnations of node i up to now. Must be called at least once in each.
+ */
 struct node_stats lifetime_stats(struct lifetime *lifetime, const struct world *world, uint32_t i);
 
 /* Adds the counters. */

@@ -8,24 +8,24 @@
 #include "base/memory.h"
 #include "base/rng.h"
 
-#define ORIGINS_MAX 256 /* heard between two publications; more count as these */
+#define ORIGINS_MAX 256 /* most origins received between two publications that are counted */
 
 struct poisoner {
-    enum poison kind;           /* what it does */
-    double value;               /* as in fault.h */
-    size_t parameters;          /* P; 0: not known yet */
-    struct rng rng;             /* of its noise, and of a direction of its own */
-    struct rng common;          /* of a direction that others have, too */
-    float *weights;             /* [P] of its learner */
-    int32_t *units;             /* [P] the base of its learner */
-    float *learned;             /* [P] since the last publication; then what it makes of that */
-    float *rest;                /* [P] of what it made, not published yet */
-    float *direction;           /* [P] in which it drifts */
-    float *sum;                 /* [P] of what others published since */
-    float *squares;             /* [P] of the same, squared */
-    float *ridden;              /* [P] what the first of them published */
-    uint64_t tags[ORIGINS_MAX]; /* of these others */
-    uint32_t tags_count;        /* how many */
+    enum poison kind;  /* kind of lie */
+    double value;      /* N of fault.h */
+    size_t parameters; /* P; 0 = not known yet */
+    struct rng rng;    /* for noise and an individual direction */
+    struct rng common; /* for a direction shared with colluders */
+    float *weights;    /* [P] weights of its learner */
+    int32_t *units;    /* [P] base of its learner */
+    float *learned;    /* [P] progress since the last publication; then the altered update */
+    float *rest;       /* [P] unpublished rest of altered updates */
+    float *direction;  /* [P] constant drift */
+    float *sum;        /* [P] sum of others' updates since */
+    float *squares;    /* [P] sum of their squares */
+    float *ridden;     /* [P] updates of the first other origin */
+    uint64_t tags[ORIGINS_MAX]; /* tags of these origins */
+    uint32_t tags_count;        /* number of tags */
 };
 
 static float *vector(size_t parameters)
@@ -34,7 +34,7 @@ static float *vector(size_t parameters)
     return made;
 }
 
-/* Nearly normal: twelve uniform numbers (the central limit). */
+/* Approximates a normal distribution by twelve uniform numbers (central limit theorem). */
 static float draw_normal(struct rng *rng)
 {
     double sum = -6;
@@ -43,7 +43,7 @@ static float draw_normal(struct rng *rng)
     return (float)sum;
 }
 
-static void draw(float *out, size_t count, struct rng *rng)
+static void draw_vector(float *out, size_t count, struct rng *rng)
 {
     for (size_t c = 0; c < count; c++)
         out[c] = draw_normal(rng);
@@ -58,8 +58,8 @@ struct poisoner *poisoner_new(enum poison kind, double value, uint64_t seed, uin
     return poisoner;
 }
 
-/* The size of the model is known from the first use on. */
-static void begin(struct poisoner *poisoner, size_t parameters)
+/* Allocates vectors at the first use, when the size of the model is known. */
+static void allocate(struct poisoner *poisoner, size_t parameters)
 {
     if (poisoner->parameters > 0)
         return;
@@ -72,8 +72,8 @@ static void begin(struct poisoner *poisoner, size_t parameters)
     poisoner->sum = vector(parameters);
     poisoner->squares = vector(parameters);
     poisoner->ridden = vector(parameters);
-    draw(poisoner->direction, parameters,
-         poisoner->kind == POISON_COLLUSION ? &poisoner->common : &poisoner->rng);
+    draw_vector(poisoner->direction, parameters,
+                poisoner->kind == POISON_COLLUSION ? &poisoner->common : &poisoner->rng);
 }
 
 void poisoner_free(struct poisoner *poisoner)
@@ -91,7 +91,7 @@ void poisoner_free(struct poisoner *poisoner)
     free(poisoner);
 }
 
-/* Is it the first origin of those heard since the last publication? */
+/* Returns whether tag is the first origin received since the last publication. */
 static bool is_first(struct poisoner *poisoner, uint64_t tag)
 {
     uint32_t i = 0;
@@ -105,7 +105,7 @@ static bool is_first(struct poisoner *poisoner, uint64_t tag)
 void poisoner_note(struct poisoner *poisoner, size_t parameters, const struct update *update,
                    uint64_t tag)
 {
-    begin(poisoner, parameters);
+    allocate(poisoner, parameters);
     const bool is_ridden = is_first(poisoner, tag);
     CHECK(update->count == 0 || update->index[update->count - 1] < poisoner->parameters);
     for (uint32_t i = 0; i < update->count; i++) {
@@ -125,7 +125,7 @@ static double norm_of(const float *vector, size_t count)
     return sqrt(squares);
 }
 
-/* As long as `norm`; nothing of what has no length. */
+/* Returns the factor that gives a vector this norm; 0 for a zero vector. */
 static float scale_to(const float *vector, size_t count, double norm)
 {
     const double has = norm_of(vector, count);
@@ -139,7 +139,7 @@ static void mix(struct poisoner *poisoner, float keep, float by, const float *ot
         poisoner->learned[c] = keep * poisoner->learned[c] + by * other[c];
 }
 
-/* The mean of the others less so many of their standard deviations. */
+/* Makes the mean of the others minus `deviations` standard deviations. */
 static void make_little(struct poisoner *poisoner, float deviations)
 {
     const float others = poisoner->tags_count > 0 ? (float)poisoner->tags_count : 1;
@@ -150,8 +150,8 @@ static void make_little(struct poisoner *poisoner, float deviations)
     }
 }
 
-/* What is said instead of what was learned. */
-static void make(struct poisoner *poisoner)
+/* Replaces the learned update by the poison. */
+static void make_poison(struct poisoner *poisoner)
 {
     const float value = (float)poisoner->value;
     const size_t count = poisoner->parameters;
@@ -164,7 +164,7 @@ static void make(struct poisoner *poisoner)
         mix(poisoner, value, 0, poisoner->learned);
         break;
     case POISON_NOISE:
-        draw(poisoner->learned, count, &poisoner->rng);
+        draw_vector(poisoner->learned, count, &poisoner->rng);
         mix(poisoner, scale_to(poisoner->learned, count, norm), 0, poisoner->learned);
         break;
     case POISON_LITTLE:
@@ -193,13 +193,13 @@ static float base_at(const struct poisoner *poisoner, size_t c)
 void poisoner_prepare(struct poisoner *poisoner, struct sim_learner *sim_learner,
                       struct publish_terms *terms)
 {
-    begin(poisoner, sim_learner_parameters(sim_learner));
+    allocate(poisoner, sim_learner_parameters(sim_learner));
     CHECK(poisoner->parameters == sim_learner_parameters(sim_learner));
     sim_learner_read_weights(sim_learner, poisoner->weights);
     sim_learner_read_units(sim_learner, poisoner->units);
     for (size_t c = 0; c < poisoner->parameters; c++)
         poisoner->learned[c] = poisoner->weights[c] - base_at(poisoner, c);
-    make(poisoner);
+    make_poison(poisoner);
     for (size_t c = 0; c < poisoner->parameters; c++)
         poisoner->weights[c] = base_at(poisoner, c) + poisoner->learned[c] + poisoner->rest[c];
     sim_learner_write_weights(sim_learner, poisoner->weights);

@@ -8,7 +8,7 @@
 #include "node/harm.h"
 #include "node/put_out.h"
 
-/* A record that lies on the disk, with all that it points to behind it. */
+/* A record on the disk, followed by the data that it points to. */
 struct sim_record {
     struct sim_record *next;
     struct snapshot_record record;
@@ -144,7 +144,7 @@ void sim_disk_keep_orders(struct sim_disk *disk, const struct node *node)
     disk->orders_bytes = node_orders(node, disk->orders);
 }
 
-/* A start knows those of the disk, and counts changes from 0. */
+/* A starting node knows the proofs on its disk and counts changes from 0. */
 void sim_disk_keep_proofs(struct sim_disk *disk, const struct node *node)
 {
     if (node_proofs_changes(node) == 0)
@@ -163,7 +163,7 @@ void sim_disk_keep_votes(struct sim_disk *disk, const struct node *node)
     disk->votes_bytes = node_votes(node, disk->votes);
 }
 
-/* The same. */
+/* Like proofs. */
 void sim_disk_keep_swarm_keys(struct sim_disk *disk, const struct node *node)
 {
     if (node_swarm_keys_changes(node) > 0)
@@ -186,7 +186,7 @@ void sim_disk_restore(const struct saved *saved, struct sim_learner *sim_learner
     sim_learner_restore(sim_learner, &numbers);
 }
 
-/* What happens to disks. */
+/* Crashes and damage. */
 
 void sim_disk_settle(struct sim_disk *disk, uint64_t now_ns)
 {

@@ -3,9 +3,9 @@
  *   begin ─► the learner's queue (snapshot.h) ─► write … ─► draft ─► end ─► saved[0]
  *                                                            └► a crash, or abandon: nothing
  *
- * A checkpoint is written in parts, some time after each other, while the learner goes on; a node
- * that crashes meanwhile, or before the last is durable, finds the previous one. The file formats
- * and how they break belong to src/state/checkpoint.h.
+ * A checkpoint is written in parts over time while the learner continues. A node that crashes
+ * meanwhile, or before the last part is durable, finds the previous checkpoint.
+ * src/state/checkpoint.h has the file formats and their damage.
  */
 #ifndef HEARSAY_SIM_WORLD_SIM_DISK_H
 #define HEARSAY_SIM_WORLD_SIM_DISK_H
@@ -14,69 +14,68 @@
 #include "node/swarm_keys.h"
 #include "world/sim_learner.h"
 
-#define SIM_DISK_GENERATIONS 3 /* two, and the one that is not durable yet */
+#define SIM_DISK_GENERATIONS 3 /* two, and one that is not durable yet */
 
 struct sim_record;
 
 struct saved {
-    struct sim_record *records; /* as they came, the oldest first; NULL: none */
-    struct learner_state state; /* what the learner was at the end, to be compared with */
-    void *memory;               /* of state */
-    size_t last_part; /* the first entry of the last part: from there on all is of the end */
-    uint8_t *history; /* the node's, encoded */
+    struct sim_record *records; /* in order of arrival, oldest first; NULL = none */
+    struct learner_state state; /* the learner's state at the end, for comparison */
+    void *memory;               /* memory of state */
+    size_t last_part;           /* first entry of the last part, which has the final state */
+    uint8_t *history;           /* encoded history of the node */
     size_t history_bytes;
-    uint64_t durable_ns; /* from then on it survives a crash */
+    uint64_t durable_ns; /* survives crashes from then on */
 };
 
 struct sim_disk {
-    uint64_t incarnation; /* lower bound for the next incarnation; 0: never started */
-    struct saved saved[SIM_DISK_GENERATIONS]; /* the newest first */
-    uint8_t *orders;                          /* of the operator; NULL: none */
-    size_t orders_bytes;                      /* of them */
-    uint32_t orders_count;                    /* how many */
-    uint8_t *proofs;                          /* against members; NULL: none */
-    size_t proofs_bytes;                      /* of them */
-    uint8_t *votes;                           /* likewise; NULL: none */
-    size_t votes_bytes;                       /* of them */
-    uint8_t swarm_keys[NODE_SWARM_KEYS_MAX];  /* that orders have brought */
-    size_t swarm_keys_bytes;                  /* of them */
+    uint64_t incarnation; /* lower bound of the next incarnation; 0 = never started */
+    struct saved saved[SIM_DISK_GENERATIONS]; /* newest first */
+    uint8_t *orders;                          /* of the operator; NULL = none */
+    size_t orders_bytes;                      /* size of orders */
+    uint32_t orders_count;                    /* number of orders */
+    uint8_t *proofs;                          /* against members; NULL = none */
+    size_t proofs_bytes;                      /* size of proofs */
+    uint8_t *votes;                           /* against members; NULL = none */
+    size_t votes_bytes;                       /* size of votes */
+    uint8_t swarm_keys[NODE_SWARM_KEYS_MAX];  /* received by orders */
+    size_t swarm_keys_bytes;                  /* size of swarm_keys */
 
-    struct saved draft;           /* what is being written */
+    struct saved draft;           /* checkpoint being written */
     struct sim_record **end;      /* where its next record goes */
-    struct snapshot_queue *queue; /* from the learner; NULL: nothing is being written */
-    struct arena arena;           /* of the queue */
+    struct snapshot_queue *queue; /* of the learner; NULL = no checkpoint is being written */
+    struct arena arena;           /* memory of the queue */
 };
 
-/* Begin a checkpoint in so many parts, if the learner has as many entries. */
+/* Starts a checkpoint in `parts` parts, or fewer if the learner has fewer entries. */
 void sim_disk_begin(struct sim_disk *disk, const struct sim_learner *sim_learner, uint32_t parts);
-/* Write what is in the queue. */
+/* Writes the content of the queue. */
 void sim_disk_write(struct sim_disk *disk);
-/* How many entries are written. */
+/* Returns how many entries are written. */
 size_t sim_disk_written(const struct sim_disk *disk);
-/* All parts are written: now with the node's history, durable at durable_ns. */
+/* Completes the checkpoint with the node's history; it is durable at durable_ns. */
 void sim_disk_end(struct sim_disk *disk, const struct sim_learner *sim_learner, uint8_t *history,
                   size_t history_bytes, uint64_t durable_ns);
 void sim_disk_abandon(struct sim_disk *disk);
 
-/* The operator's orders as the node knows them now, if there are new ones; proofs; votes; swarm
- * keys. */
+/* Store the node's current orders, proofs, votes and swarm keys, if they have changed. */
 void sim_disk_keep_orders(struct sim_disk *disk, const struct node *node);
 void sim_disk_keep_proofs(struct sim_disk *disk, const struct node *node);
 void sim_disk_keep_votes(struct sim_disk *disk, const struct node *node);
 void sim_disk_keep_swarm_keys(struct sim_disk *disk, const struct node *node);
 
-/* A crash: checkpoints that are not durable yet are lost. */
+/* A crash: drops checkpoints that are not durable yet. */
 void sim_disk_settle(struct sim_disk *disk, uint64_t now_ns);
 
-/* The newest checkpoint, or NULL. */
+/* Returns the newest checkpoint, or NULL. */
 const struct saved *sim_disk_newest(const struct sim_disk *disk);
-/* Makes the learner what it was. */
+/* Restores the learner from a checkpoint. */
 void sim_disk_restore(const struct saved *saved, struct sim_learner *sim_learner);
 
-/* The newest checkpoint is corrupt: drop it. */
+/* Drops the newest checkpoint, as if it were corrupt. */
 void sim_disk_rot(struct sim_disk *disk);
 
-/* The disk is lost: drop everything. */
+/* Drops everything: the disk is lost. */
 void sim_disk_clear(struct sim_disk *disk);
 
 #endif

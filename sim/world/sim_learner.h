@@ -1,9 +1,8 @@
-/* What learns in a simulated node: the real learner, or a random walk.
+/* The learner of a simulated node: the real learner, or a random walk.
  *
- * Both hold a real replica and cut real updates from its residual; they differ in where progress
- * comes from: gradients of a model, or numbers from a generator (training/random_walk_learner.h),
- * where only the exchange is of interest. A random walk keeps account of what it produced and
- * published.
+ * Both hold a real replica and cut real updates from its residual. Progress comes from gradients of
+ * a model, or from a random generator (training/random_walk_learner.h) if only the exchange is of
+ * interest. A random walk keeps account of what it produced and published.
  */
 #ifndef HEARSAY_SIM_WORLD_SIM_LEARNER_H
 #define HEARSAY_SIM_WORLD_SIM_LEARNER_H
@@ -13,18 +12,18 @@
 #include "training/random_walk_learner.h"
 
 struct sim_learner {
-    struct learner *learner;         /* a real learner; or NULL */
-    struct random_walk *random_walk; /* a random walk; or NULL */
-    uint64_t swarm_samples;          /* of a random walk: learned by all, as it was last told */
+    struct learner *learner;         /* the real learner; or NULL */
+    struct random_walk *random_walk; /* the random walk; or NULL */
+    uint64_t swarm_samples;          /* for a random walk: samples of the swarm, as last reported */
     size_t parameters;               /* of the base */
-    bool is_accounted;               /* the random walk keeps its account */
-    struct arena arena;              /* its own: given back with it */
-    bool has_changed;                /* since the digest was computed */
-    uint64_t digest;                 /* of the base, as computed last */
-    double gradient_cpu_s;           /* processor time spent in steps of the learner */
+    bool is_accounted;               /* the random walk keeps account */
+    struct arena arena;              /* its memory, freed with it */
+    bool has_changed;                /* the base has changed since the digest was computed */
+    uint64_t digest;                 /* of the base, when last computed */
+    double gradient_cpu_s;           /* processor time spent in the learner's steps */
 };
 
-/* Makes the learner of node i, as at the birth of a process: from b0. */
+/* Makes the learner of node i with the initial base b0, as at the start of a process. */
 struct sim_learner_maker {
     void *self;
     void (*make)(void *self, uint32_t i, struct sim_learner *sim_learner);
@@ -35,41 +34,39 @@ static inline bool sim_learner_exists(const struct sim_learner *sim_learner)
     return sim_learner->learner || sim_learner->random_walk;
 }
 
-/* One local step. Its samples are the caller's to count: of a learner, sim_learner_batch at this
- * time. */
+/* Makes one local step. The caller counts its samples: sim_learner_batch at this time. */
 void sim_learner_step(struct sim_learner *sim_learner);
-/* Of a learner; a random walk has no batch. */
-uint32_t sim_learner_batch(const struct sim_learner *sim_learner); /* 0: it has none */
+/* Batch of the learner; 0 for a random walk, which has none. */
+uint32_t sim_learner_batch(const struct sim_learner *sim_learner);
 void sim_learner_set_batch(struct sim_learner *sim_learner, uint32_t batch);
-/* How an executor talks to it. */
+/* Returns the executor of this learner. */
 struct executor sim_learner_executor(struct sim_learner *sim_learner, int32_t *units);
-/* All that it is, and back, whole or in parts (learner.h). A learner has moments, a random walk has
- * none. */
+/* Save and restore the whole state, or parts of it (learner.h). A random walk has no moments. */
 uint32_t sim_learner_moments(const struct sim_learner *sim_learner);
 void sim_learner_save(const struct sim_learner *sim_learner, struct learner_state *state);
 void sim_learner_restore(struct sim_learner *sim_learner, const struct learner_state *state);
 void sim_learner_replay(struct sim_learner *sim_learner, const struct snapshot_record *record);
 
 size_t sim_learner_parameters(const struct sim_learner *sim_learner);
-/* Of the base as it was after the last publication or application; _now: as it lies in memory. */
+/* Digest of the base after the last publication or application; _now: as it is in memory. */
 uint64_t sim_learner_digest(struct sim_learner *sim_learner);
 uint64_t sim_learner_digest_now(struct sim_learner *sim_learner);
 bool sim_learner_digest_is_cheap(const struct sim_learner *sim_learner);
 
-/* host[P]: the base as integers, and as numbers. */
+/* Copy the base to host[P], as integers or as floats. */
 void sim_learner_read_units(const struct sim_learner *sim_learner, int32_t *host);
 void sim_learner_read_base(const struct sim_learner *sim_learner, float *host);
-/* host[P]: the weights, and back. */
+/* Copy the weights to and from host[P]. */
 void sim_learner_read_weights(const struct sim_learner *sim_learner, float *host);
 void sim_learner_write_weights(struct sim_learner *sim_learner, const float *host);
 
-/* 0 while "published + residual = produced" holds, and where that is not kept; else how far it is
- * from true, over its bound. */
+/* Returns 0 while "published + residual = produced" holds or is not tracked; otherwise the error
+ * relative to its bound. */
 double sim_learner_account_error(const struct sim_learner *sim_learner);
 
 void sim_learner_free(struct sim_learner *sim_learner);
 
-/* Processor time of this process. */
+/* Returns the processor time of this process. */
 double sim_learner_cpu_s(void);
 
 #endif

@@ -1,4 +1,4 @@
-/* Training in a simulated node: the guard that watches it, and faults that ruin it. */
+/* Training in a simulated node: its guard, and faults that ruin it. */
 #include <stdlib.h>
 
 #include "base/memory.h"
@@ -51,7 +51,7 @@ void world_watch_step(struct world *world, uint32_t i)
     on_guard_event(world, i, guard_on_vitals(&at->watched.guard, &vitals));
 }
 
-/* The first layer that has biases, if it is not the last. */
+/* Silences the first layer with biases, unless it is the last. */
 static void silence_layer(struct sim_learner *sim_learner, const struct model *model)
 {
     float *weights = memory_new(sim_learner_parameters(sim_learner), sizeof *weights);
@@ -88,5 +88,5 @@ void world_ruin(struct world *world, uint32_t i, enum ruin ruin, double value, u
     case RUINS:
         break;
     }
-    check_failed(__FILE__, __LINE__, "every ruin has its way");
+    check_failed(__FILE__, __LINE__, "every ruin is handled");
 }

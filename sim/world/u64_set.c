@@ -21,8 +21,8 @@ uint64_t u64_set_of(const void *bytes, size_t count)
     return hash ? hash : 1;
 }
 
-/* The place of the key, or the free one where it would go. */
-static size_t place_of(const struct u64_set *set, uint64_t key)
+/* Returns the index of the key, or of the free slot where it belongs. */
+static size_t slot_of(const struct u64_set *set, uint64_t key)
 {
     size_t at = (size_t)rng_mix(key) & (set->size - 1);
     while (set->key[at] && set->key[at] != key)
@@ -39,7 +39,7 @@ static void grow(struct u64_set *set)
     for (size_t i = 0; i < old.size; i++) {
         if (!old.key[i])
             continue;
-        const size_t at = place_of(set, old.key[i]);
+        const size_t at = slot_of(set, old.key[i]);
         set->key[at] = old.key[i];
         set->value[at] = old.value[i];
     }
@@ -50,7 +50,7 @@ const uint64_t *u64_set_get(const struct u64_set *set, uint64_t key)
 {
     if (set->size == 0)
         return NULL;
-    const size_t at = place_of(set, key);
+    const size_t at = slot_of(set, key);
     return set->key[at] ? &set->value[at] : NULL;
 }
 
@@ -59,7 +59,7 @@ uint64_t *u64_set_put(struct u64_set *set, uint64_t key)
     CHECK(key != 0);
     if (4 * (set->count + 1) > 3 * set->size)
         grow(set);
-    const size_t at = place_of(set, key);
+    const size_t at = slot_of(set, key);
     set->count += !set->key[at];
     set->key[at] = key;
     return &set->value[at];

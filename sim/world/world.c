@@ -11,7 +11,7 @@
 #include "world/poisoner.h"
 #include "world/world_private.h"
 
-#define EPOCH_MS 1700000000000ull /* what their wall clocks say at virtual time 0 */
+#define EPOCH_MS 1700000000000ull /* wall clock at virtual time 0 */
 
 void world_trace(struct world *world, const void *bytes, size_t count)
 {
@@ -26,7 +26,7 @@ void world_trace(struct world *world, const void *bytes, size_t count)
     world->trace = rng_mix(hash ^ word ^ (uint64_t)count << 56) + 1;
 }
 
-/* Parties of the wires: nodes first, then outsiders. */
+/* Parties of the wire: nodes first, then outsiders. */
 
 static struct outsider *outsider_at(struct world *world, uint32_t party)
 {
@@ -94,7 +94,7 @@ static void on_closed(void *self, uint32_t party, uint64_t conn, const char *why
     world_pump(world, party);
 }
 
-/* Beginning and end. */
+/* Initialization and nodes. */
 
 void world_init(struct world *world, const struct world_options *options)
 {
@@ -144,7 +144,7 @@ struct address world_address(uint32_t i)
     return address;
 }
 
-static const uint8_t ANY_KEY[KEY_BYTES]; /* of a swarm that says none */
+static const uint8_t ANY_KEY[KEY_BYTES]; /* for swarms without a key of their own */
 
 uint32_t world_add(struct world *world, const struct node_options *options, uint64_t identity,
                    uint32_t region)
@@ -207,7 +207,7 @@ static void prepare(struct world *world, uint32_t i)
     options->kept.swarm_samples = saved ? saved->state.swarm_samples : 0;
 }
 
-/* As a daemon does that has a list of members. */
+/* Lists all nodes as members, as a daemon with a list does. */
 static void list_all(struct world *world, uint32_t i)
 {
     static uint8_t ids[NODE_LISTED_MAX][ID_BYTES];
@@ -384,8 +384,8 @@ void world_put(struct world *world, uint64_t at_ns, uint64_t subject, uint64_t a
     event_queue_put(&world->event_queue, at_ns, WORLD_USER, 0, subject, amount);
 }
 
-/* A wake, a step or a part of a save of a process that stands still happens when it goes on; one of
- * an earlier life never. */
+/* Returns whether an event is due. Events of a paused process wait until it continues; events of an
+ * earlier life are dropped. */
 static bool is_due(struct world *world, const struct event *event)
 {
     const struct world_node *at = &world->nodes[event->who];
@@ -403,12 +403,12 @@ static void on_wake(struct world *world, uint32_t i)
 {
     struct world_node *at = &world->nodes[i];
     if (world_now_ns(world) < at->wake_ns)
-        return; /* another wake has been here since this one was put */
+        return; /* another wake-up has come since this event was put */
     at->wake_ns = NEVER_NS;
     if (node_wake_ns(at->node) <= world_now_ns(world)) {
         node_on_time(at->node, world_now_ns(world));
         if (node_wake_ns(at->node) <= world_now_ns(world))
-            check_fail(&world->check, "6: node %u wants to be woken again and again", i);
+            check_fail(&world->check, "6: node %u asks for wake-ups without end", i);
     }
     world_pump(world, i);
 }

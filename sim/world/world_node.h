@@ -1,4 +1,4 @@
-/* One node of a world, and one party that is none. */
+/* A node of a world, and an outsider. */
 #ifndef HEARSAY_SIM_WORLD_WORLD_NODE_H
 #define HEARSAY_SIM_WORLD_WORLD_NODE_H
 
@@ -8,68 +8,68 @@
 #include "world/sim_disk.h"
 #include "world/sim_learner.h"
 
-/* Somebody on the network who is no node. */
+/* A party on the network that is no node. */
 struct outsider {
-    void *self;                                       /* NULL: the place is free */
-    uint64_t (*on_accept)(void *self, uint32_t from); /* NULL: does not listen */
+    void *self;                                       /* NULL = the slot is free */
+    uint64_t (*on_accept)(void *self, uint32_t from); /* NULL = does not listen */
     void (*on_connected)(void *self, uint64_t conn);
     void (*on_bytes)(void *self, uint64_t conn, const uint8_t *bytes, size_t count);
     void (*on_sent)(void *self, uint64_t conn);
     void (*on_closed)(void *self, uint64_t conn);
-    void (*on_time)(void *self); /* as asked with world_call_outsider */
+    void (*on_time)(void *self); /* called at the time of world_call_outsider */
 };
 
 struct poisoner;      /* poisoner.h */
-struct waiting_order; /* for the learner (act.c) */
+struct waiting_order; /* waits for the learner (act.c) */
 
 struct watched {
     struct guard guard; /* of training */
-    double ruined_rate; /* factor that a fault puts on the learning rate; 1: none does */
+    double ruined_rate; /* factor of a fault on the learning rate; 1 = none */
 };
 
 struct world_node {
-    struct node *node;              /* NULL: not running */
-    struct arena arena;             /* of the node */
-    struct identity identity;       /* who it is */
-    struct node_options options;    /* of its next start */
-    uint8_t entropy[SEED_BYTES];    /* the same: for its keys */
-    struct sim_learner sim_learner; /* stays after the process has ended, until it starts again */
-    struct sim_disk sim_disk;       /* what it finds when it starts */
-    uint32_t incarnation;           /* counts the starts */
-    int64_t clock_ms;               /* its wall clock is wrong by so much */
-    uint64_t born_ns;               /* when it was started */
-    uint64_t wake_ns;               /* the earliest wake in the event queue */
-    uint32_t dies_in;               /* actions until it crashes; 0: it does not */
-    bool dies_silently;             /* as when the power fails */
-    struct poisoner *poisoner;      /* NULL: it publishes what it learned */
-    double claims;                  /* it says it learns so many times as much; 0: as it does */
+    struct node *node;  /* NULL = not running */
+    struct arena arena; /* of the node */
+    struct identity identity;
+    struct node_options options;    /* for its next start */
+    uint8_t entropy[SEED_BYTES];    /* seed of its keys for its next start */
+    struct sim_learner sim_learner; /* outlives the process until the next start */
+    struct sim_disk sim_disk;       /* its disk */
+    uint32_t incarnation;           /* number of starts */
+    int64_t clock_ms;               /* error of its wall clock */
+    uint64_t born_ns;               /* time of its start */
+    uint64_t wake_ns;               /* earliest wake-up in the event queue */
+    uint32_t dies_in;               /* actions until it crashes; 0 = never */
+    bool dies_silently;             /* as in a power cut */
+    struct poisoner *poisoner;      /* NULL = it publishes what it learned */
+    double claims;                  /* factor by which it exaggerates its samples; 0 = honest */
 
-    uint64_t step_ns;                  /* of one local step; 0: it does not train */
+    uint64_t step_ns;                  /* duration of a local step; 0 = it does not train */
     uint32_t step_samples;             /* samples of one step */
-    struct batch_size batch_size;      /* sizes its steps, if one is to take a given time */
-    double sample_ns;                  /* how long one sample takes */
-    uint64_t step_ns_most;             /* the longest step since it was started */
+    struct batch_size batch_size;      /* sizes its steps, if a step should take a given time */
+    double sample_ns;                  /* duration of one sample */
+    uint64_t step_ns_most;             /* longest step since its start */
     bool training;                     /* since ACTION_TRAIN */
-    bool stepping;                     /* a step is under way: orders wait */
+    bool stepping;                     /* a step is running: orders wait */
     bool ended;                        /* it trains no more */
     uint64_t began_ns;                 /* when training began */
-    uint64_t published_ns;             /* when it was last asked to publish, and did */
-    uint64_t interval_ns;              /* the longest between two publications, as last checked */
-    struct waiting_order *orders;      /* for the end of the step, oldest first */
+    uint64_t published_ns;             /* last publication */
+    uint64_t interval_ns;              /* longest interval between publications, as last checked */
+    struct waiting_order *orders;      /* waiting for the end of the step, oldest first */
     struct waiting_order **orders_end; /* where the next goes */
 
-    bool has_met;                 /* somebody called it or answered its call since it was started */
-    bool starts_again;            /* it has asked to */
-    bool finished;                /* it has left, as it was told to */
-    uint64_t finished_ns;         /* when */
-    struct watched watched;       /* training, since it was started */
-    uint64_t steps;               /* since it was started */
-    uint64_t applied;             /* updates that its learner has applied since then */
-    uint64_t moved_on;            /* of these, those with outer momentum */
-    uint32_t notes[NOTE_KINDS];   /* how many of each kind */
-    struct note last[NOTE_KINDS]; /* the last of each kind */
-    uint32_t dials;               /* calls it has made */
-    uint64_t dialled_ns;          /* when it made the last one */
+    bool has_met;                 /* it had a connection since its start */
+    bool starts_again;            /* it has asked for a restart */
+    bool finished;                /* it has left as told */
+    uint64_t finished_ns;         /* time of leaving */
+    struct watched watched;       /* training since its start */
+    uint64_t steps;               /* since its start */
+    uint64_t applied;             /* updates that its learner has applied since its start */
+    uint64_t moved_on;            /* number of these with outer momentum */
+    uint32_t notes[NOTE_KINDS];   /* number of notes of each kind */
+    struct note last[NOTE_KINDS]; /* last note of each kind */
+    uint32_t dials;               /* calls that it has made */
+    uint64_t dialled_ns;          /* time of the last call */
 };
 
 #endif

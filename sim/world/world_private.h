@@ -1,6 +1,5 @@
-/* The inside of the world: world.c (parties, births, the loop), act.c (what nodes ask for),
- * training.c (the guard).
- * Nobody else includes this. */
+/* Private to world.c (parties, starts, the loop), act.c (actions of nodes) and training.c (the
+ * guard). */
 #ifndef HEARSAY_SIM_WORLD_WORLD_PRIVATE_H
 #define HEARSAY_SIM_WORLD_WORLD_PRIVATE_H
 
@@ -11,12 +10,13 @@ void world_trace(struct world *world, const void *bytes, size_t count);
 void world_stop(struct world *world, uint32_t i);
 
 /* act.c */
-void world_pump(struct world *world, uint32_t i);    /* do what node i asks for */
-void world_on_step(struct world *world, uint32_t i); /* its local step is over */
+void world_pump(struct world *world, uint32_t i);    /* performs the actions of node i */
+void world_on_step(struct world *world, uint32_t i); /* its local step has ended */
 void world_on_save(struct world *world, uint32_t i); /* a part of a checkpoint is written */
-void world_size_step(struct world_node *at);         /* by the batch of its learner */
+void world_size_step(struct world_node *at);         /* from the batch of its learner */
 void world_drop_orders(struct world_node *at);
-void world_note(struct world *world, uint32_t i, const struct note *note); /* node i says it */
+void world_note(struct world *world, uint32_t i,
+                const struct note *note); /* node i has written it */
 
 /* training.c */
 void world_training_begins(struct world_node *at);

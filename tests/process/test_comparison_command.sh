@@ -56,7 +56,7 @@ TEXT
 # Again: nothing is played, and the figures are the same. With another setting everything is.
 cp "$work/out" "$work/first"
 compare "${three[@]}" || fail 'a second time it does not end with 0'
-grep -q '6 of 6 plays are there already' "$work/err" || fail "it plays again: $(cat "$work/err")"
+grep -q '6 of 6 plays are already finished' "$work/err" || fail "it plays again: $(cat "$work/err")"
 cmp -s "$work/out" "$work/first" || fail 'a second time the figures are others'
 compare "${three[@]}" --set strategy.local_steps=5 --seeds 1 || fail 'with another setting it ends otherwise'
 grep -q 'already' "$work/err" && fail 'plays of another setting count as played'
@@ -72,18 +72,18 @@ kill -STOP "$pid"
 code=0
 said=$("$program" compare "$work/tiny.conf" --out "$work/cmp" "${three[@]}" 2>&1) || code=$?
 kill -CONT "$pid"
-((code == 2)) && [[ $said == *'another comparison is under way in the folder'* ]] ||
+((code == 2)) && [[ $said == *'another comparison is running in the folder'* ]] ||
     fail "a second one at the same time: exit code $code: $said"
 kill -INT "$pid"
 code=0
 wait "$pid" || code=$?
 ((code == 130)) || ((code == 0)) || fail "after Ctrl+C it ends with $code"
 if ((code == 130)); then
-    grep -q 'the same command goes on from here' "$work/err" || fail "$(cat "$work/err")"
+    grep -q 'the same command continues from here' "$work/err" || fail "$(cat "$work/err")"
     [[ ! -e $work/cmp/report.html ]] || fail 'an interrupted comparison has a report'
 fi
 compare "${three[@]}" || fail 'after Ctrl+C it does not go on'
-grep -Eq '[1-6] of 6 plays are there already' "$work/err" || fail "it begins anew: $(cat "$work/err")"
+grep -Eq '[1-6] of 6 plays are already finished' "$work/err" || fail "it begins anew: $(cat "$work/err")"
 cmp -s "$work/out" "$work/first" || fail 'after Ctrl+C the figures are others'
 
 compare --strategies localsgd,ako --seeds 1 --seconds 3 --tune --targets 20%,0.1 || fail "--tune: $(cat "$work/err")"
@@ -110,7 +110,7 @@ refused() {
     grep -q "$words" "$work/err" || fail "$*: $(cat "$work/err")"
 }
 refused 2 'there is no strategy "gosip"; known: gossip|single|' --strategies gosip
-refused 2 'ako is there twice' --strategies ako,ako
+refused 2 'ako is named twice' --strategies ako,ako
 refused 2 '"good" is not a level' --targets good
 refused 2 'an accuracy is 1 at most; in percent: 85%' --targets 85
 refused 2 'more than 3' --targets 0.1,0.2,0.3,0.4

@@ -73,7 +73,7 @@ mistake 'belong to --faults' "$work/tiny.conf" --seeds 1..2
 mistake '--seeds 5..1' --faults --seeds 5..1
 mistake 'needs one seed' --faults --seeds 1..2 --trace "$work/trace"
 mistake 'scenario.seconds' "$work/tiny.conf" --seconds soon
-mistake 'cannot make the folder' "$work/tiny.conf" --out "$work/none/report"
+mistake 'cannot create the folder' "$work/tiny.conf" --out "$work/none/report"
 [[ ! -s $work/out ]] || fail 'a report that cannot be written is found out about after the play'
 printf 'nodes = 3 b, 100 smaples/s\n' >>"$work/tiny.conf"
 mistake 'tiny.conf:7' "$work/tiny.conf"

@@ -87,10 +87,10 @@ static void who_is_first_on_average_wins_but_for_the_ideal(void **state)
     const struct comparison comparison = {.plan = &plan, .targets = {0.5, 2}, .targets_count = 2};
     char text[512];
     comparison_sentence(&comparison, 0, text, sizeof text);
-    assert_string_equal(text, "50 %: gossip first, after 5.0 s (5.0 to 5.0); 2.50 times as soon as "
+    assert_string_equal(text, "50 %: gossip first, after 5.0 s (5.0 to 5.0); 2.50 times faster than "
                               "ako (2.00 to 3.00).");
     comparison_sentence(&comparison, 1, text, sizeof text);
-    assert_string_equal(text, "200 %: nobody, with every seed.");
+    assert_string_equal(text, "200 %: no strategy reaches it with every seed.");
 }
 
 static void who_fails_with_one_seed_does_not_win(void **state)

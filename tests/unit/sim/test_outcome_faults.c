@@ -141,13 +141,13 @@ static void the_bound_of_a_half_is_what_its_nodes_had_when_the_partition_was_ove
     mark(4, 0.75, 0.5, 0.375);
     mark(5, 0.5, 0.5, 0.5);
     mark(6, 0.75, 0.75, 0.75);
-    assert_verdict(true, "accuracy of all >= better half: 0.5000 at 5 s (desk/1), held against "
+    assert_verdict(true, "accuracy of all >= better half: 0.5000 at 5 s (desk/1), compared with "
                          "0.5000");
     story_scenario.expects[0].value = 0;
-    assert_verdict(false, "accuracy of all >= better half: 0.5000 at 5 s (desk/1), held against "
+    assert_verdict(false, "accuracy of all >= better half: 0.5000 at 5 s (desk/1), compared with "
                           "0.7500");
     story_scenario.expects[0].bound = BOUND_WORSE_HALF;
-    assert_verdict(true, "accuracy of all >= better half: 0.5000 at 5 s (desk/1), held against "
+    assert_verdict(true, "accuracy of all >= better half: 0.5000 at 5 s (desk/1), compared with "
                          "0.3750");
 }
 

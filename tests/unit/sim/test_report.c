@@ -418,9 +418,9 @@ static void a_folder_that_cannot_be_made_is_refused_with_its_name(void **state)
     assert_non_null(file);
     assert_int_equal(fclose(file), 0);
     assert_int_equal(report_write(below, &outcome, NULL, &problem), FAILED);
-    assert_holds(problem.text, "/file: a file of this name is in the way");
+    assert_holds(problem.text, "/file: a file of this name exists");
     assert_int_equal(report_ready(below, &made, &problem), FAILED);
-    assert_holds(problem.text, "/file: a file of this name is in the way");
+    assert_holds(problem.text, "/file: a file of this name exists");
 }
 
 static void a_full_disk_is_not_passed_over(void **state)
