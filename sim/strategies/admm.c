@@ -1,22 +1,21 @@
 /* Consensus ADMM with inexact local solutions (Boyd, Parikh, Chu, Peleato, Eckstein 2011,
  * "Distributed optimization and statistical learning via the alternating direction method of
- * multipliers", section 7.1, in scaled form). Node i has weights x_i, data whose loss is f_i, and a
- * dual vector u_i; z is what all agree on.
+ * multipliers", section 7.1, in scaled form). Node i has weights x_i, data with loss f_i, and a
+ * dual vector u_i; z is the consensus.
  *
  *   x_i: `local_steps` steps of the optimizer on f_i(x) + ρ/2·‖x − z + u_i‖²
  *   z = mean(x_i + u_i)
  *   u_i = u_i + x_i − z
  *
- * The u_i add up to 0. Where nothing moves any more, all x_i are z, and ρ·u_i is minus the gradient
- * of f_i: so z is a minimum of the sum, however different the data are, where the mean of local
- * steps is none. Each node adds to the sum
+ * The u_i add up to 0. At a fixed point all x_i equal z, and ρ·u_i is minus the gradient of f_i. So
+ * z is a minimum of the sum for any distribution of the data, which the mean of local steps is not.
+ * Each node sends
  *
  *   B = 4·P bytes
  *
- * a ring all-reduce in each round. How often, and ρ, the book leaves open: `local_steps`, `rho`.
- * The steps are of mini-batches, and begin where the last round ended, with the optimizer's state.
- * Statistics of batch norms are not pulled; z has their mean. What is evaluated is z. Held by
- * tests/unit/sim/test_admm.c. */
+ * through a ring all-reduce in each round. The book leaves `local_steps` and `rho` open. Steps use
+ * mini-batches, and start from the previous weights and optimizer state. Statistics of batch norms
+ * are averaged in z but not pulled. z is evaluated. Tests: tests/unit/sim/test_admm.c. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -27,9 +26,9 @@
 struct admm {
     float rho;
     uint32_t local_steps;
-    uint32_t count; /* nodes */
+    uint32_t count; /* number of nodes */
     size_t parameters;
-    size_t trained; /* of the parameters, the first: all but statistics */
+    size_t trained; /* leading parameters without the statistics */
     float *locals;  /* [count][P]: x_i */
     float *duals;   /* [count][P]: u_i */
     float *common;  /* [P]: z */
@@ -106,7 +105,7 @@ static void exchange(void *self)
         }
 }
 
-/* A node goes on from its own weights. */
+/* A node continues from its own weights. */
 static void receive(void *self, uint32_t i, struct learner *learner)
 {
     (void)self;

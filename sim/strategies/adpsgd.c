@@ -1,19 +1,18 @@
-/* AD-PSGD (Lian, Zhang, Zhang, Liu 2018, arXiv 1710.06952): after a step two workers take the mean
- * of their weights, and nobody waits.
+/* AD-PSGD (Lian, Zhang, Zhang, Liu 2018, arXiv 1710.06952): after a step two workers average their
+ * weights, without waiting.
  *
  *   active i                         passive j
  *   x = x_i        ─── x, 4P ──►     d = (x − x_j) / 2
  *   x_i −= d'      ◄── x_j, 4P ──    x_j += d             d' = (x − x_j) / 2: the same
  *
- * Workers of even numbers are active and ask one of odd number, drawn at random, after each step;
- * so nobody asks who is asked himself, as in the paper against deadlock, and the graph has an edge
- * from each active one to each passive one. Steps go on while weights are on their way: what is
- * learned meanwhile stays, so an exchange never changes the mean of all, and a gradient is as stale
- * as the exchange is long. An active worker has one exchange at a time; if it lasts longer than a
- * step, the next step does without, as the paper's thread of communication is behind that of
- * computing. Weights are not locked, in favour of this method.
+ * Even workers are active: after each step each asks a random odd one. No active worker is ever
+ * asked, which prevents deadlock as in the paper, and the graph connects every active with every
+ * passive worker. Steps continue during an exchange and their progress stays, so an exchange never
+ * changes the mean of all. A gradient is as stale as the exchange is long. An active worker has one
+ * exchange at a time; if it lasts longer than a step, the next step starts none, like the paper's
+ * communication thread that falls behind. Weights are not locked, in favour of this method.
  *
- * Held by tests/unit/sim/test_adpsgd.c. */
+ * Tests: tests/unit/sim/test_adpsgd.c. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,7 +25,7 @@ enum { ASK, ANSWER };
 struct adpsgd {
     struct workers *workers;
     size_t parameters;
-    float **asked; /* [count]: weights that an active worker sent; NULL: no exchange is under way */
+    float **asked; /* [count] weights sent by an active worker; NULL = no exchange */
     float *own;    /* [P]: weights of one worker */
 };
 
@@ -53,7 +52,7 @@ static void end(void *self)
     free(adpsgd);
 }
 
-/* The weights of worker i to worker j. */
+/* Sends the weights of worker i to worker j. */
 static void send(struct adpsgd *adpsgd, uint32_t i, uint32_t j, uint32_t kind)
 {
     struct content *content = content_run(0, adpsgd->parameters);
@@ -75,7 +74,7 @@ static void on_step(void *self, uint32_t i)
     send(adpsgd, i, 2 * rng_below(workers_rng(adpsgd->workers), passive) + 1, ASK);
 }
 
-/* Worker i moves by half of what lies between its weights of then and the other's. */
+/* Moves worker i by half the difference between its earlier weights and the other's. */
 static void move(struct adpsgd *adpsgd, uint32_t i, const float *then, const float *other)
 {
     float *own = adpsgd->own;

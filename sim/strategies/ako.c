@@ -1,19 +1,18 @@
-/* Ako (Watcharapichat, Lopez Morales, Fernandez, Pietzuch, SoCC 2016): each worker tells all others
- * a part of what it learned, without a server and without waiting.
+/* Ako (Watcharapichat, Lopez Morales, Fernandez, Pietzuch, SoCC 2016): each worker sends a
+ * partition of its progress to all others, without a server and without waiting.
  *
- *   a = a + Δ                   Δ: what its step did to the weights of a worker
- *   partition k = t mod p       is told to all in step t:  message = a_k;  a_k = 0
+ *   a = a + Δ                   Δ: change of a worker's weights by its step
+ *   partition k = t mod p       is sent to all in step t:  message = a_k;  a_k = 0
  *   w = w + gain/n · (own Δ, and all that arrives)
  *
- * So every entry of every step is told once, at most p − 1 steps late, and a step sends a p-th of
- * the model to each, 4 bytes an entry. p is a setting; auto is what the links of the worker carry
- * at its speed:
+ * Every entry of every step is sent once, at most p − 1 steps late. A step sends a p-th of the
+ * model to each worker, 4 bytes an entry. With `auto`, p is what the worker's links carry at its
+ * speed:
  *
  *   p = ⌈seconds for 4P bytes to each of the others / seconds of a step⌉
  *
- * The paper adds gradients up, a gain of n, with a rate for that. Progress stands for gradients
- * here, so that any optimizer may be inside. Held by tests/unit/sim/test_ako.c and
- * test_ako_parts.c. */
+ * The paper adds gradients, a gain of n, with a rate to match. Here progress replaces gradients, so
+ * that any optimizer may be used. Tests: tests/unit/sim/test_ako.c and test_ako_parts.c. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -24,9 +23,9 @@
 
 struct ako {
     struct workers *workers;
-    float gain;      /* of each worker's progress */
-    uint32_t *parts; /* [count]: p of each worker */
-    float *untold;   /* [count][P]: a of each worker */
+    float gain;      /* factor of each worker's progress */
+    uint32_t *parts; /* [count] p of each worker */
+    float *untold;   /* [count][P] a of each worker */
     size_t parameters;
 };
 

@@ -1,20 +1,19 @@
 /* Synchronous SGD over the links: in each step a ring all-reduce averages the gradients, and the
- * optimizers are given the mean (Patarasuk, Yuan 2009, "Bandwidth optimal all-reduce algorithms for
+ * optimizers receive the mean (Patarasuk, Yuan 2009, "Bandwidth optimal all-reduce algorithms for
  * clusters of workstations"; PyTorch's DistributedDataParallel, Li et al. 2020, arXiv 2006.15704).
  *
  *   g = sum of g_i / n          float32
- *   g = sum of half(half(g_i) / n), each sum rounded, too      float16
+ *   g = sum of half(half(g_i) / n), each sum also rounded      float16
  *
  * The second is PyTorch's fp16_compress_hook: gradients are rounded and divided before they are
- * added up in half precision, to nearest and ties to even. What is larger than 65,504 is infinite
- * there, too. Each node adds to the sum
+ * added in half precision, to nearest with ties to even. Values above 65,504 become infinite, as
+ * there. Each node sends
  *
  *   B = 4·P bytes, or 2·P
  *
- * All nodes have the same weights. In a ring each part of the vector is added up from another node
- * on; here all are from the first on, which changes rounding alone. That nodes would send the last
- * layers while they compute the first ones is not played, to this method's disadvantage. Held by
- * tests/unit/sim/test_allreduce.c. */
+ * All nodes have the same weights. A ring starts the sum of each part at another node; here all
+ * sums start at the first node, which only affects rounding. Nodes do not send last layers while
+ * computing first ones, to this method's disadvantage. Tests: tests/unit/sim/test_allreduce.c. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,11 +24,11 @@
 
 struct allreduce {
     bool is_half;
-    uint32_t count; /* nodes */
+    uint32_t count; /* number of nodes */
     size_t parameters;
-    float *mean;  /* [P]: of the gradients */
+    float *mean;  /* [P] mean of the gradients */
     float *own;   /* [P]: gradient of one node */
-    float *shown; /* [P]: weights */
+    float *shown; /* [P] weights for evaluation */
 };
 
 static void *begin(const struct experiment *experiment, const void *settings, uint32_t count,
@@ -86,7 +85,7 @@ static void send(void *self, uint32_t i, struct learner *learner)
                                      : mean[c] + own[c] / count;
 }
 
-/* The sum is complete once all have sent. */
+/* The sum is complete once all nodes have sent. */
 static void exchange(void *self)
 {
     (void)self;

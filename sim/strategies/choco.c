@@ -1,22 +1,21 @@
-/* CHOCO-SGD (Koloskova, Stich, Jaggi 2019, arXiv 1902.00340): neighbours of a fixed graph know each
- * other by replicas that follow in compressed differences, and draw near those.
+/* CHOCO-SGD (Koloskova, Stich, Jaggi 2019, arXiv 1902.00340): neighbours of a fixed graph keep
+ * replicas of each other, updated by compressed differences, and move towards the replicas.
  *
  *   in each round, of worker i:
- *     x_i = x_i + Δ                              Δ: what its step did to its weights
- *     q_i = largest(x_i − x̂_i)                   to all neighbours
- *     x̂_j = x̂_j + q_j                            for i and its neighbours, when all have come
+ *     x_i = x_i + Δ                              Δ: change of its weights by its step
+ *     q_i = largest(x_i − x̂_i)                   sent to all neighbours
+ *     x̂_j = x̂_j + q_j                            for i and its neighbours, when all have arrived
  *     x_i = x_i + γ Σ_j w (x̂_j − x̂_i)            j: its neighbours, d of them; w = 1 / (d + 1)
  *
- * γ is strategy.consensus, strategy.graph a ring of all or all with all. The replicas that a worker
- * keeps are its own and the sum of its neighbours', as the paper says that is enough. They start
- * where the weights do, not at 0, in favour of this method. Who has all messages of a round goes
- * on; nobody else is waited for. As the sums are over both ends of each edge, a round of γ does not
- * change the mean of all, which is evaluated.
+ * γ is strategy.consensus; strategy.graph is a ring or the full graph. As in the paper, a worker
+ * keeps its own replica and the sum of its neighbours'. Replicas start at the initial weights, not
+ * at 0, in favour of this method. A worker continues once it has all messages of a round, and waits
+ * for nothing else. The sums cover both ends of each edge, so a round with γ does not change the
+ * mean of all, which is evaluated.
  *
- * Of each 4,096 entries the top_part largest are sent (sparse_keep_largest), of 8 bytes, a place
- * and a value, or all values, 4 bytes each, where that is less; and 4 for the round.
- *
- * Held by tests/unit/sim/test_choco.c. */
+ * Of each 4,096 entries the top_part largest are sent (sparse_keep_largest), 8 bytes each for index
+ * and value; or all values, 4 bytes each, if that is less; plus 4 bytes for the round. Tests:
+ * tests/unit/sim/test_choco.c. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -29,11 +28,11 @@
 #define ENTRY_BYTES 8
 
 struct chooser {
-    uint64_t mixed;   /* rounds whose messages have all come */
+    uint64_t mixed;   /* rounds whose messages have all arrived */
     uint32_t came[2]; /* messages of an even and of an odd round */
-    float *hat;       /* [P]: x̂ of itself */
-    float *hats;      /* [P]: the sum of its neighbours' x̂ */
-    float *next[2];   /* [P]: what is to be added to that, of an even and of an odd round */
+    float *hat;       /* [P] its own x̂ */
+    float *hats;      /* [P] sum of its neighbours' x̂ */
+    float *next[2];   /* [P] pending additions to hats, of an even and of an odd round */
 };
 
 struct choco {
@@ -41,7 +40,7 @@ struct choco {
     size_t parameters;
     uint32_t count;
     uint32_t neighbours; /* d */
-    double part;         /* of the entries, those of a message */
+    double part;         /* fraction of entries in a message */
     float gamma;
     struct chooser *choosers; /* [count] */
     float *own;               /* [P]: of one worker */
@@ -95,7 +94,8 @@ static bool may_step(void *self, uint32_t i)
     return choco->choosers[i].mixed == workers_steps(choco->workers, i);
 }
 
-/* The consensus step of worker i, if it made its step and all messages of the round are there. */
+/* Makes the consensus step of worker i once it has made its step and received all messages of the
+ * round. */
 static void mix(struct choco *choco, uint32_t i)
 {
     struct chooser *chooser = &choco->choosers[i];
@@ -114,7 +114,7 @@ static void mix(struct choco *choco, uint32_t i)
     chooser->mixed++;
 }
 
-/* Takes the largest of what the replica of worker i lacks; it follows. */
+/* Takes the largest entries that the replica of worker i lacks, and updates the replica. */
 static struct content *take_largest(struct choco *choco, uint32_t i)
 {
     float *hat = choco->choosers[i].hat, *own = choco->own;

@@ -7,23 +7,23 @@
 
 struct common {
     const struct compressor *compressor;
-    void *messages;       /* the compressor's own */
+    void *messages;       /* owned by the compressor */
     float rate;           /* of the outer step */
     float mu;             /* momentum of the outer step */
-    float mixing;         /* of the common weights into a node's own */
+    float mixing;         /* weight of the common weights in a node's own */
     uint32_t local_steps; /* between two exchanges of a fragment */
     uint32_t fragments;
-    uint32_t overlap;   /* steps made while the exchange lasts */
-    uint32_t count;     /* nodes */
+    uint32_t overlap;   /* steps during the exchange */
+    uint32_t count;     /* number of nodes */
     uint64_t rounds;    /* begun so far */
-    struct round round; /* this one */
-    size_t first;       /* entry of its fragment */
-    size_t end;         /* of its fragment */
+    struct round round; /* current round */
+    size_t first;       /* first entry of its fragment */
+    size_t end;         /* end of its fragment */
     size_t parameters;
-    float *weights;  /* [P]: x */
-    float *momentum; /* [P]: m */
-    float *mean;     /* [P]: d */
-    float *own;      /* [P]: weights, progress, then message of one node */
+    float *weights;  /* [P] x */
+    float *momentum; /* [P] m */
+    float *mean;     /* [P] d */
+    float *own;      /* [P] weights, progress, then message of one node */
 };
 
 static uint64_t dense_bytes(const void *self, size_t parameters)
@@ -75,7 +75,7 @@ static void end(void *self)
     free(common);
 }
 
-/* Part `at` of `whole` in as many equal parts as there are fragments ends there. */
+/* Returns the end of part `at` of `whole`, divided equally into the fragments. */
 static size_t end_of(const struct common *common, uint64_t at, size_t whole)
 {
     return (size_t)(at * whole / common->fragments);

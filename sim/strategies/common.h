@@ -1,45 +1,45 @@
-/* Rounds that keep common weights: all nodes hear the mean of what all learned.
+/* Rounds with common weights: all nodes receive the mean of all progress.
  *
- *   p_i = w_i − x                      progress of node i, whose optimizer's state stays with it
+ *   p_i = w_i − x                      progress of node i, which keeps its optimizer state
  *   q_i = compress(p_i)                its message; a dense one is the progress itself
  *   d = mean(q_i);  m = μ·m + d;  x += rate·(d + μ·m)           (Nesterov)
- *   w_i = (1 − mixing)·w_i + mixing·x  mixing is 1 but where nodes go on while they exchange
+ *   w_i = (1 − mixing)·w_i + mixing·x  mixing is 1 unless nodes continue during the exchange
  *
- * With K fragments, K equal parts of the flat vector, the lines above are about one of them, and
- * the next round is about the next one. Each is exchanged every `local_steps`, a K-th of which is a
- * round. With an overlap of t steps the exchange takes place while each node makes t more:
+ * With K fragments, K equal parts of the flat vector, each round applies these lines to the next
+ * fragment. Each fragment is exchanged every `local_steps`; a K-th of them is a round. With an
+ * overlap of t steps each node makes t more steps during the exchange:
  *
  *   steps    ├─ H/K ─┼─ t ─┬─ H/K − t ─┼─ t ─┬─ H/K − t ─┼ …
  *   exchange         ├─────┤ fragment 0 ├─────┤ fragment 1
  *
- * Held by tests/unit/sim/test_baselines.c and test_streaming.c.
+ * Tests: tests/unit/sim/test_baselines.c and test_streaming.c.
  */
 #ifndef HEARSAY_SIM_STRATEGIES_COMMON_H
 #define HEARSAY_SIM_STRATEGIES_COMMON_H
 
 #include "strategies/rounds.h"
 
-/* Makes messages of progress; what a node did not say is its own to keep. */
+/* Makes messages of progress. Keeping the unsent rest is up to the compressor. */
 struct compressor {
-    /* For `count` nodes; from malloc. NULL, as `end`: there is nothing to keep. */
+    /* Allocates state for `count` nodes with malloc. NULL, like `end`: no state. */
     void *(*begin)(const struct experiment *experiment, uint32_t count);
-    /* progress[parameters] of node i becomes its message: the same vector as the others will read
-     * it. NULL: it is told as it is. */
+    /* Replaces progress[parameters] of node i by its message, as the others will decode it. NULL:
+     * sent unchanged. */
     void (*compress)(void *self, uint32_t i, float *progress, size_t parameters);
     uint64_t (*message_bytes)(const void *self, size_t parameters);
     void (*end)(void *self);
-    bool is_reduced; /* messages are added up on the way */
+    bool is_reduced; /* messages are added on the way (all-reduce) */
 };
 
 extern const struct compressor dense_compressor; /* float32 */
 
 struct common_settings {
-    double outer_rate;     /* as published, where the scenario says auto */
-    double outer_momentum; /* as published, where the scenario says auto */
+    double outer_rate;     /* published value, for auto */
+    double outer_momentum; /* published value, for auto */
     const struct compressor *compressor;
     uint32_t fragments;     /* K, at least 1 */
     uint32_t overlap_steps; /* t <= H/K, rounded down */
-    double mixing;          /* of the common weights, once they are there */
+    double mixing;          /* weight of the common weights when they arrive */
 };
 
 const float *common_play(const struct common_settings *settings, struct experiment *experiment,

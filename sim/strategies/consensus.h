@@ -1,5 +1,5 @@
-/* The consensus distance (Kong et al. 2021, arXiv 2102.04828): how far the replicas of a model are
- * apart, here as a part of their mean.
+/* The consensus distance (Kong et al. 2021, arXiv 2102.04828): how far apart the replicas of a
+ * model are, relative to their mean.
  *
  *   w̄ = mean of w_i          distance = √(mean of |w_i − w̄|²) / |w̄|
  */
@@ -9,13 +9,14 @@
 #include <stddef.h>
 #include <stdint.h>
 
-struct consensus; /* opaque */
+struct consensus;
 
-/* Of weights[P]; from malloc. */
+/* Allocates the sums for weights[P], with malloc. */
 struct consensus *consensus_new(size_t parameters);
 void consensus_add(struct consensus *consensus, const float *weights);
 
-/* Of those added; NAN: there were none, or all weights are 0. Frees it. */
+/* Returns the distance of the added weights and frees the sums; NAN if there were none, or all
+ * weights are 0. */
 double consensus_distance(struct consensus *consensus);
 
 #endif

@@ -18,7 +18,7 @@ static size_t side_of(size_t side)
     return divisor;
 }
 
-/* The basis, or its transpose. */
+/* Computes the basis, or its transpose. */
 static float *basis(size_t side, bool turned)
 {
     float *basis = memory_new(side * side, sizeof *basis);
@@ -50,17 +50,17 @@ void dct_free(struct dct *dct)
     }
 }
 
-/* to[rows][columns] = a[rows][middle] · b[middle][columns]; rows of b and of what it becomes are a
- * stride apart. */
-static void multiply(const float *a, size_t rows, size_t middle, size_t columns, const float *b,
+/* to[rows][columns] = a[rows][inner] · b[inner][columns]. Rows of b and of `to` are a stride apart.
+ */
+static void multiply(const float *a, size_t rows, size_t inner, size_t columns, const float *b,
                      size_t b_stride, float *to, size_t to_stride)
 {
     for (size_t row = 0; row < rows; row++) {
         float *out = to + row * to_stride;
         memset(out, 0, columns * sizeof *out);
-        for (size_t k = 0; k < middle; k++)
+        for (size_t k = 0; k < inner; k++)
             for (size_t column = 0; column < columns; column++)
-                out[column] += a[row * middle + k] * b[k * b_stride + column];
+                out[column] += a[row * inner + k] * b[k * b_stride + column];
     }
 }
 

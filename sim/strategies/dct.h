@@ -1,11 +1,11 @@
-/* A matrix in chunks, each by its discrete cosine transform (DCT-II, orthonormal).
+/* A matrix in chunks, each with its discrete cosine transform (DCT-II, orthonormal).
  *
  *   Y = R·X·Cᵀ    X a chunk, R and C of its height and width, where
  *   R[k][i] = √(1/h) for k = 0, else √(2/h)·cos(π·k·(2i + 1)/2h)
  *
- * A side of a chunk is the largest divisor of the matrix's side that is at most DCT_SIDE, so the
- * chunks are equal and nothing is left over. Since the transform is orthonormal, lengths are the
- * same on both sides of it. Held by tests/unit/sim/test_demo.c.
+ * A side of a chunk is the largest divisor of the matrix's side that is at most DCT_SIDE, so chunks
+ * are equal and cover the matrix. The transform is orthonormal and preserves lengths. Tests:
+ * tests/unit/sim/test_demo.c.
  */
 #ifndef HEARSAY_SIM_STRATEGIES_DCT_H
 #define HEARSAY_SIM_STRATEGIES_DCT_H
@@ -19,15 +19,15 @@ struct dct {
     size_t columns;
     size_t height;      /* of a chunk */
     size_t width;       /* of a chunk */
-    float *vertical[2]; /* [height][height]: R, and its transpose */
-    float *across[2];   /* [width][width]: C, and its transpose */
+    float *vertical[2]; /* [height][height] R, and its transpose */
+    float *across[2];   /* [width][width] C, and its transpose */
 };
 
-/* Memory from malloc. */
+/* Allocates the bases with malloc. */
 void dct_init(struct dct *dct, size_t rows, size_t columns);
 void dct_free(struct dct *dct);
 
-/* Components of matrix[rows][columns], chunk after chunk of height·width, and back. */
+/* Transform matrix[rows][columns] to components, chunk after chunk of height·width, and back. */
 void dct_forward(const struct dct *dct, const float *matrix, float *components);
 void dct_backward(const struct dct *dct, const float *components, float *matrix);
 

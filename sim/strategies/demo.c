@@ -1,21 +1,21 @@
-/* DeMo, decoupled momentum (Peng, Quesnelle, Kingma 2024, arXiv 2411.19870): each node has a
- * momentum of its own, and in each step tells all others the largest of its components (dct.h).
+/* DeMo, decoupled momentum (Peng, Quesnelle, Kingma 2024, arXiv 2411.19870): each node has its own
+ * momentum, and in each step sends its largest components (dct.h) to all others.
  *
  *   m = β·m + DCT(gradient)            of each node; β is `error_decay`
  *   q = largest(m),  m = m − q         `top_part` of each chunk: the message
- *   Q = mean of the q, each component over the nodes that told it
+ *   Q = mean of the q, each component over the nodes that sent it
  *   w = w − rate·(sign(inverse DCT(Q)) + train.weight_decay·w)
  *
- * Momentum is kept as components: the transform is orthonormal. Matrices are cut into chunks of up
- * to 64 by 64 as in the published code, filters as matrices of one row a filter, vectors into
- * chunks of up to 64. The rate is `sign_rate` on the scenario's schedule; the optimizer that the
- * scenario names is not used. In the published code gradients are multiplied by the rate, which is
- * the same where that is constant. Each node sends all others
+ * Momentum is kept as components, since the transform is orthonormal. As in the published code,
+ * matrices are cut into chunks of up to 64 by 64, filters are matrices with one row each, and
+ * vectors are cut into chunks of up to 64. The rate is `sign_rate` on the scenario's schedule; the
+ * scenario's optimizer is not used. The published code multiplies gradients by the rate, which is
+ * equivalent for a constant rate. Each node sends all others
  *
- *   B = ⌈told·(32 + ⌈log2(entries of the chunk)⌉)/8⌉ + 4·statistics bytes
+ *   B = ⌈sent·(32 + ⌈log2(entries of the chunk)⌉)/8⌉ + 4·statistics bytes
  *
- * Places there have 64 bits. Statistics of batch norms are averaged. All nodes have the same
- * weights. Held by tests/unit/sim/test_demo.c. */
+ * The published code uses 64 bits for an index. Statistics of batch norms are averaged. All nodes
+ * have the same weights. Tests: tests/unit/sim/test_demo.c. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -35,16 +35,16 @@ struct demo {
     const struct model *model;
     const struct config_train *train;
     const struct strategy_settings *settings;
-    uint32_t count; /* nodes */
+    uint32_t count; /* number of nodes */
     size_t parameters;
-    struct chunked *tensors; /* [tensors_count]: all but statistics */
+    struct chunked *tensors; /* [tensors_count] all except statistics */
     uint32_t tensors_count;
-    float *momentum; /* [count][P]: m */
-    float *sum;      /* [P]: of the messages; of statistics of all nodes */
-    float *senders;  /* [P]: how many told a component */
-    float *own;      /* [P]: a gradient; then a message */
-    float *step;     /* [P]: what is given to the learners */
-    float *shown;    /* [P]: weights */
+    float *momentum; /* [count][P] m */
+    float *sum;      /* [P] sum of the messages; for statistics sum over all nodes */
+    float *senders;  /* [P] number of nodes that sent a component */
+    float *own;      /* [P] a gradient, then a message */
+    float *step;     /* [P] update for the learners */
+    float *shown;    /* [P] weights for evaluation */
 };
 
 static void *begin(const struct experiment *experiment, const void *settings, uint32_t count,
@@ -96,7 +96,7 @@ static void end(void *self)
     free(demo);
 }
 
-/* Bits that tell one of so many components. */
+/* Returns the bits of a component and its index among `entries`. */
 static uint64_t bits_of(size_t entries)
 {
     uint64_t bits = 8 * sizeof(float);
@@ -105,7 +105,7 @@ static uint64_t bits_of(size_t entries)
     return bits;
 }
 
-/* Leaves the largest of each chunk of components[P], or (NULL) counts the bits that tell them. */
+/* Keeps the largest of each chunk of components[P]; with NULL, only counts their bits. */
 static uint64_t keep_largest(const struct demo *demo, float *components)
 {
     const double part = (double)rounds_or_published(demo->settings->top_part, 1. / 128);

@@ -1,5 +1,5 @@
-/* Deep Gradient Compression (Lin, Han, Mao, Wang, Dally 2018, arXiv 1712.01887): synchronous SGD
- * whose nodes tell all others the largest entries of a gradient that has momentum already.
+/* Deep Gradient Compression (Lin, Han, Mao, Wang, Dally 2018, arXiv 1712.01887): synchronous SGD in
+ * which nodes send the largest entries of a gradient with momentum to all others.
  *
  *   g = clip(gradient, train.clip/√n) + train.weight_decay·w      local clipping
  *   u = μ·u + g,  v = v + u                                       momentum correction
@@ -7,18 +7,18 @@
  *   v = 0 and u = 0 where q is not 0                              momentum factor masking
  *   w = w − rate·mean(q)
  *
- * μ is train.momentum; with train.nesterov u = μ·(u + g), v = v + u + g. The optimizer that the
- * scenario names is not used, but for rate and schedule. In epoch k = 0, 1, … of the first
- * `warmup_epochs` the part is 4^−(k+1) or `top_part`, whatever is more: sparsities of 75, 93.75,
- * 98.4, 99.6 and then 99.9 %, where `top_part` is the paper's 0.001. Of a matrix of c entries
- * ⌈part·c⌉ are told, 32 bits each and 16 for the zeros before it; what has no rows and columns goes
- * whole, as in the published code, and keeps its u. Each node sends all others
+ * μ is train.momentum; with train.nesterov u = μ·(u + g), v = v + u + g. Of the scenario's
+ * optimizer only rate and schedule are used. In epoch k = 0, 1, … of the first `warmup_epochs` the
+ * part is the larger of 4^−(k+1) and `top_part`: sparsities of 75, 93.75, 98.4, 99.6 and then 99.9
+ * % with the paper's `top_part` of 0.001. Of a matrix of c entries ⌈part·c⌉ are sent, 32 bits each
+ * and 16 for the zeros before it. As in the published code, vectors are sent whole and keep their
+ * u. Each node sends all others
  *
- *   B = 6·entries told + 4·entries of vectors bytes
+ *   B = 6·entries sent + 4·entries of vectors bytes
  *
- * In this method's favour a run of more than 65,535 zeros takes no more, and the threshold is exact
- * (the paper's is of a sample). Statistics of batch norms are averaged. The decay is told, too
- * (each node of the published code knows it). Held by tests/unit/sim/test_dgc.c. */
+ * In this method's favour, runs of more than 65,535 zeros cost nothing extra, and the threshold is
+ * exact, where the paper's is sampled. Statistics of batch norms are averaged. The decay is part of
+ * messages; in the published code each node computes it. Tests: tests/unit/sim/test_dgc.c. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,7 +30,7 @@
 #include "strategies/strategy.h"
 
 #define ENTRY_BYTES   6
-#define WARMUP_FACTOR 0.25 /* of the part, from epoch to epoch */
+#define WARMUP_FACTOR 0.25 /* factor of the part from epoch to epoch */
 
 struct dgc {
     const struct model *model;
@@ -40,13 +40,13 @@ struct dgc {
     uint64_t step_samples; /* of all nodes */
     uint64_t samples;      /* of all nodes so far */
     double part;           /* of this step */
-    uint32_t count;        /* nodes */
+    uint32_t count;        /* number of nodes */
     size_t parameters;
     float *velocity; /* [count][P]: u */
     float *kept;     /* [count][P]: v */
-    float *mean;     /* [P]: of the messages */
+    float *mean;     /* [P] mean of the messages */
     float *own;      /* [P]: g, then q of one node */
-    float *shown;    /* [P]: weights */
+    float *shown;    /* [P] weights for evaluation */
     uint64_t *keys;  /* [P] */
 };
 
@@ -90,7 +90,8 @@ static void end(void *self)
     free(dgc);
 }
 
-/* Leaves the largest entries of each matrix, or (values NULL) counts them. */
+/* Keeps the largest entries of each matrix and returns their number; with NULL, only counts them.
+ */
 static uint64_t keep_largest(const struct dgc *dgc, float *values)
 {
     uint64_t told = 0;
@@ -137,7 +138,7 @@ static void clip(const struct dgc *dgc)
         dgc->own[c] *= (float)(most / sqrt(squares));
 }
 
-/* u and v take up g; statistics have neither. */
+/* Adds g to u and v; statistics have neither. */
 static void accumulate(const struct dgc *dgc, float *u, float *v)
 {
     const float mu = (float)dgc->train->momentum, decay = (float)dgc->train->weight_decay;
@@ -167,7 +168,7 @@ static void send(void *self, uint32_t i, struct learner *learner)
     }
 }
 
-/* The sum is complete once all have sent. */
+/* The sum is complete once all nodes have sent. */
 static void exchange(void *self)
 {
     (void)self;

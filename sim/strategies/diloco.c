@@ -1,6 +1,6 @@
-/* DiLoCo (Douillard et al. 2023, arXiv 2311.08105): the mean of what all learned in a round is the
- * gradient of an outer Nesterov step. The paper has 500 steps of AdamW in a round; there is no such
- * default here, where many scenarios are shorter than that. */
+/* DiLoCo (Douillard et al. 2023, arXiv 2311.08105): the mean progress of a round is the gradient of
+ * an outer Nesterov step. The paper's rounds have 500 steps of AdamW. That is not the default here,
+ * because many scenarios are shorter. */
 #include "strategies/common.h"
 #include "strategies/strategy.h"
 

@@ -1,20 +1,18 @@
 /* DLion (Hong, Chandra, HPDC 2021, after their workshop paper of 2019): micro-clouds that differ in
- * speed and in links. Each worker makes its steps with the gradients of all, and waits for nobody.
+ * speed and links. Each worker steps with the gradients of all, without waiting.
  *
  *   batch_k = batch of all · speed_k / sum of speeds                        batch_by_speed
- *   W_k = W_k − η · gain/n · (g_k + Σ_j (batch_j / batch_k) g_j)            g_j: all that came
- * since to each other: of g the entries of Max N (max_n.h), N as large as what the way to it
- * carries in the time of a step, if a worker sends to all others at a time; at least 0.85 max_n
- *   every transfer_steps: W = W − 0.75 (W − W_best), of the worker whose recent loss is least
+ *   W_k = W_k − η · gain/n · (g_k + Σ_j (batch_j / batch_k) g_j)            g_j: arrived since then
+ *   messages: the entries of g within Max N (max_n.h), N as large as         max_n
+ *   the link carries in the time of a step if a worker sends to all others at once; at least 0.85
+ *   every transfer_steps: W = W − 0.75 (W − W_best), of the worker with the least recent loss
  *
- * Each of the three can be left out: batch_by_speed = no, max_n = 100, transfer_steps = 0. What Max
- * N leaves out is not remembered. A message of gradients has 8 bytes more, for batch and loss; a
- * request has 8, and weights 4P. The recent loss is a running mean, of which a step is a tenth. The
- * rates of links are known, not measured, in favour of this method; they are those of links that
- * nobody else uses. Any optimizer is given the weighted sum as its gradient.
- *
- * Batches are set where learners are made (scenario/experiment.c). Held by
- * tests/unit/sim/test_dlion.c. */
+ * Each part can be disabled: batch_by_speed = no, max_n = 100, transfer_steps = 0. Entries beyond
+ * Max N are dropped, not remembered. A message of gradients has 8 more bytes, for batch and loss; a
+ * request has 8 bytes, and weights 4P. The recent loss is an exponential moving average with factor
+ * 0.1. Link rates are known, not measured, and assume no other traffic, in favour of this method.
+ * The optimizer receives the weighted sum as gradient. Batches are set where learners are made
+ * (scenario/experiment.c). Tests: tests/unit/sim/test_dlion.c. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -36,11 +34,11 @@ struct dlion {
     uint32_t count;
     uint32_t transfer_steps;
     double n;       /* of Max N, or CONFIG_AUTO_REAL: by the links */
-    float gain;     /* of each worker's gradient */
-    float *came;    /* [count][P]: gradients for each worker since its last step, weighted */
-    float *own;     /* [P]: weights of one worker, or what it makes its step with */
-    double *losses; /* [count][count]: recent loss of the second, as the first knows it; 0: it does
-                       not */
+    float gain;     /* factor of each worker's gradient */
+    float *came;    /* [count][P] weighted gradients for each worker since its last step */
+    float *own;     /* [P] weights of one worker, or the gradient of its step */
+    double *losses; /* [count][count] recent loss of the second worker as known to the first; 0 =
+                       unknown */
     struct max_n *max_n;
 };
 
@@ -101,7 +99,7 @@ static void publish(struct dlion *dlion, uint32_t i, const float *gradient)
     }
 }
 
-/* Ask the best of those that worker i knows for its weights, if it is not itself. */
+/* Requests the weights of the best worker known to worker i, unless that is itself. */
 static void ask_best(struct dlion *dlion, uint32_t i)
 {
     const struct sim_message request = {.bytes = NOTE_BYTES, .kind = REQUEST};
@@ -113,8 +111,8 @@ static void ask_best(struct dlion *dlion, uint32_t i)
         workers_send(dlion->workers, i, best, &request);
 }
 
-/* At a transfer a worker's own loss is that before this step, about as old as what it has been told
- * of others: losses fall, and who knows its own better would think itself the best. */
+/* At a transfer a worker compares its loss before this step, which is about as old as the losses
+ * received from others. Losses fall, so with a newer one it would consider itself the best. */
 static void on_step(void *self, uint32_t i)
 {
     struct dlion *dlion = self;

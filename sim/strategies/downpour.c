@@ -1,22 +1,21 @@
-/* Downpour SGD (Dean et al., Large scale distributed deep networks, NIPS 2012): a parameter server
- * that nobody waits for.
+/* Downpour SGD (Dean et al., Large scale distributed deep networks, NIPS 2012): an asynchronous
+ * parameter server.
  *
- *   each worker:  a = a + Δ                       Δ: what a step did to its weights
+ *   each worker:  a = a + Δ                       Δ: change of its weights by a step
  *                 every push_steps:  a ─► server, 4P bytes;  a = 0
  *                 every fetch_steps: w ◄─ server, 4P bytes, after a request of 8
- *   the server:   W = W + gain/n · a              when a has come
+ *   the server:   W = W + gain/n · a              when a has arrived
  *
- * The server is at the machine of the worker that can send most to all others, and its links carry
- * everything; what that worker says to it costs nothing. While weights are on their way a worker
- * makes steps with its old ones, and asks for no others. What comes replaces its own: what it has
- * not pushed yet it sees again when the server has it, as in the paper. Progress stands for
- * gradients, so that any optimizer may be inside; the paper has Adagrad at the server, and adds up.
+ * The server is on the machine of the worker with the best uplink to all others. That machine's
+ * links carry everything; its own worker's messages are free. During a fetch a worker steps with
+ * its old weights and requests no others. Fetched weights replace its own: as in the paper,
+ * unpushed progress returns once the server has it. Progress replaces gradients, so that any
+ * optimizer may be used; the paper has Adagrad at the server, and adds.
  *
- * With strategy.average it is the averaging of SparkNet (Moritz, Nishihara, Stoica, Jordan 2016,
- * arXiv 1511.06051) instead: every push_steps a worker sends its weights and waits for the mean of
- * all; that paper has push_steps of 10 to 100.
- *
- * The server's weights are evaluated. Held by tests/unit/sim/test_downpour.c. */
+ * With strategy.average it is SparkNet's averaging (Moritz, Nishihara, Stoica, Jordan 2016, arXiv
+ * 1511.06051): every push_steps a worker sends its weights and waits for the mean of all; that
+ * paper has push_steps of 10 to 100. The server's weights are evaluated. Tests:
+ * tests/unit/sim/test_downpour.c. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -33,16 +32,16 @@ struct downpour {
     struct workers *workers;
     size_t parameters;
     uint32_t count;
-    uint32_t server; /* the worker at its machine */
+    uint32_t server; /* the worker on its machine */
     uint32_t push_steps;
     uint32_t fetch_steps;
     bool is_average;
-    float gain;        /* of each worker's progress */
-    float *common;     /* [P]: the server's weights */
-    float *sum;        /* [P]: of the weights that have come in this round */
-    uint32_t came;     /* weights in that sum */
-    float *untold;     /* [count][P]: a of each worker */
-    bool *is_fetching; /* [count]: weights are on their way to it */
+    float gain;        /* factor of each worker's progress */
+    float *common;     /* [P] the server's weights */
+    float *sum;        /* [P] sum of the weights received in this round */
+    uint32_t came;     /* number of weights in that sum */
+    float *untold;     /* [count][P] a of each worker */
+    bool *is_fetching; /* [count] a fetch is running */
 };
 
 static uint32_t best_server(const struct workers *workers)
@@ -131,7 +130,7 @@ static void on_step(void *self, uint32_t i)
     }
 }
 
-/* Of the weights of all the mean, to all. */
+/* Adds weights; once all have arrived, sends their mean to all. */
 static void average(struct downpour *downpour, const struct content *local)
 {
     content_add(local, 1, downpour->sum);

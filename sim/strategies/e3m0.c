@@ -4,12 +4,12 @@
 
 #define LEAST_EXPONENT (-6) /* seven powers of two, and 0 */
 
-/* The nearest power of two, or 0; 0 <= part <= 1. */
+/* Returns the nearest power of two, or 0. Requires 0 <= part <= 1. */
 static float nearest(float part)
 {
     int exponent;
     const float fraction =
-        frexpf(part, &exponent); /* part = fraction · 2^exponent, 1/2 <= it < 1 */
+        frexpf(part, &exponent); /* part = fraction · 2^exponent with 1/2 <= fraction < 1 */
     const int power = fraction < 0.75f ? exponent - 1 : exponent;
     if (part < ldexpf(0.5f, LEAST_EXPONENT))
         return 0;

@@ -1,13 +1,13 @@
-/* Messages of four bits an entry: a sign and three bits of exponent (E3M0), the messages of
- * Streaming DiLoCo (Douillard et al. 2025, arXiv 2501.18512).
+/* Messages of four bits an entry, a sign and three bits of exponent (E3M0), as in Streaming DiLoCo
+ * (Douillard et al. 2025, arXiv 2501.18512).
  *
  * The vector is cut into chunks of 4,096 entries, the last one shorter. With the largest magnitude
- * m of a chunk, each entry becomes the nearest of 0, ±m, ±m/2, … ±m/64. What the m of a chunk is is
- * not counted, in this method's favour, nor that sums need more bits than their terms:
+ * m of a chunk, each entry becomes the nearest of 0, ±m, ±m/2, … ±m/64. In this method's favour, m
+ * itself is not counted, nor that sums need more bits than their terms:
  *
  *   B = ⌈P/2⌉ bytes
  *
- * Held by tests/unit/sim/test_streaming.c.
+ * Tests: tests/unit/sim/test_streaming.c.
  */
 #ifndef HEARSAY_SIM_STRATEGIES_E3M0_H
 #define HEARSAY_SIM_STRATEGIES_E3M0_H
@@ -16,7 +16,7 @@
 
 #define E3M0_CHUNK 4096
 
-/* Each entry becomes the value that four bits can say, with one scale for all. */
+/* Rounds each entry to a four-bit value, with one scale for all. */
 void e3m0_round(float *values, size_t count);
 
 extern const struct compressor e3m0_compressor;

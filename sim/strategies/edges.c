@@ -5,7 +5,7 @@
 
 #include "base/memory.h"
 
-/* The number of the running node with this id; nodes: none. */
+/* Returns the number of the running node with this id, or `nodes`. */
 static uint32_t node_of(const struct world *world, uint32_t nodes,
                         const uint8_t id[static ID_BYTES])
 {
@@ -16,7 +16,7 @@ static uint32_t node_of(const struct world *world, uint32_t nodes,
     return i;
 }
 
-/* Of what could have been carried, as far as that is known. */
+/* Returns the used fraction of the capacity, as far as that is known. */
 static double use_of(double sent_bytes, double carried_bytes)
 {
     return carried_bytes > 0 ? fmin(sent_bytes / carried_bytes, 1) : (double)NAN;

@@ -1,13 +1,13 @@
-/* Who talks with whom at the end of a play, for the drawing of the swarm. */
+/* Connections between nodes at the end of a play, for the drawing of the swarm. */
 #ifndef HEARSAY_SIM_STRATEGIES_EDGES_H
 #define HEARSAY_SIM_STRATEGIES_EDGES_H
 
 #include "scenario/outcome.h"
 #include "world/world.h"
 
-#define EDGES_NODES_MAX 256 /* with more nodes a drawing would show nothing, and there is none */
+#define EDGES_NODES_MAX 256 /* larger swarms have no drawing, which would be unreadable */
 
-/* The open conversations between nodes that run. */
+/* Stores the open connections between running nodes in the outcome. */
 void edges_find(const struct world *world, struct outcome *outcome);
 
 #endif

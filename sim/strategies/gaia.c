@@ -1,21 +1,20 @@
 /* Gaia (Hsieh, Harlap, Vijaykumar, Konomis, Ganger, Gibbons, Mutlu, NSDI 2017): approximate
- * synchronous parallel. What matters is said at once, what does not is said when it has added up.
+ * synchronous parallel. Significant updates are sent at once, others once they have added up.
  *
- *   a = a + Δ                          Δ: what a step did to the weights of a worker
- *   where |a / w| > v / √t:            the message of step t to all: places and values a;  a = 0
+ *   a = a + Δ                          Δ: change of a worker's weights by a step
+ *   where |a / w| > v / √t:            the message of step t to all: indexes and values a;  a = 0
  *   w = w + gain/n · (own Δ at once, and all that arrives)
  *
- *   selective barrier: a message that has to wait behind others is announced by its places, which
- *     overtake those; who has been announced one makes no step before it has come
- *   mirror clock: each message says the step it was made in; nobody is more than clock_bound steps
- *     ahead of the last that was heard of anybody
+ *   selective barrier: a message that must queue is announced by its indexes, which overtake the
+ *     queue; the receiver makes no step before the announced message has arrived
+ *   mirror clock: each message has the number of its step; no worker is more than clock_bound steps
+ *     ahead of the slowest known clock
  *
  * v is strategy.significance; the paper has 0.01 to 0.02, and bounds by round trips instead of a
- * constant. Each data centre is one worker here. An entry is 8 bytes, or all values are sent, 4
- * bytes each, where that is less; places alone are 4 bytes each; and 8 for the clock, which is said
- * in every step. A barrier blocks a step, which reads all weights, not the reading of one entry.
- *
- * Held by tests/unit/sim/test_gaia.c. */
+ * constant. Each data centre is one worker here. An entry is 8 bytes; or all values are sent, 4
+ * bytes each, if that is less; indexes by themselves are 4 bytes each; the clock is 8 bytes in
+ * every step. A barrier blocks a whole step, not the reading of one entry. Tests:
+ * tests/unit/sim/test_gaia.c. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -29,10 +28,10 @@
 
 enum { UPDATE, BARRIER };
 
-/* What one worker has heard of another. */
+/* State that one worker keeps of another. */
 struct mirror {
-    uint64_t clock;     /* the step of its last message */
-    uint64_t announced; /* the step of a message that is to be waited for */
+    uint64_t clock;     /* step of its last message */
+    uint64_t announced; /* step of a message to wait for */
 };
 
 struct gaia {
@@ -40,11 +39,11 @@ struct gaia {
     size_t parameters;
     uint32_t count;
     double significance;    /* v */
-    uint32_t bound;         /* steps ahead of the slowest */
-    float gain;             /* of each worker's progress */
-    float *untold;          /* [count][P]: a of each worker */
-    float *own;             /* [P]: weights of one worker; then what it says */
-    struct mirror *mirrors; /* [count][count]: of the second at the first */
+    uint32_t bound;         /* most steps ahead of the slowest */
+    float gain;             /* factor of each worker's progress */
+    float *untold;          /* [count][P] a of each worker */
+    float *own;             /* [P] weights of one worker, then its message */
+    struct mirror *mirrors; /* [count][count] of the second worker at the first */
 };
 
 static void *begin(struct workers *workers, const float *start)
@@ -89,7 +88,7 @@ static bool may_step(void *self, uint32_t i)
     return true;
 }
 
-/* Takes from what is untold of worker i what is significant in step t. */
+/* Takes the significant entries of worker i's pending progress in step t. */
 static struct content *take_significant(struct gaia *gaia, uint32_t i, uint64_t t)
 {
     const float part = (float)(gaia->significance / sqrt((double)t));

@@ -1,15 +1,13 @@
-/* GoSGD (Blot, Picard, Cord, Thome 2016, arXiv 1611.09726): now and then a worker pushes its
- * weights to one other, with half of what they count.
+/* GoSGD (Blot, Picard, Cord, Thome 2016, arXiv 1611.09726): a worker occasionally pushes its
+ * weights to one other, with half of its share.
  *
  *   after a step of worker i, with probability p:     a_i = a_i / 2;  (x_i, a_i) to a random other
- *   worker j, when (x, a) has come:     x_j = (a_j x_j + a x) / (a_j + a);  a_j = a_j + a
+ *   worker j, when (x, a) has arrived:  x_j = (a_j x_j + a x) / (a_j + a);  a_j = a_j + a
  *
- * At the start a is 1/n of each worker; the sum over all, with what is on its way, is 1 always, and
- * nobody waits for anybody. p is strategy.probability; the paper has about 0.01 to 0.4. A message
- * is 4P bytes and 4 for a. What has come is mixed in at once, not before the next step, in favour
- * of this method. The mean of all is evaluated.
- *
- * Held by tests/unit/sim/test_gosgd.c. */
+ * Initially a is 1/n for each worker. The sum of all shares, including messages in flight, is
+ * always 1, and no worker waits. p is strategy.probability; the paper has about 0.01 to 0.4. A
+ * message is 4P bytes and 4 for a. Arriving weights are mixed in at once, not before the next step,
+ * in favour of this method. The mean of all is evaluated. Tests: tests/unit/sim/test_gosgd.c. */
 #include <stdlib.h>
 
 #include "base/memory.h"
@@ -21,7 +19,7 @@
 struct gosgd {
     struct workers *workers;
     size_t parameters;
-    double *shares; /* [count]: a */
+    double *shares; /* [count] a */
     float *own;     /* [P]: weights of one worker */
 };
 

@@ -1,5 +1,5 @@
-/* The strategy of this project: real nodes with real learners in a world, from the first start to
- * one version after training has ended. */
+/* hearsay's own strategy: real nodes with real learners in a world, from the first start to one
+ * version after training. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +17,7 @@
 #define OUTSIDERS_MAX 8
 #define SLICE_NS      (SECOND_NS / 20)
 
-enum subject { SUBJECT_START, SUBJECT_LEAVE }; /* an event's subject; its amount is the node */
+enum subject { SUBJECT_START, SUBJECT_LEAVE }; /* subject of an event; its amount is the node */
 
 struct gossip {
     struct experiment *experiment;
@@ -26,7 +26,7 @@ struct gossip {
     struct path paths[SCENARIO_REGIONS_MAX][SCENARIO_REGIONS_MAX]; /* [from][to] */
     struct fault_injector *injector;
     struct health health;
-    uint32_t twin_of[SCENARIO_TWINS_MAX]; /* whose identity each spare node has */
+    uint32_t twin_of[SCENARIO_TWINS_MAX]; /* node whose identity each spare node has */
     struct lifetime *lifetimes;           /* [nodes] */
     struct node_stats at_half;            /* sums over all nodes at half time */
     bool has_half;                        /* at_half is set */
@@ -92,7 +92,7 @@ static void make_sim_learner(void *self, uint32_t i, struct sim_learner *sim_lea
                             sim_learner);
 }
 
-/* A spare node with the same identity for every node that a fault line duplicates. */
+/* Adds a spare node with the same identity for every node that a fault line duplicates. */
 static void add_twins(struct gossip *gossip)
 {
     const struct scenario *scenario = gossip->experiment->scenario;
@@ -146,7 +146,7 @@ static void build(struct gossip *gossip)
     }
     for (uint32_t i = 0; i < scenario->nodes_count; i++) {
         const struct group *group = scenario_group(scenario, i);
-        if (i > 0) /* the first node knows nobody at its first start */
+        if (i > 0) /* the first node knows no other at its first start */
             introduce(&gossip->world, i);
         world_put(&gossip->world, WORLD_BEGIN_NS + group->start_ns, SUBJECT_START, i);
         if (group->stop_ns)
@@ -213,8 +213,8 @@ static void measure_node(struct gossip *gossip, uint32_t i, const struct node_st
     };
 }
 
-/* Count the time since then in which each node should have trained: after training had begun, and
- * not while it was paused. */
+/* Adds the time since then_ns in which each node should have trained: after training had begun,
+ * without pauses. */
 static void count_time(struct gossip *gossip, uint64_t then_ns)
 {
     const uint64_t now_ns = world_now_ns(&gossip->world);
@@ -250,7 +250,7 @@ static double accuracy_of(struct gossip *gossip, uint32_t i)
     return evaluation_accuracy(&evaluation);
 }
 
-/* The accuracy of each node's own base; equal bases are evaluated once. */
+/* Measures the accuracy of each node's own base; equal bases are evaluated once. */
 static void measure_accuracies(struct gossip *gossip, struct node_moment *nodes)
 {
     const uint32_t count = gossip->experiment->scenario->nodes_count;
@@ -338,8 +338,8 @@ static void measure(struct gossip *gossip, double span_s)
     experiment_show(gossip->experiment, gossip->outcome, ns_of(gossip));
 }
 
-/* Steps that its speed allows in that time. With batches of several sizes, the steps made, scaled
- * by the samples that there was time for. */
+/* Returns the steps that the node's speed allows in that time. With variable batches, scales the
+ * steps made by the samples that the time allows. */
 static uint64_t steps_possible(const struct world_node *at, const struct node_stats *stats,
                                uint64_t trained_ns)
 {
@@ -414,7 +414,7 @@ static void total_removed(struct gossip *gossip)
                        (double)(health->removed_ns - WORLD_BEGIN_NS) * 1e-9);
 }
 
-/* Run the world in slices, so that an interruption is answered soon. */
+/* Runs the world in slices, so that an interruption is noticed soon. */
 static void run_until(struct gossip *gossip, uint64_t until_ns)
 {
     struct world *world = &gossip->world;
@@ -425,7 +425,7 @@ static void run_until(struct gossip *gossip, uint64_t until_ns)
     }
 }
 
-/* Training, second by second. */
+/* Trains second by second. */
 static void train(struct gossip *gossip)
 {
     const struct world *world = &gossip->world;
@@ -440,7 +440,7 @@ static void train(struct gossip *gossip)
     }
 }
 
-/* Training has ended: measure the time to one version. */
+/* After training: measures the time to one version. */
 static void settle(struct gossip *gossip)
 {
     struct world *world = &gossip->world;

@@ -1,15 +1,14 @@
-/* Gossip SGD (Jin, Yuan, Iandola, Keutzer 2016, arXiv 1611.04581): after each step weights are
- * averaged with those of another, drawn at random.
+/* Gossip SGD (Jin, Yuan, Iandola, Keutzer 2016, arXiv 1611.04581): after each step a worker
+ * averages its weights with those of a random other.
  *
- *   pull:  ask another j;  x = (x + x_j) / 2 when its weights have come, and then the next step
- *   push:  send x to another;  x = (x + the sum of the m that came) / (1 + m)
+ *   pull:  ask another j;  x = (x + x_j) / 2 when its weights have arrived, then the next step
+ *   push:  send x to another;  x = (x + the sum of the m that arrived) / (1 + m)
  *
- * strategy.gossip_by is pull or push. Weights are 4P bytes, a request is 8. Who pulls waits for the
- * answer, who pushes for nobody; what is pushed is taken when it comes, and m counts those since
- * the last step. The one asked does not change, and neither does the one that pushes: the mean of
- * all stays the same on average only. It is evaluated. The paper pulls and pushes in every step.
- *
- * Held by tests/unit/sim/test_gossip_sgd.c. */
+ * strategy.gossip_by is pull or push. Weights are 4P bytes, a request is 8. A pulling worker waits
+ * for the answer, a pushing one never waits. Pushed weights are mixed in when they arrive, and m
+ * counts them since the last step. The asked or pushing worker does not change, so the mean of all
+ * is preserved only on average. It is evaluated. The paper pulls and pushes in every step. Tests:
+ * tests/unit/sim/test_gossip_sgd.c. */
 #include <stdlib.h>
 
 #include "base/memory.h"
@@ -24,8 +23,8 @@ struct gossip_sgd {
     struct workers *workers;
     size_t parameters;
     bool is_pull;
-    bool *is_asking; /* [count]: has no answer yet */
-    uint32_t *came;  /* [count]: weights since the last step */
+    bool *is_asking; /* [count] waits for an answer */
+    uint32_t *came;  /* [count] weights received since the last step */
     float *own;      /* [P]: weights of one worker */
 };
 

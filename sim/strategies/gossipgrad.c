@@ -1,41 +1,39 @@
-/* GossipGraD (Daily, Vishnu, Siegel, Warfel, Amatya 2018, arXiv 1803.05880): in each step one sends
- * to one and gets from one, along a dissemination graph that is drawn anew.
+/* GossipGraD (Daily, Vishnu, Siegel, Warfel, Amatya 2018, arXiv 1803.05880): in each step a worker
+ * sends to one worker and receives from another, along a randomized dissemination graph.
  *
- *   L = ⌈log2 n⌉; every L steps the workers have new places 0 … n − 1, drawn by the seed
+ *   L = ⌈log2 n⌉; every L steps the seed draws new places 0 … n − 1 for the workers
  *   step s: worker at place p ── own ──► place p + 2^(s mod L)
  *                             ◄── received ── place p − 2^(s mod L)
  *   own = (own + received) / 2
  *
- * Within L steps what one says has reached all. strategy.gossip_of says what is exchanged: weights,
- * as the paper has it; or progress, what the step did to them, which stands for the gradients that
- * published code exchanges (torchdistx). Then weights are drawn apart by what they do not share.
- * A message is 4P bytes. A worker begins no step before the message of the last one has come; one
- * that comes early waits. The paper's exchange while gradients are computed backwards, layer by
- * layer, is left out, and so is its rotation of samples round a ring, with its bytes.
- *
- * Held by tests/unit/sim/test_gossipgrad.c. */
+ * Information reaches all workers within L steps. strategy.gossip_of is weights, as in the paper,
+ * or progress, the change of the weights in a step, in place of the gradients that published code
+ * exchanges (torchdistx). With progress the weights drift apart by what is not shared. A message is
+ * 4P bytes. A worker starts no step before the message of the last one has arrived; early messages
+ * wait. Left out are the paper's exchange during the backward pass, layer by layer, and its
+ * rotation of samples in a ring. Tests: tests/unit/sim/test_gossipgrad.c. */
 #include <stdlib.h>
 
 #include "base/memory.h"
 #include "strategies/strategy.h"
 #include "strategies/workers.h"
 
-#define AHEAD_MAX 64 /* rounds that a worker may be ahead of who gets its messages */
+#define AHEAD_MAX 64 /* most rounds that a worker may be ahead of its receiver */
 
 struct gossiper {
-    uint64_t mixed;                  /* rounds whose message has come and was mixed in */
-    struct content *sent;            /* in the last round */
-    struct content *came[AHEAD_MAX]; /* by rounds, those not mixed in yet; NULL: not come */
+    uint64_t mixed;                  /* rounds whose message was mixed in */
+    struct content *sent;            /* content sent in the last round */
+    struct content *came[AHEAD_MAX]; /* by round, received but not mixed in; NULL = not received */
 };
 
 struct gossipgrad {
     struct workers *workers;
     size_t parameters;
     uint32_t count;
-    uint32_t cycle; /* L; 0: there is nobody else */
+    uint32_t cycle; /* L; 0 = there is no other worker */
     enum gossip_of gossip_of;
     struct gossiper *gossipers; /* [count] */
-    uint32_t *at;               /* [count]: the worker at each place */
+    uint32_t *at;               /* [count] worker at each place */
     float *change;              /* [P] */
 };
 
@@ -78,7 +76,7 @@ static bool may_step(void *self, uint32_t i)
     return gossipgrad->gossipers[i].mixed == workers_steps(gossipgrad->workers, i);
 }
 
-/* Who gets what worker i says in a round. */
+/* Returns the receiver of worker i's message in a round. */
 static uint32_t receiver_of(const struct gossipgrad *gossipgrad, uint32_t i, uint64_t round)
 {
     const uint64_t seed = workers_scenario(gossipgrad->workers)->seed;
@@ -94,7 +92,7 @@ static uint32_t receiver_of(const struct gossipgrad *gossipgrad, uint32_t i, uin
     return at[(place + ((uint32_t)1 << round % gossipgrad->cycle)) % gossipgrad->count];
 }
 
-/* Mix in what has come for the last step of worker i, if it has. */
+/* Mixes in the message for the last step of worker i, if it has arrived. */
 static void mix(struct gossipgrad *gossipgrad, uint32_t i)
 {
     struct gossiper *gossiper = &gossipgrad->gossipers[i];

@@ -5,8 +5,8 @@
 #include "base/error.h"
 #include "base/float_bits.h"
 
-/* The key that would be at place `at`, were they in falling order (Hoare's FIND). */
-static uint64_t find(uint64_t *keys, int64_t count, int64_t at)
+/* Returns the key at position `at` of the falling order (Hoare's FIND). */
+static uint64_t select_key(uint64_t *keys, int64_t count, int64_t at)
 {
     int64_t from = 0, to = count - 1;
     while (from < to) {
@@ -29,7 +29,8 @@ static uint64_t find(uint64_t *keys, int64_t count, int64_t at)
     return keys[at];
 }
 
-/* Larger where the magnitude is, or of equal ones the first; no two of a vector are equal. */
+/* Returns a key that grows with the magnitude and is unique; of equal magnitudes the first is
+ * larger. */
 static uint64_t key_of(float value, size_t place)
 {
     return (uint64_t)bits_of_float(fabsf(value)) << 32 | (UINT32_MAX - place);
@@ -40,7 +41,7 @@ void largest_keep(float *values, size_t count, size_t kept, uint64_t *keys)
     CHECK(kept > 0 && kept <= count && count < UINT32_MAX);
     for (size_t c = 0; c < count; c++)
         keys[c] = key_of(values[c], c);
-    const uint64_t least = find(keys, (int64_t)count, (int64_t)kept - 1);
+    const uint64_t least = select_key(keys, (int64_t)count, (int64_t)kept - 1);
     for (size_t c = 0; c < count; c++)
         if (key_of(values[c], c) < least)
             values[c] = 0;

@@ -1,13 +1,13 @@
-/* The largest entries of a vector by magnitude. Held by tests/unit/sim/test_sparse.c and
- * test_dgc.c. */
+/* The largest entries of a vector by magnitude. Tests: tests/unit/sim/test_sparse.c and test_dgc.c.
+ */
 #ifndef HEARSAY_SIM_STRATEGIES_LARGEST_H
 #define HEARSAY_SIM_STRATEGIES_LARGEST_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-/* Sets all but the `kept` largest of values[count] to 0; of equal ones the first stay.
- * 0 < kept <= count < 2^32. keys[count]: scratch memory. */
+/* Sets all entries of values[count] except the `kept` largest to 0; of equal ones the first stay.
+ * Requires 0 < kept <= count < 2^32. keys[count] is a scratch buffer. */
 void largest_keep(float *values, size_t count, size_t kept, uint64_t *keys);
 
 #endif

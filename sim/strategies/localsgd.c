@@ -1,4 +1,4 @@
-/* Local SGD (Stich 2019): all go on from the mean of what they learned. */
+/* Local SGD (Stich 2019): all nodes continue from the mean of their weights. */
 #include "strategies/common.h"
 #include "strategies/strategy.h"
 

@@ -7,9 +7,9 @@
 #include "base/error.h"
 #include "base/memory.h"
 
-#define LEAST_PART 1e-5 /* of a column's length: what is left then is rounding */
+#define LEAST_PART 1e-5 /* relative length below which a column is rounding error */
 
-static float drawn(struct rng *rng)
+static float draw_entry(struct rng *rng)
 {
     return (float)(rng_uniform(rng) - 0.5);
 }
@@ -25,7 +25,7 @@ void low_rank_init(struct low_rank *factors, size_t rows, size_t columns, uint32
                                  .right = memory_new(columns * rank, sizeof *factors->right),
                                  .rng = rng_new(seed, 0)};
     for (size_t c = 0; c < columns * rank; c++)
-        factors->right[c] = drawn(&factors->rng);
+        factors->right[c] = draw_entry(&factors->rng);
 }
 
 void low_rank_free(struct low_rank *factors)
@@ -42,8 +42,8 @@ static double product(const float *values, size_t rows, uint32_t rank, uint32_t 
     return sum;
 }
 
-/* Takes from column k what lies along those before it; twice, as the first time leaves rounding.
- * Returns what is left of its length, from 0 to 1. */
+/* Subtracts from column k its projections on earlier columns, twice because of rounding. Returns
+ * the remaining fraction of its length, from 0 to 1. */
 static double project_out(float *values, size_t rows, uint32_t rank, uint32_t k)
 {
     const double before = product(values, rows, rank, k, k);
@@ -56,13 +56,13 @@ static double project_out(float *values, size_t rows, uint32_t rank, uint32_t k)
     return before > 0 ? sqrt(product(values, rows, rank, k, k) / before) : 0;
 }
 
-/* Gram-Schmidt on values[rows][rank]; a column that depends on those before it is drawn anew. */
+/* Gram-Schmidt on values[rows][rank]; linearly dependent columns are drawn again. */
 static void orthonormalise(float *values, size_t rows, uint32_t rank, struct rng *rng)
 {
     for (uint32_t k = 0; k < rank; k++) {
         while (project_out(values, rows, rank, k) <= LEAST_PART)
             for (size_t row = 0; row < rows; row++)
-                values[row * rank + k] = drawn(rng);
+                values[row * rank + k] = draw_entry(rng);
         const double length = sqrt(product(values, rows, rank, k, k));
         for (size_t row = 0; row < rows; row++)
             values[row * rank + k] = (float)(values[row * rank + k] / length);

@@ -1,11 +1,11 @@
-/* A matrix said as the product of two thin ones, by one power iteration a time (Vogels,
- * Karimireddy, Jaggi 2019, arXiv 1905.13727, algorithm 1).
+/* Approximates a matrix by the product of two thin ones, with one power iteration each time
+ * (Vogels, Karimireddy, Jaggi 2019, arXiv 1905.13727, algorithm 1).
  *
  *   P = orthonormal(M·Q)    [rows, rank]
- *   Q = Mᵀ·P                [columns, rank], with which the next time begins (warm start)
- *   M = P·Qᵀ                exact where M has no higher rank
+ *   Q = Mᵀ·P                [columns, rank], the start of the next iteration (warm start)
+ *   M = P·Qᵀ                exact if M has no higher rank
  *
- * Held by tests/unit/sim/test_powersgd.c.
+ * Tests: tests/unit/sim/test_powersgd.c.
  */
 #ifndef HEARSAY_SIM_STRATEGIES_LOW_RANK_H
 #define HEARSAY_SIM_STRATEGIES_LOW_RANK_H
@@ -19,17 +19,17 @@ struct low_rank {
     size_t rows;
     size_t columns;
     uint32_t rank;
-    float *left;    /* [rows][rank]: P */
-    float *right;   /* [columns][rank]: Q */
-    struct rng rng; /* draws the first Q, and columns of P that depend on others */
+    float *left;    /* [rows][rank] P */
+    float *right;   /* [columns][rank] Q */
+    struct rng rng; /* draws the first Q, and replacements of dependent columns of P */
 };
 
-/* 0 < rank <= rows and columns. Memory from malloc. */
+/* Allocates the factors with malloc. 0 < rank <= rows and columns. */
 void low_rank_init(struct low_rank *factors, size_t rows, size_t columns, uint32_t rank,
                    uint64_t seed);
 void low_rank_free(struct low_rank *factors);
 
-/* matrix[rows][columns] becomes P·Qᵀ. */
+/* Replaces matrix[rows][columns] by P·Qᵀ. */
 void low_rank_say(struct low_rank *factors, float *matrix);
 
 #endif

@@ -3,8 +3,8 @@
  *
  *   entry c of tensor T is kept where |g_c| >= (1 − N/100) · max |g| over T
  *
- * N is 0.85 to 100, in hundredths; at 100 all are kept. An entry is 8 bytes, a place and a value,
- * or all values go, 4 bytes each, where that is less. Held by tests/unit/sim/test_dlion.c.
+ * N is 0.85 to 100, in hundredths; at 100 all are kept. An entry is 8 bytes, index and value; or
+ * all values are sent, 4 bytes each, if that is less. Tests: tests/unit/sim/test_dlion.c.
  */
 #ifndef HEARSAY_SIM_STRATEGIES_MAX_N_H
 #define HEARSAY_SIM_STRATEGIES_MAX_N_H
@@ -15,21 +15,22 @@
 #define MAX_N_LEAST 85u    /* N = 0.85 */
 #define MAX_N_ALL   10000u /* N = 100 */
 
-struct max_n; /* opaque: one vector at a time */
+struct max_n;
 
-/* model: its tensors; NULL: one of all entries. */
+/* Allocates the ranking of one vector at a time. model: its tensors; NULL = one tensor of all
+ * entries. */
 struct max_n *max_n_new(const struct model *model, size_t parameters);
 void max_n_free(struct max_n *max_n);
 
-/* Looks at values[P]; what follows is about them. */
+/* Ranks values[P] for the functions below. */
 void max_n_rank(struct max_n *max_n, const float *values);
 
-/* Bytes of what is kept at n, in hundredths; and the largest n whose bytes are no more than that,
- * MAX_N_LEAST where none is. */
+/* Bytes of the entries kept at n, in hundredths; and the largest n whose bytes do not exceed
+ * `bytes`, or MAX_N_LEAST. */
 uint64_t max_n_bytes(const struct max_n *max_n, uint32_t n);
 uint32_t max_n_fit(const struct max_n *max_n, double bytes);
 
-/* What is kept at n of values[P]; one reference. */
+/* Returns the entries of values[P] kept at n, with one reference. */
 struct content *max_n_content(const struct max_n *max_n, const float *values, uint32_t n);
 
 #endif

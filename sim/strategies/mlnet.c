@@ -1,20 +1,19 @@
-/* MLNET (Mai, Hong, Costa, HotCloud 2015): a parameter server whose traffic is added up on the way,
- * in a tree over the workers, and ordered by priorities.
+/* MLNET (Mai, Hong, Costa, HotCloud 2015): a parameter server with in-network aggregation in a tree
+ * of workers, and message priorities.
  *
  *   in each round, part by part of the model:
- *     up:    what a worker's step did, and what its children say, added up ─► its parent
+ *     up:    a worker's progress plus the sums of its children ─► its parent
  *     root:  W = W + gain/n · (the sum of all)
  *     down:  W ─► children, and so on; with all parts of it a worker makes its next step
  *
- * Of the `fragments` parts of the model one is on its way while the next is added up; 4 bytes an
- * entry, in both directions. Each worker has up to `fanout` children; those that can send most to
- * all others are nearest to the root, which is the server. Their links carry everything.
+ * While one of the `fragments` parts is in flight, the next one is added; 4 bytes an entry in both
+ * directions. Each worker has up to `fanout` children. Workers with the best uplinks to all others
+ * are nearest to the root, which is the server. Their links carry everything.
  *
- * Messages of the round that is behind go first, then those of the first layers: within one
- * connection, not on a whole link as in the paper, against this method. Progress stands for what
- * workers push, so that any optimizer may be inside. The root's weights are evaluated.
- *
- * Held by tests/unit/sim/test_mlnet.c. */
+ * Messages of older rounds go first, then those of the first layers; only within one connection,
+ * not on a whole link as in the paper, to this method's disadvantage. Progress replaces pushed
+ * gradients, so that any optimizer may be used. The root's weights are evaluated. Tests:
+ * tests/unit/sim/test_mlnet.c. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,12 +25,12 @@
 enum { UP, DOWN };
 
 struct aggregator {
-    uint32_t place; /* in the tree: the children of p are p · fanout + 1, … */
+    uint32_t place; /* in the tree; the children of p are p · fanout + 1, … */
     uint32_t children;
-    uint64_t parts_came; /* of W, in all rounds */
-    uint32_t *came;      /* [parts]: messages and own steps in the sum */
-    float *sum;          /* [P]: of the progress of itself and those below */
-    float *next;         /* [P]: W as far as it has come; at the root W itself */
+    uint64_t parts_came; /* parts of W received, in all rounds */
+    uint32_t *came;      /* [parts] messages and own steps in the sum */
+    float *sum;          /* [P] sum of the progress of itself and its descendants */
+    float *next;         /* [P] W as far as received; at the root W itself */
 };
 
 struct mlnet {
@@ -40,12 +39,12 @@ struct mlnet {
     uint32_t count;
     uint32_t parts;
     uint32_t fanout;
-    float gain;                     /* of each worker's progress */
-    uint32_t *at;                   /* [count]: the worker at each place */
+    float gain;                     /* factor of each worker's progress */
+    uint32_t *at;                   /* [count] worker at each place */
     struct aggregator *aggregators; /* [count] */
 };
 
-/* Those that can send most to all others come first. */
+/* Orders the workers by their uplink to all others, best first. */
 static void order_by_links(struct mlnet *mlnet)
 {
     for (uint32_t i = 0; i < mlnet->count; i++) {
@@ -112,7 +111,7 @@ static size_t part_first(const struct mlnet *mlnet, uint32_t part)
     return mlnet->parameters * part / mlnet->parts;
 }
 
-/* A part of values[P], in a round. */
+/* Sends a part of values[P] in a round. */
 static void send(struct mlnet *mlnet, uint32_t i, uint32_t to, uint32_t kind, uint32_t part,
                  const float *values)
 {
@@ -129,8 +128,8 @@ static void send(struct mlnet *mlnet, uint32_t i, uint32_t to, uint32_t kind, ui
     workers_send(mlnet->workers, i, to, &message);
 }
 
-/* A part of W has come to worker i, and goes on to its children. */
-static void take(struct mlnet *mlnet, uint32_t i, uint32_t part, const float *values)
+/* Stores a received part of W at worker i and forwards it to its children. */
+static void receive_part(struct mlnet *mlnet, uint32_t i, uint32_t part, const float *values)
 {
     struct aggregator *aggregator = &mlnet->aggregators[i];
     const size_t first = part_first(mlnet, part), after = part_first(mlnet, part + 1);
@@ -142,7 +141,8 @@ static void take(struct mlnet *mlnet, uint32_t i, uint32_t part, const float *va
         workers_write(mlnet->workers, i, aggregator->next);
 }
 
-/* The sum of a part at worker i has one more in it. With all it goes up; the root takes it. */
+/* Adds progress to the sum of a part at worker i. Once complete, the sum goes to the parent; the
+ * root applies it. */
 static void add_up(struct mlnet *mlnet, uint32_t i, uint32_t part, const float *values)
 {
     struct aggregator *aggregator = &mlnet->aggregators[i];
@@ -157,7 +157,7 @@ static void add_up(struct mlnet *mlnet, uint32_t i, uint32_t part, const float *
     } else {
         for (size_t c = first; c < after; c++)
             aggregator->next[c] += mlnet->gain * sum[c];
-        take(mlnet, i, part, aggregator->next + first);
+        receive_part(mlnet, i, part, aggregator->next + first);
     }
     memset(sum + first, 0, (after - first) * sizeof *sum);
     aggregator->came[part] = 0;
@@ -178,7 +178,7 @@ static void on_message(void *self, uint32_t i, uint32_t from, const struct sim_m
     if (message->kind == UP)
         add_up(mlnet, i, (uint32_t)message->number, message->content->values);
     else
-        take(mlnet, i, (uint32_t)message->number, message->content->values);
+        receive_part(mlnet, i, (uint32_t)message->number, message->content->values);
 }
 
 static void weights(void *self, float *to)

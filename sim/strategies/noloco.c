@@ -1,10 +1,10 @@
-/* NoLoCo (Kolehmainen et al. 2025, arXiv 2506.10911): nobody waits for all. Each of a random pair
- * sends its weights and its progress; its momentum also pulls it towards the pair's mean:
+/* NoLoCo (Kolehmainen et al. 2025, arXiv 2506.10911): no node waits for all. The nodes of a random
+ * pair exchange weights and progress; their momentum also pulls them towards the pair's mean:
  *
  *   m_i = μ·m_i + rate·p̄ + γ·(x̄ − x_i);  x_i += m_i
  *
- * with γ = rate, as in the published code, which has a rate of 0.7, a momentum of 0.5 and 50 steps
- * in a round. The weights could be sent while nodes compute, and are not here. */
+ * As in the published code, γ = rate, with a rate of 0.7, a momentum of 0.5 and 50 steps in a
+ * round. Weights are not sent during computation, although they could be. */
 #include "strategies/pairs.h"
 #include "strategies/strategy.h"
 

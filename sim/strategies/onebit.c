@@ -1,23 +1,22 @@
-/* 1-bit SGD (Seide, Fu, Droppo, Li, Yu 2014, Interspeech): synchronous SGD whose gradients go over
- * the links with one bit an entry (one_bit.h), twice, each time with error feedback.
+/* 1-bit SGD (Seide, Fu, Droppo, Li, Yu 2014, Interspeech): synchronous SGD with gradients of one
+ * bit an entry (one_bit.h), compressed twice with error feedback.
  *
- *   q_i = say(g_i + e_i),  e_i = g_i + e_i − q_i        of node i
+ *   q_i = compress(g_i + e_i),  e_i = g_i + e_i − q_i   of node i
  *   m = mean(q_i)
- *   q = say(m + e),  e = m + e − q                      where the mean is formed
+ *   q = compress(m + e),  e = m + e − q                 at the node that computes the mean
  *
- * The optimizers are given q. Each node forms the mean of an n-th of the vector: it is sent that
- * part of all messages, and sends its part of q to all. So 2(n−1)/n of a message leave each node,
+ * The optimizers receive q. Each node averages an n-th of the vector: it receives that part of all
+ * messages and sends its part of q to all. So each node sends 2(n−1)/n of a message,
  *
  *   B = ⌈(entries + 64·rows)/8⌉ + 4·statistics bytes
  *
- * Two values belong to each row of a tensor: all that leads to one output; a vector of biases or
- * scales is one row. (The paper has them of each column, and does not say which side that is.)
- * Statistics of batch norms go as they are. The two halves of the exchange take the delay of a
- * transfer each, since a node sends to all others at once; their links are taken to be those of a
- * ring, in this method's favour. The paper begins with whole gradients on one machine and sends
- * while it computes; both are not played, to its disadvantage.
- *
- * All nodes have the same weights. Held by tests/unit/sim/test_onebit.c. */
+ * Each row of a tensor has two values: a row is everything that leads to one output, or a vector of
+ * biases or scales. (The paper uses columns, without defining them.) Statistics of batch norms are
+ * sent uncompressed. Each half of the exchange takes one transfer delay, because a node sends to
+ * all others at once; the links are assumed to be those of a ring, in this method's favour. The
+ * paper starts with uncompressed gradients on one machine and sends while computing; neither is
+ * played, to its disadvantage. All nodes have the same weights. Tests:
+ * tests/unit/sim/test_onebit.c. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -29,13 +28,13 @@
 
 struct onebit {
     const struct model *model;
-    uint32_t count; /* nodes */
+    uint32_t count; /* number of nodes */
     size_t parameters;
     float *errors; /* [count][P]: e_i */
     float *error;  /* [P]: e */
-    float *mean;   /* [P]: m; after the exchange q */
+    float *mean;   /* [P] m; after the exchange q */
     float *own;    /* [P]: g_i, then q_i */
-    float *shown;  /* [P]: weights */
+    float *shown;  /* [P] weights for evaluation */
 };
 
 static void *begin(const struct experiment *experiment, const void *settings, uint32_t count,
@@ -69,8 +68,9 @@ static void end(void *self)
     free(onebit);
 }
 
-/* Says the trained part of the flat vector row by row, or (values NULL) counts the bits of that. */
-static uint64_t say(const struct onebit *onebit, float *values, float *error)
+/* Compresses the trained part of the flat vector row by row and returns its bits; with NULL, only
+ * counts them. */
+static uint64_t compress_rows(const struct onebit *onebit, float *values, float *error)
 {
     uint64_t bits = 0;
     for (int i = 0; i < model_tensors(onebit->model); i++) {
@@ -93,7 +93,7 @@ static struct round next(void *self)
     struct onebit *onebit = self;
     struct round round = {.steps = 1};
     const uint64_t statistics = onebit->parameters - model_trained(onebit->model);
-    const uint64_t bytes = (say(onebit, NULL, NULL) + 7) / 8 + statistics * sizeof(float);
+    const uint64_t bytes = (compress_rows(onebit, NULL, NULL) + 7) / 8 + statistics * sizeof(float);
     round_is_ring_reduce(&round, onebit->count, bytes);
     round.transfers = round.transfers > 0 ? 2 : 0;
     memset(onebit->mean, 0, onebit->parameters * sizeof *onebit->mean);
@@ -104,7 +104,7 @@ static void send(void *self, uint32_t i, struct learner *learner)
 {
     struct onebit *onebit = self;
     learner_gradient(learner, onebit->own);
-    (void)say(onebit, onebit->own, onebit->errors + i * onebit->parameters);
+    (void)compress_rows(onebit, onebit->own, onebit->errors + i * onebit->parameters);
     for (size_t c = 0; c < onebit->parameters; c++)
         onebit->mean[c] += onebit->own[c] / (float)onebit->count;
 }
@@ -112,7 +112,7 @@ static void send(void *self, uint32_t i, struct learner *learner)
 static void exchange(void *self)
 {
     struct onebit *onebit = self;
-    (void)say(onebit, onebit->mean, onebit->error);
+    (void)compress_rows(onebit, onebit->mean, onebit->error);
 }
 
 static void receive(void *self, uint32_t i, struct learner *learner)

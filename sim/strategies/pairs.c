@@ -7,17 +7,17 @@
 
 struct pairs {
     const struct pairs_settings *settings;
-    struct pairs_move move; /* of the node whose turn it is */
+    struct pairs_move move; /* of the current node */
     struct rng rng;         /* draws the pairs */
-    uint32_t local_steps;   /* of a round */
-    uint32_t count;         /* nodes */
-    uint32_t *to;           /* [count]: partners in this round */
+    uint32_t local_steps;   /* steps of a round */
+    uint32_t count;         /* number of nodes */
+    uint32_t *to;           /* [count] partners in this round */
     float *weights;         /* [count][P]: x_i */
     float *progress;        /* [count][P]: p_i */
     float *kept;            /* [count][P] */
-    float *mean_weights;    /* [P]: of a pair */
-    float *mean_progress;   /* [P]: of a pair */
-    float *shown;           /* [P]: mean of the weights of all */
+    float *mean_weights;    /* [P] mean of a pair */
+    float *mean_progress;   /* [P] mean of a pair */
+    float *shown;           /* [P] mean of all weights, for evaluation */
 };
 
 static void *begin(const struct experiment *experiment, const void *settings, uint32_t count,

@@ -1,18 +1,18 @@
-/* PowerSGD (Vogels, Karimireddy, Jaggi 2019, arXiv 1905.13727): synchronous SGD whose gradients go
- * over the links as products of two thin matrices (low_rank.h).
+/* PowerSGD (Vogels, Karimireddy, Jaggi 2019, arXiv 1905.13727): synchronous SGD with gradients sent
+ * as products of two thin matrices (low_rank.h).
  *
- *   M_i = g_i + e_i                of node i: its gradient, and what was lost of those before
- *   M' = low_rank(mean(M_i))       what the optimizer of each node makes its step with
+ *   M_i = g_i + e_i                of node i: its gradient plus its error
+ *   M' = low_rank(mean(M_i))       gradient for the optimizer of each node
  *   e_i = M_i − M'
  *
- * The mean of products with one matrix is the product with the mean, so two ring all-reduces are
- * enough: of P, then of Q. A matrix is a tensor of two sides or more, the first against the others.
- * Vectors, and matrices that have no more entries than their factors, go as they are. Each node
- * adds to the two sums
+ * The mean of products with one matrix is the product with the mean, so two ring all-reduces
+ * suffice: of P, then of Q. A matrix is a tensor of two dimensions or more, the first against the
+ * others. Vectors, and matrices with no more entries than their factors, are sent uncompressed.
+ * Each node sends
  *
  *   B = 4·(sum of rank·(rows + columns) over the matrices + other entries) bytes
  *
- * All nodes have the same weights. Held by tests/unit/sim/test_powersgd.c. */
+ * All nodes have the same weights. Tests: tests/unit/sim/test_powersgd.c. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -30,14 +30,14 @@ struct factored {
 
 struct powersgd {
     uint32_t rank;
-    uint32_t count; /* nodes */
+    uint32_t count; /* number of nodes */
     size_t parameters;
-    struct factored *matrices; /* [matrices_count], in the order of the flat vector */
+    struct factored *matrices; /* [matrices_count] in the order of the flat vector */
     uint32_t matrices_count;
-    float *kept;  /* [count][P]: M_i; after the exchange e_i */
-    float *mean;  /* [P]: mean of M_i; after the exchange what the optimizers are given */
+    float *kept;  /* [count][P] M_i; after the exchange e_i */
+    float *mean;  /* [P] mean of M_i; after the exchange the gradient for the optimizers */
     float *own;   /* [P]: gradient of one node */
-    float *shown; /* [P]: weights */
+    float *shown; /* [P] weights for evaluation */
 };
 
 static void add_matrices(struct powersgd *powersgd, const struct experiment *experiment)
@@ -106,7 +106,7 @@ static struct round next(void *self)
         entries += powersgd->rank * (matrix->factors.rows + matrix->factors.columns);
     }
     round_is_ring_reduce(&round, powersgd->count, entries * sizeof(float));
-    round.transfers *= 2; /* Q can only begin when P is known */
+    round.transfers *= 2; /* Q needs P first */
     memset(powersgd->mean, 0, powersgd->parameters * sizeof *powersgd->mean);
     return round;
 }
@@ -122,7 +122,7 @@ static void send(void *self, uint32_t i, struct learner *learner)
     }
 }
 
-/* What went as it was leaves no error. */
+/* Uncompressed entries have no error. */
 static void keep_errors(const struct powersgd *powersgd, float *kept)
 {
     size_t end = 0;

@@ -10,7 +10,7 @@
 
 struct rounds {
     const struct rounds_method *method;
-    void *self; /* the method's own */
+    void *self; /* owned by the method */
     struct experiment *experiment;
     struct learner **learners; /* [count] */
     uint32_t *nodes;           /* [count]: node of each learner */
@@ -21,9 +21,9 @@ struct rounds {
     uint64_t steps;        /* of each node so far */
     uint64_t sent_bytes;   /* of all nodes so far */
     uint64_t shown_ns;     /* time of the last moment */
-    double *up_bytes;      /* [count]: sent by each */
-    double *down_bytes;    /* [count]: received by each */
-    double *way_bytes;     /* [regions][regions]: from one to the other */
+    double *up_bytes;      /* [count] bytes sent by each */
+    double *down_bytes;    /* [count] bytes received by each */
+    double *way_bytes;     /* [regions][regions] bytes from one region to another */
 };
 
 void round_is_ring_reduce(struct round *round, uint32_t count, uint64_t message_bytes)
@@ -106,7 +106,7 @@ static void end(struct rounds *rounds)
     free(rounds->way_bytes);
 }
 
-/* The rate, if so many share it, in place of one that is higher. */
+/* Lowers *least to the rate divided by its sharers. */
 static void slower(uint64_t *least, const struct rate *rate, uint32_t sharers, uint64_t now_ns)
 {
     const uint64_t bytes_per_s = rate_at(rate, now_ns) / sharers;
@@ -114,7 +114,7 @@ static void slower(uint64_t *least, const struct rate *rate, uint32_t sharers, u
         *least = bytes_per_s;
 }
 
-/* Whom worker i sends to in a round; itself: nobody. */
+/* Returns the receiver of worker i in a round, or i itself for none. */
 static uint32_t receiver(const struct rounds *rounds, const struct round *round, uint32_t i)
 {
     return round->to ? round->to[i] : (i + 1) % rounds->count;
@@ -145,7 +145,7 @@ static void count_traffic(struct rounds *rounds, const struct round *round)
     }
 }
 
-/* How many of a round send from one of these regions to the other. */
+/* Returns how many nodes send from one of these regions to the other in a round. */
 static uint32_t crossing(const struct rounds *rounds, const struct round *round, uint32_t here,
                          uint32_t there)
 {
@@ -159,7 +159,7 @@ static uint32_t crossing(const struct rounds *rounds, const struct round *round,
     return count;
 }
 
-/* Duration of the exchange of a round, if it begins now. */
+/* Returns the duration of a round's exchange that begins now. */
 static uint64_t exchange_ns(const struct rounds *rounds, const struct round *round, uint64_t now_ns)
 {
     const struct scenario *scenario = rounds->experiment->scenario;
@@ -184,7 +184,7 @@ static uint64_t exchange_ns(const struct rounds *rounds, const struct round *rou
     return round->transfers * longest_ns + (uint64_t)(sending_s * (double)SECOND_NS);
 }
 
-/* One round; nothing of it counts if it is interrupted before the exchange. */
+/* Plays one round, which has no effect if interrupted before the exchange. */
 static void play_round(struct rounds *rounds, const struct round *round, double *cpu_s)
 {
     const struct rounds_method *method = rounds->method;
@@ -214,8 +214,8 @@ static double distance_now(const struct rounds *rounds)
     return consensus_distance(consensus);
 }
 
-/* Moments before that time, which show the weights before the next round ends: one each second, and
- * one at the end. */
+/* Adds the moments before until_ns, with the weights before the next round ends: one each second,
+ * and one at the end. */
 static void show_until(struct rounds *rounds, struct outcome *outcome, uint64_t until_ns)
 {
     struct experiment *experiment = rounds->experiment;
@@ -238,7 +238,7 @@ static void show_until(struct rounds *rounds, struct outcome *outcome, uint64_t 
     }
 }
 
-/* Part of the time in which that many bytes kept a link busy; NAN: it has no limit. */
+/* Returns the fraction of time in which these bytes kept a link busy; NAN = unlimited. */
 static double use_of(const struct outcome *outcome, const struct rate *rate, double bytes)
 {
     const double bytes_per_s = (double)rate_at(rate, outcome->scenario->span_ns);

@@ -1,37 +1,35 @@
 /* Stochastic gradient push (Assran, Loizou, Ballas, Rabbat 2019, arXiv 1811.10792): push-sum over a
- * directed graph, one peer a step.
+ * directed graph, one peer in each step.
  *
- *   z = x / w                           the weights of a worker, from which its step is made
- *   x = x + Δ                           Δ: what the step did to z
- *   x = x / 2;  w = w / 2               and the other half of both goes to the peer of this round
- *   x = x + x';  w = w + w'             when a half has come
+ *   z = x / w                           weights of a worker, with which it makes its step
+ *   x = x + Δ                           Δ: change of z by the step
+ *   x = x / 2;  w = w / 2               the other half of both goes to the peer of this round
+ *   x = x + x';  w = w + w'             when a half has arrived
  *
  * In round k the peer of worker i is i + 2^(k mod L), L = ⌈log2 n⌉: the directed exponential graph.
- * The sums of x and of w over all, with what is on its way, are kept: w sums up to n.
+ * The sums of x and of w over all workers and messages in flight are constant: w sums up to n.
  *
- * A worker waits for the half that was sent to it in the round overlap_steps ago: 0 is SGP, more is
- * overlap SGP. A half that comes early is taken at once. Messages of 4P bytes and 4 for w; the
- * paper adds no others. The mean of all z is evaluated.
- *
- * Held by tests/unit/sim/test_sgp.c. */
+ * A worker waits for the half that was sent to it overlap_steps rounds ago: 0 is SGP, more is
+ * overlap SGP. Early halves are taken at once. Messages have 4P bytes and 4 for w. The mean of all
+ * z is evaluated. Tests: tests/unit/sim/test_sgp.c. */
 #include <stdlib.h>
 
 #include "base/memory.h"
 #include "strategies/strategy.h"
 #include "strategies/workers.h"
 
-#define ROUNDS_MAX  32 /* L at most */
+#define ROUNDS_MAX  32 /* largest L */
 #define SHARE_BYTES 4
 
 struct pusher {
     double w;
-    uint64_t came[ROUNDS_MAX]; /* halves of the rounds k with k mod L = 0, 1, … */
+    uint64_t came[ROUNDS_MAX]; /* halves received in rounds k with k mod L = 0, 1, … */
 };
 
 struct sgp {
     struct workers *workers;
     size_t parameters;
-    uint32_t cycle;         /* L; 0: there is nobody else */
+    uint32_t cycle;         /* L; 0 = there is no other worker */
     struct pusher *pushers; /* [count] */
     float *x;               /* [count][P] */
     float *z;               /* [P]: of one worker */
@@ -68,7 +66,7 @@ static void end(void *self)
     free(sgp);
 }
 
-/* Rounds below `rounds` in which the peer was at distance 2^s. */
+/* Returns the number of rounds below `rounds` in which the peer was at distance 2^s. */
 static uint64_t rounds_at(const struct sgp *sgp, uint64_t rounds, uint32_t s)
 {
     return rounds / sgp->cycle + (s < rounds % sgp->cycle);
@@ -85,7 +83,7 @@ static bool may_step(void *self, uint32_t i)
     return true;
 }
 
-/* Half of what worker i has goes to the peer of this round. */
+/* Sends half of worker i's x and w to the peer of this round. */
 static void push(struct sgp *sgp, uint32_t i, uint64_t round)
 {
     const uint32_t distance = (uint32_t)1 << round % sgp->cycle;

@@ -1,4 +1,4 @@
-/* Each node alone on its shard, without communication: the baseline that a swarm must beat.
+/* Each node by itself on its shard, without communication: the baseline that a swarm must beat.
  * Accuracy is the mean over the nodes. */
 #include <math.h>
 #include <stdlib.h>
@@ -9,7 +9,7 @@
 
 struct single {
     struct arena arena;
-    struct learner *learner; /* NULL: does not train */
+    struct learner *learner; /* NULL = does not train */
     uint32_t batch;          /* samples of a step */
     uint64_t step_ns;        /* duration of a step */
     uint64_t from_ns;        /* when it starts */
@@ -17,7 +17,7 @@ struct single {
     uint64_t steps;          /* steps so far */
 };
 
-static void make(struct experiment *experiment, uint32_t i, struct single *one)
+static void make_node(struct experiment *experiment, uint32_t i, struct single *one)
 {
     const struct group *group = scenario_group(experiment->scenario, i);
     if (experiment->shards.sizes[i] == 0)
@@ -43,7 +43,7 @@ static void train_until(struct single *one, uint64_t now_ns, double *cpu_s)
     *cpu_s += sim_learner_cpu_s() - begin_s;
 }
 
-/* Enter the mean over all that train. */
+/* Stores the mean over all training nodes. */
 static void evaluate(struct experiment *experiment, struct outcome *outcome, struct single *all,
                      uint32_t samples)
 {
@@ -70,7 +70,7 @@ const float *single_play(struct experiment *experiment, struct outcome *outcome)
     const struct scenario *scenario = experiment->scenario;
     struct single *all = memory_new(scenario->nodes_count, sizeof *all);
     for (uint32_t i = 0; i < scenario->nodes_count; i++)
-        make(experiment, i, &all[i]);
+        make_node(experiment, i, &all[i]);
     uint64_t now_ns = SECOND_NS;
     for (; now_ns <= scenario->span_ns && !experiment_is_stopped(experiment); now_ns += SECOND_NS) {
         struct moment *moment = outcome_add(outcome, (double)now_ns * 1e-9);

@@ -11,9 +11,9 @@
 
 struct sparse {
     size_t parameters;
-    double part;   /* of each chunk, the entries that are kept */
+    double part;   /* fraction of entries kept in each chunk */
     float decay;   /* of the error, from round to round */
-    float *errors; /* [count][parameters]: e */
+    float *errors; /* [count][parameters] e */
 };
 
 uint32_t sparse_kept(uint32_t count, double part)
@@ -30,7 +30,7 @@ void sparse_keep_largest(float *values, uint32_t count, uint32_t kept)
     largest_keep(values, count, kept, keys);
 }
 
-/* Mean and standard deviation of the entries other than 0. */
+/* Returns the standard deviation of the nonzero entries and sets *mean. */
 static double deviation(const float *values, uint32_t count, double *mean)
 {
     double sum = 0, squares = 0;

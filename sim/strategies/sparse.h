@@ -1,19 +1,19 @@
-/* The messages of SparseLoCo (Sarfi et al. 2025, arXiv 2508.15706): few entries, of two bits each;
- * what is not said is remembered.
+/* The messages of SparseLoCo (Sarfi et al. 2025, arXiv 2508.15706): few entries of two bits each,
+ * with error feedback.
  *
  *   e = decay·e + progress               error feedback, of each node
  *   q = two_bits(keep_largest(e))        the message
  *   e = e − q
  *
- * The flat vector is cut into chunks of 4,096 entries, the last one shorter; of a chunk of c
- * entries the k = max(1, round(part·c)) largest are kept. An entry takes 12 bits for its place in
+ * The flat vector is cut into chunks of 4,096 entries, the last one shorter. Of a chunk of c
+ * entries the k = max(1, round(part·c)) largest are kept. An entry takes 12 bits for its index in
  * the chunk and 2 for its value:
  *
  *   B = ⌈14/8 · sum of k over all chunks⌉ bytes
  *
- * What the four values of a chunk are is not counted, in this method's favour. The published code
- * cuts each matrix into chunks of 64 by 64, and a tensor has four values; the buckets are as there.
- * Held by tests/unit/sim/test_sparse.c.
+ * The four values of a chunk are not counted, in this method's favour. The published code cuts each
+ * matrix into chunks of 64 by 64 and has four values for each tensor; the buckets are the same.
+ * Tests: tests/unit/sim/test_sparse.c.
  */
 #ifndef HEARSAY_SIM_STRATEGIES_SPARSE_H
 #define HEARSAY_SIM_STRATEGIES_SPARSE_H
@@ -23,18 +23,18 @@
 #define SPARSE_CHUNK      4096
 #define SPARSE_ENTRY_BITS 14
 
-/* Entries that are kept of a chunk of count > 0. */
+/* Returns how many entries of a chunk of count > 0 are kept. */
 uint32_t sparse_kept(uint32_t count, double part);
 
-/* Sets all but the `kept` largest by magnitude of values[count] to 0; of equal ones the first stay.
- * 0 < kept <= count <= SPARSE_CHUNK. */
+/* Sets all entries of values[count] except the `kept` largest by magnitude to 0; of equal ones the
+ * first stay. Requires 0 < kept <= count <= SPARSE_CHUNK. */
 void sparse_keep_largest(float *values, uint32_t count, uint32_t kept);
 
-/* Sorts the entries of a chunk other than 0 into four buckets, each 1.5 standard deviations wide,
- * the third around their mean, the outer ones open; each becomes the mean of its bucket. */
+/* Sorts the nonzero entries of a chunk into four buckets, each 1.5 standard deviations wide, the
+ * third centred on their mean, the outer ones open. Each entry becomes the mean of its bucket. */
 void sparse_two_bits(float *values, uint32_t count);
 
-/* By the scenario's top_part and error_decay. */
+/* Uses the scenario's top_part and error_decay. */
 extern const struct compressor sparse_compressor;
 
 #endif

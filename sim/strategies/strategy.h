@@ -1,51 +1,51 @@
 /* The strategies: ways to train one model on many machines. Each plays the same scenario and is
- * charged the same computing, so that they can be compared.
+ * charged the same computing time, for comparison.
  *
- *   gossip            what hearsay does: real nodes and learners in a world             gossip.c
- *   single            each node alone on its shard                                      single.c
+ *   gossip            hearsay: real nodes and learners in a world                       gossip.c
+ *   single            each node by itself on its shard                                  single.c
  *   ideal             synchronous SGD over a free network: one learner with all the     ideal.c
- *                     data, whose batch is that of all nodes together
+ *                     data and the batches of all nodes together
  *   localsgd          rounds of local steps, then a ring all-reduce over the links
- *   diloco            the same with an outer Nesterov step
+ *   diloco            localsgd with an outer Nesterov step
  *   sparseloco        rounds of local steps, then sparse messages to all (sparse.h)
- *   noloco            rounds of local steps, then each meets one other at random
- *   streaming_diloco  diloco a part of the model at a time, in four bits (e3m0.h), while
- *                     nodes go on
- *   powersgd          synchronous SGD over the links, its gradients of low rank (low_rank.h)
- *   gasloc            rounds of local steps, then accelerated gossip with one other at random
- *   allreduce         synchronous SGD over the links, its gradients whole
- *   onebit            the same, one bit an entry of a gradient (one_bit.h)
- *   dgc               the same, the largest entries of a gradient that has momentum
- *   demo              the same, the largest components of each node's own momentum (dct.h)
+ *   noloco            rounds of local steps, then an exchange in random pairs
+ *   streaming_diloco  diloco for one part of the model at a time, in four bits (e3m0.h), while
+ *                     nodes continue
+ *   powersgd          synchronous SGD over the links, gradients of low rank (low_rank.h)
+ *   gasloc            rounds of local steps, then accelerated gossip in random pairs
+ *   allreduce         synchronous SGD over the links, uncompressed gradients
+ *   onebit            allreduce with one bit for each entry of a gradient (one_bit.h)
+ *   dgc               allreduce with the largest entries of a gradient with momentum
+ *   demo              allreduce with the largest components of each node's momentum (dct.h)
  *   admm              rounds of local steps that are pulled towards a consensus
  *
- *   ako               each step tells all a part of the model in turn
- *   adpsgd            after a step two at random take their mean
- *   gosgd             now and then a worker pushes its weights to one at random
- *   sgp               each step a half of weights and counts goes to the next of a graph
- *   strom             each step all are told the signs of what has added up to a threshold
- *   threshold         the same with values, and with the whole of each own step
- *   gaia              each step all are told what is significant
- *   downpour          a parameter server, to which workers push and from which they fetch
- *   dlion             each step all are told the largest of a gradient that their link carries
- *   gossipgrad        each step one sends to one and gets from one, and takes the mean
- *   gossip_sgd        each step weights are averaged with those of one at random
- *   choco             each step neighbours send what their replicas lack most, and draw near
- *   mlnet             a parameter server, to which and from which all goes along a tree
+ *   ako               each step sends a part of the model to all, in turn
+ *   adpsgd            after a step two random workers average their weights
+ *   gosgd             workers occasionally push their weights to a random one
+ *   sgp               each step sends half of weights and share to the next of a graph
+ *   strom             each step sends the signs of entries that have reached a threshold
+ *   threshold         strom with values, and with the whole of each own step
+ *   gaia              each step sends the significant updates
+ *   downpour          a parameter server with asynchronous pushes and fetches
+ *   dlion             each step sends the largest entries of a gradient that a link can carry
+ *   gossipgrad        each step sends to one worker and averages with another's message
+ *   gossip_sgd        each step averages the weights with those of a random worker
+ *   choco             each step sends the largest differences to neighbours' replicas
+ *   mlnet             a parameter server with aggregation along a tree
  *
- * Those from localsgd to admm are methods of one frame of rounds, rounds.h, those from ako on of
- * a frame of workers that do not all wait for each other, workers.h; each is in a file of its name.
- * After a round all go on from common weights (common.h); nodes of noloco and gasloc meet in pairs
- * (pairs.h), and those of powersgd, allreduce, onebit, dgc and demo exchange gradients, or
- * momentum. Held by tests/unit/sim/test_baselines.c and a test of the name of each.
+ * localsgd to admm are methods of rounds.h; ako and the following ones are methods of workers.h,
+ * whose workers do not all wait for each other. Each is in a file of its name. Most rounds continue
+ * from common weights (common.h). noloco and gasloc use pairs (pairs.h); powersgd, allreduce,
+ * onebit, dgc and demo exchange gradients or momentum. Tests: tests/unit/sim/test_baselines.c and a
+ * test of the name of each.
  */
 #ifndef HEARSAY_SIM_STRATEGIES_STRATEGY_H
 #define HEARSAY_SIM_STRATEGIES_STRATEGY_H
 
 #include "scenario/experiment.h"
 
-/* Each plays to the end and fills the outcome, which the caller has initialised, but for
- * experiment_finish. Returns the weights that experiment_finish is to evaluate (memory of the
+/* Each function plays to the end and fills in the initialised outcome, except for
+ * experiment_finish. Returns the weights that experiment_finish evaluates (memory of the
  * experiment), or NULL. */
 const float *gossip_play(struct experiment *experiment, struct outcome *outcome);
 const float *single_play(struct experiment *experiment, struct outcome *outcome);
@@ -76,7 +76,7 @@ const float *gossip_sgd_play(struct experiment *experiment, struct outcome *outc
 const float *choco_play(struct experiment *experiment, struct outcome *outcome);
 const float *mlnet_play(struct experiment *experiment, struct outcome *outcome);
 
-/* The same for the strategy of the scenario. */
+/* Plays the strategy of the scenario. */
 const float *strategy_play(struct experiment *experiment, struct outcome *outcome);
 
 #endif

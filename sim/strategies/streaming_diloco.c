@@ -1,7 +1,7 @@
-/* Streaming DiLoCo (Douillard et al. 2025, arXiv 2501.18512): DiLoCo's exchange, a fragment of the
- * model at a time and in four bits (e3m0.h), while nodes go on. The fragments are equal parts of
- * the flat vector, so much like runs of layers, as in the paper's sequential pattern. The paper has
- * 30 to 100 steps between two exchanges of a fragment. Its α is what stays of the local weights: 1
+/* Streaming DiLoCo (Douillard et al. 2025, arXiv 2501.18512): DiLoCo's exchange for one fragment of
+ * the model at a time, in four bits (e3m0.h), while nodes continue. The fragments are equal parts
+ * of the flat vector, close to runs of layers as in the paper's sequential pattern. The paper has
+ * 30 to 100 steps between two exchanges of a fragment. Its α, the weight of the local weights, is 1
  * − `mixing`. Rate and momentum are DiLoCo's. */
 #include "strategies/e3m0.h"
 #include "strategies/strategy.h"

@@ -1,18 +1,16 @@
 /* Strom (Scalable distributed DNN training using commodity GPU cloud computing, Interspeech 2015):
- * what has added up to a threshold is said, by its sign alone.
+ * sends the signs of entries that have added up to a threshold.
  *
- *   r = r + Δ                        Δ: what a step did to the weights of a worker
- *   where |r| > τ:                   the message to all: places and signs;  r = r − sign(r) τ
- *   w = w + gain/n · sign τ          of one's own messages and of those that arrive
+ *   r = r + Δ                        Δ: change of a worker's weights by a step
+ *   where |r| > τ:                   the message to all: indexes and signs;  r = r − sign(r) τ
+ *   w = w + gain/n · sign τ          of own messages and arriving ones
  *
- * Own weights follow what was said, too, not the step itself: so all have the same weights but for
- * messages on their way, as in the paper. τ is strategy.threshold; it suits one model and one rate.
- * An entry is 4 bytes: 31 bits of place and one of sign. The paper's entropy coding of places,
- * which it uses for the largest models, is left out. It sends gradients, and exchanges them between
- * two steps; here progress stands for gradients, so that any optimizer may be inside, and nobody
- * waits, in favour of this method. A step with nothing to say sends nothing.
- *
- * Held by tests/unit/sim/test_strom.c. */
+ * Own weights also follow the messages, not the step itself. So all weights are equal except for
+ * messages in flight, as in the paper. τ is strategy.threshold; it suits one model and one rate. An
+ * entry is 4 bytes: 31 bits of index and one of sign. The paper's entropy coding of indexes for the
+ * largest models is left out. The paper sends gradients and exchanges them between two steps. Here
+ * progress replaces gradients, so that any optimizer may be used, and no worker waits, in favour of
+ * this method. A step without entries sends no message. Tests: tests/unit/sim/test_strom.c. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -26,9 +24,9 @@ struct strom {
     struct workers *workers;
     size_t parameters;
     float threshold; /* τ */
-    float gain;      /* of each worker's progress */
-    float *untold;   /* [count][P]: r of each worker */
-    float *told;     /* [P]: by one worker in one step */
+    float gain;      /* factor of each worker's progress */
+    float *untold;   /* [count][P] r of each worker */
+    float *told;     /* [P] message of one worker in one step */
 };
 
 static void *begin(struct workers *workers, const float *start)

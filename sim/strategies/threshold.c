@@ -1,16 +1,14 @@
-/* Thresholds with values (tgaddair/decentralizedsgd, after Strom 2015): what has added up to more
- * than a threshold is said whole.
+/* Thresholds with values (tgaddair/decentralizedsgd, after Strom 2015): sends the values of entries
+ * that have added up to more than a threshold.
  *
- *   r = r + Δ                        Δ: what a step did to the weights of a worker
- *   where |r| > τ:                   the message to all: places and values r;  r = 0
+ *   r = r + Δ                        Δ: change of a worker's weights by a step
+ *   where |r| > τ:                   the message to all: indexes and values r;  r = 0
  *   w = w + gain/n · (own Δ at once, and all that arrives)
  *
- * The local step is with all of Δ, also with what is never said. τ is strategy.threshold. An entry
- * is 8 bytes, a place and a value, or all values are sent, 4 bytes each, where that is less. Nobody
- * waits. The published code has gradients for Δ, and a gain of n. A step with nothing to say sends
- * nothing.
- *
- * Held by tests/unit/sim/test_threshold_strategy.c. */
+ * The local step uses all of Δ, including parts that are never sent. τ is strategy.threshold. An
+ * entry is 8 bytes, index and value; or all values are sent, 4 bytes each, if that is less. No
+ * worker waits. The published code has gradients for Δ, and a gain of n. A step without entries
+ * sends no message. Tests: tests/unit/sim/test_threshold_strategy.c. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -24,9 +22,9 @@ struct thresholds {
     struct workers *workers;
     size_t parameters;
     float least;   /* τ */
-    float gain;    /* of each worker's progress */
-    float *untold; /* [count][P]: r of each worker */
-    float *told;   /* [P]: by one worker in one step */
+    float gain;    /* factor of each worker's progress */
+    float *untold; /* [count][P] r of each worker */
+    float *told;   /* [P] message of one worker in one step */
 };
 
 static void *begin(struct workers *workers, const float *start)

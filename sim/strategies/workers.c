@@ -8,20 +8,20 @@
 #include "strategies/consensus.h"
 #include "strategies/traffic.h"
 
-#define WAITING_MAX 2 /* steps whose messages may wait while a worker steps */
+#define WAITING_MAX 2 /* steps whose messages may be queued while a worker steps */
 
 enum { EVENT_STEP, EVENT_MESSAGES };
 
 struct worker {
     struct learner *learner;
     struct arena arena;
-    uint32_t node;      /* of the scenario */
+    uint32_t node;      /* number in the scenario */
     uint32_t region;    /* of the node */
-    uint32_t publishes; /* messages of a step, as the last step that sent any had them */
+    uint32_t publishes; /* messages of the last step that sent any */
     uint32_t queued;    /* messages since the last step began */
     uint64_t step_ns;   /* duration of a step */
     uint64_t steps;     /* made so far */
-    bool is_stepping;   /* one is being made */
+    bool is_stepping;   /* a step is running */
     double up_s_then;   /* busy time of its uplink at the last moment */
     double down_s_then; /* busy time of its downlink at the last moment */
     uint64_t samples_then;
@@ -29,16 +29,16 @@ struct worker {
 
 struct workers {
     const struct workers_method *method;
-    void *self; /* the method's own */
+    void *self; /* owned by the method */
     struct experiment *experiment;
     struct event_queue queue;
     struct messages *messages;
     struct worker *workers; /* [count] */
-    uint32_t *worker_of;    /* [nodes]: of each node that trains */
+    uint32_t *worker_of;    /* [nodes] worker of each training node */
     uint32_t count;
     size_t parameters; /* P */
     struct rng rng;
-    uint64_t samples;      /* of all so far */
+    uint64_t samples;      /* of all workers so far */
     double gradient_cpu_s; /* processor time spent in steps */
     float *own;            /* [P]: weights of one worker */
     float *other;          /* [P]: progress or gradient of one worker */
@@ -95,8 +95,8 @@ uint32_t workers_batch(const struct workers *workers, uint32_t i)
     return learner_batch(at(workers, i)->learner);
 }
 
-/* The rates on the way from i to j: of its uplink, between the regions, of the downlink. */
-static void way(const struct workers *workers, uint32_t i, uint32_t j, double rates[3])
+/* Gets the rates on the way from i to j: of its uplink, between the regions, of the downlink. */
+static void rates_between(const struct workers *workers, uint32_t i, uint32_t j, double rates[3])
 {
     const struct scenario *scenario = workers->experiment->scenario;
     const uint32_t from = at(workers, i)->node, to = at(workers, j)->node;
@@ -119,11 +119,12 @@ static uint32_t workers_in(const struct workers *workers, uint32_t region)
 double workers_share(const struct workers *workers, uint32_t i, uint32_t j)
 {
     const uint32_t here = at(workers, i)->region, there = at(workers, j)->region;
-    const double pairs = (double)workers_in(workers, here) *
-                         (workers_in(workers, there) - (here == there)); /* on the region's line */
+    const double pairs =
+        (double)workers_in(workers, here) *
+        (workers_in(workers, there) - (here == there)); /* pairs that share the region's line */
     double rates[3];
     CHECK(i != j);
-    way(workers, i, j, rates);
+    rates_between(workers, i, j, rates);
     rates[0] /= workers->count - 1;
     rates[1] /= pairs;
     rates[2] /= workers->count - 1;
@@ -238,7 +239,7 @@ static bool is_held_up(const struct workers *workers, uint32_t i)
     return waiting > 0 && waiting >= WAITING_MAX * at(workers, i)->publishes;
 }
 
-/* Begin a step of worker i, if it is time. */
+/* Starts a step of worker i, if it may. */
 static void begin_step(struct workers *workers, uint32_t i)
 {
     struct worker *worker = at(workers, i);
@@ -345,7 +346,7 @@ static void end(struct workers *workers)
     free(workers->other);
 }
 
-/* The weights to be evaluated, into the experiment's. */
+/* Copies the weights to evaluate to the experiment's. */
 static const float *gather(struct workers *workers)
 {
     float *weights = workers->experiment->weights;
