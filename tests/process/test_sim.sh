@@ -69,7 +69,7 @@ mistake() {
 mistake 'name a scenario'
 mistake 'no-such-file.conf' "$work/no-such-file.conf"
 mistake 'takes --seeds' --faults "$work/tiny.conf"
-mistake 'belong to --faults' "$work/tiny.conf" --seeds 1..2
+mistake 'need --faults' "$work/tiny.conf" --seeds 1..2
 mistake '--seeds 5..1' --faults --seeds 5..1
 mistake 'needs one seed' --faults --seeds 1..2 --trace "$work/trace"
 mistake 'scenario.seconds' "$work/tiny.conf" --seconds soon
