@@ -73,8 +73,8 @@ static struct planned *add_plan(struct cuda *cuda, const struct attention *atten
 }
 
 /* NULL if there is none. */
-static const struct flash_plan *plan_of(struct cuda *cuda, const struct attention *attention,
-                                        int batch, bool backward)
+static const struct planned *plan_of(struct cuda *cuda, const struct attention *attention,
+                                     int batch, bool backward)
 {
     const struct flash *all = flash_of(cuda);
     struct planned *found = NULL;
@@ -86,7 +86,7 @@ static const struct flash_plan *plan_of(struct cuda *cuda, const struct attentio
     }
     if (found == NULL)
         found = add_plan(cuda, attention, batch, backward);
-    return found->plan.stage == FLASH_DONE ? &found->plan : NULL;
+    return found->plan.stage == FLASH_DONE ? found : NULL;
 }
 
 /* Samples that are computed at a time: all, or as many as the workspace allows. */
@@ -104,16 +104,36 @@ static void *tensor_at(const uint16_t *first, size_t numbers)
     return first != NULL ? (void *)(first + numbers) : NULL;
 }
 
-static void run(struct cuda *cuda, const struct attention *attention, struct pass pass,
-                const struct flash_plan *plan)
+/* The next part of scratch, or NULL. */
+static void *scratch_part(struct layout *layout, bool is_needed, size_t bytes)
 {
+    return is_needed ? cuda_part(layout, bytes) : NULL;
+}
+
+/* Lays the pass's scratch tensors, and returns where cuDNN's workspace begins. */
+static void *lay(struct layout *layout, const struct planned *planned, void *memory[FLASH_TENSORS])
+{
+    const struct attention *attention = &planned->of;
+    const size_t lines =
+        (size_t)planned->batch * (size_t)attention->heads * (size_t)attention->length;
+    const size_t each = lines * (size_t)attention->size * sizeof(uint16_t);
+    const bool shares = planned->backward && attention->kv_heads < attention->heads;
+    memory[FLASH_COMMON_GRADIENTS] = scratch_part(layout, planned->backward, lines * sizeof(float));
+    memory[FLASH_KEY_GRADIENTS] = scratch_part(layout, shares, each);
+    memory[FLASH_VALUE_GRADIENTS] = scratch_part(layout, shares, each);
+    return cuda_part(layout, planned->plan.workspace_bytes);
+}
+
+static void run(struct cuda *cuda, struct pass pass, const struct planned *planned)
+{
+    const struct attention *attention = &planned->of;
     const size_t size = (size_t)attention->size;
     const size_t keys = (size_t)attention->heads * size;
     const size_t values = keys + (size_t)attention->kv_heads * size;
     float scale = 1 / sqrtf((float)attention->size), lowest = -FLT_MAX, one = 1;
-    void *const memory[FLASH_TENSORS] = {
+    void *memory[FLASH_TENSORS] = {
         [FLASH_QUERY] = tensor_at(pass.x, 0),
-        [FLASH_KEY] = pass.dx != NULL ? tensor_at(pass.x, keys) : NULL,
+        [FLASH_KEY] = planned->backward ? tensor_at(pass.x, keys) : NULL,
         [FLASH_KEY_TURNED] = tensor_at(pass.x, keys),
         [FLASH_VALUE] = tensor_at(pass.x, values),
         [FLASH_OUTPUT] = pass.y,
@@ -124,10 +144,13 @@ static void run(struct cuda *cuda, const struct attention *attention, struct pas
         [FLASH_VALUE_GRADIENT] = tensor_at(pass.dx, values),
         [FLASH_SCALE] = &scale,
         [FLASH_LOWEST] = &lowest,
-        [FLASH_ONE] = pass.dx != NULL ? &one : NULL,
+        [FLASH_ONE] = planned->backward ? &one : NULL,
     };
-    void *workspace = cuda_scratch(cuda, plan->workspace_bytes);
-    cudnn_check(flash_plan_run(cuda_cudnn(cuda), plan, memory, workspace), "attention");
+    struct layout measured = {0};
+    (void)lay(&measured, planned, memory);
+    struct layout scratch = {.memory = cuda_scratch(cuda, measured.bytes)};
+    void *workspace = lay(&scratch, planned, memory);
+    cudnn_check(flash_plan_run(cuda_cudnn(cuda), &planned->plan, memory, workspace), "attention");
 }
 
 /* The pass from this sample on. */
@@ -169,8 +192,7 @@ static bool compute(struct cuda *cuda, const struct attention *attention, int ba
         return false;
     for (int sample = 0; sample < batch; sample += at_once) {
         const int count = batch - sample < at_once ? batch - sample : at_once;
-        run(cuda, attention, pass_from(attention, pass, sample),
-            plan_of(cuda, attention, count, backward));
+        run(cuda, pass_from(attention, pass, sample), plan_of(cuda, attention, count, backward));
     }
     return true;
 }

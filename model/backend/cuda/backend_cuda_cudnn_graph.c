@@ -150,10 +150,9 @@ static descriptor output(struct builder *builder, enum flash_tensor id)
                   heads_of(builder, builder->of.heads, attention_output(&builder->of)));
 }
 
-static descriptor log_sums(struct builder *builder)
+static descriptor line_memory(struct builder *builder, enum flash_tensor id)
 {
-    return tensor(builder, FLASH_LOG_SUMS, FLOAT32, MEMORY,
-                  rows_of(builder, builder->of.length, 1));
+    return tensor(builder, id, FLOAT32, MEMORY, rows_of(builder, builder->of.length, 1));
 }
 
 static descriptor number(struct builder *builder, enum flash_tensor id)
@@ -297,14 +296,15 @@ static void build_forward(struct builder *builder)
     map(builder, CUDNN_POINTWISE_EXP, below, powers);
     reduce(builder, CUDNN_REDUCE_TENSOR_ADD, powers, sum);
     map(builder, CUDNN_POINTWISE_LOG, sum, log_sum);
-    combine(builder, CUDNN_POINTWISE_ADD, largest, log_sum, log_sums(builder));
+    combine(builder, CUDNN_POINTWISE_ADD, largest, log_sum, line_memory(builder, FLASH_LOG_SUMS));
     combine(builder, CUDNN_POINTWISE_DIV, powers, sum, softmax);
     multiply(builder, softmax, input(builder, FLASH_VALUE), output(builder, FLASH_OUTPUT));
 }
 
-/* The gradient of keys or values, gradientᵀ·b, added up over the heads that share them. */
+/* The gradient of keys or values, gradientᵀ·b, added up over the heads that share them. cuDNN knows
+ * that sum only where the gradients of each head are memory. */
 static void shared_gradient(struct builder *builder, descriptor gradient, descriptor b,
-                            enum flash_tensor id)
+                            enum flash_tensor id, enum flash_tensor each_id)
 {
     const struct attention *of = &builder->of;
     const descriptor left = turned_pairs(builder), to = input(builder, id);
@@ -313,17 +313,20 @@ static void shared_gradient(struct builder *builder, descriptor gradient, descri
         multiply(builder, left, b, to);
         return;
     }
-    const descriptor each = between(builder, BFLOAT16, rows_of(builder, of->length, of->size));
+    const descriptor each =
+        tensor(builder, each_id, BFLOAT16, MEMORY, rows_of(builder, of->length, of->size));
     multiply(builder, left, b, each);
     reduce(builder, CUDNN_REDUCE_TENSOR_ADD, each, to);
 }
 
-/* Σ dY·Y of each query. cuDNN knows the graph only with a factor there, which scales dropout. */
+/* Σ dY·Y of each query. cuDNN knows the graph only with a factor there, which scales dropout, and
+ * before 9.19 perhaps only with the sums in memory. */
 static descriptor common_gradient(struct builder *builder, descriptor dy)
 {
     const struct layout4 all = rows_of(builder, builder->of.length, builder->of.size);
     const descriptor products = between(builder, FLOAT32, all);
-    const descriptor sum = lines(builder), common = lines(builder);
+    const descriptor sum = lines(builder);
+    const descriptor common = line_memory(builder, FLASH_COMMON_GRADIENTS);
     combine(builder, CUDNN_POINTWISE_MUL, dy, output(builder, FLASH_OUTPUT), products);
     reduce(builder, CUDNN_REDUCE_TENSOR_ADD, products, sum);
     combine(builder, CUDNN_POINTWISE_MUL, sum, number(builder, FLASH_ONE), common);
@@ -337,9 +340,9 @@ static void build_backward(struct builder *builder)
     const descriptor common = common_gradient(builder, dy);
     const descriptor scores = masked_scores(builder, query, scale);
     const descriptor below = pairs(builder, FLOAT32), softmax = pairs(builder, FLOAT32);
-    combine(builder, CUDNN_POINTWISE_SUB, scores, log_sums(builder), below);
+    combine(builder, CUDNN_POINTWISE_SUB, scores, line_memory(builder, FLASH_LOG_SUMS), below);
     map(builder, CUDNN_POINTWISE_EXP, below, softmax);
-    shared_gradient(builder, softmax, dy, FLASH_VALUE_GRADIENT);
+    shared_gradient(builder, softmax, dy, FLASH_VALUE_GRADIENT, FLASH_VALUE_GRADIENTS);
     const descriptor products = pairs(builder, FLOAT32), apart = pairs(builder, FLOAT32);
     const descriptor unscaled = pairs(builder, FLOAT32), gradient = pairs(builder, BFLOAT16);
     multiply(builder, dy, turned_input(builder, FLASH_VALUE), products);
@@ -347,7 +350,7 @@ static void build_backward(struct builder *builder)
     combine(builder, CUDNN_POINTWISE_MUL, apart, softmax, unscaled);
     combine(builder, CUDNN_POINTWISE_MUL, unscaled, scale, gradient);
     multiply(builder, gradient, input(builder, FLASH_KEY), input(builder, FLASH_QUERY_GRADIENT));
-    shared_gradient(builder, gradient, query, FLASH_KEY_GRADIENT);
+    shared_gradient(builder, gradient, query, FLASH_KEY_GRADIENT, FLASH_KEY_GRADIENTS);
 }
 
 /* Plans. */

@@ -38,6 +38,9 @@ enum flash_tensor {
     FLASH_QUERY_GRADIENT,
     FLASH_KEY_GRADIENT,
     FLASH_VALUE_GRADIENT,
+    FLASH_COMMON_GRADIENTS, /* scratch: Σ dY·Y of each query, float32 */
+    FLASH_KEY_GRADIENTS,    /* scratch where heads share keys: of each head */
+    FLASH_VALUE_GRADIENTS,  /* scratch where heads share values: of each head */
     FLASH_SCALE,
     FLASH_LOWEST, /* the score of a key that is masked */
     FLASH_ONE,
