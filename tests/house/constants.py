@@ -10,8 +10,10 @@ the value was found with these words, each followed by a sentence:
 
     Trade-off: ...   Bench: ...   Half: ...   Double: ...
 
-A constant without `Bench:` is marked as not measured.
+`tests/bench/sweep` measures half and double of constants; its rows (tests/results/sweeps) are shown where a
+comment has no `Bench:`. A constant without either is marked as not measured.
 """
+import json
 import pathlib
 import re
 import sys
@@ -76,6 +78,21 @@ def unit_of(name, value, text):
     return found.group(1) if found else ''
 
 
+def sweeps(root):
+    """Returns {constant: (bench, value that was measured, {factor: text})}."""
+    found = {}
+    for path in sorted((root / 'tests/results/sweeps').glob('*.jsonl')):
+        rows = [json.loads(line) for line in path.read_text().splitlines()]
+        now = next(row['values'] for row in rows if row['constant'] == 'as it is')
+        for row in rows:
+            if row['factor'] != 1:
+                texts = found.setdefault(row['constant'], (path.stem, row['value'], {}))[2]
+                texts[row['factor']] = row.get('note') or ', '.join(
+                    f'{name} {value:g} {row["unit"][name]} ({now[name]:g})'
+                    for name, value in row['values'].items() if value != now[name]) or 'no change'
+    return found
+
+
 def constants(root):
     """Yields (path, name, value, description, words) of each constant."""
     for folder in FOLDERS:
@@ -98,13 +115,19 @@ def escape(text):
 
 
 def render(root):
-    rows = list(constants(root))
+    rows, swept = list(constants(root)), sweeps(root)
+    for path, name, value, _, words in rows:
+        bench, was, texts = swept.get(f'{path} {name}', ('', '', {}))
+        if texts and 'Bench' not in words:
+            words.update({'Bench': bench if was == value else f'{bench}, with {was}',
+                          'Half': texts.get(0.5, ''), 'Double': texts.get(2, '')})
     measured = sum('Bench' in words for *_, words in rows)
     lines = ['# Constants', '',
              'This page is written by `tests/house/constants.py --write` from the comments at the definitions; do',
              'not edit it. It lists the constants that decide how a node behaves. A constant without a measurement',
              f'is marked with a dash under "bench": {len(rows) - measured} of {len(rows)} are. To change one, measure',
-             'half and double of it ([how](../tests/README.md#results)) and say so at its definition.', '',
+             'half and double of it ([how](../tests/README.md#constants)). Figures in brackets are those of the',
+             'constant as it is; `no change` may also mean that the bench does not use the constant.', '',
              '| name | value | unit | trade-off | bench | half | double |', '|---|---|---|---|---|---|---|']
     last = None
     for path, name, value, text, words in rows:

@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Does the test of the house see what it is to see? A small tree that keeps every rule is made in a
 temporary folder; each test breaks one rule in it and looks for the sentence, with file and line."""
+import json
 import os
 import pathlib
 import subprocess
@@ -299,6 +300,20 @@ class ConstantsTest(TreeTest):
         self.assertIn('| `LONG_NS` | 30 | s | between two looks | - |  |  |', text)
         self.assertIn('| `ENOUGH` | `3` |  | A node with fewer waits; more is slower | link | 80 % |', text)
         self.assertIn('2 of 3 are', text)
+
+    def test_shows_sweeps_of_the_value_and_of_another(self):
+        self.write('src/node/rate/link.c', self.TEXT)
+        rows = [{'constant': 'as it is', 'factor': 1, 'values': {'use': 93, 'wait': 1}},
+                {'constant': 'src/node/rate/link.c GROWTH', 'value': '1.2', 'factor': 0.5,
+                 'values': {'use': 90, 'wait': 1}, 'unit': {'use': '%', 'wait': 's'}},
+                {'constant': 'src/node/rate/link.c GROWTH', 'value': '1.2', 'factor': 2,
+                 'values': {'use': 93, 'wait': 1}, 'unit': {'use': '%', 'wait': 's'}},
+                {'constant': 'src/node/rate/link.c LONG_NS', 'value': '(9 * SECOND_NS)', 'factor': 2,
+                 'values': {}, 'unit': {}, 'note': 'a check fails'}]
+        self.write('tests/results/sweeps/link.jsonl', ''.join(json.dumps(row) + '\n' for row in rows))
+        text = constants.render(self.root)
+        self.assertIn('| factor per second | link | use 90 % (93) | no change |', text)
+        self.assertIn('| between two looks | link, with (9 * SECOND_NS) |  | a check fails |', text)
 
     def test_a_page_that_is_out_of_date_fails(self):
         program = [sys.executable, HERE / 'constants.py', self.root]
