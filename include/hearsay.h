@@ -1,6 +1,6 @@
 /* libhearsay: a node of a swarm inside your own program, which owns the model and trains it.
  *
- *   your training loop ── open, join, step, step, … settle, base, save, close ──► hearsay
+ *   your training loop ── open, join, step, step, … finish, base, save, close ──► hearsay
  *                      ◄── the weights move inside these calls, and never else ──
  *
  * The node runs on a thread of its own and is the same as that of `hearsay node`: same protocol,
@@ -47,7 +47,7 @@ enum hearsay_error {
     HEARSAY_CONFIG,      /* the configuration: which file, line and key, and what is wrong */
     HEARSAY_FAILED,      /* a key, a port, the state folder, memory or the disk */
     HEARSAY_REFUSED,     /* nobody takes this node in: another swarm, model or list of members */
-    HEARSAY_ENDED        /* the node has ended by itself */
+    HEARSAY_ENDED        /* the node has ended by itself, or training by hearsay_finish */
 };
 
 enum hearsay_dtype { HEARSAY_FLOAT32 = 0, HEARSAY_BFLOAT16 = 1, HEARSAY_FLOAT16 = 2 };
@@ -133,9 +133,18 @@ HEARSAY_API int hearsay_join(struct hearsay *node, double timeout_s);
  * (or NULL): 1 if the tensors were written to. */
 HEARSAY_API int hearsay_step(struct hearsay *node, uint64_t samples, double loss, int *changed);
 
-/* Publishes what was learned, and waits until everything known is applied and all neighbours have
- * shown the same: nodes that step no more then have equal bases. */
+/* Publishes as much as one publication takes, and waits until everything known is applied and all
+ * neighbours have shown the same version. The rest stays in the tensors, and others may publish
+ * later: hearsay_finish makes all models equal. A node without other members publishes all but a
+ * fiftieth. */
 HEARSAY_API int hearsay_settle(struct hearsay *node, double timeout_s);
+
+/* Ends training: publishes what was learned (a fiftieth may be dropped), and waits until all live
+ * members that train have called it too, left or died. 0: all nodes that finished hold one shared
+ * model, bit for bit, and keep it: rumors of members that join later are not taken. The tensors are
+ * that model. HEARSAY_TIMEOUT: the sentence of hearsay_error_text names the members that the node
+ * waits for; calling again goes on waiting. After this call hearsay_step returns HEARSAY_ENDED. */
+HEARSAY_API int hearsay_finish(struct hearsay *node, double timeout_s);
 
 /* Sets the tensors to the shared model. This drops all unpublished progress, and any other write to
  * the tensors since the last call. Nothing is published before. */

@@ -8,6 +8,7 @@
 #include "node/admission.h"
 #include "node/harm.h"
 #include "node/put_out.h"
+#include "node/settle.h"
 #include "world/poisoner.h"
 #include "world/world_private.h"
 
@@ -335,6 +336,12 @@ void world_cure(struct world *world, uint32_t i, enum poison poison)
 void world_leave(struct world *world, uint32_t i)
 {
     node_leave(world->nodes[i].node, world_now_ns(world));
+    world_pump(world, i);
+}
+
+void world_finish(struct world *world, uint32_t i)
+{
+    CHECK(node_finish(world->nodes[i].node, world_now_ns(world)));
     world_pump(world, i);
 }
 

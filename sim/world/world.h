@@ -70,7 +70,8 @@ struct address world_address(uint32_t i);
 void world_introduce(struct world *world, uint32_t i, uint32_t j);
 
 void world_start(struct world *world, uint32_t i);
-void world_leave(struct world *world, uint32_t i); /* tells it to leave the swarm, as by SIGTERM */
+void world_leave(struct world *world, uint32_t i);  /* tells it to leave the swarm, as by SIGTERM */
+void world_finish(struct world *world, uint32_t i); /* ends its training; it stays */
 /* The operator gives node i an order. Returns OK if the node obeys it. */
 enum error world_order(struct world *world, uint32_t i, const uint8_t *order, size_t bytes);
 /* Gives node i a vote (harm.h), as if from a neighbour. */

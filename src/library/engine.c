@@ -9,7 +9,6 @@
 #include "base/thread.h"
 #include "daemon/shutdown.h"
 #include "library/caller_setup.h"
-#include "node/settle.h"
 
 static void lock(struct engine *engine)
 {
@@ -33,6 +32,38 @@ static enum engine_reason end_of(const struct engine *engine)
            : host->starts_again              ? ENGINE_LOST
            : host->relapses.are_too_many     ? ENGINE_DIVERGED
                                              : ENGINE_LEFT;
+}
+
+/* "2 members: 1a2b3c4d trains, 5e6f7a8b holds another model" */
+static void say_waits(const struct node *node, uint64_t now_ns, char *text)
+{
+    static const char *const WHY[] = {[FINISH_TRAINS] = "trains",
+                                      [FINISH_PUBLISHES] = "publishes its last",
+                                      [FINISH_DIFFERS] = "holds another model"};
+    size_t length = 0;
+    text[0] = '\0';
+    for (uint32_t i = 1; i < node_members(node) && length < ENGINE_WAITS_MAX - 1; i++) {
+        const enum finish_wait wait = node_finish_wait(node, i);
+        struct node_member member;
+        char id[KEY_HEX_BYTES];
+        if (wait == FINISH_HAS)
+            continue;
+        node_member(node, now_ns, i, &member);
+        key_hex(id, member.id);
+        const int more = snprintf(text + length, ENGINE_WAITS_MAX - length, "%s%.8s %s",
+                                  length > 0 ? ", " : "", id, WHY[wait]);
+        length += more > 0 ? (size_t)more : 0;
+    }
+}
+
+static bool look_at_finish(const struct engine *engine, struct engine_standing *standing)
+{
+    const struct node *node = engine->host.node;
+    const enum finish_state before = standing->finish;
+    standing->finish = node_finish_state(node);
+    if (standing->finish == FINISH_WAITING)
+        say_waits(node, transport_now_ns(), standing->waits_for);
+    return standing->finish != before;
 }
 
 /* Cheap, after every event. */
@@ -88,6 +119,11 @@ static bool grant(struct engine *engine)
             asked = true;
         }
     }
+    if (wishes->finishes && !engine->is_finishing) {
+        asked = host_drain(host) || asked;
+        engine->is_finishing = node_finish(host->node, transport_now_ns());
+        asked = asked || engine->is_finishing;
+    }
     if (wishes->saves != engine->saves_heard && !saver_is_busy(host->saving.saver)) {
         engine->saves_heard = wishes->saves;
         engine->saves_before = host->saving.ended;
@@ -118,6 +154,7 @@ static bool on_pumped(void *self)
     lock(engine);
     const bool asked = grant(engine);
     bool has_changed = look(engine, &engine->standing) || engine->wishes.is_settling;
+    has_changed = look_at_finish(engine, &engine->standing) || has_changed;
     has_changed = look_at_saves(engine, &engine->standing) || has_changed;
     if (engine->pages != engine->wishes.pages)
         make_page(engine);

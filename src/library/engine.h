@@ -20,6 +20,9 @@
 #include "library/caller_file.h"
 #include "library/caller_learner.h"
 #include "library/note_queue.h"
+#include "node/settle.h"
+
+#define ENGINE_WAITS_MAX 400
 
 /* Why the loop's thread has ended. */
 enum engine_reason {
@@ -36,15 +39,17 @@ enum engine_reason {
 /* How the node stands: what others than the loop's thread may know of it. */
 struct engine_standing {
     enum engine_reason end;
-    bool is_running;       /* it has joined, and is neither leaving nor refused */
-    bool is_settled;       /* node/settle.h; looked at only while somebody waits for it */
-    uint64_t settle_asked; /* the last wish to settle that was heard of, when it was looked at */
-    uint32_t saves;        /* wanted, and ended */
-    struct saver_result saved; /* how the last of them did */
-    struct node_stats stats;   /* once a second, and when it ends */
-    uint64_t digest;           /* of the base, once all is applied */
-    uint64_t waiting;          /* rumors known and not yet applied */
-    uint64_t swarm_samples;    /* learned by all */
+    bool is_running;          /* it has joined, and is neither leaving nor refused */
+    bool is_settled;          /* node/settle.h; looked at only while somebody waits for it */
+    uint64_t settle_asked;    /* the last wish to settle that was heard of, when it was looked at */
+    enum finish_state finish; /* node/settle.h */
+    char waits_for[ENGINE_WAITS_MAX]; /* members that keep it from finishing, for a person */
+    uint32_t saves;                   /* wanted, and ended */
+    struct saver_result saved;        /* how the last of them did */
+    struct node_stats stats;          /* once a second, and when it ends */
+    uint64_t digest;                  /* of the base, once all is applied */
+    uint64_t waiting;                 /* rumors known and not yet applied */
+    uint64_t swarm_samples;           /* learned by all */
     char why[sizeof(
         struct problem)]; /* of SHUT_OUT and CLASH: what others have; of DIVERGED: where */
 };
@@ -53,6 +58,7 @@ struct engine_standing {
 struct engine_wishes {
     uint64_t settle;  /* goes up with each wish to publish and be settled */
     bool is_settling; /* somebody waits for it, and looks whenever the loop has done something */
+    bool finishes;    /* to end training, and stay */
     uint32_t saves;   /* goes up with each wish for a checkpoint */
     bool leaves;      /* to leave */
     uint64_t stop_ns; /* and to end then, whatever is left to do */
@@ -84,6 +90,8 @@ struct engine {
     struct learner_event progress; /* STEPPED, not yet said */
     uint64_t left_ns;              /* when it last left this library */
     bool has_wish;                 /* to settle, not yet fulfilled; no step was made since */
+    bool has_finished;             /* no step is made any more */
+    enum finish_state reverted;    /* the one in which the tensors became the base */
 
     pthread_mutex_t mutex;           /* of what follows */
     struct engine_count count;       /* the caller's thread's to write */
@@ -101,6 +109,7 @@ struct engine {
     uint32_t saves_heard;  /* likewise */
     uint32_t saves_before; /* of the saver, when it was told */
     bool is_leaving;       /* the node was told to leave */
+    bool is_finishing;     /* it was told to end training */
 };
 
 /* To be given notes, config, tensors with their backend, the caller's copies, and run; engine_free

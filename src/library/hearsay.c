@@ -134,6 +134,10 @@ int hearsay_step(struct hearsay *node, uint64_t samples, double loss, int *chang
         return handle_return(node, handle_fail(node, HEARSAY_ARGUMENT,
                                                "a step has 1 to %u samples, and not %llu",
                                                (unsigned)SAMPLES_MAX, (unsigned long long)samples));
+    if (engine->has_finished)
+        return handle_return(node, handle_fail(node, HEARSAY_ENDED,
+                                               "training has ended here by hearsay_finish; close "
+                                               "the node, and open it again to train"));
     engine->has_wish = false;
     engine_step(engine, samples, loss_sum_of(samples, loss));
     if (changed)
@@ -158,6 +162,9 @@ static int settle(struct hearsay *node, uint64_t due_ns)
 {
     struct engine *engine = node->engine;
     struct engine_standing standing;
+    engine_standing(engine, &standing);
+    if (standing.finish == FINISH_DONE)
+        return HEARSAY_OK; /* the base stays */
     engine_wish(engine)->is_settling = true;
     engine_wished(engine);
     bool is_over = engine_wait(engine, due_ns, has_said_all, &standing);
@@ -182,6 +189,50 @@ int hearsay_settle(struct hearsay *node, double timeout_s)
     if (!due_of(timeout_s, &due_ns))
         return handle_return(node, handle_fail(node, HEARSAY_ARGUMENT, "timeout_s is no number"));
     return leave(node, settle(node, due_ns));
+}
+
+static bool has_finished(const struct engine *engine, const struct engine_standing *standing)
+{
+    (void)engine;
+    return standing->finish == FINISH_DONE;
+}
+
+/* The tensors become the base as soon as nothing more of them is to be published. */
+static int finish(struct hearsay *node, uint64_t due_ns)
+{
+    struct engine *engine = node->engine;
+    struct engine_standing standing;
+    engine->has_finished = true;
+    bool is_over = engine_wait(engine, due_ns, has_said_all, &standing);
+    if (is_over) {
+        engine_wish(engine)->finishes = true;
+        engine_wished(engine);
+        is_over = engine_wait(engine, due_ns, has_finished, &standing);
+    }
+    if (standing.finish >= FINISH_WAITING && standing.finish != engine->reverted) {
+        caller_learner_revert(&engine->caller);
+        engine->reverted = standing.finish;
+    }
+    if (is_over)
+        return HEARSAY_OK;
+    if (standing.end == ENGINE_RUNS)
+        return handle_fail(node, HEARSAY_TIMEOUT,
+                           "not all have finished within the time; the node waits for %s",
+                           standing.finish != FINISH_WAITING ? "its own last publications"
+                           : standing.waits_for[0]           ? standing.waits_for
+                                                             : "news of the other members");
+    return on_end(node, &standing);
+}
+
+int hearsay_finish(struct hearsay *node, double timeout_s)
+{
+    uint64_t due_ns;
+    const int error = enter_joined(node);
+    if (error != HEARSAY_OK)
+        return error;
+    if (!due_of(timeout_s, &due_ns))
+        return handle_return(node, handle_fail(node, HEARSAY_ARGUMENT, "timeout_s is no number"));
+    return leave(node, finish(node, due_ns));
 }
 
 int hearsay_revert(struct hearsay *node)

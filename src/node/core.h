@@ -51,6 +51,7 @@ struct node {
     struct transfer *transfer;             /* transfers of the base, in or out */
     struct join *join;                     /* detects that the node has joined */
     struct leave *leave;                   /* leaving */
+    struct finish *finish;                 /* detects that all members have finished */
     struct identity_clash *identity_clash; /* another process with our identity */
     struct expulsion *expulsion;           /* execution of orders and proofs */
     struct questions *questions;           /* inference requests */

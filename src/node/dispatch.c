@@ -275,11 +275,21 @@ static void on_slice(struct node *node, const struct peer *from, const struct me
         anti_entropy_check_digest(node, from, version);
 }
 
+/* Returns false once all members have finished: the base stays. */
+static bool takes_rumors(const struct node *node)
+{
+    return finishing_state(node) != FINISHING_DONE;
+}
+
 static void compare(struct node *node, const struct peer *from, const struct message *version)
 {
     CHECK(from->state == PEER_OPEN);
     if (!anti_entropy_on_version(node, from, version))
         return;
+    if (!takes_rumors(node)) {
+        (void)anti_entropy_missing(node, from, version); /* the sender may lack ours */
+        return;
+    }
     const bool was_partitioned = broadcast_is_partitioned(node, from);
     if (version->whole)
         partition_judge(node, from, version);
@@ -297,7 +307,8 @@ static void compare(struct node *node, const struct peer *from, const struct mes
 static void on_rumor(struct node *node, const struct peer *from, const struct message *message)
 {
     struct rumor_step step;
-    if (broadcast_on_rumor(node, from, message->bulk.at, message->bulk.count, &step))
+    if (takes_rumors(node) &&
+        broadcast_on_rumor(node, from, message->bulk.at, message->bulk.count, &step))
         quarantine_on_rumor(node, &step);
 }
 

@@ -254,8 +254,10 @@ void node_contributions(const struct node *node, struct node_contribution *out)
 
 enum node_phase node_phase(const struct node *node)
 {
-    if (leaving_stage(node) != STAGE_RUNNING)
+    if (!leaving_stays(node))
         return NODE_LEAVING;
+    if (finishing_state(node) != FINISHING_NOT)
+        return finishing_state(node) == FINISHING_DONE ? NODE_FINISHED : NODE_FINISHING;
     if (!base_is_whole(node) && !(base_state(node) == BASE_ROLLING && joining_has_joined(node)))
         return NODE_CATCHING_UP;
     if (joining_has_joined(node))

@@ -142,6 +142,8 @@ enum node_phase {
     NODE_JOINING,     /* no answer yet */
     NODE_CATCHING_UP, /* takes over the swarm's base */
     NODE_RUNNING,     /* trains, or relays */
+    NODE_FINISHING,   /* has ended training; waits for other members */
+    NODE_FINISHED,    /* all members have finished, with one base */
     NODE_LEAVING
 };
 enum node_phase node_phase(const struct node *node);

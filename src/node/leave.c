@@ -12,18 +12,20 @@
 #define LINGER_MIN_NS  SECOND_NS
 #define LINGER_MAX_NS  (3 * SECOND_NS)
 
-#define ALONE_MOST 32 /* publications: about a fiftieth of the residual is left after them */
-#define FRESH_NS   (3 * SECOND_NS) /* a leaving member renews its record within this */
+#define LAST_MOST 32 /* publications: about a fiftieth of the residual is left after them */
+#define LAST_PART (1.0F / 50)     /* of the first threshold: a finished node drops what is below */
+#define FRESH_NS  (3 * SECOND_NS) /* a leaving member renews its record within this */
 
 struct leave {
-    uint64_t began_ns;        /* start of leaving */
-    uint64_t hurry_ns;        /* time of the next early gossip; 0 = at its period */
-    uint32_t published_alone; /* publications since then without another live member */
-    bool ours_known;          /* other members hold all our rumors, and no more will follow */
-    bool is_turned_away;      /* every dialled member refused this node */
-    bool is_expelled;         /* the operator has expelled this node */
-    bool is_finished;         /* every conversation has ended */
-    bool is_finished_said;    /* FINISHED was given out */
+    uint64_t began_ns;       /* start of leaving */
+    uint64_t hurry_ns;       /* time of the next early gossip; 0 = at its period */
+    uint32_t published_last; /* publications since training ended, except the final one */
+    float tau;               /* threshold of the first of them */
+    bool ours_known;         /* other members hold all our rumors, and no more will follow */
+    bool is_turned_away;     /* every dialled member refused this node */
+    bool is_expelled;        /* the operator has expelled this node */
+    bool is_finished;        /* every conversation has ended */
+    bool is_finished_said;   /* FINISHED was given out */
 };
 
 size_t leave_arena_bytes(void)
@@ -47,28 +49,44 @@ static void settle(struct node *node)
     node->leave->hurry_ns = node->now_ns + 1; /* soon, but not within this call */
 }
 
-void leave_on_published(struct node *node, uint32_t entries)
+/* A node that leaves alone and a node that finishes publish several times. */
+void leave_on_published(struct node *node, const struct update *update)
 {
-    CHECK(node->leave->published_alone < ALONE_MOST);
+    struct leave *leave = node->leave;
+    CHECK(leave->published_last < LAST_MOST);
+    if (leave->tau == 0)
+        leave->tau = update->tau;
+    const bool is_alone = membership_live(node) == 1;
+    const bool has_more = leaving_stays(node) && update->tau > LAST_PART * leave->tau;
     const bool may_go_on =
-        leaving_stage(node) == STAGE_LEAVING && membership_live(node) == 1 && entries > 0;
-    if (!may_go_on || ++node->leave->published_alone == ALONE_MOST)
+        leaving_stage(node) == STAGE_LEAVING && (is_alone || has_more) && update->count > 0;
+    if (!may_go_on || ++leave->published_last == LAST_MOST)
         settle(node);
+}
+
+void leave_end_training(struct node *node)
+{
+    leaving_move(node, STAGE_LEAVING);
+    node->leave->hurry_ns = node->now_ns; /* announces it at once */
+    if (!node->options.trains)
+        settle(node);
+    publish_schedule_consider(node);
 }
 
 void node_leave(struct node *node, uint64_t now_ns)
 {
     CHECK(now_ns >= node->now_ns);
-    if (leaving_stage(node) != STAGE_RUNNING)
+    if (leaving_is_asked(node) || leaving_stage(node) == STAGE_LEFT)
         return;
     node->now_ns = node->leave->began_ns = now_ns;
-    leaving_move(node, STAGE_LEAVING);
+    leaving_ask(node);
     node->leave->hurry_ns = now_ns; /* announces it at once */
     (void)notes_add(&node->notes, now_ns, NOTE_LEAVING, LEVEL_INFO,
-                    "leaving: training ends, what was learned is published");
-    if (!node->options.trains)
-        settle(node);
-    publish_schedule_consider(node);
+                    leaving_stage(node) == STAGE_RUNNING
+                        ? "leaving: training ends, what was learned is published"
+                        : "leaving: training has ended before");
+    if (leaving_stage(node) == STAGE_RUNNING)
+        leave_end_training(node);
 }
 
 bool node_is_leaving(const struct node *node)
@@ -115,7 +133,7 @@ static bool ours_are_known(struct node *node)
 }
 
 /* News of a leaving member takes longer to spread in a larger swarm. */
-static uint64_t linger_ns(const struct node *node)
+uint64_t leave_linger_ns(const struct node *node)
 {
     const uint64_t linger_ns = membership_live(node) * LINGER_EACH_NS;
     return linger_ns < LINGER_MIN_NS   ? LINGER_MIN_NS
@@ -128,7 +146,7 @@ static uint64_t linger_ns(const struct node *node)
 static bool neighbours_have_answered(struct node *node)
 {
     CHECK(leaving_stage(node) == STAGE_SETTLED);
-    const uint64_t after_ns = node->leave->began_ns + linger_ns(node);
+    const uint64_t after_ns = node->leave->began_ns + leave_linger_ns(node);
     bool all = true;
     const struct peer *peer;
     for (uint32_t i = 0; (peer = connection_neighbour(node, &i)); i++) {
@@ -139,14 +157,31 @@ static bool neighbours_have_answered(struct node *node)
     return all;
 }
 
-/* Returns true if all leaving members hold the base that this node holds. */
-static bool leavers_agree(const struct node *node)
+/* Returns true if a live member still trains. */
+static bool others_train(const struct node *node)
 {
     const struct members *members = membership_members(node);
     for (uint32_t i = 1; i < members->count; i++) {
         const struct member *member = &members->members[i];
+        if (member->record.stage == STAGE_RUNNING && member->record.trains &&
+            member_is_live(members, member, node->now_ns))
+            return true;
+    }
+    return false;
+}
+
+/* Returns true if all leaving members hold the base that this node holds. While a member trains,
+ * the base of a finished member (settled, not training) is not compared: it changes all the time.
+ */
+static bool leavers_agree(const struct node *node)
+{
+    const struct members *members = membership_members(node);
+    const bool is_trained = others_train(node);
+    for (uint32_t i = 1; i < members->count; i++) {
+        const struct member *member = &members->members[i];
         const enum stage stage = member->record.stage;
         if (stage == STAGE_RUNNING || stage == STAGE_LEFT ||
+            (is_trained && stage == STAGE_SETTLED && !member->record.trains) ||
             node->now_ns - member->advanced_ns > FRESH_NS + member->record.renew_ms * 2 * MS_NS)
             continue;
         if (stage == STAGE_LEAVING || member->record.digest != broadcast_versions(node)->digest)
@@ -166,6 +201,7 @@ static void hang_up_all(struct node *node)
 
 static void leave_at_once(struct node *node)
 {
+    leaving_ask(node);
     if (leaving_stage(node) == STAGE_RUNNING)
         leaving_move(node, STAGE_LEAVING);
     leaving_move(node, STAGE_LEFT);
@@ -228,8 +264,10 @@ void leave_consider(struct node *node)
     const uint64_t since_ns = node->now_ns - node->leave->began_ns;
     if (publishing_state(node) == PUBLISHING_OVER)
         settle(node);
+    if (leaving_stays(node))
+        return;
     const bool is_done = broadcast_is_all_applied(node) && base_is_whole(node);
-    if (leaving_stage(node) == STAGE_SETTLED && since_ns >= linger_ns(node) && is_done &&
+    if (leaving_stage(node) == STAGE_SETTLED && since_ns >= leave_linger_ns(node) && is_done &&
         neighbours_have_answered(node) && ours_are_known(node) && leavers_agree(node))
         leave_now(node, true);
     else if (leaving_stage(node) != STAGE_LEFT && since_ns >= node->options.grace_ns)

@@ -10,7 +10,8 @@
  * checkpoint. A node alone publishes several times until little is left, so the base is what it
  * learned. In a full mesh the agreement is certain, since messages arrive in order. In a larger
  * swarm, news of another leaving node may arrive after the waiting time. The grace time bounds all
- * of it. Held by tests/world/test_leave.c.
+ * of it. A node that has finished (finish.h) is settled before it leaves. Held by
+ * tests/world/test_leave.c.
  */
 #ifndef HEARSAY_NODE_LEAVE_H
 #define HEARSAY_NODE_LEAVE_H
@@ -24,8 +25,12 @@ size_t leave_arena_bytes(void);
 void leave_on_expelled(struct node *node);
 /* Every dialled member refused this node, and it has joined nothing: it ends. */
 void leave_on_turned_away(struct node *node);
-/* A last publication of this many entries is out. */
-void leave_on_published(struct node *node, uint32_t entries);
+/* Ends training: moves from RUNNING to LEAVING and begins the last publications. */
+void leave_end_training(struct node *node);
+/* A last publication is out. */
+void leave_on_published(struct node *node, const struct update *update);
+/* Returns how long a node waits for news of other members: longer in a larger swarm. */
+uint64_t leave_linger_ns(const struct node *node);
 /* Advances the state machine while not RUNNING. */
 void leave_consider(struct node *node);
 /* Returns the time of an early round of gossip, since others wait for us; 0 = at its period. */

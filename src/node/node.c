@@ -13,6 +13,7 @@
 #include "node/dispatch.h"
 #include "node/effect.h"
 #include "node/expulsion.h"
+#include "node/finish.h"
 #include "node/inspect.h"
 #include "node/join.h"
 #include "node/leave.h"
@@ -42,11 +43,11 @@ size_t node_arena_bytes(const struct node_options *options)
            connections_arena_bytes(options) + membership_arena_bytes(options) +
            rate_arena_bytes(options) + broadcast_arena_bytes(options) +
            discovery_arena_bytes(options) + transfer_arena_bytes(options) + join_arena_bytes() +
-           leave_arena_bytes() + identity_clash_arena_bytes() + orders_arena_bytes(options) +
-           admitted_arena_bytes() + proofs_arena_bytes() + rekey_arena_bytes() +
-           expulsion_arena_bytes() + suspension_arena_bytes() + votes_arena_bytes(options) +
-           effect_arena_bytes(options) + quarantine_arena_bytes(options) +
-           questions_arena_bytes(options) + timers_arena_bytes() +
+           leave_arena_bytes() + finish_arena_bytes() + identity_clash_arena_bytes() +
+           orders_arena_bytes(options) + admitted_arena_bytes() + proofs_arena_bytes() +
+           rekey_arena_bytes() + expulsion_arena_bytes() + suspension_arena_bytes() +
+           votes_arena_bytes(options) + effect_arena_bytes(options) +
+           quarantine_arena_bytes(options) + questions_arena_bytes(options) + timers_arena_bytes() +
            NOTES_WAITING * sizeof(struct note) + FRAME_MAX + 4 * 64;
 }
 
@@ -92,6 +93,7 @@ struct node *node_new(struct arena *arena, const struct node_options *options, u
     node->transfer = transfer_new(arena, node);
     node->join = join_new(arena);
     node->leave = leave_new(arena);
+    node->finish = finish_new(arena);
     node->identity_clash = identity_clash_new(arena);
     node->expulsion = expulsion_new(arena);
     node->suspension = suspension_new(arena);
@@ -298,7 +300,7 @@ void node_on_published(struct node *node, uint64_t now_ns, const struct update *
     const uint64_t bytes = broadcast_publish(node, update);
     transfer_on_update(node, update);
     if (publish_schedule_end(node, bytes, update, took_ns))
-        leave_on_published(node, update->count);
+        leave_on_published(node, update);
     expulsion_on_published(node);
     publish_schedule_consider(node);
 }

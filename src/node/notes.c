@@ -40,6 +40,7 @@ static const char *const NAMES[NOTE_KINDS] = {
     [NOTE_SETTINGS] = "settings",
     [NOTE_ADMISSION] = "admission",
     [NOTE_REKEY] = "rekey",
+    [NOTE_FINISHED] = "finished",
     [NOTE_SUPPRESSED] = "suppressed",
 };
 

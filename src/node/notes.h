@@ -48,6 +48,7 @@ enum note_kind {
     NOTE_SETTINGS,
     NOTE_ADMISSION,
     NOTE_REKEY,
+    NOTE_FINISHED,
     NOTE_SUPPRESSED,
     NOTE_KINDS
 };

@@ -3,8 +3,8 @@
  *
  *   node_publish_soon ─► PUBLISH ─► … ─► node_is_settled
  *
- * Settled nodes that have learned nothing since have one version and one digest. A leaving node
- * does the same for the last time (leave.h). Held by tests/unit/library/test_library_swarm.c.
+ * A settled node and its neighbours have one version. Unpublished progress stays in its weights.
+ * Held by tests/unit/library/test_library_swarm.c.
  */
 #ifndef HEARSAY_NODE_SETTLE_H
 #define HEARSAY_NODE_SETTLE_H
@@ -22,5 +22,26 @@ void node_save_soon(struct node *node, uint64_t now_ns);
  * every neighbour has shown this node's version. A node without neighbours is settled only if no
  * other member is live. */
 bool node_is_settled(const struct node *node);
+
+/* Ends training: publishes what was learned and stays in the swarm (finish.h). A second call has no
+ * effect. Returns false while the base is not complete; call again. */
+bool node_finish(struct node *node, uint64_t now_ns);
+
+enum finish_state {
+    FINISH_NOT_ASKED,
+    FINISH_PUBLISHING, /* the last publications are under way */
+    FINISH_WAITING,    /* for other members */
+    FINISH_DONE        /* all have finished; the base stays */
+};
+enum finish_state node_finish_state(const struct node *node);
+
+enum finish_wait {
+    FINISH_HAS,       /* it has finished, does not train, is dead or has left */
+    FINISH_TRAINS,    /* it trains */
+    FINISH_PUBLISHES, /* its last publications are under way */
+    FINISH_DIFFERS    /* it has finished or leaves, and its record shows another base than ours */
+};
+/* Returns why a finished node waits for member i < node_members. */
+enum finish_wait node_finish_wait(const struct node *node, uint32_t i);
 
 #endif

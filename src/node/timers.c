@@ -4,6 +4,7 @@
 #include "node/broadcast/progress.h"
 #include "node/discovery/discovery.h"
 #include "node/expulsion.h"
+#include "node/finish.h"
 #include "node/join.h"
 #include "node/leave.h"
 #include "node/lifecycle/lifecycle.h"
@@ -130,8 +131,10 @@ void node_on_time(struct node *node, uint64_t now_ns)
     if (now_ns >= node->timers->check_ns)
         check_all(node);
     publish_schedule_consider(node);
-    if (leaving_stage(node) != STAGE_RUNNING)
+    if (leaving_stage(node) != STAGE_RUNNING) {
+        finish_consider(node);
         leave_consider(node);
+    }
     CHECK(node_wake_ns(node) > node->now_ns);
 }
 

@@ -9,7 +9,7 @@
 #define MUCH_EXCHANGE 0.15
 #define MUCH_COMPUTED 0.8
 
-/* Before it trains. False: it does. */
+/* Before or after training. False: it trains. */
 static bool say_beginning(const struct bottleneck *found, char *out)
 {
     if (strcmp(found->stage, "joining") == 0)
@@ -21,6 +21,11 @@ static bool say_beginning(const struct bottleneck *found, char *out)
         (void)snprintf(out, BOTTLENECK_BYTES, "It takes in what the others have learned since.");
     else if (strcmp(found->stage, "leaving") == 0)
         (void)snprintf(out, BOTTLENECK_BYTES, "It leaves, and hands on its last rumors.");
+    else if (strcmp(found->stage, "finishing") == 0)
+        (void)snprintf(out, BOTTLENECK_BYTES,
+                       "It trains no more, and waits for the other members to finish.");
+    else if (strcmp(found->stage, "finished") == 0)
+        (void)snprintf(out, BOTTLENECK_BYTES, "All members have finished, with one model.");
     else if (found->alone_s > 0)
         (void)snprintf(out, BOTTLENECK_BYTES,
                        "It has had no neighbour for %.0f s: what it learns reaches nobody.",

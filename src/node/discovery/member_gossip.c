@@ -128,6 +128,12 @@ static uint32_t lag_ms(const struct node *node)
     return (uint32_t)fmin((double)(broadcast_lag_ns(node, node->now_ns) / MS_NS), UINT32_MAX);
 }
 
+/* It has published its last, and stays: others are to share the work among those that train. */
+static bool has_finished(const struct node *node)
+{
+    return finishing_state(node) != FINISHING_NOT && leaving_stage(node) == STAGE_SETTLED;
+}
+
 static struct record own_record(const struct node *node, uint64_t stamp)
 {
     const struct origin *own = broadcast_own(node);
@@ -143,7 +149,7 @@ static struct record own_record(const struct node *node, uint64_t stamp)
         .swarm_samples = progress_to_say(node),
         .renew_ms = (uint32_t)(member_gossip_period_ns(node) / MS_NS),
         .stage = leaving_stage(node),
-        .trains = node->options.trains && joining_has_joined(node),
+        .trains = node->options.trains && joining_has_joined(node) && !has_finished(node),
         .address = own_address(node),
     };
     CHECK(record.renew_ms > 0 && record.renew_ms <= RENEW_MS_MAX);

@@ -5,6 +5,8 @@
 struct lifecycle {
     enum joining joining;       /* whether it holds the swarm's base */
     enum stage stage;           /* whether it leaves */
+    bool is_asked_to_leave;     /* by its owner, or by an expulsion */
+    enum finishing finishing;   /* whether its training has ended */
     enum publishing publishing; /* state of the present publication */
     enum base_state base;       /* whether its base is the sum of its version */
 };
@@ -19,6 +21,11 @@ static const unsigned LEAVING_MOVES[STAGES] = {
     [STAGE_RUNNING] = MAY(STAGE_LEAVING),
     [STAGE_LEAVING] = MAY(STAGE_SETTLED) | MAY(STAGE_LEFT),
     [STAGE_SETTLED] = MAY(STAGE_LEFT),
+};
+
+static const unsigned FINISHING_MOVES[FINISHING_STATES] = {
+    [FINISHING_NOT] = MAY(FINISHING_WAITS),
+    [FINISHING_WAITS] = MAY(FINISHING_DONE),
 };
 
 static const unsigned PUBLISHING_MOVES[PUBLISHING_STATES] = {
@@ -78,6 +85,34 @@ void leaving_move(struct node *node, enum stage to)
 {
     CHECK(LEAVING_MOVES[node->lifecycle->stage] & MAY(to));
     node->lifecycle->stage = to;
+}
+
+void leaving_ask(struct node *node)
+{
+    node->lifecycle->is_asked_to_leave = true;
+}
+
+bool leaving_is_asked(const struct node *node)
+{
+    return node->lifecycle->is_asked_to_leave;
+}
+
+bool leaving_stays(const struct node *node)
+{
+    const struct lifecycle *lifecycle = node->lifecycle;
+    return lifecycle->stage == STAGE_RUNNING ||
+           (lifecycle->finishing != FINISHING_NOT && !lifecycle->is_asked_to_leave);
+}
+
+enum finishing finishing_state(const struct node *node)
+{
+    return node->lifecycle->finishing;
+}
+
+void finishing_move(struct node *node, enum finishing to)
+{
+    CHECK(FINISHING_MOVES[node->lifecycle->finishing] & MAY(to));
+    node->lifecycle->finishing = to;
 }
 
 enum publishing publishing_state(const struct node *node)

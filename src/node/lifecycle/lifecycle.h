@@ -22,7 +22,17 @@ enum joining { JOINING_CALLING, JOINING_HEARING, JOINING_JOINED, JOINING_TRAININ
 /* Leaving: enum stage, which each member's record contains (wire/record.h). Moved by leave.c.
  *
  *   RUNNING ── node_leave ──► LEAVING ── last publication out ──► SETTLED ── all agree ──► LEFT
- *                               └──────────────────────────────┴── grace time over ─────────► │ */
+ *                               └──────────────────────────────┴── grace time over ─────────► │
+ *
+ * A node that finishes (below) also goes from RUNNING to SETTLED, and stays until it is asked to
+ * leave. */
+
+/* Finishing. Moved by finish.c.
+ *
+ *   NOT ── node_finish ──► WAITS ── all members have finished and hold one base ──► DONE
+ *
+ * DONE is final: the node takes no more rumors, so its base stays. */
+enum finishing { FINISHING_NOT, FINISHING_WAITS, FINISHING_DONE, FINISHING_STATES };
 
 /* Publishing. Moved by rate/publish_schedule.c and leave.c.
  *
@@ -58,6 +68,14 @@ void joining_join(struct node *node, const char *why);
 
 enum stage leaving_stage(const struct node *node);
 void leaving_move(struct node *node, enum stage to);
+/* The owner has asked the node to leave. */
+void leaving_ask(struct node *node);
+bool leaving_is_asked(const struct node *node);
+/* The node goes on: it runs, or it has finished and nobody has asked it to leave. */
+bool leaving_stays(const struct node *node);
+
+enum finishing finishing_state(const struct node *node);
+void finishing_move(struct node *node, enum finishing to);
 
 enum publishing publishing_state(const struct node *node);
 void publishing_move(struct node *node, enum publishing to);

@@ -18,9 +18,12 @@
 #define WAITED_STEPS                                                                               \
     ANSWER_STEPS /* steps between two publications that it cuts: all members have answered by then \
                   */
-#define CUT        0.8  /* part of the allowed bytes: a publication of more was cut by its budget */
-#define FULL_GROWS 1.25 /* factor on the size of a cut publication that is saved up for */
-#define RATE_MIN   1e-6 /* samples per second of a node that has stopped; 0 would mean unknown */
+#define CUT             0.8 /* part of the allowed bytes: a publication of more was cut by its budget */
+#define FULL_GROWS      1.25 /* factor on the size of a cut publication that is saved up for */
+#define FINISH_PAUSE_NS (SECOND_NS / 5) /* between two publications of a finishing node */
+#define HURRIES_MOST    256             /* publications in a row of a node that is alone */
+#define HURRIED_PART    (1.0F / 50) /* of the first threshold: no publication follows below it */
+#define RATE_MIN        1e-6 /* samples per second of a node that has stopped; 0 would mean unknown */
 
 static int compare(const void *a, const void *b)
 {
@@ -160,13 +163,20 @@ uint64_t node_interval_ns_max(const struct node *node)
     return (uint64_t)(1e9 * node->rate->schedule.outer_step.interval_s * WAIT_MOST);
 }
 
+/* One that has finished publishes several times, and each time the budget is to have saved up. */
+static bool is_to_pause(const struct node *node)
+{
+    return finishing_state(node) != FINISHING_NOT && membership_live(node) > 1 &&
+           node->now_ns - node->rate->schedule.published_ns < FINISH_PAUSE_NS;
+}
+
 void publish_schedule_consider(struct node *node)
 {
     const struct publish_schedule *schedule = &node->rate->schedule;
     const enum stage stage = leaving_stage(node);
     if (!node->options.trains || publishing_state(node) != PUBLISHING_IDLE)
         return;
-    if (stage == STAGE_LEAVING ||
+    if ((stage == STAGE_LEAVING && !is_to_pause(node)) ||
         (stage == STAGE_RUNNING && has_learned(node) &&
          node->now_ns - schedule->published_ns >= publish_schedule_wait_ns(node)))
         publishing_move(node, PUBLISHING_WANTED);
@@ -178,8 +188,24 @@ void publish_schedule_hurry(struct node *node)
     const bool may = publishing_state(node) == PUBLISHING_IDLE &&
                      leaving_stage(node) == STAGE_RUNNING && schedule->steps_since > 0;
     CHECK(node->options.trains || !may);
-    if (may)
-        publishing_move(node, PUBLISHING_WANTED);
+    if (!may)
+        return;
+    node->rate->schedule.hurries = HURRIES_MOST;
+    node->rate->schedule.hurried_tau = 0;
+    publishing_move(node, PUBLISHING_WANTED);
+}
+
+/* Where no other member lives, one publication after the other, until little is left. */
+static bool hurries_on(struct node *node, const struct update *update)
+{
+    struct publish_schedule *schedule = &node->rate->schedule;
+    if (schedule->hurries == 0)
+        return false;
+    if (schedule->hurried_tau == 0)
+        schedule->hurried_tau = update->tau;
+    const bool has_more = update->count > 0 && update->tau > HURRIED_PART * schedule->hurried_tau;
+    schedule->hurries = has_more && membership_live(node) == 1 ? schedule->hurries - 1 : 0;
+    return schedule->hurries > 0 && leaving_stage(node) == STAGE_RUNNING;
 }
 
 /* Returns the largest publication that fits the rumor log, whatever the budget (rumor_log.h). */
@@ -299,6 +325,8 @@ bool publish_schedule_end(struct node *node, uint64_t bytes, const struct update
     publishing_move(node, PUBLISHING_IDLE);
     schedule->publications++;
     publish_schedule_draw_wait(schedule, WAIT_LEAST, WAIT_MOST);
+    if (hurries_on(node, update))
+        publishing_move(node, PUBLISHING_WANTED);
     return schedule->is_last;
 }
 

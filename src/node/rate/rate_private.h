@@ -74,6 +74,8 @@ struct publish_schedule {
     uint64_t steps;         /* local steps, total */
     uint64_t samples;       /* samples learned here, total */
     uint32_t steps_since;   /* steps since the last publication */
+    uint32_t hurries;       /* publications that may still follow at once; 0 = none */
+    float hurried_tau;      /* threshold of the first of them */
     uint64_t stepped_ns;    /* end of the last step; 0 = none yet */
     double step_s;          /* seconds of a step, moving average; 0 = unknown */
     double publish_s;       /* seconds that a publication takes the learner, moving average */

@@ -343,7 +343,7 @@ bool serve_next_save(struct node *node, struct action *action)
     const bool is_due = node->options.save_ns > 0 && node->now_ns >= serve->save_ns;
     if (!(is_due || serve->is_save_asked) || serve->is_saving || !joining_has_joined(node) ||
         !base_is_whole(node) || retract_is_under_way(node) || opinions_refute(node) ||
-        leaving_stage(node) != STAGE_RUNNING)
+        !leaving_stays(node))
         return false;
     serve->is_save_asked = false;
     serve->is_saving = true;

@@ -127,7 +127,7 @@ def main():
             if steps % 100 == 0:
                 nodes = node.info().members
                 print(f"{node.swarm_samples:7} sequences, loss {loss.item():.3f}, {nodes} nodes")
-        node.settle()
+        node.finish(60)
         shared = CharGPT(options.layers, options.width, options.heads, options.context)
         shared.load_state_dict(node.state_dict())
     print(f"validation {validate(shared, valid):.4f} nats per byte")

@@ -72,7 +72,7 @@ def main():
             steps += 1
             if steps % 100 == 0:
                 print(f"{node.swarm_samples:6} samples, loss {loss.item():.3f}, {node.info().members} nodes")
-        node.settle()  # (h)
+        node.finish(60)  # (h)
         shared = net()
         shared.load_state_dict(node.state_dict())  # (h)
     print(f"{accuracy(shared, *load(options.data, 't10k')):.2f} %")

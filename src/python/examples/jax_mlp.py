@@ -68,7 +68,7 @@ def main():
             chosen = random.integers(len(images), size=64)
             weights, value = step(weights, images[chosen], labels[chosen].astype(np.int32))
             weights = node.step(weights, 64, value)
-        node.settle()
+        node.finish(60)
         shared = node.base()
     images, labels = load(options.data, "t10k")
     print(f"{100 * float((scores(shared, images).argmax(1) == labels).mean()):.2f} %")

@@ -5,6 +5,7 @@
             ...
             optimizer.step()
             node.count(len(x), loss)
+        node.finish(600)
 
 The manual is src/python/README.md.
 """
@@ -25,7 +26,7 @@ from hearsay.errors import (
     Terminated,
     Unsupported,
 )
-from hearsay.handle import Handle, Info, Tensor
+from hearsay.handle import Finished, Handle, Info, Tensor
 
 if TYPE_CHECKING:
     from hearsay.array_node import ArrayNode
@@ -49,6 +50,7 @@ __all__ = [
     "Ended",
     "Error",
     "Failed",
+    "Finished",
     "Handle",
     "Info",
     "Node",

@@ -76,6 +76,7 @@ _ARGUMENTS = {
     "join": [_NODE, ctypes.c_double],
     "step": [_NODE, ctypes.c_uint64, ctypes.c_double, ctypes.POINTER(ctypes.c_int)],
     "settle": [_NODE, ctypes.c_double],
+    "finish": [_NODE, ctypes.c_double],
     "revert": [_NODE],
     "base": [_NODE, ctypes.POINTER(Tensor), ctypes.c_uint32],
     "save": [_NODE, ctypes.c_char_p, ctypes.c_size_t],

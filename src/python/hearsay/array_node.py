@@ -12,7 +12,7 @@ import numpy
 from hearsay import _library
 from hearsay import signals as _signals
 from hearsay.errors import Error, Terminated
-from hearsay.handle import Handle, Info, Settings, Tensor
+from hearsay.handle import Finished, Handle, Info, Settings, Tensor
 
 
 class ArrayNode:
@@ -145,6 +145,10 @@ class ArrayNode:
     def settle(self, timeout: float | None = None) -> bool:
         """As Node.settle; go on from `arrays` afterwards."""
         return self._handle.settle(timeout)
+
+    def finish(self, timeout: float | None = None) -> Finished:
+        """Does what Node.finish does; `arrays` is the shared model afterwards."""
+        return self._handle.finish(timeout)
 
     def base(self) -> dict[str, numpy.ndarray[Any, Any]]:
         """The shared model."""

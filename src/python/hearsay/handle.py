@@ -60,6 +60,17 @@ class Info:
     relapses: int  # how often a weight was no number, and training began anew
 
 
+@dataclasses.dataclass(frozen=True)
+class Finished:
+    """How `finish` ended. It is true if all members have finished."""
+
+    all: bool  # this node and the others hold one model, and keep it
+    waits_for: str  # else why not: "1a2b3c4d trains, 5e6f7a8b holds another model"
+
+    def __bool__(self) -> bool:
+        return self.all
+
+
 def _text(value: Any) -> str:
     """A setting as the configuration has it."""
     if isinstance(value, bool):
@@ -193,6 +204,11 @@ class Handle:
 
     def settle(self, timeout: float | None = None) -> bool:
         return self._wait(LIBRARY.hearsay_settle, timeout)
+
+    def finish(self, timeout: float | None = None) -> Finished:
+        if self._wait(LIBRARY.hearsay_finish, timeout):
+            return Finished(True, "")
+        return Finished(False, self._sentence(_library.TIMEOUT).partition("waits for ")[2])
 
     def step(self, samples: int, loss: float = 0.0) -> bool:
         """True: the tensors were written to."""

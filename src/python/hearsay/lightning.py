@@ -11,11 +11,13 @@ from hearsay.torch_node import Node
 
 
 class SwarmCallback(lightning.Callback):
-    """Joins before the first step, leaves after the last. batch_size is that of the loader; the
-    other arguments are those of Node. After training `shared` is the shared model's state_dict."""
+    """Joins before the first step; finishes and leaves after the last. batch_size is that of the
+    loader. finish_s: seconds that it waits for the other members to finish, at most. Other
+    arguments are those of Node. After training `shared` is the shared model's state_dict."""
 
-    def __init__(self, batch_size: int, **options: Any) -> None:
+    def __init__(self, batch_size: int, *, finish_s: float | None = 600.0, **options: Any) -> None:
         self._batch_size = batch_size
+        self._finish_s = finish_s
         self._options = options
         self.node: Node | None = None
         self.shared: dict[str, Any] | None = None
@@ -36,6 +38,7 @@ class SwarmCallback(lightning.Callback):
 
     def on_train_end(self, trainer: Any, pl_module: Any) -> None:
         if self.node is not None:
+            self.node.finish(self._finish_s)
             self.shared = self.node.state_dict()
         self._end(None)
 

@@ -15,7 +15,7 @@ import torch
 
 from hearsay import signals as _signals
 from hearsay.errors import Closed, Ended, Refused, Terminated, Unsupported
-from hearsay.handle import Handle, Info, Settings
+from hearsay.handle import Finished, Handle, Info, Settings
 from hearsay.ranks import unwrap
 from hearsay.shared import Shared, device_of
 from hearsay.writes import Writes
@@ -265,9 +265,31 @@ class Node:
             self._optimizer.state.clear()
         self._relapses = relapses
 
+    def finish(self, timeout: float | None = None) -> Finished:
+        """Ends training here: publishes what was learned, and waits until all members that train
+        have called it too, left or died. If the result is true, all of them hold one shared
+        model, and so does this model. Else the time was over first, and its `waits_for` names the
+        others; call it again to go on waiting. `count` raises Ended from now on."""
+        finished = Finished(True, "")
+        self._must_have_joined()
+        if self._is_first:
+            self._shared.check()
+            with self._shared.guard(), self._writes.aside(self._first()):
+                finished = self._first().finish(timeout)
+        if self._ranks is not None:
+            told = self._ranks.share(finished.waits_for.encode() if not finished else b"")
+            finished = Finished(not told, told.decode())
+        if not self._writes.are_foreign:
+            self._changed()
+            self._writes.accept()
+        if not finished:
+            log.warning("not all have finished within the time: %s", finished.waits_for)
+        return finished
+
     def settle(self, timeout: float | None = None) -> bool:
-        """Publishes what was learned, and waits until all that is known is applied and all
-        neighbours have shown the same. False: the time was over first."""
+        """Publishes as much as one publication takes, and waits until all that is known is applied
+        and all neighbours have shown the same. False: the time was over first. The rest stays in
+        this model, and others may publish later: `finish` makes all models equal."""
         settled = True
         if self._is_first:
             self._shared.check()

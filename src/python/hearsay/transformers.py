@@ -9,15 +9,14 @@ import transformers
 from hearsay.torch_node import Node
 
 
-_SETTLE_S = 30.0  # at the end of training, while other nodes go on
-
-
 class SwarmCallback(transformers.TrainerCallback):
-    """Joins before the first step, leaves after the last. Its arguments are those of Node. After
+    """Joins before the first step; finishes and leaves after the last. finish_s: seconds that it
+    waits for the other members to finish, at most. Other arguments are those of Node. After
     training `shared` is the shared model's state_dict. An exception in train(), Ctrl+C too, passes by
     callbacks: call `close` then, in a `finally`."""
 
-    def __init__(self, **options: Any) -> None:
+    def __init__(self, *, finish_s: float | None = 600.0, **options: Any) -> None:
+        self._finish_s = finish_s
         self._options = options
         self.node: Node | None = None
         self.shared: dict[str, Any] | None = None
@@ -36,9 +35,12 @@ class SwarmCallback(transformers.TrainerCallback):
         samples = args.per_device_train_batch_size * args.gradient_accumulation_steps
         self.node.count(samples, logged[0] if logged else 0.0)
         if control.should_training_stop or 0 < state.max_steps <= state.global_step:
-            # Before the Trainer loads the weights of its best step (load_best_model_at_end).
-            self.node.settle(_SETTLE_S)
-            self.shared = self.node.state_dict()
+            self._finish()  # before the Trainer loads the weights of its best step
+
+    def _finish(self) -> None:
+        assert self.node is not None
+        self.node.finish(self._finish_s)
+        self.shared = self.node.state_dict()
 
     def on_save(self, args: Any, state: Any, control: Any, **_: Any) -> None:
         assert self.node is not None
@@ -46,8 +48,8 @@ class SwarmCallback(transformers.TrainerCallback):
 
     def on_train_end(self, args: Any, state: Any, control: Any, **_: Any) -> None:
         assert self.node is not None
-        if self.shared is None:
-            self.shared = self.node.state_dict()
+        if self.shared is None:  # another callback ended training
+            self._finish()
         self.close()
 
     def close(self) -> None:

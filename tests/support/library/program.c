@@ -295,6 +295,15 @@ static void settle_together(struct program *program)
     (void)ok(program, "settle", error);
 }
 
+static void finish_together(struct program *program)
+{
+    int error;
+    do
+        error = hearsay_finish(program->node, program->is_impatient ? 0.01 : PROGRAM_FOREVER);
+    while (error == HEARSAY_TIMEOUT);
+    (void)ok(program, "finish", error);
+}
+
 static bool has_learned(struct program *program)
 {
     float weights[PROGRAM_WEIGHTS], bias[PROGRAM_OUTPUTS];
@@ -320,6 +329,10 @@ static void *learn(void *argument)
         push(program);
         goes_on = ok(program, "step", hearsay_step(program->node, POINTS, loss, &changed));
         program->changes += changed;
+    }
+    if (program->finishes) {
+        finish_together(program);
+        return NULL;
     }
     settle_together(program);
     settle_together(program);

@@ -31,6 +31,7 @@ struct program {
     bool has_copies;             /* its node has copies of weights and bias */
     struct backend *gpu;         /* where they lie, instead; its own, and lent */
     bool is_impatient;           /* it settles again and again, for a short time */
+    bool finishes;               /* it finishes, instead, and waits for nobody before */
     pthread_barrier_t *together; /* waited for before each settle; or NULL */
 
     struct hearsay *node;

@@ -142,6 +142,79 @@ static void reverted_weights_are_the_shared_models(void **state)
     }
 }
 
+/* Each stops at another step, and none knows of the others when it finishes. */
+static void programs_that_finish_hold_one_model(void **state)
+{
+    struct program programs[3];
+    char first[64];
+    pthread_barrier_t together;
+    (void)state;
+    assert_int_equal(pthread_barrier_init(&together, NULL, 3), 0);
+    static const char *const names[] = {"finishes", "finishes later", "finishes copies"};
+    for (unsigned i = 0; i < 3; i++) {
+        program_init(&programs[i], names[i], i + 1);
+        programs[i].steps = (int)(STEPS * (i + 1) / 2);
+        programs[i].together = &together;
+        programs[i].peers = i > 0 ? first : NULL;
+        programs[i].has_copies = i == 2;
+        programs[i].is_impatient = i == 1;
+        programs[i].finishes = true;
+        programs[i].members = 3;
+        program_must_open(&programs[i]);
+        if (i == 0)
+            program_address(&programs[0], first);
+        program_start(&programs[i]);
+    }
+    for (int i = 0; i < 3; i++)
+        program_finish(&programs[i]);
+    assert_one_model(programs, 3);
+    float weights[PROGRAM_WEIGHTS], bias[PROGRAM_OUTPUTS];
+    for (int i = 0; i < 3; i++) {
+        assert_int_equal(program_base(&programs[i], weights, bias), HEARSAY_OK);
+        assert_memory_equal(programs[i].weights, weights, sizeof weights);
+        assert_memory_equal(programs[i].bias, bias, sizeof bias);
+        assert_int_equal(hearsay_step(programs[i].node, 1, 0, NULL), HEARSAY_ENDED);
+        assert_non_null(strstr(program_sentence(&programs[i], HEARSAY_ENDED), "hearsay_finish"));
+        assert_int_equal(hearsay_finish(programs[i].node, 0), HEARSAY_OK);
+        assert_int_equal(hearsay_settle(programs[i].node, 0), HEARSAY_OK);
+        assert_int_equal(hearsay_save(programs[i].node, "extra", 5), HEARSAY_OK);
+    }
+    assert_one_model(programs, 3);
+    close_all(programs, 3);
+    assert_int_equal(pthread_barrier_destroy(&together), 0);
+}
+
+static void finishing_names_who_still_trains(void **state)
+{
+    struct program programs[2];
+    char first[64];
+    (void)state;
+    for (unsigned i = 0; i < 2; i++) {
+        program_init(&programs[i], i > 0 ? "goes on" : "waits", i + 1);
+        programs[i].peers = i > 0 ? first : NULL;
+        program_must_open(&programs[i]);
+        if (i == 0)
+            program_address(&programs[0], first);
+    }
+    assert_int_equal(hearsay_finish(programs[0].node, 0), HEARSAY_NOT_JOINED);
+    assert_int_equal(hearsay_join(programs[0].node, PROGRAM_FOREVER), HEARSAY_OK);
+    assert_int_equal(hearsay_join(programs[1].node, PROGRAM_FOREVER), HEARSAY_OK);
+    assert_int_equal(hearsay_finish(programs[0].node, (double)NAN), HEARSAY_ARGUMENT);
+    do
+        assert_int_equal(hearsay_step(programs[1].node, 1, 0, NULL), HEARSAY_OK);
+    while (program_info(&programs[0]).members < 2);
+    do
+        assert_int_equal(hearsay_finish(programs[0].node, 0.2), HEARSAY_TIMEOUT);
+    while (!strstr(program_sentence(&programs[0], HEARSAY_TIMEOUT), "waits for"));
+    do
+        assert_int_equal(hearsay_finish(programs[0].node, 0.2), HEARSAY_TIMEOUT);
+    while (!strstr(program_sentence(&programs[0], HEARSAY_TIMEOUT), " trains"));
+    assert_int_equal(hearsay_close(programs[1].node, PROGRAM_FOREVER), HEARSAY_OK);
+    assert_int_equal(hearsay_finish(programs[0].node, PROGRAM_FOREVER), HEARSAY_OK);
+    assert_int_equal(hearsay_free(programs[1].node), HEARSAY_OK);
+    close_all(programs, 1);
+}
+
 static bool blocks_signals(const char *task)
 {
     char path[300], line[256];
@@ -188,6 +261,8 @@ int main(void)
         cmocka_unit_test(three_programs_learn_one_model),
         cmocka_unit_test(copies_are_fetched_and_stored_in_the_calls_that_need_it),
         cmocka_unit_test(reverted_weights_are_the_shared_models),
+        cmocka_unit_test(programs_that_finish_hold_one_model),
+        cmocka_unit_test(finishing_names_who_still_trains),
         cmocka_unit_test(a_node_leaves_signals_alone),
     };
     return cmocka_run_group_tests(tests, programs_begin, programs_end);

@@ -1,0 +1,25 @@
+/* How a swarm finishes: all end training with one base, and stay.
+ *
+ *   node_finish ─► last publications ─► SETTLED ─► all members have finished, one digest ─► DONE
+ *
+ * A member that has finished says so in its record: stage SETTLED, and it trains no more. Members
+ * of both protocol versions read that record. A finished node publishes nothing more. So once the
+ * records of all live members say SETTLED and show one digest, this is the digest of all that was
+ * published. The node waits for news for leave_linger_ns more. After that it takes no more rumors:
+ * a member that joins later trains without it. A member that was silent for too long is dead, and
+ * not waited for; so is one that left. Members that never trained, as relays, do not finish. Held
+ * by tests/world/test_finish.c.
+ */
+#ifndef HEARSAY_NODE_FINISH_H
+#define HEARSAY_NODE_FINISH_H
+
+#include "node/core.h"
+#include "node/membership/members.h"
+
+struct finish *finish_new(struct arena *arena);
+size_t finish_arena_bytes(void);
+
+/* Advances the state machine while not RUNNING. */
+void finish_consider(struct node *node);
+
+#endif

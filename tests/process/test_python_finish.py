@@ -1,0 +1,143 @@
+"""Scripts that end with `finish` hold one model, whenever each of them stops. Each is a process that waits
+for the others only in `finish`. FINISH_RUNS=50 repeats the first test 50 times."""
+
+import hashlib
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+import unittest
+
+try:
+    import torch
+except ImportError:
+    print('skipped: PyTorch (Debian package python3-torch) is not installed')
+    sys.exit(1 if os.environ.get('REQUIRE_PYTHON') else 77)
+
+import hearsay
+from python_nodes import Folder
+
+SCRIPTS = 4
+
+
+def make():
+    torch.manual_seed(1)
+    return torch.nn.Sequential(torch.nn.Linear(20, 64), torch.nn.BatchNorm1d(64), torch.nn.ReLU(),
+                               torch.nn.Linear(64, 3))
+
+
+def digest(tensors):
+    whole = hashlib.sha256()
+    for tensor in tensors:
+        whole.update(tensor.detach().numpy().tobytes())
+    return whole.hexdigest()
+
+
+def shared(model, state):
+    return digest(state[name] for name, _ in model.named_parameters())
+
+
+def script(settings, steps, end):
+    """Trains and finishes as `end` says; prints what it holds then."""
+    torch.set_num_threads(1)
+    model = make()
+    optimizer = torch.optim.AdamW(model.parameters(), lr=0.01)
+    draw = torch.Generator().manual_seed(steps)
+    with hearsay.Node(model, optimizer, settings=settings, run='finish') as node:
+        while node.info().members < SCRIPTS:
+            time.sleep(0.05)
+        for _ in range(steps):
+            x = torch.randn(16, 20, generator=draw)
+            loss = (model(x) - x[:, :3]).pow(2).mean()
+            optimizer.zero_grad()
+            loss.backward()
+            optimizer.step()
+            node.count(16, loss)
+            time.sleep(0.002)
+        if end == 'dies':
+            os.kill(os.getpid(), signal.SIGKILL)
+        if end == 'leaves':
+            return
+        if end == 'trains':
+            while True:
+                optimizer.step()
+                node.count(1)
+                time.sleep(0.01)
+        finished = node.finish() if end == 'finishes' else node.finish(1)
+        while end == 'waits' and ' trains' not in finished.waits_for:
+            finished = node.finish(1)
+        state = node.state_dict()
+        node.save()
+        print(json.dumps({'all': finished.all, 'waits_for': finished.waits_for, 'digest': node.info().digest,
+                          'weights': digest(model.parameters()), 'state': shared(model, state),
+                          'again': node.finish(0 if finished else 1).all,
+                          'saved': shared(model, node.state_dict())}))
+
+
+class Finish(unittest.TestCase):
+    def setUp(self):
+        self.folder = Folder()
+        self.addCleanup(lambda: self.folder.close())
+        self.processes = []
+        self.addCleanup(self.end)
+
+    def end(self):
+        for process in self.processes:
+            process.kill()
+            process.wait()
+            process.stdout.close()
+
+    def start(self, name, port, steps, end):
+        settings = self.folder.settings(name, [f'127.0.0.1:{port}'])
+        settings = {key: value if isinstance(value, list) else str(value) for key, value in settings.items()}
+        settings['node.listen'] = f'127.0.0.1:{port}' if name == '0' else '127.0.0.1:0'
+        call = [sys.executable, __file__, 'script', json.dumps(settings), str(steps), end]
+        process = subprocess.Popen(call, stdout=subprocess.PIPE, text=True)
+        self.processes.append(process)
+        return process
+
+    def play(self, seed, ends):
+        """Starts the scripts, and returns the lines of those that finish."""
+        draw = random.Random(seed)
+        port = 20000 + draw.randrange(20000)
+        steps = [draw.randrange(50, 400) for _ in ends]
+        started = [self.start(str(i), port, steps[i], end) for i, end in enumerate(ends)]
+        said = []
+        for process, end in zip(started, ends):
+            if end in ('finishes', 'waits'):
+                said.append(json.loads(process.communicate()[0]))
+                self.assertEqual(process.returncode, 0)
+        return said
+
+    def assert_one_model(self, said):
+        for one in said:
+            self.assertEqual((one['all'], one['waits_for'], one['again']), (True, '', True))
+            self.assertEqual(one['weights'], one['state'])
+            self.assertEqual(one['saved'], one['state'])
+        self.assertEqual(len({one['digest'] for one in said}), 1)
+        self.assertEqual(len({one['state'] for one in said}), 1)
+
+    def test_scripts_that_finish_hold_one_model(self):
+        for run in range(int(os.environ.get('FINISH_RUNS', '1'))):
+            folder, self.folder = self.folder, Folder()
+            folder.close()
+            self.assert_one_model(self.play(run, ['finishes'] * SCRIPTS))
+            print('run', run, 'ends with one model', flush=True)
+
+    def test_scripts_that_leave_or_die_are_not_waited_for(self):
+        self.assert_one_model(self.play(1000, ['finishes', 'leaves', 'dies', 'finishes']))
+
+    def test_a_script_that_trains_on_is_named(self):
+        for one in self.play(2000, ['waits', 'waits', 'waits', 'trains']):
+            self.assertFalse(one['all'])
+            self.assertIn(' trains', one['waits_for'])
+
+
+if __name__ == '__main__':
+    if sys.argv[1:2] == ['script']:
+        script(json.loads(sys.argv[2]), int(sys.argv[3]), sys.argv[4])
+    else:
+        unittest.main(verbosity=2)

@@ -1,0 +1,331 @@
+/* How a swarm finishes: at different times, with members that die, join late or never finish. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "node/settle.h"
+#include "support/sim/fetch_story.h"
+#include "wire/protocol.h"
+
+static enum finish_state state_of(uint32_t i)
+{
+    return node_finish_state(world.nodes[i].node);
+}
+
+static bool is_done(uint32_t i)
+{
+    return state_of(i) == FINISH_DONE;
+}
+
+static uint64_t digest_of(uint32_t i)
+{
+    return node_digest(world.nodes[i].node);
+}
+
+/* Why node i waits for node `of`. */
+static enum finish_wait wait_for(uint32_t i, uint32_t of)
+{
+    const struct node *node = world.nodes[i].node;
+    for (uint32_t at = 0; at < node_members(node); at++) {
+        struct node_member member;
+        node_member(node, world_now_ns(&world), at, &member);
+        if (memcmp(member.id, world.nodes[of].options.identity->id, ID_BYTES) == 0)
+            return node_finish_wait(node, at);
+    }
+    return FINISH_HAS;
+}
+
+static void finish_all(uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++)
+        world_finish(&world, i);
+}
+
+static void assert_all_done(uint32_t count)
+{
+    for (uint32_t i = 0; i < count; i++) {
+        assert_true(is_done(i));
+        assert_true(digest_of(i) == digest_of(0));
+        assert_true(same_base(0, i));
+    }
+}
+
+static void nodes_that_finish_at_different_times_end_with_one_base(void **state)
+{
+    (void)state;
+    start_usual_swarm(4);
+    run(10 * SECOND_NS);
+    for (uint32_t i = 0; i < 4; i++) {
+        const uint64_t published = stats_of(i).rumors_published;
+        world_finish(&world, i);
+        run(8 * SECOND_NS);
+        assert_true(stats_of(i).rumors_published > published);
+        assert_int_equal(state_of(i), i < 3 ? FINISH_WAITING : FINISH_DONE);
+        assert_int_equal(wait_for(0, 3), i < 3 ? FINISH_TRAINS : FINISH_HAS);
+        assert_int_equal(wait_for(0, 1), i == 0 ? FINISH_TRAINS : wait_for(0, 1));
+    }
+    assert_all_done(4);
+    const uint64_t digest = digest_of(0);
+    run(60 * SECOND_NS);
+    assert_true(digest_of(0) == digest);
+    assert_all_done(4);
+}
+
+static void finished_nodes_leave_with_that_base(void **state)
+{
+    (void)state;
+    start_usual_swarm(3);
+    run(10 * SECOND_NS);
+    finish_all(3);
+    run(20 * SECOND_NS);
+    assert_all_done(3);
+    for (uint32_t i = 0; i < 3; i++)
+        world_leave(&world, i);
+    run(10 * SECOND_NS);
+    for (uint32_t i = 0; i < 3; i++) {
+        assert_true(is_finished(i));
+        assert_int_equal(world.nodes[i].last[NOTE_LEFT].level, LEVEL_INFO);
+        assert_true(same_base(0, i));
+    }
+}
+
+static void finishing_twice_is_finishing_once(void **state)
+{
+    (void)state;
+    start_usual_swarm(2);
+    run(5 * SECOND_NS);
+    finish_all(2);
+    run(SECOND_NS);
+    finish_all(2);
+    run(15 * SECOND_NS);
+    assert_all_done(2);
+    const uint64_t published = rumors_published();
+    finish_all(2);
+    run(5 * SECOND_NS);
+    assert_all_done(2);
+    assert_int_equal(rumors_published(), published);
+}
+
+static void a_node_alone_finishes_soon(void **state)
+{
+    (void)state;
+    start_usual_swarm(1);
+    run(5 * SECOND_NS);
+    world_finish(&world, 0);
+    run(3 * SECOND_NS);
+    assert_true(is_done(0));
+}
+
+static void a_member_that_dies_is_not_waited_for(void **state)
+{
+    (void)state;
+    start_usual_swarm(4);
+    run(10 * SECOND_NS);
+    finish_all(3);
+    run(5 * SECOND_NS);
+    world_kill(&world, 3, true);
+    run(5 * SECOND_NS);
+    assert_false(is_done(0)); /* it may come back */
+    run(30 * SECOND_NS);
+    assert_all_done(3);
+}
+
+static void a_finished_member_that_dies_is_not_waited_for(void **state)
+{
+    (void)state;
+    start_usual_swarm(3);
+    run(10 * SECOND_NS);
+    world_finish(&world, 2);
+    run(5 * SECOND_NS);
+    world_kill(&world, 2, true);
+    finish_all(2);
+    run(40 * SECOND_NS);
+    assert_all_done(2);
+}
+
+static void a_member_that_never_finishes_is_named_until_it_leaves(void **state)
+{
+    (void)state;
+    start_usual_swarm(3);
+    run(10 * SECOND_NS);
+    finish_all(2);
+    run(60 * SECOND_NS);
+    for (uint32_t i = 0; i < 2; i++) {
+        assert_int_equal(state_of(i), FINISH_WAITING);
+        assert_int_equal(wait_for(i, 2), FINISH_TRAINS);
+    }
+    world_leave(&world, 2);
+    run(15 * SECOND_NS);
+    assert_true(is_finished(2));
+    assert_int_equal(world.nodes[2].last[NOTE_LEFT].level, LEVEL_INFO);
+    assert_all_done(2);
+    assert_true(same_base(0, 2));
+}
+
+/* It leaves while one member trains and another has finished: the base of the finished one changes
+ * with each rumor, and the leaver need not wait for a moment when both are equal. */
+static void a_leaver_does_not_wait_for_a_member_that_has_finished(void **state)
+{
+    (void)state;
+    start_usual_swarm(3);
+    run(10 * SECOND_NS);
+    world_finish(&world, 0);
+    run(5 * SECOND_NS);
+    const uint64_t left_ns = world_now_ns(&world);
+    world_leave(&world, 1);
+    run(25 * SECOND_NS);
+    assert_true(is_finished(1));
+    assert_int_equal(world.nodes[1].last[NOTE_LEFT].level, LEVEL_INFO);
+    assert_true(world.nodes[1].finished_ns - left_ns < 5 * SECOND_NS);
+}
+
+static void a_relay_is_not_waited_for(void **state)
+{
+    (void)state;
+    struct node_options options = usual_options();
+    add_swarm(2, &options);
+    options.trains = false;
+    const uint32_t relay = add(&options);
+    world_introduce(&world, relay, 0);
+    start_all();
+    run(10 * SECOND_NS);
+    finish_all(2);
+    run(15 * SECOND_NS);
+    assert_all_done(2);
+    assert_true(same_base(0, relay));
+    world_finish(&world, relay);
+    run(5 * SECOND_NS);
+    assert_true(is_done(relay));
+}
+
+static void a_member_that_joins_while_others_wait_is_waited_for(void **state)
+{
+    (void)state;
+    struct node_options options = usual_options();
+    start_usual_swarm(3);
+    run(10 * SECOND_NS);
+    finish_all(2);
+    run(5 * SECOND_NS);
+    const uint32_t late = join(&options, 3);
+    until(is_training, late, 20 * SECOND_NS);
+    run(2 * SECOND_NS);
+    world_finish(&world, 2);
+    run(15 * SECOND_NS);
+    assert_int_equal(state_of(0), FINISH_WAITING);
+    assert_int_equal(wait_for(0, late), FINISH_TRAINS);
+    world_finish(&world, late);
+    run(15 * SECOND_NS);
+    assert_all_done(late + 1);
+}
+
+static void a_member_that_joins_after_the_end_changes_no_finished_base(void **state)
+{
+    (void)state;
+    struct node_options options = usual_options();
+    start_usual_swarm(3);
+    run(10 * SECOND_NS);
+    finish_all(3);
+    run(20 * SECOND_NS);
+    assert_all_done(3);
+    const uint64_t digest = digest_of(0);
+    const uint32_t late = join(&options, 3);
+    until(is_training, late, 20 * SECOND_NS);
+    assert_true(bases_of(late) > 0 || known_of(late, 0) > 0);
+    run(20 * SECOND_NS);
+    assert_true(stats_of(late).rumors_published > 0);
+    assert_false(same_base(0, late));
+    assert_all_done(3);
+    assert_true(digest_of(0) == digest);
+    assert_true(stats_of(0).lag_ns < SECOND_NS);
+    for (uint32_t i = 0; i < 3; i++)
+        world_leave(&world, i);
+    run(20 * SECOND_NS);
+    for (uint32_t i = 0; i < 3; i++) {
+        assert_true(is_finished(i));
+        assert_true(same_base(0, i));
+    }
+}
+
+static void a_member_that_holds_another_base_is_waited_for(void **state)
+{
+    (void)state;
+    start_usual_swarm(3);
+    run(10 * SECOND_NS);
+    finish_all(2);
+    run(5 * SECOND_NS);
+    cut(0, 2);
+    cut(1, 2);
+    world_finish(&world, 2); /* its last rumors reach no other node */
+    run(6 * SECOND_NS);
+    assert_int_equal(state_of(2), FINISH_WAITING);
+    assert_int_equal(wait_for(2, 0), FINISH_DIFFERS);
+    heal_cut(0, 2);
+    heal_cut(1, 2);
+    run(30 * SECOND_NS);
+    assert_all_done(3);
+}
+
+/* Each record of a finished member is read by members that speak the version before. */
+static void members_of_two_protocol_versions_finish_together(void **state)
+{
+    (void)state;
+    struct node_options options = usual_options();
+    add_swarm(2, &options);
+    options.limits.protocol_max = PROTOCOL_OLDEST;
+    for (uint32_t i = 0; i < 2; i++) {
+        const uint32_t at = add(&options);
+        world_introduce(&world, at, 0);
+    }
+    start_all();
+    run(10 * SECOND_NS);
+    for (uint32_t i = 0; i < 4; i++) {
+        world_finish(&world, i);
+        run(2 * SECOND_NS);
+    }
+    run(10 * SECOND_NS);
+    assert_all_done(4);
+}
+
+static void connections_that_break_change_nothing(void **state)
+{
+    (void)state;
+    start_usual_swarm(4);
+    run(10 * SECOND_NS);
+    world_finish(&world, 0);
+    cut(0, 1);
+    cut(0, 2);
+    run(12 * SECOND_NS);
+    for (uint32_t i = 1; i < 4; i++)
+        world_finish(&world, i);
+    run(3 * SECOND_NS);
+    wire_reset(&world.wire, 0, 3);
+    run(5 * SECOND_NS);
+    heal_cut(0, 1);
+    heal_cut(0, 2);
+    run(20 * SECOND_NS);
+    assert_all_done(4);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        STORY(nodes_that_finish_at_different_times_end_with_one_base),
+        STORY(finished_nodes_leave_with_that_base),
+        STORY(finishing_twice_is_finishing_once),
+        STORY(a_node_alone_finishes_soon),
+        STORY(a_member_that_dies_is_not_waited_for),
+        STORY(a_finished_member_that_dies_is_not_waited_for),
+        STORY(a_member_that_never_finishes_is_named_until_it_leaves),
+        STORY(a_leaver_does_not_wait_for_a_member_that_has_finished),
+        STORY(a_relay_is_not_waited_for),
+        STORY(a_member_that_joins_while_others_wait_is_waited_for),
+        STORY(a_member_that_joins_after_the_end_changes_no_finished_base),
+        STORY(a_member_that_holds_another_base_is_waited_for),
+        STORY(members_of_two_protocol_versions_finish_together),
+        STORY(connections_that_break_change_nothing),
+    };
+    return cmocka_run_group_tests(tests, open_all, close_all);
+}
