@@ -100,7 +100,7 @@ def constants(root):
             text = re.sub(r'[ \t]*\\\n[ \t]*', ' ', path.read_text(errors='replace'))
             for found in DEFINE.finditer(text):
                 name, value, behind = found.group(1), found.group(2).strip(), found.group(3) or ''
-                if NO_POLICY.match(name) or SENTINEL.match(value) or not re.search(r'\d', value) or \
+                if NO_POLICY.match(name) or SENTINEL.match(value) or not re.search(r'\d|_NS\b', value) or \
                         '{' in value or '\\' in value or value.startswith('"'):
                     continue
                 comment = plain(behind) or plain(comment_above(text, found.start()))
@@ -134,7 +134,7 @@ def render(root):
         if path != last:
             lines.append(f'| **{path}** |')
             last = path
-        time = seconds(value) if re.search(r'_NS(?:_|$)', name) else None
+        time = seconds(value) if re.search(r'_NS(?:_|$)', name) or 'SECOND_NS' in value else None
         unit = unit_of(name, value, text)
         why = '; '.join(part for part in (text, words.get('Trade-off')) if part)
         lines.append('| ' + ' | '.join(escape(part) for part in (

@@ -285,6 +285,7 @@ class ConstantsTest(TreeTest):
  * Double: not measured. */
 #define ENOUGH 3
 #define NONE UINT32_MAX
+#define PERIOD_NS SECOND_NS
 #define SECOND_NS ((uint64_t)1000000000)
 """
 
@@ -294,12 +295,14 @@ class ConstantsTest(TreeTest):
             ('src/node/rate/link.c', 'GROWTH', '1.2', 'factor per second', {}),
             ('src/node/rate/link.c', 'LONG_NS', '(30 * SECOND_NS)', 'between two looks', {}),
             ('src/node/rate/link.c', 'ENOUGH', '3', 'A node with fewer waits',
-             {'Trade-off': 'more is slower', 'Bench': 'link', 'Half': '80 %', 'Double': 'not measured'})])
+             {'Trade-off': 'more is slower', 'Bench': 'link', 'Half': '80 %', 'Double': 'not measured'}),
+            ('src/node/rate/link.c', 'PERIOD_NS', 'SECOND_NS', '', {})])
         text = constants.render(self.root)
         self.assertIn('| `GROWTH` | `1.2` |  | factor per second | - |  |  |', text)
         self.assertIn('| `LONG_NS` | 30 | s | between two looks | - |  |  |', text)
         self.assertIn('| `ENOUGH` | `3` |  | A node with fewer waits; more is slower | link | 80 % |', text)
-        self.assertIn('2 of 3 are', text)
+        self.assertIn('| `PERIOD_NS` | 1 | s |  | - |  |  |', text)
+        self.assertIn('3 of 4 are', text)
 
     def test_shows_sweeps_of_the_value_and_of_another(self):
         self.write('src/node/rate/link.c', self.TEXT)
