@@ -88,7 +88,7 @@ def sweeps(root):
             if row['factor'] != 1:
                 texts = found.setdefault(row['constant'], (path.stem, row['value'], {}))[2]
                 texts[row['factor']] = row.get('note') or ', '.join(
-                    f'{name} {value:g} {row["unit"][name]} ({now[name]:g})'
+                    f'{name} {value:g} {row["unit"][name]}'.strip() + f' ({now[name]:g})'
                     for name, value in row['values'].items() if value != now[name]) or 'no change'
     return found
 
@@ -118,7 +118,9 @@ def render(root):
     rows, swept = list(constants(root)), sweeps(root)
     for path, name, value, _, words in rows:
         bench, was, texts = swept.get(f'{path} {name}', ('', '', {}))
-        if texts and 'Bench' not in words:
+        if texts and 'Bench' not in words and set(texts.values()) == {'no change'}:
+            words['No effect'] = f'- ({bench}: no change)'
+        elif texts and 'Bench' not in words:
             words.update({'Bench': bench if was == value else f'{bench}, with {was}',
                           'Half': texts.get(0.5, ''), 'Double': texts.get(2, '')})
     measured = sum('Bench' in words for *_, words in rows)
@@ -127,7 +129,7 @@ def render(root):
              'not edit it. It lists the constants that decide how a node behaves. A constant without a measurement',
              f'is marked with a dash under "bench": {len(rows) - measured} of {len(rows)} are. To change one, measure',
              'half and double of it ([how](../tests/README.md#constants)). Figures in brackets are those of the',
-             'constant as it is; `no change` may also mean that the bench does not use the constant.', '',
+             'constant as it is. A bench in which neither half nor double changes anything is no measurement.', '',
              '| name | value | unit | trade-off | bench | half | double |', '|---|---|---|---|---|---|---|']
     last = None
     for path, name, value, text, words in rows:
@@ -140,7 +142,7 @@ def render(root):
         lines.append('| ' + ' | '.join(escape(part) for part in (
             f'`{name}`', time.split(' ')[0] if time else f'`{value}`',
             time.split(' ')[1] if time else unit, why,
-            words.get('Bench', '-'), words.get('Half', ''), words.get('Double', ''))) + ' |')
+            words.get('Bench') or words.get('No effect', '-'), words.get('Half', ''), words.get('Double', ''))) + ' |')
     return '\n'.join(lines) + '\n'
 
 

@@ -311,11 +311,17 @@ class ConstantsTest(TreeTest):
                  'values': {'use': 90, 'wait': 1}, 'unit': {'use': '%', 'wait': 's'}},
                 {'constant': 'src/node/rate/link.c GROWTH', 'value': '1.2', 'factor': 2,
                  'values': {'use': 93, 'wait': 1}, 'unit': {'use': '%', 'wait': 's'}},
+                {'constant': 'src/node/rate/link.c ENOUGH', 'value': '3', 'factor': 2,
+                 'values': {'use': 93, 'wait': 1}, 'unit': {'use': '%', 'wait': 's'}},
+                {'constant': 'src/node/rate/link.c PERIOD_NS', 'value': 'SECOND_NS', 'factor': 2,
+                 'values': {'use': 93, 'wait': 1}, 'unit': {'use': '%', 'wait': 's'}},
                 {'constant': 'src/node/rate/link.c LONG_NS', 'value': '(9 * SECOND_NS)', 'factor': 2,
                  'values': {}, 'unit': {}, 'note': 'a check fails'}]
         self.write('tests/results/sweeps/link.jsonl', ''.join(json.dumps(row) + '\n' for row in rows))
         text = constants.render(self.root)
         self.assertIn('| factor per second | link | use 90 % (93) | no change |', text)
+        self.assertIn('; more is slower | link | 80 % |', text)
+        self.assertIn('| `PERIOD_NS` | 1 | s |  | - (link: no change) |  |  |', text)
         self.assertIn('| between two looks | link, with (9 * SECOND_NS) |  | a check fails |', text)
 
     def test_a_page_that_is_out_of_date_fails(self):
