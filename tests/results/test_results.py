@@ -4,6 +4,7 @@ import importlib.machinery
 import importlib.util
 import json
 import pathlib
+import re
 import sys
 import tempfile
 import unittest
@@ -243,6 +244,25 @@ class ParserTest(unittest.TestCase):
         self.assertEqual((row['command'], row['seeds'], row['note']), ('build/bench_link --x', None, 'a note'))
         self.assertEqual(run.seeds_of(['--seeds', '5']), 5)
         self.assertEqual(run.seeds_of(['--seeds', '1..1000']), 1000)
+
+
+class OptionsTest(unittest.TestCase):
+    """A benchmark takes minutes to hours, so no other test runs it: a name that no option has would be
+    found by the person who measures."""
+
+    def test_benchmarks_read_only_options_that_they_define(self):
+        for path in sorted((HERE.parent / 'bench').glob('bench_*.py')):
+            text = path.read_text()
+            imported = ''.join(other.read_text() for other in path.parent.glob('*.py')
+                               if re.search(rf'\bimport {other.stem}\b', text))
+            defined = {name.replace('-', '_') for name in re.findall(
+                r'add_argument\(\s*["\'](?:--)?([\w-]+)["\']', text + imported)}
+            defined.update(re.findall(r'dest=["\'](\w+)', text + imported))
+            for words in re.findall(r'set_defaults\(([^)]*)\)', text + imported):
+                defined.update(re.findall(r'(\w+)=', words))
+            defined.update(re.findall(r'\boptions\.(\w+)(?:\[\w+\])? \+?= ', text + imported))
+            used = set(re.findall(r'\b(?:options|asked)\.(\w+)', text))
+            self.assertEqual(used - defined, set(), path.name)
 
 
 if __name__ == '__main__':
