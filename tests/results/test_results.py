@@ -260,9 +260,10 @@ class OptionsTest(unittest.TestCase):
             defined.update(re.findall(r'dest=["\'](\w+)', text + imported))
             for words in re.findall(r'set_defaults\(([^)]*)\)', text + imported):
                 defined.update(re.findall(r'(\w+)=', words))
-            defined.update(re.findall(r'\boptions\.(\w+)(?:\[\w+\])? \+?= ', text + imported))
-            if 'add_argument(f' in text:  # their names are strings of a loop
-                defined.update(re.findall(r'"(\w+)"', text))
+            for names in re.findall(r'^ *(options\.[^=\n]*?) \+?= ', text + imported, re.M):
+                defined.update(re.findall(r'options\.(\w+)', names))
+            if re.search(r'add_argument\((?:f["\']|["\']--["\'] \+)', text):  # named by strings of a loop
+                defined.update(name.replace('-', '_') for name in re.findall(r'["\'](?:--)?([\w-]+)["\']', text))
             used = set(re.findall(r'\b(?:options|asked)\.(\w+)', text))
             self.assertEqual(used - defined, set(), path.name)
 
