@@ -401,9 +401,10 @@ struct backend {
     void (*sequence_drop)(struct backend *, struct sequence *);
 
     /* y[batch,out] = activation(x[batch,in] · w[out,in]ᵀ + b[out]); b and db may be NULL: there are
-     * no biases then. The activation is one whose slope follows from its output. */
+     * no biases then. The types of b and dy are y's, those of w and dx are x's; y may be FLOAT32
+     * where x is not. The activation is one whose slope follows from its output. */
     void (*dense_forward)(struct backend *, int batch, int in, int out, struct numbers x,
-                          struct numbers w, const float *b, enum activation, struct numbers y);
+                          struct numbers w, struct numbers b, enum activation, struct numbers y);
     /* From that y and its slope dy, which becomes the slope before the activation: dw = dyᵀ·x, db =
      * Σ dy, dx = dy·w; dx may be NULL (first layer). Overwrites; if it adds, dw += dyᵀ·x, and db
      * is NULL. */
@@ -424,7 +425,7 @@ struct backend {
     void (*sum_shared)(struct backend *, int batch, size_t count, struct numbers dy,
                        float *dshared);
 
-    /* y = a + b; y may be a or b. */
+    /* y = a + b; y may be a or b. A copy may have another type. */
     void (*add)(struct backend *, size_t count, struct numbers a, struct numbers b,
                 struct numbers y);
     void (*copy)(struct backend *, size_t count, struct numbers from, struct numbers to);

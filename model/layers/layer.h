@@ -85,19 +85,19 @@ struct chain;
 /* One layer's part of a pass over a batch. */
 struct pass {
     struct backend *backend;
-    int batch;               /* samples */
-    bool training;           /* a way back follows */
-    int from;                /* of a sequence: the first position; those before it are kept */
-    int positions;           /* from there on; 0: all there are */
-    const uint32_t *draws;   /* [batch], of dropout; NULL: it drops nothing */
-    const float *weights;    /* [P] */
-    struct numbers matrices; /* the weights of matrices and filters, which come first */
-    float *gradients;        /* [P]; backward only */
-    struct numbers x;        /* [batch, in]; int32 tokens for an embed */
-    struct numbers other;    /* ")" only: what is added */
-    struct numbers dy;       /* [batch, out]; backward only */
-    struct numbers dx;       /* [batch, in], or none; backward only */
-    void *room;              /* [batch_max, room_bytes] */
+    int batch;              /* samples */
+    bool training;          /* a way back follows */
+    int from;               /* of a sequence: the first position; those before it are kept */
+    int positions;          /* from there on; 0: all there are */
+    const uint32_t *draws;  /* [batch], of dropout; NULL: it drops nothing */
+    const float *weights;   /* [P] */
+    struct numbers rounded; /* the trained ones, in the type of the activations */
+    float *gradients;       /* [P]; backward only */
+    struct numbers x;       /* [batch, in]; int32 tokens for an embed */
+    struct numbers other;   /* ")" only: what is added */
+    struct numbers dy;      /* [batch, out]; backward only */
+    struct numbers dx;      /* [batch, in], or none; backward only */
+    void *room;             /* [batch_max, room_bytes] */
 };
 
 struct layer_kind {
@@ -138,11 +138,12 @@ static inline const float *layer_weights(const struct layer *layer, const struct
     return which < layer->tensors ? pass->weights + layer->tensor[which].offset : NULL;
 }
 
-/* A matrix of weights, in the type of the activations that it multiplies. */
-static inline struct numbers layer_matrix(const struct layer *layer, const struct pass *pass,
-                                          int which)
+/* The same in the type of the activations: what a product multiplies or adds. */
+static inline struct numbers layer_rounded(const struct layer *layer, const struct pass *pass,
+                                           int which)
 {
-    return numbers_from(pass->matrices, layer->tensor[which].offset);
+    return which < layer->tensors ? numbers_from(pass->rounded, layer->tensor[which].offset)
+                                  : floats(NULL);
 }
 
 static inline float *layer_gradients(const struct layer *layer, const struct pass *pass, int which)

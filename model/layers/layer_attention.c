@@ -104,9 +104,9 @@ static int out_weight(const struct layer *layer)
     return layer->tensors / 2;
 }
 
-static const float *bias(const struct layer *layer, const struct pass *pass, int weight)
+static struct numbers bias(const struct layer *layer, const struct pass *pass, int weight)
 {
-    return layer->tensors == 4 ? layer_weights(layer, pass, weight + 1) : NULL;
+    return layer->tensors == 4 ? layer_rounded(layer, pass, weight + 1) : floats(NULL);
 }
 
 static float *bias_gradients(const struct layer *layer, const struct pass *pass, int weight)
@@ -127,7 +127,7 @@ static void attention_forward(const struct layer *layer, const struct pass *pass
     const int in_width = (int)attention_input(&attention);
     const int out_width = (int)attention_output(&attention);
     const struct numbers qkv = layer_kept(layer, QKV), mixed = layer_kept(layer, MIXED);
-    backend->dense_forward(backend, rows, width, in_width, pass->x, layer_matrix(layer, pass, 0),
+    backend->dense_forward(backend, rows, width, in_width, pass->x, layer_rounded(layer, pass, 0),
                            bias(layer, pass, 0), LINEAR,
                            numbers_from(qkv, (size_t)pass->from * (size_t)in_width));
     if (layer->turns)
@@ -135,7 +135,7 @@ static void attention_forward(const struct layer *layer, const struct pass *pass
     backend->attention_forward(backend, &attention, pass->batch, qkv, mixed, layer->kept[LOG_SUMS]);
     backend->dense_forward(backend, rows, out_width, width,
                            numbers_from(mixed, (size_t)pass->from * (size_t)out_width),
-                           layer_matrix(layer, pass, out), bias(layer, pass, out), LINEAR,
+                           layer_rounded(layer, pass, out), bias(layer, pass, out), LINEAR,
                            layer->y);
 }
 
@@ -149,7 +149,7 @@ static void attention_backward(const struct layer *layer, const struct pass *pas
     const struct numbers d_mixed = {pass->room, layer->type};
     const struct numbers d_qkv = numbers_from(d_mixed, (size_t)rows * attention_output(attention));
     backend->dense_backward(backend, rows, (int)attention_output(attention), width, mixed,
-                            layer_matrix(layer, pass, out), layer->y, LINEAR, pass->dy, d_mixed,
+                            layer_rounded(layer, pass, out), layer->y, LINEAR, pass->dy, d_mixed,
                             layer_gradients(layer, pass, out), bias_gradients(layer, pass, out),
                             false);
     backend->attention_backward(backend, attention, pass->batch, qkv, mixed, layer->kept[LOG_SUMS],
@@ -157,7 +157,7 @@ static void attention_backward(const struct layer *layer, const struct pass *pas
     if (layer->turns)
         backend->rotate(backend, attention, pass->batch, -1, d_qkv);
     backend->dense_backward(backend, rows, width, (int)attention_input(attention), pass->x,
-                            layer_matrix(layer, pass, 0), qkv, LINEAR, d_qkv, pass->dx,
+                            layer_rounded(layer, pass, 0), qkv, LINEAR, d_qkv, pass->dx,
                             layer_gradients(layer, pass, 0), bias_gradients(layer, pass, 0), false);
 }
 

@@ -32,18 +32,25 @@ static enum error dense_read(struct layer *layer, const struct layer_words *word
     return OK;
 }
 
+/* In the type of the output. */
+static struct numbers bias(const struct layer *layer, const struct pass *pass)
+{
+    return layer->y.type == FLOAT32 ? floats(layer_weights(layer, pass, 1))
+                                    : layer_rounded(layer, pass, 1);
+}
+
 static void dense_forward(const struct layer *layer, const struct pass *pass)
 {
     pass->backend->dense_forward(pass->backend, layer_rows(layer, pass), (int)layer_width(layer),
-                                 layer->out.channels, pass->x, layer_matrix(layer, pass, 0),
-                                 layer_weights(layer, pass, 1), layer->activation, layer->y);
+                                 layer->out.channels, pass->x, layer_rounded(layer, pass, 0),
+                                 bias(layer, pass), layer->activation, layer->y);
 }
 
 static void dense_backward(const struct layer *layer, const struct pass *pass)
 {
     pass->backend->dense_backward(
         pass->backend, layer_rows(layer, pass), (int)layer_width(layer), layer->out.channels,
-        pass->x, layer_matrix(layer, pass, 0), layer->y, layer->activation, pass->dy, pass->dx,
+        pass->x, layer_rounded(layer, pass, 0), layer->y, layer->activation, pass->dy, pass->dx,
         layer_gradients(layer, pass, 0), layer_gradients(layer, pass, 1), false);
 }
 

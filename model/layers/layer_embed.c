@@ -35,8 +35,8 @@ static const int32_t *tokens_of(const struct pass *pass)
 static void embed_forward(const struct layer *layer, const struct pass *pass)
 {
     pass->backend->embed_forward(pass->backend, (size_t)layer_rows(layer, pass),
-                                 layer->out.channels, tokens_of(pass), layer_matrix(layer, pass, 0),
-                                 layer->y);
+                                 layer->out.channels, tokens_of(pass),
+                                 layer_rounded(layer, pass, 0), layer->y);
 }
 
 /* If the logits use the table, too, their gradient is there already. */

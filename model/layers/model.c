@@ -122,6 +122,8 @@ static enum error read(struct model *model, const char *line, bool exact, struct
         error = check_sizes(model, problem);
     if (error != OK)
         return error;
+    for (int i = 0; i < model->count; i++)
+        model->layers[i].y.type = i + 1 < model->count ? model->type : FLOAT32;
     absorb(model);
     lay_out(model, MATRICES);
     model->decayed = model->parameters;
@@ -185,6 +187,7 @@ enum error model_new_for(struct model **model, struct arena *arena, struct backe
                           .in = in,
                           .classes = classes,
                           .batch_max = use->batch_max,
+                          .type = backend && in.length > 0 ? backend->activations : FLOAT32,
                           .logits_floats = logits_budget(use, backend),
                           .recomputes = use->recompute};
     enum error error = model_read(&built, line, use->exact, problem);

@@ -29,6 +29,12 @@ static struct widest find_widest(const struct model *model)
     return widest;
 }
 
+/* Of the copy of the weights in the type of activations. */
+static size_t rounded_bytes(const struct model *model)
+{
+    return model->type == FLOAT32 ? 0 : model->trained * number_bytes(model->type);
+}
+
 static bool is_shared(const struct model *model, const struct layer *layer)
 {
     return model->recomputes && layer->depth > 0;
@@ -105,6 +111,7 @@ void model_take_memory(struct model *model)
     for (int i = 0; i < model->depth + 2; i++)
         model->slope[i] =
             backend->take(backend, batch * widest.outputs * number_bytes(model->type));
+    model->rounded = rounded_bytes(model) > 0 ? backend->take(backend, rounded_bytes(model)) : NULL;
     model->room = widest.room > 0 ? backend->take(backend, batch * widest.room) : NULL;
 }
 
@@ -125,6 +132,8 @@ void model_give_memory(struct model *model)
         backend->give(backend, model->slope[i]);
     if (model->room)
         backend->give(backend, model->room);
+    if (model->rounded)
+        backend->give(backend, model->rounded);
     if (model->shared)
         backend->give(backend, model->shared);
 }
@@ -133,7 +142,7 @@ size_t model_bytes(const struct model *model)
 {
     const struct widest widest = find_widest(model);
     const size_t slopes = (size_t)(model->depth + 2) * widest.outputs * number_bytes(model->type);
-    size_t bytes = (widest.room + slopes) * (size_t)model->batch_max;
+    size_t bytes = (widest.room + slopes) * (size_t)model->batch_max + rounded_bytes(model);
     for (int i = 0; i < model->count; i++)
         if (!is_shared(model, &model->layers[i]))
             bytes += layer_bytes(model, &model->layers[i], model->batch_max);

@@ -134,7 +134,7 @@ static void apply_logits_loss(const struct model *model, const struct pass *pass
                                   .scratch = floats_of(last->y)};
     CHECK(part->labels);
     model->backend->loss.logits(model->backend, &logits, output_of(model, last->from, part->x),
-                                layer_matrix(last, pass, 0), part->labels, dx,
+                                layer_rounded(last, pass, 0), part->labels, dx,
                                 pass->training ? layer_gradients(last, pass, 0) : NULL, score);
 }
 
@@ -193,6 +193,16 @@ static void model_backward(struct model *model, struct pass *pass, struct slopes
     CHECK(slopes->depth == 0);
 }
 
+/* The weights in the type of the activations: themselves, or one copy for all layers. */
+static struct numbers rounded(const struct model *model, const float *weights)
+{
+    if (model->type == FLOAT32)
+        return floats(weights);
+    const struct numbers copy = {model->rounded, model->type};
+    model->backend->copy(model->backend, model->trained, floats(weights), copy);
+    return copy;
+}
+
 static struct pass pass_of(struct model *model, const float *weights, int batch)
 {
     CHECK(model->backend && batch > 0 && batch <= model->batch_max);
@@ -200,7 +210,7 @@ static struct pass pass_of(struct model *model, const float *weights, int batch)
     return (struct pass){.backend = model->backend,
                          .batch = batch,
                          .weights = weights,
-                         .matrices = floats(weights),
+                         .rounded = rounded(model, weights),
                          .room = model->room};
 }
 

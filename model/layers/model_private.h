@@ -29,6 +29,7 @@ struct model {
     size_t decayed; /* of those that weight decay is for: matrices and filters, which come first */
     size_t trained; /* of those that the optimizer is for: all but statistics, which come last */
     void *slope[SLOPES_MAX];      /* [2 + depth]: of the outputs of layers, backward */
+    void *rounded;                /* [trained]: weights in the type of activations; or NULL */
     void *room;                   /* of the layer that computes */
     int stepped;                  /* positions of a sequence that the layers have kept */
     const float *stepped_weights; /* with which they were computed */

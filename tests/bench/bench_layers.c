@@ -44,7 +44,8 @@ static void product_run(void *state)
 {
     struct product *product = state;
     product->backend->dense_forward(product->backend, SIDE, SIDE, SIDE, floats(product->x),
-                                    floats(product->w), product->b, LINEAR, floats(product->y));
+                                    floats(product->w), floats(product->b), LINEAR,
+                                    floats(product->y));
 }
 
 static double peak_flops(struct backend *backend)

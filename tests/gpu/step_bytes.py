@@ -24,6 +24,7 @@ FLOAT, HALF, INT, STATS = 4, 2, 4, 8  # bytes; STATS of a norm's row: mean and 1
 PRODUCT, ATTENTION, PLAIN, SCALING = 'product', 'attention', 'plain', 'clip scaling'
 ROW_STEP = 8  # numbers of bfloat16 that rows are padded to
 LARGE_COUNT, LARGE_DEPTH = 1 << 18, 128  # backend_cuda_layers.c
+NORM_PARTS, NORM_ROWS = 256, 8  # blocks of a norm's backward pass, and rows of a block at a time
 DEFAULTS = ['gpt2-124m', '50257', '1024', '16', '65536']
 
 Kernel = collections.namedtuple('Kernel', 'name kind read written')
@@ -33,29 +34,40 @@ def padded(columns):
     return -(-columns // ROW_STEP) * ROW_STEP
 
 
-def rounding(name, rows, columns):
-    return Kernel(f'round {name}', PLAIN, FLOAT * rows * columns, HALF * rows * padded(columns))
+def operand(name, rows, columns, number):
+    """The copy of a product's operand, where it is float32 or its rows are not padded."""
+    if number != HALF or columns % ROW_STEP:
+        yield Kernel(f'round {name}', PLAIN, number * rows * columns, HALF * rows * padded(columns))
+
+
+def weights(rows, columns, number):
+    """As an operand, with as many rows as fill whole steps."""
+    if number != HALF or rows % ROW_STEP or columns % ROW_STEP:
+        yield Kernel('round w', PLAIN, number * rows * columns, HALF * rows * padded(columns))
 
 
 def is_large(rows, depth, columns):
     return rows * columns >= LARGE_COUNT and depth >= LARGE_DEPTH
 
 
-def product(name, operands, result, adds=False):
+def product(name, operands, result, adds=False, number=FLOAT):
     """operands, result: numbers. A product that adds also reads its result."""
-    return Kernel(name, PRODUCT, HALF * operands + (FLOAT * result if adds else 0), FLOAT * result)
+    return Kernel(name, PRODUCT, HALF * operands + (number * result if adds else 0), number * result)
 
 
-def dense_forward(rows, width, out, bias, activation):
-    yield rounding('x', rows, width)
-    yield rounding('w', out, width)
-    if out * FLOAT % 16 and is_large(rows, width, out):
+def has_epilogue(bias, activation):
+    return activation == 'linear' or activation == 'relu' and bias
+
+
+def dense_forward(rows, width, out, bias, activation, number, result):
+    yield from operand('x', rows, width, number)
+    yield from weights(out, width, number)
+    is_padded = out % ROW_STEP if result == HALF else out * FLOAT % 16 and is_large(rows, width, out)
+    if is_padded or not has_epilogue(bias, activation):
         yield product('y', (rows + padded(out)) * width, rows * padded(out))
-        yield Kernel('compact y', PLAIN, FLOAT * rows * padded(out), FLOAT * rows * out)
+        yield Kernel('bias, activation', PLAIN, FLOAT * rows * padded(out), result * rows * out)
         return
-    yield product('y', (rows + out) * width, rows * out)
-    if activation not in ('linear', 'relu') or activation == 'relu' and not bias:
-        yield Kernel('bias, activation', PLAIN, FLOAT * rows * out, FLOAT * rows * out)
+    yield product('y', (rows + out) * width, rows * out, number=result)
 
 
 def weight_gradient(rows, width, out, adds):
@@ -66,27 +78,39 @@ def weight_gradient(rows, width, out, adds):
         yield product('dw, rest', rows * (rest + width), rest * width, adds)
 
 
-def dense_backward(rows, width, out, bias, activation, dx, adds):
+def gradient_to(name, operands, rows, columns, number):
+    """A product whose result is bfloat16, where its rows are padded; otherwise by float32."""
+    if number == HALF and columns % ROW_STEP:
+        yield product(name, operands, rows * columns)
+        yield Kernel(f'round {name}', PLAIN, FLOAT * rows * columns, HALF * rows * columns)
+    else:
+        yield product(name, operands, rows * columns, number=number)
+
+
+def dense_backward(rows, width, out, bias, activation, dx, adds, number, result):
     acts = activation != 'linear'
-    name = 'round dy, db' if bias else 'round dy'
-    yield Kernel(name, PLAIN, FLOAT * rows * out * (2 if acts else 1),
-                 HALF * rows * padded(out) + (FLOAT * rows * out if acts else 0))
-    yield rounding('x again', rows, width)
+    if bias or acts:
+        yield Kernel('dy, db', PLAIN, result * rows * out * (2 if acts else 1),
+                     (HALF * rows * padded(out) if result == FLOAT else 0) +
+                     (result * rows * out if acts else 0))
+    if result == HALF or not (bias or acts):
+        yield from operand('dy', rows, out, result)
+    yield from operand('x again', rows, width, number)
     yield from weight_gradient(rows, width, out, adds)
     if dx:
-        yield rounding('w again', out, width)
-        yield product('dx', padded(out) * (rows + width), rows * width)
+        yield from weights(out, width, number)
+        yield from gradient_to('dx', padded(out) * (rows + width), rows, width, number)
 
 
 def cross_entropy(rows, classes):
     yield Kernel('loss', PLAIN, 2 * FLOAT * rows * classes + INT * rows, FLOAT * rows * classes)
 
 
-def logits_loss(rows, width, classes, at_once, dx, dw):
+def logits_loss(rows, width, classes, at_once, dx, dw, number):
     """Both operands are rounded once; the loss writes gradients in bfloat16, as they are multiplied."""
     wide = padded(classes)
-    yield rounding('x', rows, width)
-    yield rounding('w', classes, width)
+    yield from operand('x', rows, width, number)
+    yield from weights(classes, width, number)
     for first in range(0, rows, at_once):
         part = min(at_once, rows - first)
         yield product('logits', (part + wide) * width, part * wide)
@@ -94,46 +118,54 @@ def logits_loss(rows, width, classes, at_once, dx, dw):
         if dw:
             yield from weight_gradient(part, width, classes, first > 0)
         if dx:
-            yield product('dx', wide * (part + width), part * width)
+            yield from gradient_to('dx', wide * (part + width), part, width, number)
 
 
-def embed_forward(rows, size):
-    yield Kernel('embed', PLAIN, (FLOAT * size + INT) * rows, FLOAT * rows * size)
+def embed_forward(rows, size, number):
+    yield Kernel('embed', PLAIN, (number * size + INT) * rows, number * rows * size)
 
 
-def embed_backward(rows, size):
+def embed_backward(rows, size, number):
     """As if each token came once: each row of the table is read, added to, and written."""
-    yield Kernel('add rows', PLAIN, (2 * FLOAT * size + INT) * rows, FLOAT * rows * size)
+    yield Kernel('add rows', PLAIN, ((number + FLOAT) * size + INT) * rows, FLOAT * rows * size)
 
 
-def add_shared(batch, count):
-    yield Kernel('add', PLAIN, FLOAT * (batch + 1) * count, FLOAT * batch * count)
+def add_shared(batch, count, number):
+    yield Kernel('add', PLAIN, (number * batch + FLOAT) * count, number * batch * count)
 
 
-def sum_shared(batch, count):
-    yield Kernel('sum', PLAIN, FLOAT * batch * count, FLOAT * count)
+def sum_shared(batch, count, number):
+    yield Kernel('sum', PLAIN, number * batch * count, FLOAT * count)
 
 
 def moving(name, reads, writes):
-    """Returns the rule of an operation that reads and writes these floats for each element."""
-    def rule(count):
-        yield Kernel(name, PLAIN, FLOAT * reads * count, FLOAT * writes * count)
+    """Returns the rule of an operation that reads and writes these numbers for each element."""
+    def rule(count, number=FLOAT):
+        yield Kernel(name, PLAIN, number * reads * count, number * writes * count)
     return rule
 
 
-def norm_forward(rows, size):
-    yield Kernel('norm', PLAIN, FLOAT * rows * size, FLOAT * rows * size + STATS * rows)
+def copy(count, number, result):
+    name = 'copy' if number == result else 'round'
+    yield Kernel(name, PLAIN, number * count, result * count)
 
 
-def norm_backward(rows, size):
-    yield Kernel('norm, dx', PLAIN, 2 * FLOAT * rows * size + STATS * rows, FLOAT * rows * size)
-    yield Kernel('norm, dw and db', PLAIN, 2 * FLOAT * rows * size + STATS * rows, 2 * FLOAT * size)
+def norm_forward(rows, size, number):
+    yield Kernel('norm', PLAIN, number * rows * size, number * rows * size + STATS * rows)
 
 
-def attention_sizes(batch, length, heads, kv_heads, size):
+def norm_backward(rows, size, number):
+    """One kernel, whose blocks each write their sums for dw and db; another adds these up."""
+    sums = 2 * FLOAT * size * min(NORM_PARTS, -(-rows // NORM_ROWS))
+    yield Kernel('norm, dx', PLAIN, 2 * number * rows * size + STATS * rows,
+                 number * rows * size + sums)
+    yield Kernel('norm, dw and db', PLAIN, sums, 2 * FLOAT * size)
+
+
+def attention_sizes(batch, length, heads, kv_heads, size, number):
     """Bytes of queries, of keys and values, and of a float for each row of scores."""
     rows = batch * length
-    return FLOAT * rows * heads * size, 2 * FLOAT * rows * kv_heads * size, FLOAT * rows * heads
+    return number * rows * heads * size, 2 * number * rows * kv_heads * size, FLOAT * rows * heads
 
 
 def attention_forward(**sizes):
@@ -153,12 +185,12 @@ def rotate(**sizes):
     yield Kernel('rotate', PLAIN, queries + keys / 2, queries + keys / 2)
 
 
-def swiglu_forward(rows, size):
-    yield Kernel('swiglu', PLAIN, 2 * FLOAT * rows * size, FLOAT * rows * size)
+def swiglu_forward(rows, size, number):
+    yield Kernel('swiglu', PLAIN, 2 * number * rows * size, number * rows * size)
 
 
-def swiglu_backward(rows, size):
-    yield Kernel('swiglu, dx', PLAIN, 3 * FLOAT * rows * size, 2 * FLOAT * rows * size)
+def swiglu_backward(rows, size, number):
+    yield Kernel('swiglu, dx', PLAIN, 3 * number * rows * size, 2 * number * rows * size)
 
 
 def clip(count):
@@ -170,7 +202,7 @@ RULES = {
     'dense_forward': dense_forward, 'dense_backward': dense_backward,
     'cross_entropy': cross_entropy, 'logits_loss': logits_loss, 'embed_forward': embed_forward,
     'embed_backward': embed_backward, 'add_shared': add_shared, 'sum_shared': sum_shared,
-    'add': moving('add', 2, 1), 'copy': moving('copy', 1, 1), 'clear': moving('clear', 0, 1),
+    'add': moving('add', 2, 1), 'copy': copy, 'clear': moving('clear', 0, 1),
     'drop': moving('drop', 1, 1), 'activate': moving('activation', 1, 1),
     'activate_backward': moving('activation, dx', 2, 1), 'norm_forward': norm_forward,
     'norm_backward': norm_backward, 'attention_forward': attention_forward,

@@ -36,13 +36,15 @@ static void plan_give(struct backend *backend, void *memory)
 }
 
 static void plan_dense_forward(struct backend *backend, int batch, int in, int out,
-                               struct numbers x, struct numbers w, const float *b,
+                               struct numbers x, struct numbers w, struct numbers b,
                                enum activation activation, struct numbers y)
 {
     (void)backend, (void)x, (void)w, (void)y;
     PRINT("dense_forward",
-          ", \"rows\": %d, \"in\": %d, \"out\": %d, \"bias\": %d, \"activation\": \"%s\"", batch,
-          in, out, b != NULL, names[activation]);
+          ", \"rows\": %d, \"in\": %d, \"out\": %d, \"bias\": %d, \"activation\": \"%s\", "
+          "\"number\": %zu, \"result\": %zu",
+          batch, in, out, b.at != NULL, names[activation], number_bytes(x.type),
+          number_bytes(y.type));
 }
 
 static void plan_dense_backward(struct backend *backend, int batch, int in, int out,
@@ -54,49 +56,55 @@ static void plan_dense_backward(struct backend *backend, int batch, int in, int 
     PRINT("dense_backward",
           ", \"rows\": %d, \"in\": %d, \"out\": %d, \"bias\": %d, \"activation\": \"%s\", \"dx\": "
           "%d, "
-          "\"adds\": %d",
-          batch, in, out, db != NULL, names[activation], dx.at != NULL, adds);
+          "\"adds\": %d, \"number\": %zu, \"result\": %zu",
+          batch, in, out, db != NULL, names[activation], dx.at != NULL, adds, number_bytes(x.type),
+          number_bytes(dy.type));
 }
 
 static void plan_embed_forward(struct backend *backend, size_t rows, int size, const int32_t *token,
                                struct numbers table, struct numbers y)
 {
     (void)backend, (void)token, (void)table, (void)y;
-    PRINT("embed_forward", ", \"rows\": %zu, \"size\": %d", rows, size);
+    PRINT("embed_forward", ", \"rows\": %zu, \"size\": %d, \"number\": %zu", rows, size,
+          number_bytes(y.type));
 }
 
 static void plan_embed_backward(struct backend *backend, size_t rows, int size,
                                 const int32_t *token, struct numbers dy, float *dtable)
 {
     (void)backend, (void)token, (void)dy, (void)dtable;
-    PRINT("embed_backward", ", \"rows\": %zu, \"size\": %d", rows, size);
+    PRINT("embed_backward", ", \"rows\": %zu, \"size\": %d, \"number\": %zu", rows, size,
+          number_bytes(dy.type));
 }
 
 static void plan_add_shared(struct backend *backend, int batch, size_t count, struct numbers x,
                             const float *shared, struct numbers y)
 {
     (void)backend, (void)x, (void)shared, (void)y;
-    PRINT("add_shared", ", \"batch\": %d, \"count\": %zu", batch, count);
+    PRINT("add_shared", ", \"batch\": %d, \"count\": %zu, \"number\": %zu", batch, count,
+          number_bytes(x.type));
 }
 
 static void plan_sum_shared(struct backend *backend, int batch, size_t count, struct numbers dy,
                             float *dshared)
 {
     (void)backend, (void)dy, (void)dshared;
-    PRINT("sum_shared", ", \"batch\": %d, \"count\": %zu", batch, count);
+    PRINT("sum_shared", ", \"batch\": %d, \"count\": %zu, \"number\": %zu", batch, count,
+          number_bytes(dy.type));
 }
 
 static void plan_add(struct backend *backend, size_t count, struct numbers a, struct numbers b,
                      struct numbers y)
 {
     (void)backend, (void)a, (void)b, (void)y;
-    PRINT("add", ", \"count\": %zu", count);
+    PRINT("add", ", \"count\": %zu, \"number\": %zu", count, number_bytes(a.type));
 }
 
 static void plan_copy(struct backend *backend, size_t count, struct numbers from, struct numbers to)
 {
-    (void)backend, (void)from, (void)to;
-    PRINT("copy", ", \"count\": %zu", count);
+    (void)backend;
+    PRINT("copy", ", \"count\": %zu, \"number\": %zu, \"result\": %zu", count,
+          number_bytes(from.type), number_bytes(to.type));
 }
 
 static void plan_clear(struct backend *backend, size_t count, float *to)
@@ -109,14 +117,16 @@ static void plan_drop(struct backend *backend, const struct dropout *dropout, co
                       struct numbers x, struct numbers y)
 {
     (void)backend, (void)draws, (void)x, (void)y;
-    PRINT("drop", ", \"count\": %zu", (size_t)dropout->batch * dropout->size);
+    PRINT("drop", ", \"count\": %zu, \"number\": %zu", (size_t)dropout->batch * dropout->size,
+          number_bytes(x.type));
 }
 
 static void plan_norm_forward(struct backend *backend, size_t rows, int size, struct numbers x,
                               const float *w, const float *b, struct numbers y, float *stats)
 {
     (void)backend, (void)x, (void)w, (void)b, (void)y, (void)stats;
-    PRINT("norm_forward", ", \"rows\": %zu, \"size\": %d", rows, size);
+    PRINT("norm_forward", ", \"rows\": %zu, \"size\": %d, \"number\": %zu", rows, size,
+          number_bytes(x.type));
 }
 
 static void plan_norm_backward(struct backend *backend, size_t rows, int size, struct numbers x,
@@ -124,18 +134,20 @@ static void plan_norm_backward(struct backend *backend, size_t rows, int size, s
                                struct numbers dx, float *dw, float *db)
 {
     (void)backend, (void)x, (void)w, (void)stats, (void)dy, (void)dx, (void)dw, (void)db;
-    PRINT("norm_backward", ", \"rows\": %zu, \"size\": %d", rows, size);
+    PRINT("norm_backward", ", \"rows\": %zu, \"size\": %d, \"number\": %zu", rows, size,
+          number_bytes(x.type));
 }
 
 #define SIZES_OF_ATTENTION                                                                         \
-    ", \"batch\": %d, \"length\": %d, \"heads\": %d, \"kv_heads\": %d, \"size\": %d"
+    ", \"batch\": %d, \"length\": %d, \"heads\": %d, \"kv_heads\": %d, \"size\": %d, \"number\": " \
+    "%zu"
 
 static void plan_attention_forward(struct backend *backend, const struct attention *attention,
                                    int batch, struct numbers x, struct numbers y, float *log_sums)
 {
     (void)backend, (void)x, (void)y, (void)log_sums;
     PRINT("attention_forward", SIZES_OF_ATTENTION, batch, attention->length, attention->heads,
-          attention->kv_heads, attention->size);
+          attention->kv_heads, attention->size, number_bytes(x.type));
 }
 
 static void plan_attention_backward(struct backend *backend, const struct attention *attention,
@@ -144,7 +156,7 @@ static void plan_attention_backward(struct backend *backend, const struct attent
 {
     (void)backend, (void)x, (void)y, (void)log_sums, (void)dy, (void)dx;
     PRINT("attention_backward", SIZES_OF_ATTENTION, batch, attention->length, attention->heads,
-          attention->kv_heads, attention->size);
+          attention->kv_heads, attention->size, number_bytes(x.type));
 }
 
 static void plan_rotate(struct backend *backend, const struct attention *attention, int batch,
@@ -152,28 +164,30 @@ static void plan_rotate(struct backend *backend, const struct attention *attenti
 {
     (void)backend, (void)turn, (void)x;
     PRINT("rotate", SIZES_OF_ATTENTION, batch, attention->length, attention->heads,
-          attention->kv_heads, attention->size);
+          attention->kv_heads, attention->size, number_bytes(x.type));
 }
 
 static void plan_swiglu_forward(struct backend *backend, size_t rows, int size, struct numbers x,
                                 struct numbers y)
 {
     (void)backend, (void)x, (void)y;
-    PRINT("swiglu_forward", ", \"rows\": %zu, \"size\": %d", rows, size);
+    PRINT("swiglu_forward", ", \"rows\": %zu, \"size\": %d, \"number\": %zu", rows, size,
+          number_bytes(x.type));
 }
 
 static void plan_swiglu_backward(struct backend *backend, size_t rows, int size, struct numbers x,
                                  struct numbers dy, struct numbers dx)
 {
     (void)backend, (void)x, (void)dy, (void)dx;
-    PRINT("swiglu_backward", ", \"rows\": %zu, \"size\": %d", rows, size);
+    PRINT("swiglu_backward", ", \"rows\": %zu, \"size\": %d, \"number\": %zu", rows, size,
+          number_bytes(x.type));
 }
 
 static void plan_activate(struct backend *backend, enum activation activation, size_t count,
                           struct numbers x, struct numbers y)
 {
     (void)backend, (void)activation, (void)x, (void)y;
-    PRINT("activate", ", \"count\": %zu", count);
+    PRINT("activate", ", \"count\": %zu, \"number\": %zu", count, number_bytes(x.type));
 }
 
 static void plan_activate_backward(struct backend *backend, enum activation activation,
@@ -181,7 +195,7 @@ static void plan_activate_backward(struct backend *backend, enum activation acti
                                    struct numbers dx)
 {
     (void)backend, (void)activation, (void)kept, (void)dy, (void)dx;
-    PRINT("activate_backward", ", \"count\": %zu", count);
+    PRINT("activate_backward", ", \"count\": %zu, \"number\": %zu", count, number_bytes(dy.type));
 }
 
 static void plan_cross_entropy(struct backend *backend, const struct cross_entropy *loss,
@@ -198,9 +212,10 @@ static void plan_logits_loss(struct backend *backend, const struct logits *logit
 {
     (void)backend, (void)x, (void)w, (void)labels, (void)score;
     PRINT("logits_loss",
-          ", \"rows\": %d, \"in\": %d, \"classes\": %d, \"at_once\": %d, \"dx\": %d, \"dw\": %d",
+          ", \"rows\": %d, \"in\": %d, \"classes\": %d, \"at_once\": %d, \"dx\": %d, \"dw\": %d, "
+          "\"number\": %zu",
           logits->loss.rows, logits->in, logits->loss.classes, logits->at_once, dx.at != NULL,
-          dw != NULL);
+          dw != NULL, number_bytes(x.type));
 }
 
 /* The same budget as in backend_cuda_logits.c. */
@@ -228,6 +243,7 @@ static void plan_adam(struct backend *backend, const struct adam *adam, size_t c
 
 static struct backend plan = {
     .name = "plan",
+    .activations = BFLOAT16,
     .take = plan_take,
     .give = plan_give,
     .dense_forward = plan_dense_forward,

@@ -151,11 +151,12 @@ void cpu_gemm(CBLAS_TRANSPOSE turn_a, CBLAS_TRANSPOSE turn_b, int m, int n, int 
 }
 
 static void cpu_dense_forward(struct backend *backend, int batch, int in, int out,
-                              struct numbers xs, struct numbers ws, const float *b,
+                              struct numbers xs, struct numbers ws, struct numbers bs,
                               enum activation activation, struct numbers ys)
 {
     const float *x = floats_of(xs);
     const float *w = floats_of(ws);
+    const float *b = floats_of(bs);
     float *y = floats_of(ys);
     for (int i = 0; i < batch && b; i++)
         memcpy(y + (size_t)i * (size_t)out, b, (size_t)out * sizeof *y);

@@ -24,7 +24,8 @@ void cpu_logits_loss(struct backend *backend, const struct logits *logits, struc
         struct cross_entropy loss = logits->loss;
         loss.rows = rows;
         const struct numbers part = numbers_from(x, at);
-        backend->dense_forward(backend, rows, in, classes, part, w, NULL, LINEAR, floats(y));
+        backend->dense_forward(backend, rows, in, classes, part, w, floats(NULL), LINEAR,
+                               floats(y));
         backend->loss.cross_entropy(backend, &loss, y, labels + first, dw ? y : NULL, score);
         if (dw)
             backend->dense_backward(backend, rows, in, classes, part, w, floats(y), LINEAR,

@@ -211,6 +211,7 @@ enum error cuda_open(int i, enum precision precision, struct backend **backend,
     cuda->device = i;
     cuda->compute = compute_type(precision);
     cuda->bf16 = precision == PRECISION_BF16;
+    cuda->table.activations = cuda->bf16 ? BFLOAT16 : FLOAT32;
     if (cuda->bf16 && is_too_old_for_bf16(i)) {
         free(cuda);
         return problem_set(problem, FAILED,

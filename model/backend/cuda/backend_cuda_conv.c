@@ -15,7 +15,7 @@ struct convolutions {
 /* A convolution as one product for the whole batch and each group: of the filters with
  * columns[height, width], in which each place of each image has one. Planes of y lie image by
  * image, those of the product filter by filter. */
-struct product {
+struct conv_product {
     int filters;    /* of a group */
     int height;     /* weights of a filter */
     int places;     /* of the output */
@@ -65,12 +65,12 @@ static void multiply(struct cuda *cuda, int groups, cublasOperation_t turn_a,
                     "a convolution");
 }
 
-static struct product product_of(struct cuda *cuda, const struct conv *conv, int batch)
+static struct conv_product product_of(struct cuda *cuda, const struct conv *conv, int batch)
 {
     const struct shape out = conv_output(conv);
-    struct product product = {.filters = conv->filters / conv->groups,
-                              .height = conv_patch(conv),
-                              .places = out.height * out.width};
+    struct conv_product product = {.filters = conv->filters / conv->groups,
+                                   .height = conv_patch(conv),
+                                   .places = out.height * out.width};
     CHECK((size_t)batch * (size_t)product.places <= INT32_MAX);
     product.width = batch * product.places;
     const size_t width = (size_t)product.width * sizeof(float);
@@ -87,7 +87,7 @@ void cuda_conv_forward(struct backend *backend, const struct conv *conv, int bat
                        const float *w, const float *b, enum activation activation, float *y)
 {
     struct cuda *cuda = cuda_on(backend);
-    const struct product product = product_of(cuda, conv, batch);
+    const struct conv_product product = product_of(cuda, conv, batch);
     cuda_check(kernel_patches(cuda->stream, *conv, batch, x, product.columns), "conv");
     multiply(cuda, conv->groups, CUBLAS_OP_N, CUBLAS_OP_N, product.filters, product.width,
              product.height, w, product.columns, product.planes);
@@ -101,7 +101,7 @@ void cuda_conv_backward(struct backend *backend, const struct conv *conv, int ba
                         float *dx, float *dw, float *db)
 {
     struct cuda *cuda = cuda_on(backend);
-    const struct product product = product_of(cuda, conv, batch);
+    const struct conv_product product = product_of(cuda, conv, batch);
     if (activation != LINEAR || db != NULL)
         cuda_check(kernel_slope_planes(cuda->stream, batch, conv->filters, product.places, y,
                                        activation, dy, product.sums, db),

@@ -32,32 +32,49 @@ struct operand cuda_rounded(const uint16_t *numbers, int columns)
     return (struct operand){numbers, CUDA_R_16BF, cuda_padded(columns)};
 }
 
-/* Room for the operands of a dense layer, all three of them. */
-static struct layout operands_room(struct cuda *cuda, int batch, int in, int out)
-{
-    struct layout layout = {0};
-    if (!cuda->bf16)
-        return layout;
-    (void)cuda_rounded_part(&layout, batch, in);
-    (void)cuda_rounded_part(&layout, cuda_padded(out), in);
-    (void)cuda_rounded_part(&layout, batch, out);
-    return (struct layout){.memory = cuda_step_room(cuda, &cuda->operands, layout.bytes)};
-}
-
 int cuda_depth(const struct cuda *cuda, int count)
 {
     return cuda->bf16 ? cuda_padded(count) : count;
 }
 
-struct operand cuda_operand(struct cuda *cuda, struct layout *scratch, int rows, int high,
-                            int columns, const float *from)
+/* Whether cuBLAS can read the numbers where they are. */
+static bool is_operand(const struct cuda *cuda, int rows, int high, int columns,
+                       struct numbers from)
 {
     if (!cuda->bf16)
-        return cuda_floats(from);
+        return true;
+    return from.type == BFLOAT16 && rows == high && columns == cuda_padded(columns) &&
+           (uintptr_t)from.at % (ROW_STEP * sizeof(uint16_t)) == 0;
+}
+
+void cuda_operand_measure(const struct cuda *cuda, struct layout *layout, int rows, int high,
+                          int columns, struct numbers from)
+{
+    if (!is_operand(cuda, rows, high, columns, from))
+        (void)cuda_rounded_part(layout, high, columns);
+}
+
+struct operand cuda_operand(struct cuda *cuda, struct layout *scratch, int rows, int high,
+                            int columns, struct numbers from)
+{
+    if (is_operand(cuda, rows, high, columns, from))
+        return (struct operand){from.at, from.type == BFLOAT16 ? CUDA_R_16BF : CUDA_R_32F, columns};
     uint16_t *to = cuda_rounded_part(scratch, high, columns);
     cuda_check(kernel_to_bf16(cuda->stream, rows, columns, high, cuda_padded(columns), from, to),
                "dense");
     return cuda_rounded(to, columns);
+}
+
+/* The scratch buffer for the operands of a dense layer: x, w and, on the backward pass, dy. */
+static struct layout operands_room(struct cuda *cuda, int batch, int in, int out, struct numbers x,
+                                   struct numbers w, struct numbers dy)
+{
+    struct layout layout = {0};
+    cuda_operand_measure(cuda, &layout, batch, batch, in, x);
+    cuda_operand_measure(cuda, &layout, out, cuda_padded(out), in, w);
+    if (dy.at != NULL)
+        cuda_operand_measure(cuda, &layout, batch, batch, out, dy);
+    return (struct layout){.memory = cuda_step_room(cuda, &cuda->operands, layout.bytes)};
 }
 
 struct operand cuda_operand_from(struct operand operand, int row, int columns)
@@ -68,19 +85,21 @@ struct operand cuda_operand_from(struct operand operand, int row, int columns)
     return operand;
 }
 
-/* The slope dy before the activation, and its sums, the slopes of the biases, if there are any. */
+/* The gradient dy before the activation, and its sums, the gradients of the biases, if there are
+ * any. */
 static struct operand slope_operand(struct cuda *cuda, struct layout *room, int batch, int out,
-                                    const float *y, enum activation activation, float *dy,
+                                    struct numbers y, enum activation activation, struct numbers dy,
                                     float *db)
 {
     if (db == NULL && activation == LINEAR)
         return cuda_operand(cuda, room, batch, batch, out, dy);
-    uint16_t *to = cuda->bf16 ? cuda_rounded_part(room, batch, out) : NULL;
+    const bool rounds = cuda->bf16 && dy.type == FLOAT32;
+    uint16_t *to = rounds ? cuda_rounded_part(room, batch, out) : NULL;
     float *parts = cuda_scratch(cuda, COLUMN_PARTS * (size_t)out * sizeof *parts);
     cuda_check(kernel_slope_columns(cuda->stream, batch, out, y, activation, dy, to,
                                     cuda_padded(out), parts, db),
                "dense");
-    return to ? cuda_rounded(to, out) : cuda_floats(dy);
+    return rounds ? cuda_rounded(to, out) : cuda_operand(cuda, room, batch, batch, out, dy);
 }
 
 static bool is_large(int batch, int in, int out)
@@ -88,51 +107,84 @@ static bool is_large(int batch, int in, int out)
     return (size_t)batch * (size_t)out >= LARGE_COUNT && in >= LARGE_DEPTH;
 }
 
-/* Whether the product of a dense layer is made elsewhere, with rows that begin aligned, and then
- * brought to y. Where rows of the result are not a multiple of 16 bytes, cuBLAS has only kernels
- * that take several times as long: 14 ps longer for each result of 768 terms, on an H200, where
- * writing and reading it once more take 2. What is small is not worth a kernel more, and what has
- * few terms is as fast as its memory. Products of float32 are slow for another reason. */
-static bool is_apart(const struct cuda *cuda, int batch, int in, int out)
+/* Whether the product of a dense layer is computed in float32 in the scratch buffer, with rows that
+ * begin aligned, and then brought to y. Where rows of the result are not a multiple of 16 bytes,
+ * cuBLAS has only kernels that take several times as long: 14 ps longer for each result of 768
+ * terms, on an H200, where writing and reading it once more take 2. What is small is not worth
+ * another kernel, and what has few terms is as fast as its memory. Products of float32 are slow for
+ * another reason. */
+static bool is_apart(const struct cuda *cuda, int batch, int in, int out, enum number type)
 {
+    if (type == BFLOAT16)
+        return out != cuda_padded(out);
     return cuda->compute != CUBLAS_COMPUTE_32F && (size_t)out * sizeof(float) % 16 != 0 &&
            is_large(batch, in, out);
 }
 
-static void forward_apart(struct cuda *cuda, int batch, int in, int out, struct operand x,
-                          struct operand w, const float *b, enum activation activation, float *y)
+/* `columns` of the product's columns count. */
+static void multiply_apart(struct cuda *cuda, struct product *product, int columns,
+                           struct numbers b, enum activation activation, struct numbers y)
 {
-    const int stride = cuda_padded(out);
-    float *apart = cuda_scratch(cuda, (size_t)batch * (size_t)stride * sizeof *apart);
-    cuda_gemm_to(cuda, CUBLAS_OP_N, CUBLAS_OP_T, batch, cuda_depth(cuda, out), cuda_depth(cuda, in),
-                 1, x, w, 0, stride, apart);
-    cuda_check(kernel_compact(cuda->stream, batch, out, stride, apart, b, activation, y), "dense");
+    const size_t count = (size_t)product->m * (size_t)product->n;
+    float *apart = cuda_scratch(cuda, count * sizeof *apart);
+    product->epilogue = CUBLASLT_EPILOGUE_DEFAULT;
+    product->c = cuda_to_floats(apart);
+    (void)cuda_multiply(cuda, product);
+    cuda_check(
+        kernel_compact(cuda->stream, product->m, columns, product->n, apart, b, activation, y),
+        "dense");
 }
 
-void cuda_dense_forward(struct backend *backend, int batch, int in, int out, struct numbers xs,
-                        struct numbers ws, const float *b, enum activation activation,
-                        struct numbers ys)
+static struct result result_of(struct numbers y)
 {
-    const float *x = floats_of(xs);
-    const float *w = floats_of(ws);
-    float *y = floats_of(ys);
-    struct cuda *cuda = cuda_on(backend);
-    struct layout room = operands_room(cuda, batch, in, out);
-    const struct operand by_x = cuda_operand(cuda, &room, batch, batch, in, x);
-    const struct operand by_w = cuda_operand(cuda, &room, out, cuda_padded(out), in, w);
-    const int depth = cuda_depth(cuda, in);
-    if (is_apart(cuda, batch, in, out)) {
-        forward_apart(cuda, batch, in, out, by_x, by_w, b, activation, y);
+    return (struct result){y.at, y.type == BFLOAT16 ? CUDA_R_16BF : CUDA_R_32F, 0};
+}
+
+void cuda_product_to(struct cuda *cuda, struct product *product, int columns, struct numbers y)
+{
+    if (y.type == BFLOAT16 && columns != cuda_padded(columns)) {
+        product->n = columns;
+        multiply_apart(cuda, product, columns, (struct numbers){0}, LINEAR, y);
         return;
     }
-    if (b != NULL && (activation == LINEAR || activation == RELU) &&
-        cuda_gemm_bias(cuda, batch, out, depth, by_x, by_w, b, activation == RELU, y))
+    product->c = result_of(y);
+    (void)cuda_multiply(cuda, product);
+}
+
+/* Whether the product was computed with its bias and activation as an epilogue. */
+static bool multiply_with_epilogue(struct cuda *cuda, struct product *product, struct numbers b,
+                                   enum activation activation)
+{
+    if (b.at == NULL && activation == LINEAR)
+        return cuda_multiply(cuda, product);
+    if (b.at == NULL || (activation != LINEAR && activation != RELU))
+        return false;
+    product->bias = b.at;
+    product->epilogue = activation == RELU ? CUBLASLT_EPILOGUE_RELU_BIAS : CUBLASLT_EPILOGUE_BIAS;
+    return cuda_multiply(cuda, product);
+}
+
+void cuda_dense_forward(struct backend *backend, int batch, int in, int out, struct numbers x,
+                        struct numbers w, struct numbers b, enum activation activation,
+                        struct numbers y)
+{
+    struct cuda *cuda = cuda_on(backend);
+    struct layout room = operands_room(cuda, batch, in, out, x, w, (struct numbers){0});
+    struct product product = {.turn_b = CUBLAS_OP_T,
+                              .m = batch,
+                              .n = out,
+                              .k = cuda_depth(cuda, in),
+                              .alpha = 1,
+                              .a = cuda_operand(cuda, &room, batch, batch, in, x),
+                              .b = cuda_operand(cuda, &room, out, cuda_padded(out), in, w),
+                              .c = result_of(y),
+                              .epilogue = CUBLASLT_EPILOGUE_DEFAULT};
+    CHECK(b.at == NULL || b.type == y.type);
+    if (!is_apart(cuda, batch, in, out, y.type) &&
+        multiply_with_epilogue(cuda, &product, b, activation))
         return;
-    cuda_gemm(cuda, CUBLAS_OP_N, CUBLAS_OP_T, batch, out, depth, by_x, by_w, y);
-    if (b != NULL)
-        cuda_check(kernel_add_bias(cuda->stream, batch, out, 1, b, activation, y), "dense");
-    else if (activation != LINEAR)
-        cuda_activate(backend, activation, (size_t)batch * (size_t)out, ys, ys);
+    product.n = cuda_depth(cuda, out);
+    multiply_apart(cuda, &product, out, b, activation, y);
 }
 
 /* Columns past a multiple of 16 bytes are multiplied by themselves, as dw has no padding. */
@@ -150,25 +202,26 @@ void cuda_weight_gradient(struct cuda *cuda, int batch, int in, int out, struct 
                    dw + (size_t)most * (size_t)in);
 }
 
-void cuda_dense_backward(struct backend *backend, int batch, int in, int out, struct numbers xs,
-                         struct numbers ws, struct numbers ys, enum activation activation,
-                         struct numbers dys, struct numbers dxs, float *dw, float *db, bool adds)
+void cuda_dense_backward(struct backend *backend, int batch, int in, int out, struct numbers x,
+                         struct numbers w, struct numbers y, enum activation activation,
+                         struct numbers dy, struct numbers dx, float *dw, float *db, bool adds)
 {
-    const float *x = floats_of(xs);
-    const float *w = floats_of(ws);
-    const float *y = floats_of(ys);
-    float *dy = floats_of(dys);
-    float *dx = floats_of(dxs);
     struct cuda *cuda = cuda_on(backend);
-    struct layout room = operands_room(cuda, batch, in, out);
+    struct layout room = operands_room(cuda, batch, in, out, x, w, dy);
     CHECK(!adds || !db);
     const struct operand by_dy = slope_operand(cuda, &room, batch, out, y, activation, dy, db);
     const struct operand by_x = cuda_operand(cuda, &room, batch, batch, in, x);
     cuda_weight_gradient(cuda, batch, in, out, by_dy, by_x, adds, dw);
-    if (dx == NULL)
+    if (dx.at == NULL)
         return;
-    const struct operand by_w = cuda_operand(cuda, &room, out, cuda_padded(out), in, w);
-    cuda_gemm(cuda, CUBLAS_OP_N, CUBLAS_OP_N, batch, in, cuda_depth(cuda, out), by_dy, by_w, dx);
+    struct product to_x = {.m = batch,
+                           .n = in,
+                           .k = cuda_depth(cuda, out),
+                           .alpha = 1,
+                           .a = by_dy,
+                           .b = cuda_operand(cuda, &room, out, cuda_padded(out), in, w),
+                           .epilogue = CUBLASLT_EPILOGUE_DEFAULT};
+    cuda_product_to(cuda, &to_x, in, dx);
 }
 
 void cuda_pool_forward(struct backend *backend, const struct pool *pool, int batch, const float *x,
@@ -184,19 +237,14 @@ void cuda_pool_backward(struct backend *backend, const struct pool *pool, int ba
 }
 
 void cuda_activate(struct backend *backend, enum activation activation, size_t count,
-                   struct numbers xs, struct numbers ys)
+                   struct numbers x, struct numbers y)
 {
-    const float *x = floats_of(xs);
-    float *y = floats_of(ys);
     cuda_check(kernel_activate(cuda_on(backend)->stream, activation, count, x, y), "activation");
 }
 
 void cuda_activate_backward(struct backend *backend, enum activation activation, size_t count,
-                            struct numbers kepts, struct numbers dys, struct numbers dxs)
+                            struct numbers kept, struct numbers dy, struct numbers dx)
 {
-    const float *kept = floats_of(kepts);
-    const float *dy = floats_of(dys);
-    float *dx = floats_of(dxs);
     cuda_check(kernel_activate_backward(cuda_on(backend)->stream, activation, count, kept, dy, dx),
                "activation");
 }

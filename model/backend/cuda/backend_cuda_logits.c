@@ -32,17 +32,16 @@ size_t cuda_logits_budget(struct backend *backend)
 }
 
 static struct logits_operands prepare(struct cuda *cuda, const struct logits *logits, int at_once,
-                                      const float *x, const float *w, bool learns)
+                                      struct numbers x, struct numbers w, bool learns)
 {
     const int rows = logits->loss.rows, classes = logits->loss.classes, in = logits->in;
     const int high = cuda_padded(classes);
     struct layout size = {0}, scratch = {0};
-    if (cuda->bf16) {
-        (void)cuda_rounded_part(&size, rows, in);
-        (void)cuda_rounded_part(&size, high, in);
-        (void)cuda_rounded_part(&size, learns ? at_once : 0, classes);
-        scratch.memory = cuda_step_room(cuda, &cuda->operands, size.bytes);
-    }
+    cuda_operand_measure(cuda, &size, rows, rows, in, x);
+    cuda_operand_measure(cuda, &size, classes, high, in, w);
+    if (cuda->bf16 && learns)
+        (void)cuda_rounded_part(&size, at_once, classes);
+    scratch.memory = cuda_step_room(cuda, &cuda->operands, size.bytes);
     struct logits_operands operands = {.x = cuda_operand(cuda, &scratch, rows, rows, in, x)};
     operands.w = cuda_operand(cuda, &scratch, classes, high, in, w);
     if (cuda->bf16 && learns)
@@ -66,31 +65,41 @@ static struct operand part_loss(struct cuda *cuda, const struct cross_entropy *l
                              : (struct operand){logits, CUDA_R_32F, stride};
 }
 
-void cuda_logits_loss(struct backend *backend, const struct logits *logits, struct numbers xs,
-                      struct numbers ws, const int32_t *labels, struct numbers dxs, float *dw,
+void cuda_logits_loss(struct backend *backend, const struct logits *logits, struct numbers x,
+                      struct numbers w, const int32_t *labels, struct numbers dx, float *dw,
                       struct score *score)
 {
-    const float *x = floats_of(xs);
-    const float *w = floats_of(ws);
-    float *dx = floats_of(dxs);
     struct cuda *cuda = cuda_on(backend);
     const int all = logits->loss.rows, classes = logits->loss.classes, in = logits->in;
     const int at_once = logits->at_once < all ? logits->at_once : all;
-    CHECK(logits->at_once > 0 && (!dx || dw));
+    CHECK(logits->at_once > 0 && (!dx.at || dw));
     const struct logits_operands operands = prepare(cuda, logits, at_once, x, w, dw != NULL);
     for (int first = 0; first < all; first += at_once) {
         struct cross_entropy loss = logits->loss;
         loss.rows = all - first < at_once ? all - first : at_once;
         const struct operand part = cuda_operand_from(operands.x, first, in);
-        cuda_gemm_to(cuda, CUBLAS_OP_N, CUBLAS_OP_T, loss.rows, cuda_depth(cuda, classes),
-                     cuda_depth(cuda, in), 1, part, operands.w, 0, cuda_padded(classes),
-                     logits->scratch);
+        const struct product to_logits = {.turn_b = CUBLAS_OP_T,
+                                          .m = loss.rows,
+                                          .n = cuda_depth(cuda, classes),
+                                          .k = cuda_depth(cuda, in),
+                                          .alpha = 1,
+                                          .a = part,
+                                          .b = operands.w,
+                                          .c = {logits->scratch, CUDA_R_32F, cuda_padded(classes)},
+                                          .epilogue = CUBLASLT_EPILOGUE_DEFAULT};
+        (void)cuda_multiply(cuda, &to_logits);
         const struct operand dy = part_loss(cuda, &loss, logits->scratch, labels + first,
                                             dw != NULL, operands.gradients, score);
         if (dw != NULL)
             cuda_weight_gradient(cuda, loss.rows, in, classes, dy, part, first > 0, dw);
-        if (dx != NULL)
-            cuda_gemm(cuda, CUBLAS_OP_N, CUBLAS_OP_N, loss.rows, in, cuda_depth(cuda, classes), dy,
-                      operands.w, dx + (size_t)first * (size_t)in);
+        struct product to_x = {.m = loss.rows,
+                               .n = in,
+                               .k = cuda_depth(cuda, classes),
+                               .alpha = 1,
+                               .a = dy,
+                               .b = operands.w,
+                               .epilogue = CUBLASLT_EPILOGUE_DEFAULT};
+        if (dx.at != NULL)
+            cuda_product_to(cuda, &to_x, in, numbers_from(dx, (size_t)first * (size_t)in));
     }
 }

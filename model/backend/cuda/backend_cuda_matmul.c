@@ -9,7 +9,6 @@
  * more. Products for which cuBLASLt has no algorithm are left to cuBLAS.
  * https://docs.nvidia.com/cuda/cublas/#using-the-cublaslt-api
  */
-#include <cublasLt.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,28 +20,12 @@
 #define ALIGNMENT      16 /* bytes: the most that an algorithm asks for */
 #define ALGORITHMS_MAX 8  /* that are timed */
 
-/* c[m, n] = alpha·a·b + beta·c, with the epilogue's bias[n] if it has one. */
-struct product {
-    cublasOperation_t turn_a;
-    cublasOperation_t turn_b;
-    int m;
-    int n;
-    int k;
-    float alpha;
-    struct operand a;
-    struct operand b;
-    float beta;
-    int stride; /* numbers from one row of c to the next */
-    float *c;
-    cublasLtEpilogue_t epilogue;
-    const float *bias;
-};
-
 /* Two products of one shape have one algorithm. Only ints: compared as bytes. */
 struct shape_of_product {
     int device;
     int compute;
     int type; /* of a and b */
+    int type_c;
     int turn_a;
     int turn_b;
     int m;
@@ -89,9 +72,14 @@ static cublasComputeType_t compute_of(const struct cuda *cuda, cudaDataType type
     return type == CUDA_R_32F ? cuda->compute : CUBLAS_COMPUTE_32F;
 }
 
-static int stride_of(struct operand operand, int wide)
+static int stride_or(int stride, int wide)
 {
-    return operand.stride ? operand.stride : wide;
+    return stride ? stride : wide;
+}
+
+static size_t bytes_of(cudaDataType type)
+{
+    return type == CUDA_R_32F ? sizeof(float) : sizeof(uint16_t);
 }
 
 /* Numbers of a row of a or b, and rows. */
@@ -124,17 +112,18 @@ static struct shape_of_product shape_of(const struct cuda *cuda, const struct pr
     return (struct shape_of_product){.device = cuda->device,
                                      .compute = (int)compute_of(cuda, product->a.type),
                                      .type = (int)product->a.type,
+                                     .type_c = (int)product->c.type,
                                      .turn_a = (int)product->turn_a,
                                      .turn_b = (int)product->turn_b,
                                      .m = product->m,
                                      .n = product->n,
                                      .k = product->k,
-                                     .stride_a = stride_of(product->a, wide_a(product)),
-                                     .stride_b = stride_of(product->b, wide_b(product)),
-                                     .stride_c = product->stride,
+                                     .stride_a = stride_or(product->a.stride, wide_a(product)),
+                                     .stride_b = stride_or(product->b.stride, wide_b(product)),
+                                     .stride_c = stride_or(product->c.stride, product->n),
                                      .aligned_a = alignment_of(product->a.numbers),
                                      .aligned_b = alignment_of(product->b.numbers),
-                                     .aligned_c = alignment_of(product->c),
+                                     .aligned_c = alignment_of(product->c.numbers),
                                      .epilogue = (int)product->epilogue};
 }
 
@@ -168,7 +157,7 @@ static void describe(struct plan *plan, const struct product *product)
     set(plan, CUBLASLT_MATMUL_DESC_EPILOGUE, &product->epilogue, sizeof product->epilogue);
     plan->a = layout_of(of->type, rows_a, wide_a(product), of->stride_a);
     plan->b = layout_of(of->type, rows_b, wide_b(product), of->stride_b);
-    plan->c = layout_of(CUDA_R_32F, of->m, of->n, of->stride_c);
+    plan->c = layout_of(of->type_c, of->m, of->n, of->stride_c);
 }
 
 static void prefer(cublasLtMatmulPreference_t preference,
@@ -221,7 +210,7 @@ static int list_algorithms(const struct cuda *cuda, const struct plan *plan,
 
 static cublasStatus_t run(const struct cuda *cuda, const struct plan *plan,
                           const struct product *product, const cublasLtMatmulAlgo_t *algorithm,
-                          float *to)
+                          void *to)
 {
     if (product->bias != NULL)
         set_bias(plan, product->bias);
@@ -233,7 +222,7 @@ static cublasStatus_t run(const struct cuda *cuda, const struct plan *plan,
 /* Milliseconds, or INFINITY if it cannot compute the product. */
 static float time_once(const struct cuda *cuda, const struct plan *plan,
                        const struct product *product, const cublasLtMatmulAlgo_t *algorithm,
-                       float *to)
+                       void *to)
 {
     float ms = 0;
     const struct products *all = cuda->products;
@@ -246,8 +235,7 @@ static float time_once(const struct cuda *cuda, const struct plan *plan,
 }
 
 static float time_of(const struct cuda *cuda, const struct plan *plan,
-                     const struct product *product, const cublasLtMatmulAlgo_t *algorithm,
-                     float *to)
+                     const struct product *product, const cublasLtMatmulAlgo_t *algorithm, void *to)
 {
     float shortest = INFINITY;
     if (isinf(time_once(cuda, plan, product, algorithm, to))) /* kernels are loaded as they come */
@@ -263,8 +251,8 @@ static int measure(struct cuda *cuda, const struct plan *plan, const struct prod
 {
     float ms[ALGORITHMS_MAX];
     const bool adds = product->beta != 0;
-    const size_t bytes = (size_t)product->m * (size_t)product->stride * sizeof *product->c;
-    float *to = adds ? cuda_take_spare(cuda, bytes) : product->c;
+    const size_t bytes = (size_t)product->m * (size_t)plan->of.stride_c * bytes_of(product->c.type);
+    void *to = adds ? cuda_take_spare(cuda, bytes) : product->c.numbers;
     if (to == NULL)
         return 0;
     if (adds)
@@ -343,16 +331,52 @@ static bool multiply(struct cuda *cuda, const struct product *product)
     struct plan *plan = plan_of(cuda, product);
     if (!plan->algorithm.is_possible)
         return false;
-    const cublasStatus_t error = run(cuda, plan, product, &plan->algorithm.algo, product->c);
+    const cublasStatus_t error =
+        run(cuda, plan, product, &plan->algorithm.algo, product->c.numbers);
     plan->algorithm.is_possible = error != CUBLAS_STATUS_NOT_SUPPORTED;
     if (plan->algorithm.is_possible)
         check(error);
     return plan->algorithm.is_possible;
 }
 
-void cuda_gemm_to(struct cuda *cuda, cublasOperation_t turn_a, cublasOperation_t turn_b, int m,
-                  int n, int k, float alpha, struct operand a, struct operand b, float beta,
-                  int stride, float *c)
+static void multiply_by_cublas(struct cuda *cuda, const struct product *product)
+{
+    const struct operand a = product->a, b = product->b;
+    check(cublasGemmEx(
+        cuda->blas, product->turn_b, product->turn_a, product->n, product->m, product->k,
+        &product->alpha, b.numbers, b.type, stride_or(b.stride, wide_b(product)), a.numbers, a.type,
+        stride_or(a.stride, wide_a(product)), &product->beta, product->c.numbers, product->c.type,
+        stride_or(product->c.stride, product->n), compute_of(cuda, a.type), CUBLAS_GEMM_DEFAULT));
+}
+
+/* The bias, where algorithms may read it by fours. */
+static const void *aligned(struct cuda *cuda, const struct product *product)
+{
+    const size_t bytes = (size_t)product->n * bytes_of(product->c.type);
+    if (product->bias == NULL || alignment_of(product->bias) == ALIGNMENT)
+        return product->bias;
+    void *to = cuda_scratch(cuda, bytes);
+    cuda_check(cudaMemcpyAsync(to, product->bias, bytes, cudaMemcpyDeviceToDevice, cuda->stream),
+               "a matrix product");
+    return to;
+}
+
+bool cuda_multiply(struct cuda *cuda, const struct product *of)
+{
+    struct product product = *of;
+    CHECK(of->a.type == of->b.type);
+    product.bias = aligned(cuda, of);
+    if (multiply(cuda, &product))
+        return true;
+    if (of->epilogue != CUBLASLT_EPILOGUE_DEFAULT)
+        return false;
+    multiply_by_cublas(cuda, of);
+    return true;
+}
+
+void cuda_gemm_onto(struct cuda *cuda, cublasOperation_t turn_a, cublasOperation_t turn_b, int m,
+                    int n, int k, float alpha, struct operand a, struct operand b, float beta,
+                    float *c)
 {
     const struct product product = {.turn_a = turn_a,
                                     .turn_b = turn_b,
@@ -360,62 +384,18 @@ void cuda_gemm_to(struct cuda *cuda, cublasOperation_t turn_a, cublasOperation_t
                                     .n = n,
                                     .k = k,
                                     .alpha = alpha,
+                                    .beta = beta,
                                     .a = a,
                                     .b = b,
-                                    .beta = beta,
-                                    .stride = stride,
-                                    .c = c,
+                                    .c = cuda_to_floats(c),
                                     .epilogue = CUBLASLT_EPILOGUE_DEFAULT};
-    if (!multiply(cuda, &product))
-        check(cublasGemmEx(cuda->blas, turn_b, turn_a, n, m, k, &alpha, b.numbers, b.type,
-                           stride_of(b, wide_b(&product)), a.numbers, a.type,
-                           stride_of(a, wide_a(&product)), &beta, c, CUDA_R_32F, stride,
-                           compute_of(cuda, a.type), CUBLAS_GEMM_DEFAULT));
-}
-
-void cuda_gemm_onto(struct cuda *cuda, cublasOperation_t turn_a, cublasOperation_t turn_b, int m,
-                    int n, int k, float alpha, struct operand a, struct operand b, float beta,
-                    float *c)
-{
-    cuda_gemm_to(cuda, turn_a, turn_b, m, n, k, alpha, a, b, beta, n, c);
+    (void)cuda_multiply(cuda, &product);
 }
 
 void cuda_gemm(struct cuda *cuda, cublasOperation_t turn_a, cublasOperation_t turn_b, int m, int n,
                int k, struct operand a, struct operand b, float *c)
 {
     cuda_gemm_onto(cuda, turn_a, turn_b, m, n, k, 1, a, b, 0, c);
-}
-
-/* The bias, where algorithms may read it by fours. */
-static const float *aligned(struct cuda *cuda, const float *b, int count)
-{
-    const size_t bytes = (size_t)count * sizeof *b;
-    if (alignment_of(b) == ALIGNMENT)
-        return b;
-    float *to = cuda_scratch(cuda, bytes);
-    cuda_check(cudaMemcpyAsync(to, b, bytes, cudaMemcpyDeviceToDevice, cuda->stream),
-               "a matrix product");
-    return to;
-}
-
-bool cuda_gemm_bias(struct cuda *cuda, int rows, int columns, int depth, struct operand x,
-                    struct operand w, const float *b, bool rectified, float *y)
-{
-    const struct product product = {.turn_a = CUBLAS_OP_N,
-                                    .turn_b = CUBLAS_OP_T,
-                                    .m = rows,
-                                    .n = columns,
-                                    .k = depth,
-                                    .alpha = 1,
-                                    .a = x,
-                                    .b = w,
-                                    .beta = 0,
-                                    .stride = columns,
-                                    .c = y,
-                                    .epilogue = rectified ? CUBLASLT_EPILOGUE_RELU_BIAS
-                                                          : CUBLASLT_EPILOGUE_BIAS,
-                                    .bias = aligned(cuda, b, columns)};
-    return multiply(cuda, &product);
 }
 
 void cuda_gemm_close(struct cuda *cuda)

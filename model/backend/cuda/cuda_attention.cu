@@ -49,18 +49,19 @@ static __device__ float *numbers(struct tile &tile, unsigned row)
 }
 
 /* The numbers from `column` on of the positions from `from` on; 0 where there are none. */
-static __device__ void fetch(const struct attention &attention, const struct rows &rows,
+template <typename Number>
+static __device__ void fetch(const struct attention &attention, const rows<Number> &rows,
                              unsigned from, unsigned column, struct tile &tile)
 {
     const unsigned length = (unsigned)attention.length, size = (unsigned)attention.size;
 #pragma unroll
     for (unsigned turn = 0; turn < STRIP / WARPS; turn++) {
         const unsigned row = turn * WARPS + threadIdx.x / WARP;
-        const float *at = rows.first + (from + row) * rows.stride + column;
+        const Number *at = rows.first + (from + row) * rows.stride + column;
 #pragma unroll
         for (unsigned part = 0; part < STRIP / WARP; part++) {
             const unsigned i = part * WARP + threadIdx.x % WARP;
-            numbers(tile, row)[i] = from + row < length && column + i < size ? at[i] : 0;
+            numbers(tile, row)[i] = from + row < length && column + i < size ? fetch(at + i) : 0;
         }
     }
 }
@@ -101,9 +102,10 @@ static __device__ void multiply(const struct tiles &tiles, unsigned depth, quad 
 }
 
 /* scores = own · otherᵀ, of STRIP positions each. */
+template <typename Number>
 static __device__ void compare(const struct attention &attention, struct tiles &tiles,
-                               const struct rows &own, unsigned own_from, const struct rows &other,
-                               unsigned other_from, quad scores)
+                               const rows<Number> &own, unsigned own_from,
+                               const rows<Number> &other, unsigned other_from, quad scores)
 {
     const unsigned size = (unsigned)attention.size;
 #pragma unroll
@@ -120,9 +122,9 @@ static __device__ void compare(const struct attention &attention, struct tiles &
 
 /* sums += scores · other, for CHUNKS · STRIP numbers of its positions from `column` on. is_there:
  * the last comparison was with these. */
-template <int CHUNKS>
+template <int CHUNKS, typename Number>
 static __device__ void mix(const struct attention &attention, struct tiles &tiles,
-                           const quad scores, const struct rows &other, unsigned other_from,
+                           const quad scores, const rows<Number> &other, unsigned other_from,
                            unsigned column, bool is_there, quad sums[CHUNKS])
 {
     const unsigned length = (unsigned)attention.length, size = (unsigned)attention.size;
@@ -146,9 +148,9 @@ static __device__ void mix(const struct attention &attention, struct tiles &tile
 }
 
 /* to = sums · scale, row by row. */
-template <int CHUNKS>
+template <int CHUNKS, typename Number>
 static __device__ void put(const struct attention &attention, const quad sums[CHUNKS],
-                           const float scale[4], unsigned from, unsigned column, float *to,
+                           const float scale[4], unsigned from, unsigned column, Number *to,
                            size_t stride)
 {
     const unsigned length = (unsigned)attention.length, size = (unsigned)attention.size;
@@ -157,7 +159,7 @@ static __device__ void put(const struct attention &attention, const quad sums[CH
         const unsigned i = at / 4 % 4, j = at % 4, position = from + thread_row() + i;
         const unsigned place = column + at / 16 * STRIP + thread_column() * 4 + j;
         if (position < length && place < size)
-            to[position * stride + place] = sums[at / 16][i][j] * scale[i];
+            put(to + position * stride + place, sums[at / 16][i][j] * scale[i]);
     }
 }
 
@@ -215,16 +217,16 @@ static __device__ struct unit unit_of(const struct attention &attention, unsigne
             i % parts * chunks * STRIP};
 }
 
-template <int CHUNKS>
+template <int CHUNKS, typename Number>
 static __global__ void __launch_bounds__(THREADS, 2)
-    forward(unsigned units, struct attention attention, unsigned batch, const float *x, float *y,
+    forward(unsigned units, struct attention attention, unsigned batch, const Number *x, Number *y,
             float *log_sums)
 {
     __shared__ struct tiles tiles;
     const float scale = score_scale(attention);
     for (unsigned i = blockIdx.x; i < units; i += gridDim.x) {
         const struct unit unit = unit_of(attention, batch, (unsigned)attention.heads, CHUNKS, i);
-        const struct head head = head_of(attention, x, unit.sample, unit.head);
+        const auto head = head_of(attention, x, unit.sample, unit.head);
         const unsigned query = unit.from + thread_row();
         float top[4] = {-INFINITY, -INFINITY, -INFINITY, -INFINITY}, total[4] = {};
         const unsigned end = unit.from + STRIP, length = (unsigned)attention.length;
@@ -252,8 +254,9 @@ static __global__ void __launch_bounds__(THREADS, 2)
     }
 }
 
-static __global__ void mix_slopes(unsigned lines, struct attention attention, const float *y,
-                                  const float *dy, float *mixed)
+template <typename Number>
+static __global__ void mix_slopes(unsigned lines, struct attention attention, const Number *y,
+                                  const Number *dy, float *mixed)
 {
     const unsigned length = (unsigned)attention.length, heads = (unsigned)attention.heads;
     const unsigned size = (unsigned)attention.size;
@@ -263,25 +266,25 @@ static __global__ void mix_slopes(unsigned lines, struct attention attention, co
         const size_t first = ((sample * length + position) * heads + head) * size;
         float sum = 0;
         EACH_PLACE (place, size)
-            sum = fmaf(y[first + place], dy[first + place], sum);
+            sum = fmaf(fetch(y + first + place), fetch(dy + first + place), sum);
         sum = warp_sum(sum);
         if (threadIdx.x % WARP == 0)
             mixed[line] = sum;
     }
 }
 
-template <int CHUNKS>
+template <int CHUNKS, typename Number>
 static __global__ void __launch_bounds__(THREADS, 2)
-    to_query(unsigned units, struct attention attention, unsigned batch, const float *x,
-             struct output output, float *dx)
+    to_query(unsigned units, struct attention attention, unsigned batch, const Number *x,
+             output<Number> output, Number *dx)
 {
     __shared__ struct tiles tiles;
     const unsigned length = (unsigned)attention.length;
     const float scale = score_scale(attention), scales[4] = {scale, scale, scale, scale};
     for (unsigned i = blockIdx.x; i < units; i += gridDim.x) {
         const struct unit unit = unit_of(attention, batch, (unsigned)attention.heads, CHUNKS, i);
-        const struct head head = head_of(attention, x, unit.sample, unit.head);
-        const struct rows slope = output_rows(attention, head, output.dy);
+        const auto head = head_of(attention, x, unit.sample, unit.head);
+        const auto slope = output_rows(attention, head, output.dy);
         const unsigned query = unit.from + thread_row();
         float log_sum[4], mixed[4];
         for (unsigned row = 0; row < 4; row++) {
@@ -310,8 +313,9 @@ static __global__ void __launch_bounds__(THREADS, 2)
 
 /* Of one head's queries from `from` on, to keys and values: scores become the softmax, and the
  * slopes those of the scores. Columns are queries here. */
-static __device__ void slopes_by_key(const struct attention &attention, const struct head &head,
-                                     const struct output &output, unsigned key, unsigned from,
+template <typename Number>
+static __device__ void slopes_by_key(const struct attention &attention, const head<Number> &head,
+                                     const output<Number> &output, unsigned key, unsigned from,
                                      quad scores, quad slopes)
 {
     const float scale = score_scale(attention);
@@ -330,10 +334,10 @@ static __device__ void slopes_by_key(const struct attention &attention, const st
     }
 }
 
-template <int CHUNKS>
+template <int CHUNKS, typename Number>
 static __global__ void __launch_bounds__(THREADS, 3 - CHUNKS)
-    to_key(unsigned units, struct attention attention, unsigned batch, const float *x,
-           struct output output, float *dx)
+    to_key(unsigned units, struct attention attention, unsigned batch, const Number *x,
+           output<Number> output, Number *dx)
 {
     __shared__ struct tiles tiles;
     const unsigned length = (unsigned)attention.length, shared = (unsigned)attention.kv_heads;
@@ -344,10 +348,10 @@ static __global__ void __launch_bounds__(THREADS, 3 - CHUNKS)
         const struct unit unit = unit_of(attention, batch, shared, CHUNKS, units - 1 - i);
         const unsigned key = unit.from + thread_row();
         quad scores, slopes, keys[CHUNKS] = {}, values[CHUNKS] = {};
-        struct head head;
+        head<Number> head;
         for (unsigned number = 0; number < group; number++) {
             head = head_of(attention, x, unit.sample, unit.head * group + number);
-            const struct rows slope = output_rows(attention, head, output.dy);
+            const auto slope = output_rows(attention, head, output.dy);
             for (unsigned from = unit.from; from < length; from += STRIP) {
                 compare(attention, tiles, head.key, unit.from, head.query, from, scores);
                 compare(attention, tiles, head.value, unit.from, slope, from, slopes);
@@ -377,35 +381,53 @@ static cudaError_t by_chunks(const struct attention &attention, int heads, int b
 }
 
 cudaError_t kernel_attention(cudaStream_t stream, struct attention attention, int batch,
-                             const float *x, float *y, float *log_sums)
+                             struct numbers x, struct numbers y, float *log_sums)
 {
-    return by_chunks(attention, attention.heads, batch, [=](auto chunks, size_t units) {
-        return launch(stream, units, forward<decltype(chunks)::value>, (unsigned)units, attention,
-                      (unsigned)batch, x, y, log_sums);
+    return by_type(x.type, [=](auto *typed) {
+        using Number = std::remove_pointer_t<decltype(typed)>;
+        return by_chunks(attention, attention.heads, batch, [=](auto chunks, size_t units) {
+            return launch(stream, units, forward<decltype(chunks)::value, Number>, (unsigned)units,
+                          attention, (unsigned)batch, (const Number *)x.at, (Number *)y.at,
+                          log_sums);
+        });
     });
 }
 
 cudaError_t kernel_attention_mixed(cudaStream_t stream, struct attention attention, int batch,
-                                   const float *y, const float *dy, float *mixed)
+                                   struct numbers y, struct numbers dy, float *mixed)
 {
     const size_t lines = (size_t)batch * (size_t)attention.heads * (size_t)attention.length;
-    return launch_lines(stream, lines, mix_slopes, attention, y, dy, mixed);
+    return by_type(y.type, [=](auto *typed) {
+        using Number = std::remove_pointer_t<decltype(typed)>;
+        return launch_lines(stream, lines, mix_slopes<Number>, attention, (const Number *)y.at,
+                            (const Number *)dy.at, mixed);
+    });
 }
 
-cudaError_t kernel_attention_slopes(cudaStream_t stream, struct attention attention, int batch,
-                                    const float *x, const float *log_sums, const float *mixed,
-                                    const float *dy, float *dx)
+template <typename Number>
+static cudaError_t slopes_of(cudaStream_t stream, struct attention attention, int batch,
+                             const Number *x, output<Number> output, Number *dx)
 {
-    const struct output output = {log_sums, mixed, dy};
     const cudaError_t error =
         by_chunks(attention, attention.heads, batch, [=](auto chunks, size_t units) {
-            return launch(stream, units, to_query<decltype(chunks)::value>, (unsigned)units,
+            return launch(stream, units, to_query<decltype(chunks)::value, Number>, (unsigned)units,
                           attention, (unsigned)batch, x, output, dx);
         });
     if (error != cudaSuccess)
         return error;
     return by_chunks(attention, attention.kv_heads, batch, [=](auto chunks, size_t units) {
-        return launch(stream, units, to_key<decltype(chunks)::value>, (unsigned)units, attention,
-                      (unsigned)batch, x, output, dx);
+        return launch(stream, units, to_key<decltype(chunks)::value, Number>, (unsigned)units,
+                      attention, (unsigned)batch, x, output, dx);
+    });
+}
+
+cudaError_t kernel_attention_slopes(cudaStream_t stream, struct attention attention, int batch,
+                                    struct numbers x, const float *log_sums, const float *mixed,
+                                    struct numbers dy, struct numbers dx)
+{
+    return by_type(x.type, [=](auto *typed) {
+        using Number = std::remove_pointer_t<decltype(typed)>;
+        return slopes_of<Number>(stream, attention, batch, (const Number *)x.at,
+                                 {log_sums, mixed, (const Number *)dy.at}, (Number *)dx.at);
     });
 }

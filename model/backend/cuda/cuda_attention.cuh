@@ -3,29 +3,31 @@
 #ifndef HEARSAY_MODEL_BACKEND_CUDA_CUDA_ATTENTION_CUH
 #define HEARSAY_MODEL_BACKEND_CUDA_CUDA_ATTENTION_CUH
 
+#include "backend/cuda/cuda_bf16.cuh"
 #include "backend/cuda/cuda_each.cuh"
 #include "backend/cuda/cuda_transformer.h"
 
 /* Numbers of a head: a row for each position. */
-struct rows {
-    const float *first;
+template <typename Number> struct rows {
+    const Number *first;
     size_t stride; /* from one position to the next */
 };
 
 /* A head: its rows, and where its numbers are among those of all. */
-struct head {
-    struct rows query, key, value;
+template <typename Number> struct head {
+    rows<Number> query, key, value;
     size_t output; /* of the head, among those of y */
     size_t line;   /* of the head, among log_sums */
 };
 
-static __device__ struct head head_of(const struct attention &attention, const float *x,
-                                      size_t sample, unsigned number)
+template <typename Number>
+static __device__ head<Number> head_of(const struct attention &attention, const Number *x,
+                                       size_t sample, unsigned number)
 {
     const size_t length = (size_t)attention.length, size = (size_t)attention.size;
     const size_t heads = (size_t)attention.heads, shared = (size_t)attention.kv_heads;
     const size_t stride = (heads + 2 * shared) * size, own = number / (heads / shared);
-    const float *query = x + sample * length * stride;
+    const Number *query = x + sample * length * stride;
     return {{query + number * size, stride},
             {query + (heads + own) * size, stride},
             {query + (heads + shared + own) * size, stride},
@@ -33,8 +35,9 @@ static __device__ struct head head_of(const struct attention &attention, const f
             (sample * heads + number) * length};
 }
 
-static __device__ struct rows output_rows(const struct attention &attention,
-                                          const struct head &head, const float *y)
+template <typename Number>
+static __device__ rows<Number> output_rows(const struct attention &attention,
+                                           const head<Number> &head, const Number *y)
 {
     return {y + head.output, (size_t)attention.heads * (size_t)attention.size};
 }
@@ -46,10 +49,10 @@ static __device__ float score_scale(const struct attention &attention)
 
 /* What the way back reads. mixed[batch, heads, length] = y · dy: what the slope of each of a
  * query's scores has in common. */
-struct output {
+template <typename Number> struct output {
     const float *log_sums;
     const float *mixed;
-    const float *dy;
+    const Number *dy;
 };
 
 #endif

@@ -54,12 +54,14 @@ static __device__ unsigned warp_from(unsigned from)
 }
 
 /* Four numbers of a position; 0 where there are none. */
-static __device__ float4 four(const struct attention &attention, const struct rows &rows,
+template <typename Number>
+static __device__ float4 four(const struct attention &attention, const rows<Number> &rows,
                               unsigned position, unsigned column)
 {
     if (position >= (unsigned)attention.length || column >= (unsigned)attention.size)
         return {0, 0, 0, 0};
-    return *(const float4 *)(rows.first + position * rows.stride + column);
+    const pack<4> of = fetch_four(rows.first + position * rows.stride + column);
+    return {of.at[0], of.at[1], of.at[2], of.at[3]};
 }
 
 /* Four numbers of two positions: what a thread fetches of a tile, at a time. */
@@ -68,7 +70,8 @@ struct fours {
 };
 
 /* Thread i's, of the tile from `from` on. */
-static __device__ struct fours ask(const struct attention &attention, const struct rows &rows,
+template <typename Number>
+static __device__ struct fours ask(const struct attention &attention, const rows<Number> &rows,
                                    unsigned from, unsigned i)
 {
     const unsigned position = from + i / (HEAD / 4) * 2, column = i % (HEAD / 4) * 4;
@@ -93,8 +96,8 @@ static __device__ void lay(const struct fours &fours, unsigned i, by_row<TILE> *
 }
 
 /* A tile from `from` on. */
-template <unsigned TILE>
-static __device__ void fetch(const struct attention &attention, const struct rows &rows,
+template <unsigned TILE, typename Number>
+static __device__ void fetch(const struct attention &attention, const rows<Number> &rows,
                              unsigned from, by_row<TILE> *single, by_pair<TILE> *paired)
 {
 #pragma unroll
@@ -103,7 +106,8 @@ static __device__ void fetch(const struct attention &attention, const struct row
 }
 
 /* The positions of this warp, from `from` on. */
-static __device__ void take(const struct attention &attention, const struct rows &rows,
+template <typename Number>
+static __device__ void take(const struct attention &attention, const rows<Number> &rows,
                             unsigned from, fragments own)
 {
 #pragma unroll
@@ -112,8 +116,8 @@ static __device__ void take(const struct attention &attention, const struct rows
         const unsigned column = at / 4 * STEP + at / 2 % 2 * 8 + pair_of_thread() * 2;
         const bool is_there =
             position < (unsigned)attention.length && column < (unsigned)attention.size;
-        const float *number = rows.first + position * rows.stride + column;
-        own[at / 4][at % 4] = is_there ? bf16_pair(number[0], number[1]) : 0;
+        const Number *number = rows.first + position * rows.stride + column;
+        own[at / 4][at % 4] = is_there ? bf16_pair(fetch(number), fetch(number + 1)) : 0;
     }
 }
 
@@ -155,18 +159,28 @@ static __device__ void mix(const float factors[TILE / COLUMN][4], const by_pair<
     }
 }
 
+static __device__ void put_two(float *to, float first, float second)
+{
+    *(float2 *)to = make_float2(first, second);
+}
+
+static __device__ void put_two(bf16 *to, float first, float second)
+{
+    *(uint32_t *)to = bf16_pair(first, second);
+}
+
 /* to = sums · scale[row]. */
+template <typename Number>
 static __device__ void put(const struct attention &attention, const results sums,
-                           const float scale[2], unsigned from, float *to, size_t stride)
+                           const float scale[2], unsigned from, Number *to, size_t stride)
 {
 #pragma unroll
     for (unsigned at = 0; at < WIDTH * 2; at++) {
         const unsigned position = from + row_of_thread() + at % 2 * 8;
         const unsigned column = at / 2 * COLUMN + pair_of_thread() * 2;
         if (position < (unsigned)attention.length && column < (unsigned)attention.size)
-            *(float2 *)(to + position * stride + column) =
-                make_float2(sums[at / 2][at % 2 * 2] * scale[at % 2],
-                            sums[at / 2][at % 2 * 2 + 1] * scale[at % 2]);
+            put_two(to + position * stride + column, sums[at / 2][at % 2 * 2] * scale[at % 2],
+                    sums[at / 2][at % 2 * 2 + 1] * scale[at % 2]);
     }
 }
 
@@ -223,8 +237,9 @@ static __device__ struct unit unit_of(const struct attention &attention, unsigne
 
 #define KEYS 64 /* of a tile, on the way forward */
 
+template <typename Number>
 static __global__ void __launch_bounds__(THREADS, 2)
-    forward(unsigned units, struct attention attention, unsigned batch, const float *x, float *y,
+    forward(unsigned units, struct attention attention, unsigned batch, const Number *x, Number *y,
             float *log_sums)
 {
     __shared__ by_row<KEYS> keys;
@@ -233,7 +248,7 @@ static __global__ void __launch_bounds__(THREADS, 2)
     const float scale = score_scale(attention) * LOG2_E;
     for (unsigned i = blockIdx.x; i < units; i += gridDim.x) {
         const struct unit unit = unit_of(attention, batch, (unsigned)attention.heads, i);
-        const struct head head = head_of(attention, x, unit.sample, unit.head);
+        const auto head = head_of(attention, x, unit.sample, unit.head);
         const unsigned first = warp_from(unit.from), query = first + row_of_thread();
         const unsigned end = unit.from + OWN < length ? unit.from + OWN : length;
         float top[2] = {-INFINITY, -INFINITY}, total[2] = {};
@@ -271,9 +286,10 @@ static __global__ void __launch_bounds__(THREADS, 2)
 
 #define BACK 32 /* positions of a tile, on the way back */
 
+template <typename Number>
 static __global__ void __launch_bounds__(THREADS, 2)
-    to_query(unsigned units, struct attention attention, unsigned batch, const float *x,
-             struct output output, float *dx)
+    to_query(unsigned units, struct attention attention, unsigned batch, const Number *x,
+             output<Number> output, Number *dx)
 {
     __shared__ by_row<BACK> keys, values;
     __shared__ by_pair<BACK> key_pairs;
@@ -281,7 +297,7 @@ static __global__ void __launch_bounds__(THREADS, 2)
     const float scale = score_scale(attention), scales[2] = {scale, scale};
     for (unsigned i = blockIdx.x; i < units; i += gridDim.x) {
         const struct unit unit = unit_of(attention, batch, (unsigned)attention.heads, i);
-        const struct head head = head_of(attention, x, unit.sample, unit.head);
+        const auto head = head_of(attention, x, unit.sample, unit.head);
         const unsigned first = warp_from(unit.from), query = first + row_of_thread();
         const unsigned end = unit.from + OWN < length ? unit.from + OWN : length;
         float log_sum[2], mixed[2];
@@ -333,8 +349,9 @@ struct next {
 
 static_assert(BACK / 2 * (HEAD / 4) == THREADS, "a thread fetches two positions by four numbers");
 
-static __device__ struct next ask_next(const struct attention &attention, const struct head &head,
-                                       const struct output &output, unsigned from)
+template <typename Number>
+static __device__ struct next ask_next(const struct attention &attention, const head<Number> &head,
+                                       const output<Number> &output, unsigned from)
 {
     const unsigned query = from + threadIdx.x;
     const bool is_there = threadIdx.x < BACK && query < (unsigned)attention.length;
@@ -373,9 +390,10 @@ static __device__ void slopes_by_key(const struct attention &attention, const st
     }
 }
 
+template <typename Number>
 static __global__ void __launch_bounds__(THREADS, 1)
-    to_key(unsigned units, struct attention attention, unsigned batch, const float *x,
-           struct output output, float *dx)
+    to_key(unsigned units, struct attention attention, unsigned batch, const Number *x,
+           output<Number> output, Number *dx)
 {
     __shared__ struct met met;
     const unsigned length = (unsigned)attention.length, shared = (unsigned)attention.kv_heads;
@@ -384,7 +402,7 @@ static __global__ void __launch_bounds__(THREADS, 1)
     for (unsigned i = blockIdx.x; i < units; i += gridDim.x) {
         const struct unit unit = unit_of(attention, batch, shared, units - 1 - i);
         const unsigned first = warp_from(unit.from);
-        struct head head = head_of(attention, x, unit.sample, unit.head * group);
+        auto head = head_of(attention, x, unit.sample, unit.head * group);
         fragments keys, values;
         results key_sums = {}, value_sums = {};
         take(attention, head.key, first, keys);
@@ -410,43 +428,53 @@ static __global__ void __launch_bounds__(THREADS, 1)
     }
 }
 
-static bool is_aligned(const void *memory)
-{
-    return (uintptr_t)memory % sizeof(float4) == 0;
-}
-
 static size_t units_of(const struct attention &attention, int heads, int batch)
 {
     const size_t strips = ((size_t)(attention.length - attention.from) + OWN - 1) / OWN;
     return strips * (size_t)heads * (size_t)batch;
 }
 
-bool kernel_attention_fits_bf16(const struct attention *attention, const float *x, const float *y)
+bool kernel_attention_fits_bf16(const struct attention *attention, struct numbers x,
+                                struct numbers y)
 {
-    return attention->size <= HEAD && attention->size % 4 == 0 && is_aligned(x) && is_aligned(y);
+    return attention->size <= HEAD && attention->size % 4 == 0 && is_packed(x) && is_packed(y);
 }
 
 cudaError_t kernel_attention_bf16(cudaStream_t stream, struct attention attention, int batch,
-                                  const float *x, float *y, float *log_sums)
+                                  struct numbers x, struct numbers y, float *log_sums)
 {
     const size_t units = units_of(attention, attention.heads, batch);
-    return units > INT_MAX ? cudaErrorInvalidValue
-                           : launch(stream, units, forward, (unsigned)units, attention,
-                                    (unsigned)batch, x, y, log_sums);
+    if (units > INT_MAX)
+        return cudaErrorInvalidValue;
+    return by_type(x.type, [=](auto *typed) {
+        using Number = std::remove_pointer_t<decltype(typed)>;
+        return launch(stream, units, forward<Number>, (unsigned)units, attention, (unsigned)batch,
+                      (const Number *)x.at, (Number *)y.at, log_sums);
+    });
 }
 
-cudaError_t kernel_attention_slopes_bf16(cudaStream_t stream, struct attention attention, int batch,
-                                         const float *x, const float *log_sums, const float *mixed,
-                                         const float *dy, float *dx)
+template <typename Number>
+static cudaError_t slopes_of(cudaStream_t stream, struct attention attention, int batch,
+                             const Number *x, output<Number> output, Number *dx)
 {
     const size_t queries = units_of(attention, attention.heads, batch);
     const size_t keys = units_of(attention, attention.kv_heads, batch);
-    const struct output output = {log_sums, mixed, dy};
     if (queries > INT_MAX)
         return cudaErrorInvalidValue;
-    const cudaError_t error = launch(stream, queries, to_query, (unsigned)queries, attention,
-                                     (unsigned)batch, x, output, dx);
+    const cudaError_t error = launch(stream, queries, to_query<Number>, (unsigned)queries,
+                                     attention, (unsigned)batch, x, output, dx);
     return error != cudaSuccess ? error
-                                : launch(stream, keys, to_key, (unsigned)keys, attention,
+                                : launch(stream, keys, to_key<Number>, (unsigned)keys, attention,
                                          (unsigned)batch, x, output, dx);
+}
+
+cudaError_t kernel_attention_slopes_bf16(cudaStream_t stream, struct attention attention, int batch,
+                                         struct numbers x, const float *log_sums,
+                                         const float *mixed, struct numbers dy, struct numbers dx)
+{
+    return by_type(x.type, [=](auto *typed) {
+        using Number = std::remove_pointer_t<decltype(typed)>;
+        return slopes_of<Number>(stream, attention, batch, (const Number *)x.at,
+                                 {log_sums, mixed, (const Number *)dy.at}, (Number *)dx.at);
+    });
 }

@@ -1,6 +1,6 @@
 /* Operands of matrix products, as dense layers and logits share them.
  *
- *   float32 ──cuda_operand──► float32, or in bf16 a rounded copy whose rows are padded with zeros
+ *   numbers ──cuda_operand──► themselves, or in bf16 a copy whose rows are padded with zeros
  */
 #ifndef HEARSAY_MODEL_BACKEND_CUDA_CUDA_DENSE_H
 #define HEARSAY_MODEL_BACKEND_CUDA_CUDA_DENSE_H
@@ -16,10 +16,16 @@ int cuda_depth(const struct cuda *cuda, int count);
 uint16_t *cuda_rounded_part(struct layout *scratch, int rows, int columns);
 struct operand cuda_rounded(const uint16_t *numbers, int columns);
 
-/* Returns from[rows, columns] as an operand: itself, or in bf16 a rounded copy in the scratch
- * buffer with rows of zeros behind, `high` rows in all. */
+/* Returns from[rows, columns] as an operand: itself, or in bf16 where it is float32, or its rows
+ * are not padded, a copy in the scratch buffer with rows of zeros behind, `high` rows in all. */
 struct operand cuda_operand(struct cuda *cuda, struct layout *scratch, int rows, int high,
-                            int columns, const float *from);
+                            int columns, struct numbers from);
+/* Adds the bytes that this copy takes to the layout. */
+void cuda_operand_measure(const struct cuda *cuda, struct layout *layout, int rows, int high,
+                          int columns, struct numbers from);
+
+/* Writes a·b, of which `columns` columns count, to y[m, columns] in its type; product.c is set. */
+void cuda_product_to(struct cuda *cuda, struct product *product, int columns, struct numbers y);
 /* The operand from this row on. `columns`: its stride where it has none. */
 struct operand cuda_operand_from(struct operand operand, int row, int columns);
 

@@ -21,21 +21,22 @@ extern "C" {
 /* from[rows, columns] rounded to bfloat16, to the nearest, of two to the even one, to[high, wide];
  * zeros in the rest. */
 cudaError_t kernel_to_bf16(cudaStream_t stream, int rows, int columns, int high, int wide,
-                           const float *from, uint16_t *to);
+                           struct numbers from, uint16_t *to);
 /* y[outer][middle][inner] becomes activation(y + b[middle]); b may be NULL. */
 cudaError_t kernel_add_bias(cudaStream_t stream, int outer, int middle, int inner, const float *b,
                             enum activation activation, float *y);
 /* y[rows, columns] = activation(from + b[columns]), where rows of `from` begin `stride` numbers
- * apart; b may be NULL. */
+ * apart; b may be none. */
 cudaError_t kernel_compact(cudaStream_t stream, int rows, int columns, int stride,
-                           const float *from, const float *b, enum activation activation, float *y);
+                           const float *from, struct numbers b, enum activation activation,
+                           struct numbers y);
 /* The slope of y[rows, columns] becomes the one before the activation; it is written rounded to
  * bfloat16 to rounded[rows, wide], too, zeros in the rest, unless that is NULL; and added up to
  * sums[columns], in the same order always, unless that is NULL. room[COLUMN_PARTS, columns]. */
 #define COLUMN_PARTS 32
-cudaError_t kernel_slope_columns(cudaStream_t stream, int rows, int columns, const float *y,
-                                 enum activation activation, float *slope, uint16_t *rounded,
-                                 int wide, float *room, float *sums);
+cudaError_t kernel_slope_columns(cudaStream_t stream, int rows, int columns, struct numbers y,
+                                 enum activation activation, struct numbers slope,
+                                 uint16_t *rounded, int wide, float *room, float *sums);
 /* Likewise, of y[outer][middle][inner] to sums[middle], which may be NULL. parts[middle,
  * SUM_PARTS]: room. */
 #define SUM_PARTS 16
@@ -57,9 +58,9 @@ cudaError_t kernel_pool(cudaStream_t stream, struct pool pool, int batch, const 
 cudaError_t kernel_unpool(cudaStream_t stream, struct pool pool, int batch, const float *dy,
                           const uint8_t *winner, float *dx);
 cudaError_t kernel_activate(cudaStream_t stream, enum activation activation, size_t count,
-                            const float *x, float *y);
+                            struct numbers x, struct numbers y);
 cudaError_t kernel_activate_backward(cudaStream_t stream, enum activation activation, size_t count,
-                                     const float *kept, const float *dy, float *dx);
+                                     struct numbers kept, struct numbers dy, struct numbers dx);
 
 /* cuda_training.cu */
 

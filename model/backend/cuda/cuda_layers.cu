@@ -39,33 +39,41 @@ static __device__ size_t among_padded(unsigned i, struct divisor columns, unsign
     return (size_t)row * stride + (i - row * columns.of);
 }
 
-static __global__ void to_bf16(unsigned count, unsigned given, const float *from, uint16_t *to)
+template <typename Number>
+static __global__ void to_bf16(unsigned count, unsigned given, const Number *from, uint16_t *to)
 {
     each_at_once(
-        count, [=](unsigned i) { return i < given ? from[i] : 0; },
+        count, [=](unsigned i) { return i < given ? fetch(from + i) : 0; },
         [=](unsigned i, float value) { to[i] = bf16_of(value); });
 }
 
+template <typename Number>
 static __global__ void to_padded_bf16(unsigned count, unsigned rows, unsigned columns,
-                                      struct divisor wide, const float *from, uint16_t *to)
+                                      struct divisor wide, const Number *from, uint16_t *to)
 {
     each_at_once(
         count,
         [=](unsigned i) {
             const unsigned row = quotient(i, wide), column = i - row * wide.of;
-            return row < rows && column < columns ? from[(size_t)row * columns + column] : 0;
+            return row < rows && column < columns ? fetch(from + (size_t)row * columns + column)
+                                                  : 0;
         },
         [=](unsigned i, float value) { to[i] = bf16_of(value); });
 }
 
 cudaError_t kernel_to_bf16(cudaStream_t stream, int rows, int columns, int high, int wide,
-                           const float *from, uint16_t *to)
+                           struct numbers from, uint16_t *to)
 {
     const size_t count = (size_t)high * (size_t)wide;
-    if (wide == columns)
-        return launch_each(stream, count, to_bf16, (unsigned)rows * (unsigned)columns, from, to);
-    return launch_each(stream, count, to_padded_bf16, (unsigned)rows, (unsigned)columns,
-                       divisor_of(wide), from, to);
+    return by_type(from.type, [=](auto *typed) {
+        using Number = std::remove_pointer_t<decltype(typed)>;
+        const Number *numbers = (const Number *)from.at;
+        if (wide == columns)
+            return launch_each(stream, count, to_bf16<Number>, (unsigned)rows * (unsigned)columns,
+                               numbers, to);
+        return launch_each(stream, count, to_padded_bf16<Number>, (unsigned)rows, (unsigned)columns,
+                           divisor_of(wide), numbers, to);
+    });
 }
 
 static __global__ void add_bias(unsigned count, struct divisor middle, struct divisor inner,
@@ -88,32 +96,40 @@ cudaError_t kernel_add_bias(cudaStream_t stream, int outer, int middle, int inne
                        activation, y);
 }
 
+template <typename Number>
 static __global__ void compact(unsigned count, struct divisor columns, unsigned stride,
-                               const float *from, const float *b, enum activation activation,
-                               float *y)
+                               const float *from, const Number *b, enum activation activation,
+                               Number *y)
 {
-    const auto bias = [=](unsigned i) { return b[i - quotient(i, columns) * columns.of]; };
+    const auto bias = [=](unsigned i) {
+        return fetch(b + (i - quotient(i, columns) * columns.of));
+    };
     each_at_once(
         count,
         [=](unsigned i) {
             return make_float2(from[among_padded(i, columns, stride)], b != NULL ? bias(i) : 0);
         },
-        [=](unsigned i, float2 both) { y[i] = activated(activation, both.x + both.y); });
+        [=](unsigned i, float2 both) { put(y + i, activated(activation, both.x + both.y)); });
 }
 
 cudaError_t kernel_compact(cudaStream_t stream, int rows, int columns, int stride,
-                           const float *from, const float *b, enum activation activation, float *y)
+                           const float *from, struct numbers b, enum activation activation,
+                           struct numbers y)
 {
-    return launch_each(stream, (size_t)rows * (size_t)columns, compact, divisor_of(columns),
-                       (unsigned)stride, from, b, activation, y);
+    return by_type(y.type, [=](auto *typed) {
+        using Number = std::remove_pointer_t<decltype(typed)>;
+        return launch_each(stream, (size_t)rows * (size_t)columns, compact<Number>,
+                           divisor_of(columns), (unsigned)stride, from, (const Number *)b.at,
+                           activation, (Number *)y.at);
+    });
 }
 
 /* Slopes on their way to before the activation, and to their sums: this thread's part of one.
  * at(i): where the thread's i-th lies, from `first` in steps of `step` to before `end`; also(i,
  * slope) writes it elsewhere, too. What is read for several of them is asked for at once. */
-template <typename At, typename Also>
+template <typename Number, typename At, typename Also>
 static __device__ float add_slopes(unsigned first, unsigned end, unsigned step, At at, Also also,
-                                   const float *y, enum activation activation, float *slope)
+                                   const Number *y, enum activation activation, Number *slope)
 {
     float sum = 0;
     for (; first < end; first += SLOPES * step) {
@@ -122,8 +138,8 @@ static __device__ float add_slopes(unsigned first, unsigned end, unsigned step, 
         for (unsigned k = 0; k < SLOPES; k++) {
             const unsigned i = first + k * step;
             if (i < end) {
-                slopes[k] = slope[at(i)];
-                outputs[k] = activation == LINEAR ? 0 : y[at(i)];
+                slopes[k] = fetch(slope + at(i));
+                outputs[k] = activation == LINEAR ? 0 : fetch(y + at(i));
             }
         }
 #pragma unroll
@@ -132,7 +148,7 @@ static __device__ float add_slopes(unsigned first, unsigned end, unsigned step, 
             if (i < end) {
                 const float before = slope_before(activation, outputs[k], slopes[k]);
                 if (activation != LINEAR)
-                    slope[at(i)] = before;
+                    put(slope + at(i), before);
                 also(i, before);
                 sum += before;
             }
@@ -142,9 +158,10 @@ static __device__ float add_slopes(unsigned first, unsigned end, unsigned step, 
 }
 
 /* Each block has SUM_COLUMNS columns of some of the rows: a part of their sums. */
+template <typename Number>
 static __global__ void slope_columns(unsigned blocks, unsigned parts, unsigned rows,
-                                     unsigned columns, const float *y, enum activation activation,
-                                     float *slope, uint16_t *rounded, unsigned wide, float *sums)
+                                     unsigned columns, const Number *y, enum activation activation,
+                                     Number *slope, uint16_t *rounded, unsigned wide, float *sums)
 {
     __shared__ float shared[SUM_ROWS][SUM_COLUMNS + 1];
     const unsigned half = threadIdx.x % SUM_COLUMNS, line = threadIdx.x / SUM_COLUMNS;
@@ -183,18 +200,21 @@ static __global__ void add_column_parts(unsigned columns, unsigned parts, const 
     }
 }
 
-cudaError_t kernel_slope_columns(cudaStream_t stream, int rows, int columns, const float *y,
-                                 enum activation activation, float *slope, uint16_t *rounded,
-                                 int wide, float *room, float *sums)
+cudaError_t kernel_slope_columns(cudaStream_t stream, int rows, int columns, struct numbers y,
+                                 enum activation activation, struct numbers slope,
+                                 uint16_t *rounded, int wide, float *room, float *sums)
 {
     const unsigned all = (unsigned)rows,
                    groups = ((unsigned)columns + SUM_COLUMNS - 1) / SUM_COLUMNS;
     const unsigned most = (all + PART_ROWS - 1) / PART_ROWS;
     const unsigned parts = most < COLUMN_PARTS ? most : COLUMN_PARTS;
     float *to = sums != NULL && parts > 1 ? room : sums;
-    const cudaError_t error =
-        launch(stream, (size_t)groups * parts, slope_columns, groups * parts, parts, all,
-               (unsigned)columns, y, activation, slope, rounded, (unsigned)wide, to);
+    const cudaError_t error = by_type(slope.type, [=](auto *typed) {
+        using Number = std::remove_pointer_t<decltype(typed)>;
+        return launch(stream, (size_t)groups * parts, slope_columns<Number>, groups * parts, parts,
+                      all, (unsigned)columns, (const Number *)y.at, activation, (Number *)slope.at,
+                      rounded, (unsigned)wide, to);
+    });
     if (error != cudaSuccess || to == sums)
         return error;
     return launch_each(stream, (size_t)columns, add_column_parts, parts, (const float *)room, sums);
@@ -391,30 +411,62 @@ cudaError_t kernel_unpool(cudaStream_t stream, struct pool pool, int batch, cons
     return launch_each(stream, count, pool_backward, pool, pool_output(&pool), dy, winner, dx);
 }
 
-static __global__ void activate(unsigned count, enum activation activation, const float *x,
-                                float *y)
+template <typename Number, unsigned N>
+static __global__ void activate(unsigned packs, enum activation activation, const Number *x,
+                                Number *y)
 {
     each_at_once(
-        count, [=](unsigned i) { return x[i]; },
-        [=](unsigned i, float value) { y[i] = activated(activation, value); });
+        packs, [=](unsigned i) { return fetch_pack<N>(x, i); },
+        [=](unsigned i, pack<N> value) {
+            for (unsigned k = 0; k < N; k++)
+                value.at[k] = activated(activation, value.at[k]);
+            put_pack<N>(y, i, value);
+        });
 }
 
 cudaError_t kernel_activate(cudaStream_t stream, enum activation activation, size_t count,
-                            const float *x, float *y)
+                            struct numbers x, struct numbers y)
 {
-    return launch_each(stream, count, activate, activation, x, y);
+    return by_type(y.type, [=](auto *typed) {
+        using Number = std::remove_pointer_t<decltype(typed)>;
+        const auto run = [=](auto pack) {
+            constexpr unsigned N = decltype(pack)::value;
+            return launch_each(stream, count / N, activate<Number, N>, activation,
+                               (const Number *)x.at, (Number *)y.at);
+        };
+        return by_pack(count, run, x, y);
+    });
 }
 
-static __global__ void activate_backward(unsigned count, enum activation activation,
-                                         const float *kept, const float *dy, float *dx)
+template <typename Number, unsigned N>
+static __global__ void activate_backward(unsigned packs, enum activation activation,
+                                         const Number *kept, const Number *dy, Number *dx)
 {
+    struct both {
+        pack<N> kept, dy;
+    };
     each_at_once(
-        count, [=](unsigned i) { return make_float2(kept[i], dy[i]); },
-        [=](unsigned i, float2 both) { dx[i] = slope_before(activation, both.x, both.y); });
+        packs,
+        [=](unsigned i) {
+            return both{fetch_pack<N>(kept, i), fetch_pack<N>(dy, i)};
+        },
+        [=](unsigned i, both both) {
+            for (unsigned k = 0; k < N; k++)
+                both.dy.at[k] = slope_before(activation, both.kept.at[k], both.dy.at[k]);
+            put_pack<N>(dx, i, both.dy);
+        });
 }
 
 cudaError_t kernel_activate_backward(cudaStream_t stream, enum activation activation, size_t count,
-                                     const float *kept, const float *dy, float *dx)
+                                     struct numbers kept, struct numbers dy, struct numbers dx)
 {
-    return launch_each(stream, count, activate_backward, activation, kept, dy, dx);
+    return by_type(dx.type, [=](auto *typed) {
+        using Number = std::remove_pointer_t<decltype(typed)>;
+        const auto run = [=](auto pack) {
+            constexpr unsigned N = decltype(pack)::value;
+            return launch_each(stream, count / N, activate_backward<Number, N>, activation,
+                               (const Number *)kept.at, (const Number *)dy.at, (Number *)dx.at);
+        };
+        return by_pack(count, run, kept, dy, dx);
+    });
 }

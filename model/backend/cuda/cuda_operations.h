@@ -5,6 +5,8 @@
 #ifndef HEARSAY_MODEL_BACKEND_CUDA_CUDA_OPERATIONS_H
 #define HEARSAY_MODEL_BACKEND_CUDA_CUDA_OPERATIONS_H
 
+#include <cublasLt.h>
+
 #include "backend/cuda/cuda.h"
 
 /* backend_cuda_sequence.c */
@@ -20,27 +22,40 @@ struct operand {
     int stride; /* numbers from one row to the next; 0: as many as it is wide */
 };
 
-#define cuda_floats(from) ((struct operand){.numbers = (from), .type = CUDA_R_32F})
+/* What a product writes. */
+struct result {
+    void *numbers;
+    cudaDataType type;
+    int stride; /* as an operand's */
+};
 
-/* c[m,n] = alpha·a·b + beta·c, or a·b; row major; a[m,k], b[k,n], or transposed in memory. Rows of
- * c begin `stride` numbers apart, or where the one before ends. */
-void cuda_gemm_to(struct cuda *cuda, cublasOperation_t turn_a, cublasOperation_t turn_b, int m,
-                  int n, int k, float alpha, struct operand a, struct operand b, float beta,
-                  int stride, float *c);
+#define cuda_floats(from)  ((struct operand){.numbers = (from), .type = CUDA_R_32F})
+#define cuda_to_floats(to) ((struct result){.numbers = (to), .type = CUDA_R_32F})
+
+/* c[m,n] = epilogue(alpha·a·b + beta·c); row major; a[m,k], b[k,n], or transposed in memory. */
+struct product {
+    cublasOperation_t turn_a, turn_b;
+    int m, n, k;
+    float alpha, beta;
+    struct operand a, b;
+    struct result c;
+    cublasLtEpilogue_t epilogue;
+    const void *bias; /* [n], in the type of c, where the epilogue adds one */
+};
+
+/* Returns false, and does nothing, if no algorithm has the epilogue. */
+bool cuda_multiply(struct cuda *cuda, const struct product *product);
+/* c = alpha·a·b + beta·c, or a·b, in float32. */
 void cuda_gemm_onto(struct cuda *cuda, cublasOperation_t turn_a, cublasOperation_t turn_b, int m,
                     int n, int k, float alpha, struct operand a, struct operand b, float beta,
                     float *c);
 void cuda_gemm(struct cuda *cuda, cublasOperation_t turn_a, cublasOperation_t turn_b, int m, int n,
                int k, struct operand a, struct operand b, float *c);
-/* y[rows, columns] = x[rows, depth]·wᵀ + b[columns], w[columns, depth]; what is negative becomes 0
- * if rectified. false: nothing was done, as there is no algorithm for it. */
-bool cuda_gemm_bias(struct cuda *cuda, int rows, int columns, int depth, struct operand x,
-                    struct operand w, const float *b, bool rectified, float *y);
 void cuda_gemm_close(struct cuda *cuda);
 
 /* backend_cuda_layers.c */
 void cuda_dense_forward(struct backend *backend, int batch, int in, int out, struct numbers x,
-                        struct numbers w, const float *b, enum activation activation,
+                        struct numbers w, struct numbers b, enum activation activation,
                         struct numbers y);
 void cuda_dense_backward(struct backend *backend, int batch, int in, int out, struct numbers x,
                          struct numbers w, struct numbers y, enum activation activation,

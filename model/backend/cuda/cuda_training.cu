@@ -121,16 +121,6 @@ struct slopes {
     float own;
 };
 
-static __device__ void put(float *to, float value)
-{
-    *to = value;
-}
-
-static __device__ void put(uint16_t *to, float value)
-{
-    *to = bf16_of(value);
-}
-
 /* Zeros from `first` to before `end`. */
 template <unsigned GROUP, typename Slope>
 static __device__ void clear_slopes(unsigned first, unsigned end, Slope *to)
@@ -242,7 +232,8 @@ cudaError_t kernel_cross_entropy_bf16(cudaStream_t stream, struct cross_entropy 
                                       const float *logits, const int32_t *labels, uint16_t *dlogits,
                                       struct score *row_scores, struct score *score)
 {
-    return launch_loss(stream, loss, stride, stride, logits, labels, dlogits, row_scores, score);
+    return launch_loss(stream, loss, stride, stride, logits, labels, (bf16 *)dlogits, row_scores,
+                       score);
 }
 
 /* A row is a warp's. dy may be y: each thread writes what it alone has read. */

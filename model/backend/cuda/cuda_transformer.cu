@@ -1,25 +1,35 @@
 /* What sequence models need beside matrix products and attention, on the GPU: what cpu_sequence.c
  * does. */
+#include "backend/cuda/cuda_bf16.cuh"
 #include "backend/cuda/cuda_each.cuh"
 #include "backend/cuda/cuda_transformer.h"
 
 #define NONE (-1)
 
-static __global__ void embed(unsigned rows, unsigned size, const int32_t *token, const float *table,
-                             float *y)
+template <typename Number, unsigned N>
+static __global__ void embed(unsigned rows, unsigned packs, const int32_t *token,
+                             const Number *table, Number *y)
 {
     EACH_LINE (row, rows) {
-        const float *from = table + (size_t)token[row] * size;
-        float *to = y + (size_t)row * size;
-        EACH_PLACE (place, size)
-            to[place] = from[place];
+        const Number *from = table + (size_t)token[row] * packs * N;
+        Number *to = y + (size_t)row * packs * N;
+        EACH_PLACE (i, packs)
+            put_pack<N>(to, i, fetch_pack<N>(from, i));
     }
 }
 
 cudaError_t kernel_embed(cudaStream_t stream, size_t rows, int size, const int32_t *token,
-                         const float *table, float *y)
+                         struct numbers table, struct numbers y)
 {
-    return launch_lines(stream, rows, embed, (unsigned)size, token, table, y);
+    return by_type(y.type, [=](auto *typed) {
+        using Number = std::remove_pointer_t<decltype(typed)>;
+        const auto run = [=](auto pack) {
+            constexpr unsigned N = decltype(pack)::value;
+            return launch_lines(stream, rows, embed<Number, N>, (unsigned)size / N, token,
+                                (const Number *)table.at, (Number *)y.at);
+        };
+        return by_pack((size_t)size, run, table, y);
+    });
 }
 
 /* Which row is the next with the same token, where there is one, and whether there is one before.
@@ -49,8 +59,9 @@ static __global__ void link_rows(unsigned rows, const int32_t *token, int32_t *l
 
 /* Each row of the table is written by the threads of the first row that has its token, which add
  * the others to it in order: as many steps as a token comes, at most. */
+template <typename Number>
 static __global__ void add_rows(unsigned count, unsigned size, const int32_t *token,
-                                const int32_t *later, const uint8_t *is_first, const float *dy,
+                                const int32_t *later, const uint8_t *is_first, const Number *dy,
                                 float *dtable)
 {
     EACH (i, count) {
@@ -60,90 +71,174 @@ static __global__ void add_rows(unsigned count, unsigned size, const int32_t *to
         float *to = dtable + (size_t)token[first] * size + place;
         float sum = *to;
         for (int32_t row = (int32_t)first; row != NONE; row = later[row])
-            sum += dy[(size_t)row * size + place];
+            sum += fetch(dy + (size_t)row * size + place);
         *to = sum;
     }
 }
 
 cudaError_t kernel_embed_backward(cudaStream_t stream, size_t rows, int size, const int32_t *token,
-                                  const float *dy, int32_t *later, uint8_t *is_first, float *dtable)
+                                  struct numbers dy, int32_t *later, uint8_t *is_first,
+                                  float *dtable)
 {
     cudaError_t error = cudaMemsetAsync(later, 0xFF, rows * sizeof *later, stream); /* NONE */
     if (error == cudaSuccess)
         error = launch_lines(stream, rows, link_rows, token, later, is_first);
-    if (error == cudaSuccess)
-        error = launch_each(stream, rows * (size_t)size, add_rows, (unsigned)size, token, later,
-                            is_first, dy, dtable);
-    return error;
+    if (error != cudaSuccess)
+        return error;
+    return by_type(dy.type, [=](auto *typed) {
+        using Number = std::remove_pointer_t<decltype(typed)>;
+        return launch_each(stream, rows * (size_t)size, add_rows<Number>, (unsigned)size, token,
+                           (const int32_t *)later, (const uint8_t *)is_first, (const Number *)dy.at,
+                           dtable);
+    });
 }
 
-static __global__ void add(unsigned count, unsigned period, const float *x, const float *shared,
-                           float *y)
+template <typename Number, unsigned N>
+static __global__ void add(unsigned packs, const Number *a, const Number *b, Number *y)
+{
+    struct both {
+        pack<N> a, b;
+    };
+    each_at_once(
+        packs,
+        [=](unsigned i) {
+            return both{fetch_pack<N>(a, i), fetch_pack<N>(b, i)};
+        },
+        [=](unsigned i, both both) {
+            for (unsigned k = 0; k < N; k++)
+                both.a.at[k] += both.b.at[k];
+            put_pack<N>(y, i, both.a);
+        });
+}
+
+cudaError_t kernel_add(cudaStream_t stream, size_t count, struct numbers a, struct numbers b,
+                       struct numbers y)
+{
+    return by_type(y.type, [=](auto *typed) {
+        using Number = std::remove_pointer_t<decltype(typed)>;
+        const auto run = [=](auto pack) {
+            constexpr unsigned N = decltype(pack)::value;
+            return launch_each(stream, count / N, add<Number, N>, (const Number *)a.at,
+                               (const Number *)b.at, (Number *)y.at);
+        };
+        return by_pack(count, run, a, b, y);
+    });
+}
+
+template <typename Number>
+static __global__ void add_shared(unsigned count, unsigned period, const Number *x,
+                                  const float *shared, Number *y)
 {
     each_at_once(
-        count,
-        [=](unsigned i) { return make_float2(x[i], shared[period == count ? i : i % period]); },
-        [=](unsigned i, float2 both) { y[i] = both.x + both.y; });
+        count, [=](unsigned i) { return make_float2(fetch(x + i), shared[i % period]); },
+        [=](unsigned i, float2 both) { put(y + i, both.x + both.y); });
 }
 
-cudaError_t kernel_add(cudaStream_t stream, size_t count, size_t period, const float *x,
-                       const float *shared, float *y)
+cudaError_t kernel_add_shared(cudaStream_t stream, int batch, size_t count, struct numbers x,
+                              const float *shared, struct numbers y)
 {
-    return launch_each(stream, count, add, (unsigned)period, x, shared, y);
+    return by_type(y.type, [=](auto *typed) {
+        using Number = std::remove_pointer_t<decltype(typed)>;
+        return launch_each(stream, (size_t)batch * count, add_shared<Number>, (unsigned)count,
+                           (const Number *)x.at, shared, (Number *)y.at);
+    });
 }
 
-static __global__ void sum_shared(unsigned count, unsigned batch, const float *dy, float *dshared)
+template <typename Number>
+static __global__ void sum_shared(unsigned count, unsigned batch, const Number *dy, float *dshared)
 {
     EACH (i, count) {
         float sum = 0;
         for (unsigned sample = 0; sample < batch; sample++)
-            sum += dy[(size_t)sample * count + i];
+            sum += fetch(dy + (size_t)sample * count + i);
         dshared[i] = sum;
     }
 }
 
-cudaError_t kernel_sum_shared(cudaStream_t stream, int batch, size_t count, const float *dy,
+cudaError_t kernel_sum_shared(cudaStream_t stream, int batch, size_t count, struct numbers dy,
                               float *dshared)
 {
-    return launch_each(stream, count, sum_shared, (unsigned)batch, dy, dshared);
+    return by_type(dy.type, [=](auto *typed) {
+        using Number = std::remove_pointer_t<decltype(typed)>;
+        return launch_each(stream, count, sum_shared<Number>, (unsigned)batch,
+                           (const Number *)dy.at, dshared);
+    });
 }
 
+template <typename From, typename To, unsigned N>
+static __global__ void convert(unsigned packs, const From *from, To *to)
+{
+    each_at_once(
+        packs, [=](unsigned i) { return fetch_pack<N>(from, i); },
+        [=](unsigned i, const pack<N> &value) { put_pack<N>(to, i, value); });
+}
+
+cudaError_t kernel_convert(cudaStream_t stream, size_t count, struct numbers from,
+                           struct numbers to)
+{
+    const auto run = [=](auto pack) {
+        constexpr unsigned N = decltype(pack)::value;
+        return to.type == BFLOAT16 ? launch_each(stream, count / N, convert<float, bf16, N>,
+                                                 (const float *)from.at, (bf16 *)to.at)
+                                   : launch_each(stream, count / N, convert<bf16, float, N>,
+                                                 (const bf16 *)from.at, (float *)to.at);
+    };
+    return by_pack(count, run, from, to);
+}
+
+template <typename Number>
 static __global__ void drop(unsigned count, struct dropout dropout, const uint32_t *draws,
-                            const float *x, float *y)
+                            const Number *x, Number *y)
 {
     const uint32_t size = (uint32_t)dropout.size, below = dropout_below(dropout.rate);
     const float scale = 1 / (1 - dropout.rate);
     EACH (i, count) {
         const uint32_t begin = dropout_begin(draws[i / size], dropout.layer);
-        y[i] = dropout_drops(begin, i % size, below) ? 0 : x[i] * scale;
+        put(y + i, dropout_drops(begin, i % size, below) ? 0 : fetch(x + i) * scale);
     }
 }
 
 cudaError_t kernel_drop(cudaStream_t stream, struct dropout dropout, const uint32_t *draws,
-                        const float *x, float *y)
+                        struct numbers x, struct numbers y)
 {
-    return launch_each(stream, (size_t)dropout.batch * dropout.size, drop, dropout, draws, x, y);
+    return by_type(y.type, [=](auto *typed) {
+        using Number = std::remove_pointer_t<decltype(typed)>;
+        return launch_each(stream, (size_t)dropout.batch * dropout.size, drop<Number>, dropout,
+                           draws, (const Number *)x.at, (Number *)y.at);
+    });
 }
 
 /* A warp a row. The deviations are summed from their mean, so that nothing is lost where it is
  * large; without b there is no mean. */
-static __global__ void norm(unsigned rows, unsigned size, const float *x, const float *w,
-                            const float *b, float *y, float *stats)
+template <typename Number, unsigned N>
+static __global__ void norm(unsigned rows, unsigned packs, const Number *x, const float *w,
+                            const float *b, Number *y, float *stats)
 {
+    const float size = (float)(packs * N);
     EACH_LINE (row, rows) {
-        const float *from = x + (size_t)row * size;
-        float *to = y + (size_t)row * size;
+        const Number *from = x + (size_t)row * packs * N;
+        Number *to = y + (size_t)row * packs * N;
         float sum = 0, square = 0;
-        EACH_PLACE (place, b != NULL ? size : 0)
-            sum += from[place];
-        const float mean = b != NULL ? warp_sum(sum) / (float)size : 0;
-        EACH_PLACE (place, size) {
-            const float deviation = from[place] - mean;
-            square += deviation * deviation;
+        EACH_PLACE (i, b != NULL ? packs : 0) {
+            const pack<N> own = fetch_pack<N>(from, i);
+            for (unsigned k = 0; k < N; k++)
+                sum += own.at[k];
         }
-        const float scale = 1 / sqrtf(warp_sum(square) / (float)size + NORM_EPSILON);
-        EACH_PLACE (place, size)
-            to[place] = (from[place] - mean) * scale * w[place] + (b != NULL ? b[place] : 0);
+        const float mean = b != NULL ? warp_sum(sum) / size : 0;
+        EACH_PLACE (i, packs) {
+            const pack<N> own = fetch_pack<N>(from, i);
+            for (unsigned k = 0; k < N; k++)
+                square += (own.at[k] - mean) * (own.at[k] - mean);
+        }
+        const float scale = 1 / sqrtf(warp_sum(square) / size + NORM_EPSILON);
+        EACH_PLACE (i, packs) {
+            pack<N> own = fetch_pack<N>(from, i);
+            const pack<N> by = fetch_pack<N>(w, i);
+            const pack<N> more = b != NULL ? fetch_pack<N>(b, i) : pack<N>{};
+            for (unsigned k = 0; k < N; k++)
+                own.at[k] = (own.at[k] - mean) * scale * by.at[k] + more.at[k];
+            put_pack<N>(to, i, own);
+        }
         if (threadIdx.x % WARP == 0) {
             stats[2 * (size_t)row] = mean;
             stats[2 * (size_t)row + 1] = scale;
@@ -151,97 +246,170 @@ static __global__ void norm(unsigned rows, unsigned size, const float *x, const 
     }
 }
 
-cudaError_t kernel_norm(cudaStream_t stream, size_t rows, int size, const float *x, const float *w,
-                        const float *b, float *y, float *stats)
+cudaError_t kernel_norm(cudaStream_t stream, size_t rows, int size, struct numbers x,
+                        const float *w, const float *b, struct numbers y, float *stats)
 {
-    return launch_lines(stream, rows, norm, (unsigned)size, x, w, b, y, stats);
+    return by_type(y.type, [=](auto *typed) {
+        using Number = std::remove_pointer_t<decltype(typed)>;
+        const auto run = [=](auto pack) {
+            constexpr unsigned N = decltype(pack)::value;
+            return launch_lines(stream, rows, norm<Number, N>, (unsigned)size / N,
+                                (const Number *)x.at, w, b, (Number *)y.at, stats);
+        };
+        return by_pack((size_t)size, run, x, y, floats(w), floats(b));
+    });
 }
 
-/* With n = (x - mean) · scale and s = dy · w: dx = scale · (s - mean of s - n · mean of s·n);
- * without b the mean is not taken out, and the second term is none. */
-static __global__ void norm_slopes(unsigned rows, unsigned size, bool centred, const float *x,
-                                   const float *w, const float *stats, const float *dy, float *dx)
+/* The arguments of a norm's backward pass. */
+template <typename Number> struct norm_gradient {
+    unsigned rows, packs;
+    bool centred; /* the mean was subtracted */
+    const Number *x, *dy;
+    const float *w, *stats;
+    Number *dx;
+};
+
+/* A warp's row of dx. With n = (x - mean) · scale and s = dy · w: dx = scale · (s - mean of s - n ·
+ * mean of s·n); if the mean was not subtracted, the second term is missing. */
+template <typename Number, unsigned N>
+static __device__ void norm_row(const norm_gradient<Number> &of, unsigned row)
 {
-    EACH_LINE (row, rows) {
-        const size_t first = (size_t)row * size;
-        const float mean = stats[2 * (size_t)row], scale = stats[2 * (size_t)row + 1];
-        float sum = 0, along = 0;
-        EACH_PLACE (place, size) {
-            const float slope = dy[first + place] * w[place];
-            sum += slope;
-            along += slope * ((x[first + place] - mean) * scale);
+    const size_t first = (size_t)row * of.packs * N;
+    const float mean = of.stats[2 * (size_t)row], scale = of.stats[2 * (size_t)row + 1];
+    const float size = (float)(of.packs * N);
+    float sum = 0, along = 0;
+    EACH_PLACE (i, of.packs) {
+        const pack<N> x = fetch_pack<N>(of.x + first, i), dy = fetch_pack<N>(of.dy + first, i);
+        const pack<N> w = fetch_pack<N>(of.w, i);
+        for (unsigned k = 0; k < N; k++) {
+            const float s = dy.at[k] * w.at[k];
+            sum += s;
+            along += s * ((x.at[k] - mean) * scale);
         }
-        sum = warp_sum(sum);
-        along = warp_sum(along) / (float)size;
-        const float common = centred ? sum / (float)size : 0;
-        EACH_PLACE (place, size) {
-            const float n = (x[first + place] - mean) * scale;
-            dx[first + place] = scale * (dy[first + place] * w[place] - common - n * along);
+    }
+    sum = warp_sum(sum);
+    along = warp_sum(along) / size;
+    const float common = of.centred ? sum / size : 0;
+    EACH_PLACE (i, of.packs) {
+        const pack<N> x = fetch_pack<N>(of.x + first, i), w = fetch_pack<N>(of.w, i);
+        pack<N> dy = fetch_pack<N>(of.dy + first, i);
+        for (unsigned k = 0; k < N; k++) {
+            const float n = (x.at[k] - mean) * scale;
+            dy.at[k] = scale * (dy.at[k] * w.at[k] - common - n * along);
+        }
+        put_pack<N>(of.dx + first, i, dy);
+    }
+}
+
+/* Adds the gradients of w and b of some rows, a column of this thread after the other. Memory has
+ * been asked for these rows by norm_row. */
+template <typename Number, unsigned N>
+static __device__ void norm_columns(const norm_gradient<Number> &of, unsigned first, unsigned end,
+                                    float *dw, float *db)
+{
+    const unsigned size = of.packs * N;
+    for (unsigned column = threadIdx.x; column < size; column += THREADS) {
+        float of_w = 0, of_b = 0;
+#pragma unroll
+        for (unsigned k = 0; k < WARPS; k++) {
+            const unsigned row = first + k;
+            if (row >= end)
+                continue;
+            const size_t at = (size_t)row * size + column;
+            const float dy = fetch(of.dy + at), mean = of.stats[2 * (size_t)row];
+            of_w += dy * ((fetch(of.x + at) - mean) * of.stats[2 * (size_t)row + 1]);
+            of_b += dy;
+        }
+        dw[column] += of_w;
+        db[column] += of_b;
+    }
+}
+
+#define NORM_COLUMNS 2048 /* whose sums fit shared memory; wider rows add to global memory */
+
+/* A block has some of the rows, WARPS of them at a time, and adds up their part of dw and db.
+ * sums[2, NORM_PARTS, size] */
+template <typename Number, unsigned N>
+static __global__ void norm_backward(unsigned parts, norm_gradient<Number> of, float *sums)
+{
+    __shared__ float of_w[NORM_COLUMNS], of_b[NORM_COLUMNS];
+    const unsigned size = of.packs * N, most = (of.rows + parts - 1) / parts;
+    for (unsigned part = blockIdx.x; part < parts; part += gridDim.x) {
+        const unsigned end = (part + 1) * most < of.rows ? (part + 1) * most : of.rows;
+        float *to_w = sums + (size_t)part * size, *to_b = to_w + (size_t)NORM_PARTS * size;
+        float *dw = size <= NORM_COLUMNS ? of_w : to_w, *db = size <= NORM_COLUMNS ? of_b : to_b;
+        for (unsigned column = threadIdx.x; column < size; column += THREADS)
+            dw[column] = db[column] = 0;
+        for (unsigned first = part * most; first < end; first += WARPS) {
+            const unsigned row = first + threadIdx.x / WARP;
+            if (row < end)
+                norm_row<Number, N>(of, row);
+            norm_columns<Number, N>(of, first, end, dw, db);
+        }
+        for (unsigned column = threadIdx.x; column < size; column += THREADS) {
+            to_w[column] = dw[column];
+            to_b[column] = db[column];
         }
     }
 }
 
-/* A block adds up 32 columns of some of the rows, a warp every WARPS-th of them. */
-static __global__ void norm_parts(unsigned blocks, unsigned rows, unsigned size, bool centred,
-                                  const float *x, const float *stats, const float *dy, float *parts)
+/* A block adds up the parts of WARP columns, a warp every WARPS-th part. */
+static __global__ void norm_sums(unsigned groups, unsigned size, unsigned parts, const float *from,
+                                 float *dw, float *db)
 {
-    __shared__ float dw[WARPS][WARP], db[WARPS][WARP];
+    __shared__ float of_w[WARPS][WARP], of_b[WARPS][WARP];
     const unsigned half = threadIdx.x % WARP, line = threadIdx.x / WARP;
-    const unsigned most = (rows + NORM_PARTS - 1) / NORM_PARTS;
-    for (unsigned block = blockIdx.x; block < blocks; block += gridDim.x) {
-        const unsigned part = block % NORM_PARTS, column = block / NORM_PARTS * WARP + half;
-        const unsigned end = (part + 1) * most < rows ? (part + 1) * most : rows;
-        float of_w = 0, of_b = 0;
-        for (unsigned row = part * most + line; row < end && column < size; row += WARPS) {
-            const size_t at = (size_t)row * size + column;
-            const float slope = dy[at];
-            of_w += slope * ((x[at] - stats[2 * (size_t)row]) * stats[2 * (size_t)row + 1]);
-            of_b += slope;
+    for (unsigned group = blockIdx.x; group < groups; group += gridDim.x) {
+        const unsigned column = group * WARP + half;
+        float w = 0, b = 0;
+        for (unsigned part = line; column < size && part < parts; part += WARPS) {
+            w += from[(size_t)part * size + column];
+            b += from[((size_t)NORM_PARTS + part) * size + column];
         }
-        __syncthreads(); /* those of the last block have been read */
-        dw[line][half] = of_w;
-        db[line][half] = of_b;
+        __syncthreads(); /* the sums of the last group have been read */
+        of_w[line][half] = w;
+        of_b[line][half] = b;
         __syncthreads();
         for (unsigned other = 1; line == 0 && other < WARPS; other++) {
-            of_w += dw[other][half];
-            of_b += db[other][half];
+            w += of_w[other][half];
+            b += of_b[other][half];
         }
         if (line == 0 && column < size) {
-            parts[(size_t)part * size + column] = of_w;
-            if (centred)
-                parts[(size_t)(NORM_PARTS + part) * size + column] = of_b;
+            dw[column] = w;
+            if (db != NULL)
+                db[column] = b;
         }
     }
 }
 
-static __global__ void norm_sums(unsigned size, const float *parts, float *dw, float *db)
+cudaError_t kernel_norm_backward(cudaStream_t stream, size_t rows, int size, struct numbers x,
+                                 const float *w, const float *stats, struct numbers dy, float *sums,
+                                 struct numbers dx, float *dw, float *db)
 {
-    EACH (i, size) {
-        float of_w = 0, of_b = 0;
-        for (unsigned part = 0; part < NORM_PARTS; part++) {
-            of_w += parts[(size_t)part * size + i];
-            of_b += db != NULL ? parts[(size_t)(NORM_PARTS + part) * size + i] : 0;
-        }
-        dw[i] = of_w;
-        if (db != NULL)
-            db[i] = of_b;
-    }
-}
-
-cudaError_t kernel_norm_backward(cudaStream_t stream, size_t rows, int size, const float *x,
-                                 const float *w, const float *stats, const float *dy, float *parts,
-                                 float *dx, float *dw, float *db)
-{
-    const unsigned columns = (unsigned)size, groups = (columns + WARP - 1) / WARP;
-    const bool centred = db != NULL;
-    cudaError_t error =
-        launch_lines(stream, rows, norm_slopes, columns, centred, x, w, stats, dy, dx);
-    if (error == cudaSuccess)
-        error = launch(stream, (size_t)groups * NORM_PARTS, norm_parts, groups * NORM_PARTS,
-                       (unsigned)rows, columns, centred, x, stats, dy, parts);
-    if (error == cudaSuccess)
-        error = launch_each(stream, columns, norm_sums, parts, dw, db);
-    return error;
+    const unsigned most = (unsigned)((rows + WARPS - 1) / WARPS);
+    const unsigned parts = most < NORM_PARTS ? most : NORM_PARTS;
+    const unsigned groups = ((unsigned)size + WARP - 1) / WARP;
+    if (rows > INT_MAX)
+        return cudaErrorInvalidValue;
+    const cudaError_t error = by_type(x.type, [=](auto *typed) {
+        using Number = std::remove_pointer_t<decltype(typed)>;
+        const auto run = [=](auto pack) {
+            constexpr unsigned N = decltype(pack)::value;
+            const norm_gradient<Number> of = {(unsigned)rows,
+                                              (unsigned)size / N,
+                                              db != NULL,
+                                              (const Number *)x.at,
+                                              (const Number *)dy.at,
+                                              w,
+                                              stats,
+                                              (Number *)dx.at};
+            return launch(stream, parts, norm_backward<Number, N>, parts, of, sums);
+        };
+        return by_pack((size_t)size, run, x, dy, dx, floats(w));
+    });
+    return error != cudaSuccess ? error
+                                : launch(stream, groups, norm_sums, groups, (unsigned)size, parts,
+                                         (const float *)sums, dw, db);
 }
 
 /* The angles are worked out in double, once for each position from `from` on and each pair. */
@@ -256,8 +424,9 @@ static __global__ void measure_turns(unsigned count, unsigned half, unsigned fro
 }
 
 /* A line: the numbers of one head at one position. */
+template <typename Number>
 static __global__ void rotate(unsigned lines, struct attention attention, unsigned heads,
-                              const float2 *turns, float *x)
+                              const float2 *turns, Number *x)
 {
     const unsigned half = (unsigned)attention.size / 2, from = (unsigned)attention.from;
     const unsigned length = (unsigned)attention.length, turned = length - from;
@@ -265,18 +434,18 @@ static __global__ void rotate(unsigned lines, struct attention attention, unsign
     EACH_LINE (line, lines) {
         const unsigned sample = line / heads / turned, position = line / heads % turned;
         const size_t row = (size_t)sample * length + from + position;
-        float *at = x + (row * all + line % heads) * (unsigned)attention.size;
+        Number *at = x + (row * all + line % heads) * (unsigned)attention.size;
         EACH_PLACE (i, half) {
             const float2 by = turns[position * half + i];
-            const float a = at[i], b = at[half + i];
-            at[i] = a * by.x - b * by.y;
-            at[half + i] = a * by.y + b * by.x;
+            const float a = fetch(at + i), b = fetch(at + half + i);
+            put(at + i, a * by.x - b * by.y);
+            put(at + half + i, a * by.y + b * by.x);
         }
     }
 }
 
 cudaError_t kernel_rotate(cudaStream_t stream, struct attention attention, int batch, int turn,
-                          float *turns, float *x)
+                          float *turns, struct numbers x)
 {
     const size_t turned = (size_t)(attention.length - attention.from);
     const size_t half = (size_t)attention.size / 2;
@@ -284,9 +453,13 @@ cudaError_t kernel_rotate(cudaStream_t stream, struct attention attention, int b
     float2 *pairs = (float2 *)turns;
     const cudaError_t error = launch_each(stream, turned * half, measure_turns, (unsigned)half,
                                           (unsigned)attention.from, turn, pairs);
-    return error != cudaSuccess ? error
-                                : launch_lines(stream, (size_t)batch * turned * heads, rotate,
-                                               attention, (unsigned)heads, pairs, x);
+    if (error != cudaSuccess)
+        return error;
+    return by_type(x.type, [=](auto *typed) {
+        using Number = std::remove_pointer_t<decltype(typed)>;
+        return launch_lines(stream, (size_t)batch * turned * heads, rotate<Number>, attention,
+                            (unsigned)heads, (const float2 *)pairs, (Number *)x.at);
+    });
 }
 
 static __device__ float sigmoid(float x)
@@ -294,36 +467,47 @@ static __device__ float sigmoid(float x)
     return 1 / (1 + expf(-x));
 }
 
-static __global__ void swiglu(unsigned count, unsigned size, const float *x, float *y)
+template <typename Number>
+static __global__ void swiglu(unsigned count, unsigned size, const Number *x, Number *y)
 {
     each_at_once(
         count,
         [=](unsigned i) {
             const size_t at = (size_t)(i / size) * 2 * size + i % size;
-            return make_float2(x[at], x[at + size]);
+            return make_float2(fetch(x + at), fetch(x + at + size));
         },
-        [=](unsigned i, float2 both) { y[i] = both.x * sigmoid(both.x) * both.y; });
+        [=](unsigned i, float2 both) { put(y + i, both.x * sigmoid(both.x) * both.y); });
 }
 
-cudaError_t kernel_swiglu(cudaStream_t stream, size_t rows, int size, const float *x, float *y)
+cudaError_t kernel_swiglu(cudaStream_t stream, size_t rows, int size, struct numbers x,
+                          struct numbers y)
 {
-    return launch_each(stream, rows * (size_t)size, swiglu, (unsigned)size, x, y);
+    return by_type(x.type, [=](auto *typed) {
+        using Number = std::remove_pointer_t<decltype(typed)>;
+        return launch_each(stream, rows * (size_t)size, swiglu<Number>, (unsigned)size,
+                           (const Number *)x.at, (Number *)y.at);
+    });
 }
 
-static __global__ void swiglu_backward(unsigned count, unsigned size, const float *x,
-                                       const float *dy, float *dx)
+template <typename Number>
+static __global__ void swiglu_backward(unsigned count, unsigned size, const Number *x,
+                                       const Number *dy, Number *dx)
 {
     EACH (i, count) {
         const size_t at = (size_t)(i / size) * 2 * size + i % size;
-        const float own = x[at], other = x[at + size], slope = dy[i];
+        const float own = fetch(x + at), other = fetch(x + at + size), slope = fetch(dy + i);
         const float gate = sigmoid(own), silu = own * gate;
-        dx[at] = slope * other * (gate + silu * (1 - gate));
-        dx[at + size] = slope * silu;
+        put(dx + at, slope * other * (gate + silu * (1 - gate)));
+        put(dx + at + size, slope * silu);
     }
 }
 
-cudaError_t kernel_swiglu_backward(cudaStream_t stream, size_t rows, int size, const float *x,
-                                   const float *dy, float *dx)
+cudaError_t kernel_swiglu_backward(cudaStream_t stream, size_t rows, int size, struct numbers x,
+                                   struct numbers dy, struct numbers dx)
 {
-    return launch_each(stream, rows * (size_t)size, swiglu_backward, (unsigned)size, x, dy, dx);
+    return by_type(x.type, [=](auto *typed) {
+        using Number = std::remove_pointer_t<decltype(typed)>;
+        return launch_each(stream, rows * (size_t)size, swiglu_backward<Number>, (unsigned)size,
+                           (const Number *)x.at, (const Number *)dy.at, (Number *)dx.at);
+    });
 }

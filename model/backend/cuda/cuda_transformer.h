@@ -19,52 +19,58 @@ extern "C" {
 /* cuda_transformer.cu */
 
 cudaError_t kernel_embed(cudaStream_t stream, size_t rows, int size, const int32_t *token,
-                         const float *table, float *y);
+                         struct numbers table, struct numbers y);
 /* later[rows] and is_first[rows]: room. */
 cudaError_t kernel_embed_backward(cudaStream_t stream, size_t rows, int size, const int32_t *token,
-                                  const float *dy, int32_t *later, uint8_t *is_first,
+                                  struct numbers dy, int32_t *later, uint8_t *is_first,
                                   float *dtable);
-/* y[i] = x[i] + shared[i % period]; of period == count: of two arrays. */
-cudaError_t kernel_add(cudaStream_t stream, size_t count, size_t period, const float *x,
-                       const float *shared, float *y);
-cudaError_t kernel_sum_shared(cudaStream_t stream, int batch, size_t count, const float *dy,
+cudaError_t kernel_add(cudaStream_t stream, size_t count, struct numbers a, struct numbers b,
+                       struct numbers y);
+cudaError_t kernel_add_shared(cudaStream_t stream, int batch, size_t count, struct numbers x,
+                              const float *shared, struct numbers y);
+/* Rounds to bfloat16, or widens to float32. */
+cudaError_t kernel_convert(cudaStream_t stream, size_t count, struct numbers from,
+                           struct numbers to);
+cudaError_t kernel_sum_shared(cudaStream_t stream, int batch, size_t count, struct numbers dy,
                               float *dshared);
 cudaError_t kernel_drop(cudaStream_t stream, struct dropout dropout, const uint32_t *draws,
-                        const float *x, float *y);
-cudaError_t kernel_norm(cudaStream_t stream, size_t rows, int size, const float *x, const float *w,
-                        const float *b, float *y, float *stats);
-/* parts[2, NORM_PARTS, size]: room. */
-#define NORM_PARTS 32
-cudaError_t kernel_norm_backward(cudaStream_t stream, size_t rows, int size, const float *x,
-                                 const float *w, const float *stats, const float *dy, float *parts,
-                                 float *dx, float *dw, float *db);
+                        struct numbers x, struct numbers y);
+cudaError_t kernel_norm(cudaStream_t stream, size_t rows, int size, struct numbers x,
+                        const float *w, const float *b, struct numbers y, float *stats);
+/* sums[2, NORM_PARTS, size]: scratch. */
+#define NORM_PARTS 256 /* blocks, each with some of the rows */
+cudaError_t kernel_norm_backward(cudaStream_t stream, size_t rows, int size, struct numbers x,
+                                 const float *w, const float *stats, struct numbers dy, float *sums,
+                                 struct numbers dx, float *dw, float *db);
 /* turns[length, size / 2, 2]: room, for the cosine and sine of each angle. */
 cudaError_t kernel_rotate(cudaStream_t stream, struct attention attention, int batch, int turn,
-                          float *turns, float *x);
-cudaError_t kernel_swiglu(cudaStream_t stream, size_t rows, int size, const float *x, float *y);
-cudaError_t kernel_swiglu_backward(cudaStream_t stream, size_t rows, int size, const float *x,
-                                   const float *dy, float *dx);
+                          float *turns, struct numbers x);
+cudaError_t kernel_swiglu(cudaStream_t stream, size_t rows, int size, struct numbers x,
+                          struct numbers y);
+cudaError_t kernel_swiglu_backward(cudaStream_t stream, size_t rows, int size, struct numbers x,
+                                   struct numbers dy, struct numbers dx);
 
 /* cuda_attention.cu */
 
 cudaError_t kernel_attention(cudaStream_t stream, struct attention attention, int batch,
-                             const float *x, float *y, float *log_sums);
+                             struct numbers x, struct numbers y, float *log_sums);
 /* mixed[batch, heads, length] = y · dy: what the slope of each of a query's scores has in common.
  */
 cudaError_t kernel_attention_mixed(cudaStream_t stream, struct attention attention, int batch,
-                                   const float *y, const float *dy, float *mixed);
+                                   struct numbers y, struct numbers dy, float *mixed);
 cudaError_t kernel_attention_slopes(cudaStream_t stream, struct attention attention, int batch,
-                                    const float *x, const float *log_sums, const float *mixed,
-                                    const float *dy, float *dx);
+                                    struct numbers x, const float *log_sums, const float *mixed,
+                                    struct numbers dy, struct numbers dx);
 
 /* cuda_attention_bf16.cu: the same, where it fits; y: what is given, or its slope. */
 
-bool kernel_attention_fits_bf16(const struct attention *attention, const float *x, const float *y);
+bool kernel_attention_fits_bf16(const struct attention *attention, struct numbers x,
+                                struct numbers y);
 cudaError_t kernel_attention_bf16(cudaStream_t stream, struct attention attention, int batch,
-                                  const float *x, float *y, float *log_sums);
+                                  struct numbers x, struct numbers y, float *log_sums);
 cudaError_t kernel_attention_slopes_bf16(cudaStream_t stream, struct attention attention, int batch,
-                                         const float *x, const float *log_sums, const float *mixed,
-                                         const float *dy, float *dx);
+                                         struct numbers x, const float *log_sums,
+                                         const float *mixed, struct numbers dy, struct numbers dx);
 
 #ifdef __cplusplus
 }

@@ -38,25 +38,76 @@ cublasStatus_t cublasSetWorkspace(cublasHandle_t, void *room, size_t bytes)
                                                   : CUBLAS_STATUS_INVALID_VALUE;
 }
 
+float stand_in_number(const void *from, cudaDataType type, size_t i)
+{
+    return __uint_as_float(type == CUDA_R_32F ? ((const uint32_t *)from)[i]
+                                              : (uint32_t)((const uint16_t *)from)[i] << 16);
+}
+
+void stand_in_put_number(void *to, cudaDataType type, size_t i, float value)
+{
+    const uint32_t bits = __float_as_uint(value);
+    if (type == CUDA_R_32F)
+        ((float *)to)[i] = value;
+    else
+        ((uint16_t *)to)[i] =
+            value != value ? 0x7FC0 : (uint16_t)((bits + 0x7FFF + (bits >> 16 & 1)) >> 16);
+}
+
 /* What lies there in `columns` columns; NaN in what is between them, which no product reads. */
 static std::vector<float> floats(const void *from, cudaDataType type, int stride, int rows,
                                  int columns)
 {
     std::vector<float> all((size_t)stride * (size_t)columns, NAN);
     for (size_t i = 0; i < all.size(); i++) {
-        if (i % (size_t)stride >= (size_t)rows)
-            continue;
-        const uint32_t bits = type == CUDA_R_32F ? ((const uint32_t *)from)[i]
-                                                 : (uint32_t)((const uint16_t *)from)[i] << 16;
-        memcpy(&all[i], &bits, sizeof bits);
+        if (i % (size_t)stride < (size_t)rows)
+            all[i] = stand_in_number(from, type, i);
     }
     return all;
 }
 
-/* cuBLAS takes others, too, but multiplies them several times as long. */
+/* cuBLAS also takes others, but multiplies them several times as long. */
 static bool is_fast(const void *from, cudaDataType type, int stride)
 {
     return type == CUDA_R_32F || ((uintptr_t)from % 16 == 0 && stride % 8 == 0);
+}
+
+cublasStatus_t stand_in_multiply(cublasHandle_t blas, cublasOperation_t turn_a,
+                                 cublasOperation_t turn_b, int m, int n, int k, float alpha,
+                                 const void *a, cudaDataType type_a, int stride_a, const void *b,
+                                 cudaDataType type_b, int stride_b, float beta, void *c,
+                                 cudaDataType type_c, int stride_c, cublasComputeType_t compute,
+                                 const stand_in_epilogue &epilogue)
+{
+    if (type_a != type_b || (type_a == CUDA_R_32F && type_c != CUDA_R_32F) ||
+        (type_a != CUDA_R_32F && compute != CUBLAS_COMPUTE_32F))
+        return CUBLAS_STATUS_INVALID_VALUE;
+    const int high_a = turn_a == CUBLAS_OP_N ? m : k, wide_a = turn_a == CUBLAS_OP_N ? k : m;
+    const int high_b = turn_b == CUBLAS_OP_N ? k : n, wide_b = turn_b == CUBLAS_OP_N ? n : k;
+    const bool reads_along_k = turn_a != CUBLAS_OP_N || turn_b == CUBLAS_OP_N;
+    if (stride_a < high_a || stride_b < high_b || stride_c < m || !is_fast(a, type_a, stride_a) ||
+        !is_fast(b, type_b, stride_b) || !is_fast(c, type_c, stride_c) ||
+        (type_a != CUDA_R_32F && reads_along_k && k % 8 != 0))
+        return CUBLAS_STATUS_INVALID_VALUE;
+    const CBLAS_TRANSPOSE way_a = turn_a == CUBLAS_OP_N ? CblasNoTrans : CblasTrans;
+    const CBLAS_TRANSPOSE way_b = turn_b == CUBLAS_OP_N ? CblasNoTrans : CblasTrans;
+    const cudaError_t error = stand_in_submit(blas->stream, [=] {
+        const std::vector<float> of_a = floats(a, type_a, stride_a, high_a, wide_a);
+        const std::vector<float> of_b = floats(b, type_b, stride_b, high_b, wide_b);
+        std::vector<float> sums((size_t)m * (size_t)n);
+        const auto place = [=](size_t i) {
+            return i / (size_t)m * (size_t)stride_c + i % (size_t)m;
+        };
+        for (size_t i = 0; beta != 0 && i < sums.size(); i++)
+            sums[i] = stand_in_number(c, type_c, place(i));
+        cblas_sgemm(CblasColMajor, way_a, way_b, m, n, k, alpha, of_a.data(), stride_a, of_b.data(),
+                    stride_b, beta, sums.data(), m);
+        if (epilogue)
+            epilogue(sums);
+        for (size_t i = 0; i < sums.size(); i++)
+            stand_in_put_number(c, type_c, place(i), sums[i]);
+    });
+    return error == cudaSuccess ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_INVALID_VALUE;
 }
 
 cublasStatus_t cublasGemmEx(cublasHandle_t blas, cublasOperation_t turn_a, cublasOperation_t turn_b,
@@ -65,25 +116,9 @@ cublasStatus_t cublasGemmEx(cublasHandle_t blas, cublasOperation_t turn_a, cubla
                             int stride_b, const void *beta, void *c, cudaDataType type_c,
                             int stride_c, cublasComputeType_t compute, cublasGemmAlgo_t)
 {
-    if (type_a != type_b || type_c != CUDA_R_32F ||
-        (type_a != CUDA_R_32F && compute != CUBLAS_COMPUTE_32F))
-        return CUBLAS_STATUS_INVALID_VALUE;
-    const int high_a = turn_a == CUBLAS_OP_N ? m : k, wide_a = turn_a == CUBLAS_OP_N ? k : m;
-    const int high_b = turn_b == CUBLAS_OP_N ? k : n, wide_b = turn_b == CUBLAS_OP_N ? n : k;
-    const bool reads_along_k = turn_a != CUBLAS_OP_N || turn_b == CUBLAS_OP_N;
-    if (stride_a < high_a || stride_b < high_b || stride_c < m || !is_fast(a, type_a, stride_a) ||
-        !is_fast(b, type_b, stride_b) || (type_a != CUDA_R_32F && reads_along_k && k % 8 != 0))
-        return CUBLAS_STATUS_INVALID_VALUE;
-    const float scale = *(const float *)alpha, kept = *(const float *)beta;
-    const CBLAS_TRANSPOSE way_a = turn_a == CUBLAS_OP_N ? CblasNoTrans : CblasTrans;
-    const CBLAS_TRANSPOSE way_b = turn_b == CUBLAS_OP_N ? CblasNoTrans : CblasTrans;
-    const cudaError_t error = stand_in_submit(blas->stream, [=] {
-        const std::vector<float> of_a = floats(a, type_a, stride_a, high_a, wide_a);
-        const std::vector<float> of_b = floats(b, type_b, stride_b, high_b, wide_b);
-        cblas_sgemm(CblasColMajor, way_a, way_b, m, n, k, scale, of_a.data(), stride_a, of_b.data(),
-                    stride_b, kept, (float *)c, stride_c);
-    });
-    return error == cudaSuccess ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_INVALID_VALUE;
+    return stand_in_multiply(blas, turn_a, turn_b, m, n, k, *(const float *)alpha, a, type_a,
+                             stride_a, b, type_b, stride_b, *(const float *)beta, c, type_c,
+                             stride_c, compute, nullptr);
 }
 
 cublasStatus_t cublasGemmStridedBatchedEx(cublasHandle_t blas, cublasOperation_t turn_a,

@@ -40,6 +40,22 @@ cublasStatus_t cublasGemmStridedBatchedEx(cublasHandle_t blas, cublasOperation_t
 
 #ifdef __cplusplus
 }
+
+#include <functional>
+#include <vector>
+
+/* What happens to the sums of a product, by columns and without gaps, before they are written. */
+typedef std::function<void(std::vector<float> &)> stand_in_epilogue;
+
+/* cublasGemmEx with an epilogue. */
+cublasStatus_t stand_in_multiply(cublasHandle_t blas, cublasOperation_t turn_a,
+                                 cublasOperation_t turn_b, int m, int n, int k, float alpha,
+                                 const void *a, cudaDataType type_a, int stride_a, const void *b,
+                                 cudaDataType type_b, int stride_b, float beta, void *c,
+                                 cudaDataType type_c, int stride_c, cublasComputeType_t compute,
+                                 const stand_in_epilogue &epilogue);
+float stand_in_number(const void *from, cudaDataType type, size_t i);
+void stand_in_put_number(void *to, cudaDataType type, size_t i, float value);
 #endif
 
 #endif

@@ -14,7 +14,7 @@ struct stand_in_matmul {
     cublasComputeType_t compute;
     cublasOperation_t turn_a, turn_b;
     uint32_t epilogue;
-    const float *bias;
+    const void *bias;
 };
 
 struct stand_in_matrix {
@@ -30,7 +30,7 @@ struct stand_in_preference {
 };
 
 /* An algorithm's data: itself, and the product that it was listed for. */
-enum { WHICH, ROWS, COLUMNS, DEPTH, TYPE, HOW, OPERANDS_ALIGNED, BIAS_ALIGNED };
+enum { WHICH, ROWS, COLUMNS, DEPTH, TYPES, HOW, OPERANDS_ALIGNED, BIAS_ALIGNED };
 
 /* Nanoseconds; each algorithm's every other run takes twice as long. */
 static const double times_ns[STAND_IN_ALGORITHMS] = {[STAND_IN_SLOW] = 200,
@@ -139,6 +139,11 @@ static uint64_t bits_of(cublasLtMatmulDesc_t how)
     return (uint64_t)how->epilogue << 2 | (uint64_t)how->turn_a << 1 | (uint64_t)how->turn_b;
 }
 
+static uint64_t types_of(cublasLtMatrixLayout_t a, cublasLtMatrixLayout_t d)
+{
+    return (uint64_t)a->type << 32 | (uint64_t)d->type;
+}
+
 static bool fit(cublasLtMatmulDesc_t how, cublasLtMatrixLayout_t a, cublasLtMatrixLayout_t b,
                 cublasLtMatrixLayout_t c, cublasLtMatrixLayout_t d)
 {
@@ -146,8 +151,9 @@ static bool fit(cublasLtMatmulDesc_t how, cublasLtMatrixLayout_t a, cublasLtMatr
     const uint64_t rows = how->turn_a == CUBLAS_OP_N ? a->rows : a->columns;
     const uint64_t columns = how->turn_b == CUBLAS_OP_N ? b->columns : b->rows;
     const uint64_t depth = how->turn_b == CUBLAS_OP_N ? b->rows : b->columns;
-    return a->type == b->type && c == d && d->type == CUDA_R_32F && how->compute == compute &&
-           depth == depth_of(how, a) && rows == d->rows && columns == d->columns &&
+    return a->type == b->type && c == d && how->compute == compute &&
+           (d->type == CUDA_R_32F || d->type == a->type) && depth == depth_of(how, a) &&
+           rows == d->rows && columns == d->columns &&
            (how->epilogue == CUBLASLT_EPILOGUE_DEFAULT || how->epilogue == CUBLASLT_EPILOGUE_BIAS ||
             how->epilogue == CUBLASLT_EPILOGUE_RELU_BIAS);
 }
@@ -175,7 +181,7 @@ cublasStatus_t cublasLtMatmulAlgoGetHeuristic(cublasLtHandle_t, cublasLtMatmulDe
         data[ROWS] = d->rows;
         data[COLUMNS] = d->columns;
         data[DEPTH] = depth_of(how, a);
-        data[TYPE] = (uint64_t)a->type;
+        data[TYPES] = types_of(a, d);
         data[HOW] = bits_of(how);
         data[OPERANDS_ALIGNED] = (uint64_t)preference->aligned[0] << 40 |
                                  (uint64_t)preference->aligned[1] << 20 |
@@ -192,16 +198,17 @@ static bool was_listed_for(const uint64_t *data, cublasLtMatmulDesc_t how, cubla
                            cublasLtMatrixLayout_t d)
 {
     return data[ROWS] == d->rows && data[COLUMNS] == d->columns &&
-           data[DEPTH] == depth_of(how, a) && data[TYPE] == (uint64_t)a->type &&
+           data[DEPTH] == depth_of(how, a) && data[TYPES] == types_of(a, d) &&
            data[HOW] == bits_of(how) && data[WHICH] != STAND_IN_UNABLE;
 }
 
 /* The bias for some algorithms at 16 bytes, whatever was said. */
-static bool is_bias_aligned(const uint64_t *data, const void *bias, uint64_t rows)
+static bool is_bias_aligned(const uint64_t *data, const void *bias, cublasLtMatrixLayout_t d)
 {
     const uint64_t of_bias = alignment_of(bias);
+    const size_t number = d->type == CUDA_R_32F ? sizeof(float) : sizeof(uint16_t);
     return of_bias >= 16 && of_bias >= data[BIAS_ALIGNED] &&
-           stand_in_is_device_memory(bias, rows * sizeof(float));
+           stand_in_is_device_memory(bias, d->rows * number);
 }
 
 static bool is_aligned(const uint64_t *data, const void *a, const void *b, const void *d)
@@ -220,11 +227,11 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t blas, cublasLtMatmulDesc_t how, c
 {
     const int m = (int)of_d->rows, n = (int)of_d->columns;
     const uint64_t *data = algorithm->data;
-    const float *bias = has_bias(how) ? how->bias : NULL;
+    const void *bias = has_bias(how) ? how->bias : NULL;
     const bool rectified = how->epilogue == CUBLASLT_EPILOGUE_RELU_BIAS;
-    const size_t stride = (size_t)of_d->stride;
+    const cudaDataType type = of_d->type;
     if (!fit(how, of_a, of_b, of_c, of_d) || !was_listed_for(data, how, of_a, of_d) ||
-        !is_aligned(data, a, b, d) || (bias != NULL && !is_bias_aligned(data, bias, of_d->rows)) ||
+        !is_aligned(data, a, b, d) || (bias != NULL && !is_bias_aligned(data, bias, of_d)) ||
         room_bytes < ROOM_BYTES || !stand_in_is_device_memory(room, room_bytes) || c != d)
         return CUBLAS_STATUS_INVALID_VALUE;
     const uint64_t launch = launches[data[WHICH]]++;
@@ -236,22 +243,20 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t blas, cublasLtMatmulDesc_t how, c
         *begun_ns = stand_in_clock_ns();
         stand_in_took(0);
     });
-    const cublasStatus_t status =
-        cublasGemmEx(blas, how->turn_a, how->turn_b, m, n, (int)data[DEPTH], alpha, a, of_a->type,
-                     (int)of_a->stride, b, of_b->type, (int)of_b->stride, beta, d, of_d->type,
-                     (int)of_d->stride, how->compute, CUBLAS_GEMM_DEFAULT);
+    const auto epilogue = [=](std::vector<float> &sums) {
+        memset(room, 0xA5, ROOM_BYTES);
+        for (size_t i = 0; bias != NULL && i < sums.size(); i++) {
+            sums[i] += stand_in_number(bias, type, i % (size_t)m);
+            sums[i] = rectified && sums[i] < 0 ? 0 : sums[i];
+        }
+    };
+    const cublasStatus_t status = stand_in_multiply(
+        blas, how->turn_a, how->turn_b, m, n, (int)data[DEPTH], *(const float *)alpha, a,
+        of_a->type, (int)of_a->stride, b, of_b->type, (int)of_b->stride, *(const float *)beta, d,
+        type, (int)of_d->stride, how->compute, epilogue);
     error = error == cudaSuccess
                 ? stand_in_submit(
-                      stream,
-                      [=] {
-                          memset(room, 0xA5, ROOM_BYTES);
-                          for (size_t i = 0; bias != NULL && i < (size_t)m * (size_t)n; i++) {
-                              float *to = (float *)d + i / (size_t)m * stride + i % (size_t)m;
-                              *to += bias[i % (size_t)m];
-                              *to = rectified && *to < 0 ? 0 : *to;
-                          }
-                          stand_in_took(*begun_ns + takes_ns - stand_in_clock_ns());
-                      })
+                      stream, [=] { stand_in_took(*begun_ns + takes_ns - stand_in_clock_ns()); })
                 : error;
     return error == cudaSuccess ? status : CUBLAS_STATUS_INVALID_VALUE;
 }

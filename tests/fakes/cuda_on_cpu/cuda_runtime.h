@@ -82,6 +82,13 @@ static inline uint32_t __float_as_uint(float value)
     return bits;
 }
 
+static inline float __uint_as_float(uint32_t bits)
+{
+    float value;
+    memcpy(&value, &bits, sizeof value);
+    return value;
+}
+
 static inline uint32_t atomicAdd(uint32_t *sum, uint32_t value)
 {
     const uint32_t before = *sum;

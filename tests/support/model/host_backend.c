@@ -1,6 +1,7 @@
 #include "support/model/host_backend.h"
 
 struct backend *device_of_tests;
+enum number numbers_under_test = FLOAT32;
 static struct carried carried[CARRIED_MAX];
 static int carried_count;
 
@@ -19,6 +20,7 @@ void *carry_past(const void *host, size_t bytes, size_t past)
     memcpy(&one->host, &host, sizeof host);
     one->bytes = bytes;
     one->past = past;
+    one->type = FLOAT32;
     one->device = (char *)device->take(device, past + bytes) + past;
     device->upload(device, one->device, host, bytes);
     return one->device;
@@ -29,9 +31,46 @@ void *carry(const void *host, size_t bytes)
     return carry_past(host, bytes, 0);
 }
 
+float number_rounded(float value)
+{
+    return numbers_under_test == FLOAT32 ? value : half_of_bfloat16(half_to_bfloat16(value));
+}
+
+/* Rounded, and begins past where memory is taken by as many numbers as the floats do. */
+static void *carry_rounded(float *host, size_t count, size_t past)
+{
+    uint16_t *rounded = malloc(count * sizeof *rounded + 1);
+    for (size_t i = 0; i < count; i++)
+        rounded[i] = half_to_bfloat16(host[i]);
+    for (int i = 0; i < carried_count; i++) {
+        if (carried[i].host == host && carried[i].bytes >= count * sizeof *rounded) {
+            free(rounded);
+            return carried[i].device; /* y may be x */
+        }
+    }
+    const int at = carried_count;
+    void *memory = carry_past(rounded, count * sizeof *rounded, past / 2);
+    free(rounded);
+    carried[at].host = host;
+    carried[at].type = BFLOAT16;
+    return memory;
+}
+
 struct numbers carry_numbers(struct numbers host, size_t count, size_t past)
 {
-    return floats(carry_past(floats_of(host), count * sizeof(float), past));
+    float *at = floats_of(host);
+    if (numbers_under_test == FLOAT32 || at == NULL)
+        return floats(carry_past(at, count * sizeof *at, past));
+    return (struct numbers){carry_rounded(at, count, past), BFLOAT16};
+}
+
+/* A number that the operation left alone stays as it was, though it was rounded on its way. */
+static void widen(const struct carried *one, const uint16_t *now)
+{
+    float *host = one->host;
+    for (size_t i = 0; i < one->bytes / sizeof *now; i++)
+        if (half_to_bfloat16(host[i]) != now[i])
+            host[i] = half_of_bfloat16(now[i]);
 }
 
 void carry_back(void)
@@ -40,7 +79,9 @@ void carry_back(void)
     for (int i = 0; i < carried_count; i++) {
         void *now = malloc(carried[i].bytes + 1);
         device->download(device, now, carried[i].device, carried[i].bytes);
-        if (carried[i].bytes > 0 && memcmp(now, carried[i].host, carried[i].bytes) != 0)
+        if (carried[i].type == BFLOAT16)
+            widen(&carried[i], now);
+        else if (carried[i].bytes > 0 && memcmp(now, carried[i].host, carried[i].bytes) != 0)
             memcpy(carried[i].host, now, carried[i].bytes);
         free(now);
         device->give(device, carried[i].device - carried[i].past);
@@ -49,13 +90,13 @@ void carry_back(void)
 }
 
 static void host_dense_forward(struct backend *b_, int batch, int in, int out, struct numbers x,
-                               struct numbers w, const float *b, enum activation activation,
+                               struct numbers w, struct numbers b, enum activation activation,
                                struct numbers y)
 {
     (void)b_;
     const size_t n = (size_t)batch, i = (size_t)in, o = (size_t)out;
     device_of_tests->dense_forward(device_of_tests, batch, in, out, NUMBERS(x, n * i),
-                                   WEIGHT_NUMBERS(w, o * i), WEIGHTS(b, o), activation,
+                                   WEIGHT_NUMBERS(w, o * i), WEIGHT_NUMBERS(b, o), activation,
                                    NUMBERS(y, n * o));
     carry_back();
 }
@@ -441,9 +482,18 @@ int host_backend_opens(void **state)
     return 0;
 }
 
+int host_backend_opens_in_bf16(void **state)
+{
+    (void)state;
+    numbers_under_test = BFLOAT16;
+    backend = host_backend(open_device_in(PRECISION_BF16));
+    return 0;
+}
+
 int host_backend_closes(void **state)
 {
     (void)state;
+    numbers_under_test = FLOAT32;
     struct backend *device = gpu_under_test < 0 ? backend : device_of_tests;
     device->close(device);
     return 0;

@@ -18,6 +18,7 @@
 
 #define GEMM_NMSE 1e-10
 #define LOOP_NMSE 1e-12
+#define BF16_NMSE 1e-4 /* of results that are rounded to 8 bits */
 #define ROOM      8192 /* more entries than any case here needs */
 
 /* Of so many rows, by themselves. */

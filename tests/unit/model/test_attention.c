@@ -369,6 +369,7 @@ static int rounded_opens(void **state)
 {
     (void)state;
     rounds = gpu_under_test >= 0;
+    numbers_under_test = rounds ? BFLOAT16 : FLOAT32;
     backend = host_backend(open_device_in(PRECISION_BF16));
     return 0;
 }

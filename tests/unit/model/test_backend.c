@@ -123,8 +123,8 @@ static void check_dense(struct dense_case c, enum activation activation, bool wi
     for (int o = 0; o < c.out && !with_b; o++)
         b[o] = 0;
     dense_reference(c, activation);
-    backend->dense_forward(backend, c.batch, c.in, c.out, floats(x), floats(w), with_b ? b : NULL,
-                           activation, floats(y));
+    backend->dense_forward(backend, c.batch, c.in, c.out, floats(x), floats(w),
+                           floats(with_b ? b : NULL), activation, floats(y));
     backend->dense_backward(backend, c.batch, c.in, c.out, floats(x), floats(w), floats(y),
                             activation, floats(dy), floats(with_dx ? dx : NULL), dw,
                             with_b ? db : NULL, false);
@@ -185,7 +185,7 @@ static void check_rounded_dense(struct dense_case c, bool with_b)
         b[o] = 0;
     dense_reference(c, activation);
     backend->dense_forward(backend, c.batch, c.in, c.out, floats(in[0]), floats(in[1]),
-                           with_b ? b : NULL, activation, floats(y));
+                           floats(with_b ? b : NULL), activation, floats(y));
     backend->dense_backward(backend, c.batch, c.in, c.out, floats(in[0]), floats(in[1]), floats(y),
                             activation, floats(in[2]), floats(dx), dw, with_b ? db : NULL, false);
     check_near(y, want_y, (size_t)(c.batch * c.out), GEMM_NMSE);

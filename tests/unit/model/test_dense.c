@@ -177,7 +177,8 @@ static void make_dirty(void)
     float *x = memory_new(BATCH * IN, sizeof *x), *w = filled(IN), *y = filled(BATCH);
     for (int i = 0; i < BATCH * IN; i++)
         x[i] = NAN;
-    backend->dense_forward(backend, BATCH, IN, 1, floats(x), floats(w), NULL, LINEAR, floats(y));
+    backend->dense_forward(backend, BATCH, IN, 1, floats(x), floats(w), floats(NULL), LINEAR,
+                           floats(y));
     assert_true(isnan(y[0]));
     free(x);
     free(w);
@@ -196,7 +197,7 @@ static void check_dense(struct dense_case c, enum activation activation, bool wi
     float *db = with_b && !adds ? o.db : NULL;
     make_dirty();
     backend->dense_forward(backend, c.batch, c.in, c.out, floats(o.x), floats(o.w),
-                           with_b ? o.b : NULL, activation, floats(o.y));
+                           floats(with_b ? o.b : NULL), activation, floats(o.y));
     make_dirty();
     backend->dense_backward(backend, c.batch, c.in, c.out, floats(o.x), floats(o.w), floats(o.y),
                             activation, floats(o.dy), floats(o.dx), o.dw, db, adds);
@@ -258,7 +259,8 @@ static void check_nan(enum precision in, enum activation activation)
         w[i] = 1;
     struct backend *device = open_device_in(in);
     backend = host_backend(device);
-    backend->dense_forward(backend, BATCH, IN, OUT, floats(x), floats(w), b, activation, floats(y));
+    backend->dense_forward(backend, BATCH, IN, OUT, floats(x), floats(w), floats(b), activation,
+                           floats(y));
     device->close(device);
     for (int i = 0; i < BATCH * OUT; i++)
         assert_true(!isnan(y[i]) == (i >= OUT));

@@ -22,7 +22,7 @@ static void activations_agree_with_the_reference(void **state)
         const size_t count = counts[i / ACTIVATIONS];
         case_begin(state);
         for (size_t j = 0; j < count; j++) {
-            x[j] *= 4;
+            x[j] *= numbers_under_test == BFLOAT16 ? 1 : 4; /* near 1 an output has few bits */
             want_y[j] = activation_reference(activation, (double)x[j]);
             want_dx[j] = activation_slope(activation, (double)x[j]) * (double)dy[j];
         }
@@ -325,5 +325,5 @@ int main(void)
         TEST(squared_error_agrees_with_the_reference),
         TEST(sgd_agrees_with_the_reference_over_three_steps),
     };
-    RUN_ON_EACH_DEVICE(tests, host_backend_opens, host_backend_closes);
+    RUN_IN_BOTH_TYPES(tests);
 }

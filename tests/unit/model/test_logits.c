@@ -103,7 +103,8 @@ static void make_dirty(void)
 {
     enum { ROWS = 64, IN = 1024 };
     float *x = nans(ROWS * IN), *w = drawn(IN), *y = drawn(ROWS);
-    backend->dense_forward(backend, ROWS, IN, 1, floats(x), floats(w), NULL, LINEAR, floats(y));
+    backend->dense_forward(backend, ROWS, IN, 1, floats(x), floats(w), floats(NULL), LINEAR,
+                           floats(y));
     assert_true(isnan(y[0]));
     free(x);
     free(w);
@@ -148,8 +149,8 @@ static void check_against_plain(struct logits_case c, enum precision precision)
     struct score score = {0};
     make_dirty();
     fused(c, &a, true);
-    backend->dense_forward(backend, c.rows, c.in, c.classes, floats(a.x), floats(a.w), NULL, LINEAR,
-                           floats(y));
+    backend->dense_forward(backend, c.rows, c.in, c.classes, floats(a.x), floats(a.w), floats(NULL),
+                           LINEAR, floats(y));
     backend->loss.cross_entropy(backend, &loss, y, a.labels, y, &score);
     backend->dense_backward(backend, c.rows, c.in, c.classes, floats(a.x), floats(a.w), floats(y),
                             LINEAR, floats(y), floats(dx), dw, NULL, false);

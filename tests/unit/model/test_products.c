@@ -56,8 +56,8 @@ static void multiply(int rows, int columns, int depth)
         x[i] = 1;
     for (size_t i = 0; i < weights; i++)
         w[i] = 1;
-    backend->dense_forward(backend, rows, depth, columns, floats(x), floats(w), NULL, LINEAR,
-                           floats(y));
+    backend->dense_forward(backend, rows, depth, columns, floats(x), floats(w), floats(NULL),
+                           LINEAR, floats(y));
     for (size_t i = 0; i < out; i++)
         assert_true(fabsf(y[i] - (float)depth) < 0.5f);
     free(x);

@@ -86,8 +86,8 @@ static void the_rest(size_t scale)
     backend->add(backend, 8 * rows, floats(to), floats(rest), floats(to));
     backend->clear(backend, 8, to);
     backend->copy(backend, 8, floats(other), floats(to + 8));
-    backend->dense_forward(backend, (int)rows, 8, 9, floats(from), floats(other), NULL, LINEAR,
-                           floats(kept));
+    backend->dense_forward(backend, (int)rows, 8, 9, floats(from), floats(other), floats(NULL),
+                           LINEAR, floats(kept));
 }
 
 static void dense_backward(size_t scale)
