@@ -1,4 +1,4 @@
-/* Consensus ADMM: alone it is SGD, together nodes agree, and on what is best for all. */
+/* Consensus ADMM: equals SGD for one node, reaches agreement, and minimizes the sum of losses. */
 #include <math.h>
 
 #include "crypto/secret.h"
@@ -6,8 +6,8 @@
 
 #define WEIGHTS 7840 /* of 784 by 10 without biases */
 
-/* Each node has 32 samples, and learns from all of them in each step: what a step does is no
- * accident, and the nodes' data differ a lot. */
+/* Each node has 32 samples and uses all of them in each step, so steps are deterministic and the
+ * nodes' data differ strongly. */
 static const char three_small[] = "[scenario]\n"
                                   "seconds = 400\n"
                                   "evaluate_s = 0\n"
@@ -26,7 +26,7 @@ static const char three_small[] = "[scenario]\n"
                                   "local_steps = 20\n"
                                   "rho = 0.3\n";
 
-static void of_one_node_without_a_pull_it_is_the_optimizer_alone(void **state)
+static void one_node_without_a_pull_equals_its_optimizer(void **state)
 {
     (void)state;
     const char *sets[] = {"strategy.rho=0"};
@@ -52,7 +52,7 @@ static double apart(const float *a, const float *b)
     return sqrt(squares);
 }
 
-/* A round of nodes made by hand; returns how far they are from what they agree on, at most. */
+/* Computes a round by hand; returns the largest distance from the consensus. */
 static double make_round(const struct by_hand *hand, float x[3][WEIGHTS], float u[3][WEIGHTS],
                          float *z)
 {
@@ -78,7 +78,7 @@ static double make_round(const struct by_hand *hand, float x[3][WEIGHTS], float 
     return most;
 }
 
-static void nodes_go_their_own_ways_and_come_to_agree(void **state)
+static void nodes_keep_own_weights_and_reach_agreement(void **state)
 {
     (void)state;
     static float x[3][WEIGHTS], u[3][WEIGHTS], z[WEIGHTS];
@@ -103,7 +103,7 @@ static void nodes_go_their_own_ways_and_come_to_agree(void **state)
     play_end(&all);
 }
 
-static void what_they_agree_on_is_best_for_all_where_the_mean_of_local_steps_is_not(void **state)
+static void the_consensus_is_a_minimum_unlike_the_mean_of_local_steps(void **state)
 {
     (void)state;
     struct played best = play_text(three_small, "allreduce", NULL, 0);
@@ -128,8 +128,8 @@ static void a_round_costs_an_all_reduce_of_the_weights(void **state)
     play_end(&played);
 }
 
-/* Those of a batch norm follow what is measured: in the second step, too, before which nodes have
- * left what they agree on. */
+/* Statistics of a batch norm follow measurements, also in the second step, after nodes have left
+ * the consensus. */
 static void statistics_are_not_pulled(void **state)
 {
     (void)state;
@@ -148,7 +148,7 @@ static void statistics_are_not_pulled(void **state)
     play_end(&free);
 }
 
-static void it_learns(void **state)
+static void admm_learns(void **state)
 {
     (void)state;
     const char *sets[] = {"scenario.seconds=20", "train.rate=0.02", "strategy.local_steps=10"};
@@ -160,12 +160,12 @@ static void it_learns(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(of_one_node_without_a_pull_it_is_the_optimizer_alone),
-        cmocka_unit_test(nodes_go_their_own_ways_and_come_to_agree),
-        cmocka_unit_test(what_they_agree_on_is_best_for_all_where_the_mean_of_local_steps_is_not),
+        cmocka_unit_test(one_node_without_a_pull_equals_its_optimizer),
+        cmocka_unit_test(nodes_keep_own_weights_and_reach_agreement),
+        cmocka_unit_test(the_consensus_is_a_minimum_unlike_the_mean_of_local_steps),
         cmocka_unit_test(a_round_costs_an_all_reduce_of_the_weights),
         cmocka_unit_test(statistics_are_not_pulled),
-        cmocka_unit_test(it_learns),
+        cmocka_unit_test(admm_learns),
     };
     secret_start();
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,12 +1,12 @@
-/* AD-PSGD: an exchange takes both to their mean, and nobody waits for it. */
+/* AD-PSGD: an exchange averages two workers, and neither waits. */
 #include "workers/workers_stage.h"
 
-static void an_exchange_takes_both_to_their_mean(void **state)
+static void an_exchange_averages_both_workers(void **state)
 {
     (void)state;
     struct workers *stage = stage_open(adpsgd_play, 2, 2, NULL, 0);
     stage_step(stage, 1, (const float[]){6, -2});
-    assert_int_equal(stage->posts_count, 0); /* the passive one asks nobody */
+    assert_int_equal(stage->posts_count, 0); /* the passive worker requests nothing */
     stage_step(stage, 0, (const float[]){2, 4});
     assert_int_equal(stage->posts_count, 1);
     stage_deliver(stage, 0);
@@ -19,7 +19,7 @@ static void an_exchange_takes_both_to_their_mean(void **state)
     stage_close(stage);
 }
 
-/* What both learn while the weights are on their way stays. */
+/* Progress of both workers during the exchange is kept. */
 static void steps_go_on_during_an_exchange_and_none_is_lost(void **state)
 {
     (void)state;
@@ -39,8 +39,8 @@ static void steps_go_on_during_an_exchange_and_none_is_lost(void **state)
     stage_close(stage);
 }
 
-/* In whatever order messages arrive. Numbers are small multiples of powers of two: sums are exact
- * as long as no exchange halves too often, and nearly so afterwards. */
+/* Messages arrive in any order. Values are small multiples of powers of two, so sums are exact
+ * until an exchange halves too often, and nearly exact afterwards. */
 static void no_exchange_changes_the_mean_of_all(void **state)
 {
     (void)state;
@@ -71,7 +71,7 @@ static void no_exchange_changes_the_mean_of_all(void **state)
     stage_close(stage);
 }
 
-static void one_worker_alone_steps_and_sends_nothing(void **state)
+static void a_single_worker_steps_and_sends_nothing(void **state)
 {
     (void)state;
     struct workers *stage = stage_open(adpsgd_play, 1, 1, NULL, 0);
@@ -83,10 +83,10 @@ static void one_worker_alone_steps_and_sends_nothing(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(an_exchange_takes_both_to_their_mean),
+        cmocka_unit_test(an_exchange_averages_both_workers),
         cmocka_unit_test(steps_go_on_during_an_exchange_and_none_is_lost),
         cmocka_unit_test(no_exchange_changes_the_mean_of_all),
-        cmocka_unit_test(one_worker_alone_steps_and_sends_nothing),
+        cmocka_unit_test(a_single_worker_steps_and_sends_nothing),
     };
     secret_start();
     return cmocka_run_group_tests(tests, NULL, NULL);

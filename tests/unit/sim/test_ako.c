@@ -1,4 +1,4 @@
-/* Ako: each entry of each step is told once, a part of the model in each step. */
+/* Ako: each step sends a part of the model, and each entry of each step is sent once. */
 #include <math.h>
 
 #include "crypto/secret.h"
@@ -6,7 +6,7 @@
 
 #define MODEL_BYTES (4ull * PARAMETERS)
 
-/* Alike and near: what one of two tells the other is there before the next step. */
+/* Equal and near: messages between the two arrive before the next step. */
 static const char near[] = "[scenario]\n"
                            "seconds = 4\n"
                            "evaluate_s = 0\n"
@@ -21,7 +21,7 @@ static const char near[] = "[scenario]\n"
                            "[train]\n"
                            "momentum = 0\n";
 
-/* 200 steps in all, each to two others; in p steps a worker has told the model once. */
+/* 200 steps in all, each sent to two others; a worker sends the whole model in p steps. */
 static void a_step_sends_a_part_of_the_model_to_each(void **state)
 {
     (void)state;
@@ -37,36 +37,36 @@ static void a_step_sends_a_part_of_the_model_to_each(void **state)
 
 /* A step of a slow one takes 0.2 s, in which 25 kB leave; the fast one has 0.1 s. Two times the
  * model are 62.8 kB. */
-static void without_a_setting_there_are_as_many_parts_as_the_links_need(void **state)
+static void auto_uses_as_many_parts_as_the_links_require(void **state)
 {
     (void)state;
     struct played played = play("ako", NULL);
     const struct node_total *nodes = played.outcome.nodes;
-    assert_true(nodes[0].steps == 50 && nodes[2].steps == 100); /* nobody is held up */
+    assert_true(nodes[0].steps == 50 && nodes[2].steps == 100); /* no worker is held up */
     assert_in_range(nodes[0].sent_bytes, 48 * 2 * MODEL_BYTES / 3, 50 * 2 * MODEL_BYTES / 3);
     assert_in_range(nodes[2].sent_bytes, 98 * 2 * MODEL_BYTES / 6, 100 * 2 * MODEL_BYTES / 6);
     assert_true(nodes[0].up_use > 0.8 && nodes[2].up_use > 0.8);
     play_end(&played);
 }
 
-/* With the whole model in each step and no delay, two workers with plain SGD and a gain of 2 are
- * where one is who makes the steps of both: nothing is left out, and nothing comes twice. */
-static void every_entry_of_every_step_is_told_once(void **state)
+/* With the whole model in each step and no delay, two workers with plain SGD and a gain of 2 equal
+ * one worker that makes the steps of both: nothing is lost or repeated. */
+static void sends_every_entry_of_every_step_once(void **state)
 {
     (void)state;
     const char *sum[] = {"strategy.partitions=1", "strategy.gain=2"};
     const char *parts[] = {"strategy.partitions=4", "strategy.gain=2"};
     struct played whole = play_text(near, "ako", sum, 2), four = play_text(near, "ako", parts, 2);
     assert_true(whole.outcome.nodes[0].steps == 20 && four.outcome.nodes[1].steps == 20);
-    /* 20 is a multiple of 4: all has been told, three steps late at most */
+    /* 20 is a multiple of 4: everything was sent, at most three steps late */
     assert_same_weights(&whole, &four, 0.02f);
     assert_true(fabs(whole.outcome.loss - four.outcome.loss) < 0.02);
     play_end(&whole);
     play_end(&four);
 }
 
-/* The mean of all: with one worker nothing but its own steps. */
-static void one_worker_learns_as_if_alone(void **state)
+/* With the mean of all, one worker has only its own steps. */
+static void one_worker_equals_a_single_node(void **state)
 {
     (void)state;
     struct played alone = play_text(strategy_one, "single", NULL, 0);
@@ -81,9 +81,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_step_sends_a_part_of_the_model_to_each),
-        cmocka_unit_test(without_a_setting_there_are_as_many_parts_as_the_links_need),
-        cmocka_unit_test(every_entry_of_every_step_is_told_once),
-        cmocka_unit_test(one_worker_learns_as_if_alone),
+        cmocka_unit_test(auto_uses_as_many_parts_as_the_links_require),
+        cmocka_unit_test(sends_every_entry_of_every_step_once),
+        cmocka_unit_test(one_worker_equals_a_single_node),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

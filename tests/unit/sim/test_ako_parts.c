@@ -1,11 +1,11 @@
-/* Ako on a stage: each entry of each step is told once, and in time. */
+/* Ako on a stage: each entry of each step is sent once, and in time. */
 #include "workers/workers_stage.h"
 
 #define ENTRIES 7
 
-/* Seven entries are parts of 2, 2 and 3. What one of two learns by a step is at the other two steps
- * later; with a gain of 2 it counts whole. */
-static void of_parts_that_are_not_equal_each_entry_is_told_once(void **state)
+/* Seven entries are parts of 2, 2 and 3. A step of one worker is complete at the other two steps
+ * later; with a gain of 2 it counts fully. */
+static void sends_each_entry_of_unequal_parts_once(void **state)
 {
     (void)state;
     static const char *const sets[] = {"partitions=3", "gain=2"};
@@ -30,7 +30,7 @@ static void of_parts_that_are_not_equal_each_entry_is_told_once(void **state)
     stage_close(stage);
 }
 
-static void by_default_what_all_say_counts_as_its_mean(void **state)
+static void by_default_applies_the_mean_of_all(void **state)
 {
     (void)state;
     static const char *const whole[] = {"partitions=1"};
@@ -46,8 +46,8 @@ static void by_default_what_all_say_counts_as_its_mean(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(of_parts_that_are_not_equal_each_entry_is_told_once),
-        cmocka_unit_test(by_default_what_all_say_counts_as_its_mean),
+        cmocka_unit_test(sends_each_entry_of_unequal_parts_once),
+        cmocka_unit_test(by_default_applies_the_mean_of_all),
     };
     secret_start();
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,4 +1,4 @@
-/* All-reduce: SGD with the mean gradient, whole or in half precision. */
+/* All-reduce: SGD with the mean gradient, in single or half precision. */
 #include <math.h>
 
 #include "crypto/secret.h"
@@ -6,8 +6,8 @@
 
 static const char half[] = "strategy.gradient_precision=float16";
 
-/* The mean of weights that SGD moved once is what it moves by the mean gradient. */
-static void it_is_sgd_with_the_mean_gradient(void **state)
+/* The mean of weights after one SGD step equals a step with the mean gradient. */
+static void allreduce_is_sgd_with_the_mean_gradient(void **state)
 {
     (void)state;
     struct played mean = play_text(strategy_free, "localsgd", NULL, 0);
@@ -18,8 +18,8 @@ static void it_is_sgd_with_the_mean_gradient(void **state)
     play_end(&whole);
 }
 
-/* Factors of rank 10 are larger than the matrix, which goes as it is. */
-static void its_steps_are_those_of_powersgd_where_that_leaves_gradients_whole(void **state)
+/* Factors of rank 10 are larger than the matrix, which is therefore sent uncompressed. */
+static void equals_powersgd_with_uncompressed_gradients(void **state)
 {
     (void)state;
     const char *sets[] = {"strategy.rank=10", "train.momentum=0.9", "scenario.seconds=4"};
@@ -46,8 +46,8 @@ static void a_step_costs_an_all_reduce_of_the_gradients(void **state)
     play_end(&rounded);
 }
 
-/* One step of a node alone, at a rate of 1: what it moved is a gradient, whose entries are float16
- * but for what rounding w - g leaves of them. */
+/* One step of one node at a rate of 1 moves the weights by a gradient, whose entries are float16
+ * except for the rounding of w - g. */
 static void float16_rounds_each_gradient(void **state)
 {
     (void)state;
@@ -61,8 +61,8 @@ static void float16_rounds_each_gradient(void **state)
     play_end(&rounded);
 }
 
-/* Of three nodes each gradient, a third of each, and each sum is rounded. Without the first it
- * would be 3.4e-4, without the second 3.3e-4, without the third 2.5e-4. */
+/* With three nodes each gradient, a third of each, and each sum is rounded. Without the first
+ * rounding the result would be 3.4e-4, without the second 3.3e-4, without the third 2.5e-4. */
 static void float16_rounds_gradients_parts_and_sums(void **state)
 {
     (void)state;
@@ -75,7 +75,7 @@ static void float16_rounds_gradients_parts_and_sums(void **state)
     play_end(&rounded);
 }
 
-static void it_learns_in_either_precision(void **state)
+static void learns_in_either_precision(void **state)
 {
     (void)state;
     const char *sets[] = {"scenario.seconds=20", "train.rate=0.05", half};
@@ -90,12 +90,12 @@ static void it_learns_in_either_precision(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(it_is_sgd_with_the_mean_gradient),
-        cmocka_unit_test(its_steps_are_those_of_powersgd_where_that_leaves_gradients_whole),
+        cmocka_unit_test(allreduce_is_sgd_with_the_mean_gradient),
+        cmocka_unit_test(equals_powersgd_with_uncompressed_gradients),
         cmocka_unit_test(a_step_costs_an_all_reduce_of_the_gradients),
         cmocka_unit_test(float16_rounds_each_gradient),
         cmocka_unit_test(float16_rounds_gradients_parts_and_sums),
-        cmocka_unit_test(it_learns_in_either_precision),
+        cmocka_unit_test(learns_in_either_precision),
     };
     secret_start();
     return cmocka_run_group_tests(tests, NULL, NULL);

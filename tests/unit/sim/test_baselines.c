@@ -1,4 +1,4 @@
-/* The strategies: each is charged what its machines and links can do, to the step and to the byte.
+/* The strategies: each is charged exactly what its machines and links can do, in steps and bytes.
  */
 #include <math.h>
 
@@ -20,8 +20,8 @@ static void an_ideal_cluster_is_as_fast_as_all_its_nodes_together(void **state)
     play_end(&played);
 }
 
-/* Its steps are those of one machine of that speed, with that batch and all the data. */
-static void an_ideal_cluster_is_one_machine_with_the_batches_of_all(void **state)
+/* Its steps equal those of one machine of that speed, with that batch and all the data. */
+static void an_ideal_cluster_equals_one_machine_with_all_batches(void **state)
 {
     (void)state;
     static const char one[] = "[scenario]\n"
@@ -49,7 +49,7 @@ static void an_ideal_cluster_is_one_machine_with_the_batches_of_all(void **state
     play_end(&alone);
 }
 
-static void alone_each_node_makes_the_steps_its_speed_allows(void **state)
+static void single_nodes_make_the_steps_their_speed_allows(void **state)
 {
     (void)state;
     struct played played = play("single", NULL);
@@ -64,8 +64,8 @@ static void alone_each_node_makes_the_steps_its_speed_allows(void **state)
     play_end(&played);
 }
 
-/* Of 50 steps one node is too late for 15, and another has left before 25. */
-static void alone_each_node_learns_as_long_as_it_is_there(void **state)
+/* Of 50 steps one node misses the first 15, and another leaves before 25. */
+static void single_nodes_learn_only_while_they_run(void **state)
 {
     (void)state;
     static const char text[] = "[scenario]\n"
@@ -84,7 +84,7 @@ static void alone_each_node_learns_as_long_as_it_is_there(void **state)
     assert_int_equal(nodes[0].steps, 35);
     assert_int_equal(nodes[1].steps, 25);
     assert_int_equal(nodes[2].steps, 0);
-    const double mean = (nodes[0].accuracy + nodes[1].accuracy) / 2; /* of those that learn */
+    const double mean = (nodes[0].accuracy + nodes[1].accuracy) / 2; /* of the learning nodes */
     assert_true(fabs(played.outcome.accuracy - mean) < 1e-12);
     play_end(&played);
 }
@@ -105,8 +105,8 @@ static void local_sgd_waits_for_the_slowest_node_and_the_ring(void **state)
     play_end(&played);
 }
 
-/* Moments of Adam and the place in the schedule survive each of five rounds. */
-static void a_round_of_one_node_changes_nothing_of_what_it_learns(void **state)
+/* Moments of Adam and the position in the schedule survive each of five rounds. */
+static void rounds_of_one_node_equal_its_own_training(void **state)
 {
     (void)state;
     const char *sets[] = {"strategy.outer_rate=1", "strategy.outer_momentum=0"};
@@ -137,7 +137,7 @@ static void diloco_is_local_sgd_with_an_outer_step_of_rate_0_7_and_momentum_0_9(
 }
 
 /* The first outer step is rate·(1 + μ)·d: 0.95 d with 0.5 and 0.9. */
-static void the_outer_step_is_nesterovs(void **state)
+static void the_outer_step_is_a_nesterov_step(void **state)
 {
     (void)state;
     const char *plain[] = {"scenario.seconds=2.6", "strategy.outer_rate=0.95",
@@ -146,7 +146,7 @@ static void the_outer_step_is_nesterovs(void **state)
                            "strategy.outer_momentum=0.9"};
     struct played a = play_with("diloco", plain, 3), b = play_with("diloco", outer, 3);
     assert_int_equal(a.outcome.nodes[0].steps, 10);
-    assert_true(fabs(last_moment(&a)->at_s - 2.6) < 1e-9); /* a moment at the end, too */
+    assert_true(fabs(last_moment(&a)->at_s - 2.6) < 1e-9); /* a moment at the end */
     assert_int_equal(last_moment(&a)->samples, 10 * 3 * 32);
     assert_same_weights(&a, &b, 1e-5f);
     play_end(&a);
@@ -154,7 +154,7 @@ static void the_outer_step_is_nesterovs(void **state)
 }
 
 /* 7,850 parameters are chunks of 4,096 and 3,754. A message of each node goes to two others. */
-static void sparseloco_sends_few_entries_to_all_and_learns_all_the_same(void **state)
+static void sparseloco_sends_few_entries_to_all_and_learns(void **state)
 {
     (void)state;
     const char *all[] = {"strategy.top_part=1", "strategy.error_decay=1"};
@@ -213,7 +213,7 @@ static void gossip_trains_at_full_speed_and_ends_with_one_version(void **state)
 
 /* At 320 samples/s a step of 32 takes less than twice 60 ms, and stays; at 160 it takes more, and 8
  * come nearest, as soon as a decision has been made. No time is lost by that. */
-static void a_batch_that_follows_the_speed_makes_small_steps_where_there_is_little(void **state)
+static void slow_nodes_choose_smaller_batches(void **state)
 {
     (void)state;
     struct played fixed = play("gossip", NULL);
@@ -232,7 +232,7 @@ static void a_batch_that_follows_the_speed_makes_small_steps_where_there_is_litt
     play_end(&paced);
 }
 
-static void alone_each_node_has_the_batch_of_its_speed_from_the_start(void **state)
+static void single_nodes_start_with_the_batch_of_their_speed(void **state)
 {
     (void)state;
     const char *sets[] = {"train.batch=auto", "train.step_ms=60"};
@@ -243,7 +243,7 @@ static void alone_each_node_has_the_batch_of_its_speed_from_the_start(void **sta
     play_end(&played);
 }
 
-static void the_same_seed_is_the_same_run_and_another_is_not(void **state)
+static void a_seed_determines_the_run(void **state)
 {
     (void)state;
     struct played first = play("gossip", NULL), again = play("gossip", NULL);
@@ -258,7 +258,7 @@ static void the_same_seed_is_the_same_run_and_another_is_not(void **state)
     play_end(&other);
 }
 
-static void a_play_that_is_interrupted_ends_there_and_nothing_is_judged(void **state)
+static void an_interrupted_play_ends_at_once_without_verdicts(void **state)
 {
     (void)state;
     stop_after = 6;
@@ -289,8 +289,8 @@ static void a_play_that_is_interrupted_ends_there_and_nothing_is_judged(void **s
     "[model]\nlayers = dense 10\n[data]\nsource = generated\ntrain_count = 600\ntest_count = "     \
     "200\n"
 
-/* Who has next to no link meets nobody; it has one from the sixth second on. */
-static void rates_change_when_the_scenario_says_so(void **state)
+/* A node with next to no link meets no other until the sixth second. */
+static void rates_change_at_the_times_of_the_scenario(void **state)
 {
     (void)state;
     static const char *const texts[] = {CHANGING(", up 0.1 kbit/s, at 6 s up 10 Mbit/s", ""),
@@ -303,9 +303,10 @@ static void rates_change_when_the_scenario_says_so(void **state)
     }
 }
 
-/* In a ring of four in turn here and there, two cross the line in each direction: a round is 2 s of
- * steps and six transfers of a fourth of the model at 0.5 Mbit/s, 0.7536 s. */
-static void who_crosses_a_line_in_a_round_shares_it(void **state)
+/* In a ring of four that alternates between two regions, two senders cross the line in each
+ * direction. A round is 2 s of steps and six transfers of a fourth of the model at 0.5 Mbit/s,
+ * 0.7536 s. */
+static void senders_share_a_line_that_they_cross_in_a_round(void **state)
 {
     (void)state;
     static const char text[] = "[scenario]\n"
@@ -325,7 +326,7 @@ static void who_crosses_a_line_in_a_round_shares_it(void **state)
                                "local_steps = 10\n";
     struct played played = play_text(text, "localsgd", NULL, 0);
     assert_int_equal(played.outcome.nodes[0].steps,
-                     3 * 10); /* alone on it, four rounds would fit */
+                     3 * 10); /* without sharing, four rounds would fit */
     play_end(&played);
 }
 
@@ -333,22 +334,22 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(an_ideal_cluster_is_as_fast_as_all_its_nodes_together),
-        cmocka_unit_test(an_ideal_cluster_is_one_machine_with_the_batches_of_all),
-        cmocka_unit_test(alone_each_node_makes_the_steps_its_speed_allows),
-        cmocka_unit_test(alone_each_node_learns_as_long_as_it_is_there),
-        cmocka_unit_test(rates_change_when_the_scenario_says_so),
-        cmocka_unit_test(who_crosses_a_line_in_a_round_shares_it),
+        cmocka_unit_test(an_ideal_cluster_equals_one_machine_with_all_batches),
+        cmocka_unit_test(single_nodes_make_the_steps_their_speed_allows),
+        cmocka_unit_test(single_nodes_learn_only_while_they_run),
+        cmocka_unit_test(rates_change_at_the_times_of_the_scenario),
+        cmocka_unit_test(senders_share_a_line_that_they_cross_in_a_round),
         cmocka_unit_test(local_sgd_waits_for_the_slowest_node_and_the_ring),
-        cmocka_unit_test(a_round_of_one_node_changes_nothing_of_what_it_learns),
+        cmocka_unit_test(rounds_of_one_node_equal_its_own_training),
         cmocka_unit_test(diloco_is_local_sgd_with_an_outer_step_of_rate_0_7_and_momentum_0_9),
-        cmocka_unit_test(the_outer_step_is_nesterovs),
-        cmocka_unit_test(sparseloco_sends_few_entries_to_all_and_learns_all_the_same),
+        cmocka_unit_test(the_outer_step_is_a_nesterov_step),
+        cmocka_unit_test(sparseloco_sends_few_entries_to_all_and_learns),
         cmocka_unit_test(sparse_messages_pass_every_link_of_the_ring),
         cmocka_unit_test(gossip_trains_at_full_speed_and_ends_with_one_version),
-        cmocka_unit_test(a_batch_that_follows_the_speed_makes_small_steps_where_there_is_little),
-        cmocka_unit_test(alone_each_node_has_the_batch_of_its_speed_from_the_start),
-        cmocka_unit_test(a_play_that_is_interrupted_ends_there_and_nothing_is_judged),
-        cmocka_unit_test(the_same_seed_is_the_same_run_and_another_is_not),
+        cmocka_unit_test(slow_nodes_choose_smaller_batches),
+        cmocka_unit_test(single_nodes_start_with_the_batch_of_their_speed),
+        cmocka_unit_test(an_interrupted_play_ends_at_once_without_verdicts),
+        cmocka_unit_test(a_seed_determines_the_run),
     };
     secret_start();
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,12 +1,12 @@
-/* CHOCO-SGD: replicas follow in few entries, the same at all who keep them, and the weights draw
- * near those. */
+/* CHOCO-SGD: replicas follow by few entries, are equal at all neighbours, and weights move towards
+ * them. */
 #include <math.h>
 
 #include "workers/workers_stage.h"
 
-/* Half of four entries are sent. Worker 0 goes a quarter of the way, 0.5 · 1/2, to what is known of
+/* Half of four entries are sent. Worker 0 moves a quarter of the way, 0.5 · 1/2, to the replica of
  * worker 1. */
-static void weights_draw_near_the_replicas(void **state)
+static void weights_move_towards_the_replicas(void **state)
 {
     (void)state;
     static const char *const sets[] = {"top_part=0.5", "consensus=0.5"};
@@ -25,16 +25,16 @@ static void weights_draw_near_the_replicas(void **state)
     stage_deliver(stage, 0);
     assert_memory_equal(stage_weights(stage, 0), zero, sizeof zero);
     stage_step(stage, 0,
-               NULL); /* what the replica lacks: -2, 1, 0.5 and 1; of two alike the first */
+               NULL); /* the replica lacks -2, 1, 0.5 and 1; of equal entries the first is sent */
     content = stage->posts[0].message.content;
     assert_true(content->count == 2 && content->places[0] == 0 && content->values[0] == -2);
     assert_true(content->places[1] == 1 && content->values[1] == 1);
     stage_close(stage);
 }
 
-/* Each receiver is sent the same, once, and all of it that is sent adds up to the replica: of
- * weights that stand still the replica becomes the weights. */
-static void neighbours_are_sent_the_same(void **state)
+/* Each receiver gets the same message once, and all messages add up to the replica: with constant
+ * weights the replica becomes the weights. */
+static void neighbours_receive_equal_messages(void **state)
 {
     (void)state;
     static const char *const graphs[][2] = {{"graph=ring", "consensus=0.3"},
@@ -54,8 +54,8 @@ static void neighbours_are_sent_the_same(void **state)
 static const char *const settings[][3] = {{"graph=ring", "top_part=0.3", "consensus=0.3"},
                                           {"graph=full", "top_part=0.3", "consensus=0.3"}};
 
-/* Without a step nothing changes the mean, whatever comes when; and in time all agree. */
-static void consensus_keeps_the_mean_and_ends_the_differences(void **state)
+/* Without steps nothing changes the mean in any order of messages, and all workers converge. */
+static void consensus_keeps_the_mean_and_converges(void **state)
 {
     (void)state;
     for (int graph = 0; graph < 2; graph++) {
@@ -84,7 +84,7 @@ static void consensus_keeps_the_mean_and_ends_the_differences(void **state)
 }
 
 /* A neighbour's message of the next round waits for its turn. */
-static void rounds_are_not_mixed_up(void **state)
+static void messages_of_the_next_round_wait(void **state)
 {
     (void)state;
     static const char *const sets[] = {"top_part=1", "consensus=1"};
@@ -108,7 +108,7 @@ static void rounds_are_not_mixed_up(void **state)
     stage_close(stage);
 }
 
-static void replicas_start_where_the_weights_do(void **state)
+static void replicas_start_at_the_initial_weights(void **state)
 {
     (void)state;
     struct workers *stage = stage_new(4, 2, NULL, 0);
@@ -127,11 +127,11 @@ static void replicas_start_where_the_weights_do(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(weights_draw_near_the_replicas),
-        cmocka_unit_test(neighbours_are_sent_the_same),
-        cmocka_unit_test(consensus_keeps_the_mean_and_ends_the_differences),
-        cmocka_unit_test(rounds_are_not_mixed_up),
-        cmocka_unit_test(replicas_start_where_the_weights_do),
+        cmocka_unit_test(weights_move_towards_the_replicas),
+        cmocka_unit_test(neighbours_receive_equal_messages),
+        cmocka_unit_test(consensus_keeps_the_mean_and_converges),
+        cmocka_unit_test(messages_of_the_next_round_wait),
+        cmocka_unit_test(replicas_start_at_the_initial_weights),
     };
     secret_start();
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,4 +1,4 @@
-/* A comparison: what is kept of a play, when a target was reached, who wins, what is tried. */
+/* Comparisons: records of plays, times of targets, winners, trials. */
 #include <math.h>
 
 #include "comparison/comparison_report.h"
@@ -39,7 +39,8 @@ static void a_target_is_reached_between_two_evaluations(void **state)
     assert_near(score_reach(&a, MEASURE_ACCURACY, 0.5).at_s, 10);
     assert_near(score_reach(&a, MEASURE_LOSS, 1.25).at_s, 15);
     assert_true(isnan(score_reach(&a, MEASURE_ACCURACY, 0.71).at_s));
-    assert_near(score_reach(&b, MEASURE_ACCURACY, 0.3).at_s, 5); /* before the first is not known */
+    assert_near(score_reach(&b, MEASURE_ACCURACY, 0.3).at_s,
+                5); /* nothing is known before the first evaluation */
     assert_near(score_curve(&a, MEASURE_ACCURACY), (0.1 + 0.5 + 0.7 + 0.6) / 4);
 }
 
@@ -53,7 +54,7 @@ static void a_band_has_a_mean_only_if_every_seed_has_a_value(void **state)
     assert_true(isnan(lacks.mean) && lacks.count == 2 && lacks.most == 2);
 }
 
-/* Two strategies and the ideal one, two seeds, by hand. */
+/* Two strategies and the ideal one with two seeds, made by hand. */
 static struct play plays[3 * SEEDS];
 
 static struct plan by_hand(void)
@@ -74,7 +75,7 @@ static struct plan by_hand(void)
     return plan;
 }
 
-static void who_is_first_on_average_wins_but_for_the_ideal(void **state)
+static void the_first_on_average_wins_without_ideal(void **state)
 {
     (void)state;
     const struct plan plan = by_hand();
@@ -87,13 +88,14 @@ static void who_is_first_on_average_wins_but_for_the_ideal(void **state)
     const struct comparison comparison = {.plan = &plan, .targets = {0.5, 2}, .targets_count = 2};
     char text[512];
     comparison_sentence(&comparison, 0, text, sizeof text);
-    assert_string_equal(text, "50 %: gossip first, after 5.0 s (5.0 to 5.0); 2.50 times faster than "
-                              "ako (2.00 to 3.00).");
+    assert_string_equal(text,
+                        "50 %: gossip first, after 5.0 s (5.0 to 5.0); 2.50 times faster than "
+                        "ako (2.00 to 3.00).");
     comparison_sentence(&comparison, 1, text, sizeof text);
     assert_string_equal(text, "200 %: no strategy reaches it with every seed.");
 }
 
-static void who_fails_with_one_seed_does_not_win(void **state)
+static void a_strategy_that_fails_with_one_seed_does_not_win(void **state)
 {
     (void)state;
     const struct plan plan = by_hand();
@@ -103,7 +105,7 @@ static void who_fails_with_one_seed_does_not_win(void **state)
     assert_true(isnan(score_end(&plan, 1).mean));
 }
 
-static void targets_are_parts_of_the_best_end(void **state)
+static void targets_are_fractions_of_the_best_result(void **state)
 {
     (void)state;
     double targets[TARGETS_MAX];
@@ -117,7 +119,7 @@ static void targets_are_parts_of_the_best_end(void **state)
     assert_near(targets[1], 1.05);
 }
 
-static void each_strategy_is_tried_as_often_and_each_trial_is_another(void **state)
+static void every_strategy_has_equally_many_different_trials(void **state)
 {
     (void)state;
     for (uint32_t kind = 0; kind < STRATEGIES_COUNT; kind++) {
@@ -135,8 +137,8 @@ static void each_strategy_is_tried_as_often_and_each_trial_is_another(void **sta
     }
 }
 
-/* Every assignment of a trial is one that a scenario takes. */
-static void what_is_tried_can_be_set(void **state)
+/* A scenario accepts every assignment of every trial. */
+static void scenarios_accept_every_trial(void **state)
 {
     (void)state;
     for (uint32_t kind = 0; kind < STRATEGIES_COUNT; kind++)
@@ -150,7 +152,7 @@ static void what_is_tried_can_be_set(void **state)
         }
 }
 
-static void a_record_comes_back_as_it_was_and_only_for_what_it_is_of(void **state)
+static void a_record_is_read_back_only_with_its_fingerprint(void **state)
 {
     (void)state;
     char path[] = "/tmp/test_comparison.XXXXXX";
@@ -178,7 +180,7 @@ static void a_record_comes_back_as_it_was_and_only_for_what_it_is_of(void **stat
     assert_non_null(strstr(problem.text, "cannot write /nowhere/a.json: No such file"));
 }
 
-static void a_record_is_of_the_evaluations_and_the_links_of_a_play(void **state)
+static void a_record_has_the_evaluations_and_link_use_of_a_play(void **state)
 {
     (void)state;
     struct played played = play("ako", NULL);
@@ -196,14 +198,15 @@ static void a_record_is_of_the_evaluations_and_the_links_of_a_play(void **state)
     play_end(&played);
     played = play("localsgd", NULL);
     record_of(&played.outcome, &record);
-    assert_near(record.computing, 3 * 40. / 200); /* three wait, for the slow and the links */
+    assert_near(record.computing,
+                3 * 40. / 200); /* three nodes wait for the slow node and the links */
     /* four rounds of 4/3 of the model, 31,400 bytes, at 125 kB/s up for 10 s */
     assert_true(fabs(record.busiest_use - 4 * 4 / 3. * 31400 / 1250000) < 1e-3);
     record_free(&record);
     play_end(&played);
 }
 
-/* Neither the first trial of a strategy nor the last; of the other none could be played. */
+/* The best trial is neither the first nor the last; all trials of the other strategy failed. */
 static void the_trial_with_the_best_curve_is_chosen(void **state)
 {
     (void)state;
@@ -229,7 +232,7 @@ static void the_trial_with_the_best_curve_is_chosen(void **state)
     assert_int_equal(plan.settings_count[1], 0);
 }
 
-/* After training hearsay's nodes exchange what is left, and are evaluated once more. */
+/* After training hearsay's nodes exchange the rest and are evaluated once more. */
 static void a_record_ends_with_training(void **state)
 {
     (void)state;
@@ -237,7 +240,7 @@ static void a_record_ends_with_training(void **state)
     struct played played = play_with("gossip", sets, 2);
     struct record record;
     record_of(&played.outcome, &record);
-    assert_int_equal(record.count, 3); /* at 4, 8 and 10 s */
+    assert_int_equal(record.count, 3);                       /* at 4, 8 and 10 s */
     assert_true(record.accuracy > 0 && record.accuracy < 1); /* not of one sample */
     assert_true(last_moment(&played)->at_s > 10 && isfinite(last_moment(&played)->accuracy));
     assert_true(record.points[record.count - 1].at_s == 10);
@@ -247,7 +250,7 @@ static void a_record_ends_with_training(void **state)
     play_end(&played);
 }
 
-static void what_hearsay_alone_plays_is_left_out(void **state)
+static void leaves_out_faults_and_late_nodes(void **state)
 {
     (void)state;
     static struct scenario scenario;
@@ -268,16 +271,16 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_target_is_reached_between_two_evaluations),
         cmocka_unit_test(a_band_has_a_mean_only_if_every_seed_has_a_value),
-        cmocka_unit_test(who_is_first_on_average_wins_but_for_the_ideal),
-        cmocka_unit_test(who_fails_with_one_seed_does_not_win),
-        cmocka_unit_test(targets_are_parts_of_the_best_end),
-        cmocka_unit_test(each_strategy_is_tried_as_often_and_each_trial_is_another),
-        cmocka_unit_test(what_is_tried_can_be_set),
-        cmocka_unit_test(what_hearsay_alone_plays_is_left_out),
+        cmocka_unit_test(the_first_on_average_wins_without_ideal),
+        cmocka_unit_test(a_strategy_that_fails_with_one_seed_does_not_win),
+        cmocka_unit_test(targets_are_fractions_of_the_best_result),
+        cmocka_unit_test(every_strategy_has_equally_many_different_trials),
+        cmocka_unit_test(scenarios_accept_every_trial),
+        cmocka_unit_test(leaves_out_faults_and_late_nodes),
         cmocka_unit_test(the_trial_with_the_best_curve_is_chosen),
         cmocka_unit_test(a_record_ends_with_training),
-        cmocka_unit_test(a_record_comes_back_as_it_was_and_only_for_what_it_is_of),
-        cmocka_unit_test(a_record_is_of_the_evaluations_and_the_links_of_a_play),
+        cmocka_unit_test(a_record_is_read_back_only_with_its_fingerprint),
+        cmocka_unit_test(a_record_has_the_evaluations_and_link_use_of_a_play),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,4 @@
-/* How far replicas are apart, in parts of their mean. */
+/* The distance between replicas, relative to their mean. */
 #include "strategies/consensus.h"
 
 #include <math.h>
@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-static void equal_replicas_are_not_apart(void **state)
+static void equal_replicas_have_distance_zero(void **state)
 {
     (void)state;
     const float weights[] = {0.1f, -3, 7};
@@ -19,8 +19,8 @@ static void equal_replicas_are_not_apart(void **state)
     assert_true(consensus_distance(consensus) < 1e-7);
 }
 
-/* The mean is (3, 4), 5 long; one is 1 away, the other too. */
-static void it_is_the_root_of_the_mean_square_over_the_length_of_the_mean(void **state)
+/* The mean is (3, 4) with length 5; each replica is at distance 1. */
+static void the_distance_is_the_rms_deviation_over_the_length_of_the_mean(void **state)
 {
     (void)state;
     const float a[] = {3, 5}, b[] = {3, 3};
@@ -30,7 +30,7 @@ static void it_is_the_root_of_the_mean_square_over_the_length_of_the_mean(void *
     assert_true(fabs(consensus_distance(consensus) - 0.2) < 1e-9);
 }
 
-static void of_nothing_it_is_not_known(void **state)
+static void the_distance_of_no_replicas_is_nan(void **state)
 {
     (void)state;
     assert_true(isnan(consensus_distance(consensus_new(4))));
@@ -39,9 +39,9 @@ static void of_nothing_it_is_not_known(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(equal_replicas_are_not_apart),
-        cmocka_unit_test(it_is_the_root_of_the_mean_square_over_the_length_of_the_mean),
-        cmocka_unit_test(of_nothing_it_is_not_known),
+        cmocka_unit_test(equal_replicas_have_distance_zero),
+        cmocka_unit_test(the_distance_is_the_rms_deviation_over_the_length_of_the_mean),
+        cmocka_unit_test(the_distance_of_no_replicas_is_nan),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,4 @@
-/* Faults of the simulated network, and what each end of a connection sees of them. */
+/* Faults of the simulated network, as seen by each end of a connection. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -25,7 +25,7 @@ static int end(void **state)
 
 /* Cuts. */
 
-static void a_cut_lets_nothing_pass_and_patience_doubles(void **state)
+static void a_cut_drops_everything_and_timeouts_double(void **state)
 {
     (void)state;
     meet();
@@ -42,7 +42,7 @@ static void a_cut_lets_nothing_pass_and_patience_doubles(void **state)
     assert_int_equal(b->last_ns, MS(2440)); /* tried at 1.2, 1.6 and 2.4 s */
 }
 
-static void who_said_nothing_in_a_cut_needs_no_patience(void **state)
+static void a_sender_that_was_silent_during_a_cut_resumes_at_once(void **state)
 {
     (void)state;
     meet();
@@ -54,7 +54,7 @@ static void who_said_nothing_in_a_cut_needs_no_patience(void **state)
     assert_int_equal(b->last_ns, MS(30040));
 }
 
-static void what_is_under_way_when_a_cut_begins_arrives(void **state)
+static void bytes_in_flight_when_a_cut_begins_arrive(void **state)
 {
     (void)state;
     meet();
@@ -64,7 +64,7 @@ static void what_is_under_way_when_a_cut_begins_arrives(void **state)
     assert_true(has_text(b, TEN_KB));
 }
 
-static void two_cuts_need_two_healings(void **state)
+static void two_cuts_must_heal_twice(void **state)
 {
     (void)state;
     meet();
@@ -82,7 +82,7 @@ static void two_cuts_need_two_healings(void **state)
     assert_int_equal(b->last_ns, MS(3140)); /* tried at 0.3, 0.7, 1.5 and 3.1 s */
 }
 
-static void a_one_way_cut_stops_the_other_way_at_its_window(void **state)
+static void a_one_way_cut_blocks_the_reverse_direction_at_its_window(void **state)
 {
     (void)state;
     rates[0][0].bytes_per_s = 8 * MBIT;
@@ -101,7 +101,7 @@ static void a_one_way_cut_stops_the_other_way_at_its_window(void **state)
     assert_int_equal(a->sends_done, 1);
 }
 
-static void nobody_hears_of_a_death_through_a_cut(void **state)
+static void a_death_is_not_noticed_through_a_cut(void **state)
 {
     (void)state;
     meet();
@@ -127,7 +127,7 @@ static void a_hang_up_delivers_the_rest_first(void **state)
     assert_string_equal(b->why, "");
 }
 
-static void a_hang_up_after_silence_is_heard_one_way_later(void **state)
+static void a_hang_up_after_silence_arrives_one_delay_later(void **state)
 {
     (void)state;
     meet();
@@ -138,7 +138,7 @@ static void a_hang_up_after_silence_is_heard_one_way_later(void **state)
     assert_int_equal(wire.flying, 0);
 }
 
-static void a_hang_up_in_a_cut_is_heard_when_it_has_healed(void **state)
+static void a_hang_up_in_a_cut_arrives_after_it_heals(void **state)
 {
     (void)state;
     meet();
@@ -165,7 +165,7 @@ static void a_hang_up_without_a_byte_does_not_pass_a_cut(void **state)
     assert_true(b->closed_ns >= 5 * SECOND_NS);
 }
 
-static void who_talks_to_one_that_hung_up_hears_a_reset_and_not_the_rest(void **state)
+static void sending_to_a_closed_end_causes_a_reset(void **state)
 {
     (void)state;
     rates[0][0].bytes_per_s = MBIT;
@@ -179,7 +179,7 @@ static void who_talks_to_one_that_hung_up_hears_a_reset_and_not_the_rest(void **
     assert_string_equal(b->why, "connection reset");
 }
 
-static void a_reset_ends_what_one_of_them_has_left_behind(void **state)
+static void a_reset_closes_a_half_closed_connection(void **state)
 {
     (void)state;
     rates[0][0].bytes_per_s = MBIT;
@@ -193,7 +193,7 @@ static void a_reset_ends_what_one_of_them_has_left_behind(void **state)
     assert_int_equal(wire.flying, 0);
 }
 
-static void a_reset_ends_both_and_what_is_under_way(void **state)
+static void a_reset_closes_both_ends_and_drops_bytes_in_flight(void **state)
 {
     (void)state;
     meet();
@@ -208,7 +208,7 @@ static void a_reset_ends_both_and_what_is_under_way(void **state)
     assert_int_equal(wire.flying, 0);
 }
 
-static void a_reset_of_two_leaves_a_third_alone(void **state)
+static void a_reset_leaves_other_hosts_connected(void **state)
 {
     (void)state;
     meet();
@@ -222,7 +222,7 @@ static void a_reset_of_two_leaves_a_third_alone(void **state)
     assert_int_equal(other->closed_ns, 0);
 }
 
-static void a_death_is_heard_behind_the_last_bytes(void **state)
+static void a_death_is_noticed_after_the_last_bytes(void **state)
 {
     (void)state;
     rates[0][0].bytes_per_s = MBIT;
@@ -235,7 +235,7 @@ static void a_death_is_heard_behind_the_last_bytes(void **state)
     assert_string_equal(b->why, "connection reset");
 }
 
-static void a_silent_death_is_never_heard(void **state)
+static void a_silent_death_is_never_noticed(void **state)
 {
     (void)state;
     meet();
@@ -249,7 +249,7 @@ static void a_silent_death_is_never_heard(void **state)
     assert_int_equal(wire.flying, 0);
 }
 
-static void a_half_open_connection_swallows_what_it_is_told(void **state)
+static void a_half_open_connection_swallows_bytes(void **state)
 {
     (void)state;
     rates[1][0].bytes_per_s = MBIT;
@@ -260,13 +260,13 @@ static void a_half_open_connection_swallows_what_it_is_told(void **state)
     assert_int_equal(a->closed_ns, MS(100));
     assert_string_equal(a->why, "connection timed out");
     assert_int_equal(b->closed_ns, 0);
-    assert_int_equal(b->sends_done, 0); /* its window is full for ever */
+    assert_int_equal(b->sends_done, 0); /* its window stays full */
     wire_hang_up(&wire, 1, b->conn);
     run_until(1001 * SECOND_NS);
     assert_int_equal(wire.flying, 0);
 }
 
-static void no_event_of_an_old_connection_reaches_a_new_one(void **state)
+static void events_of_an_old_connection_never_reach_a_new_one(void **state)
 {
     (void)state;
     meet();
@@ -288,9 +288,9 @@ static void no_event_of_an_old_connection_reaches_a_new_one(void **state)
     assert_true(has_text(b, 100));
 }
 
-/* Receivers. */
+/* Receiver faults. */
 
-static void who_stands_still_hears_all_of_it_later_in_order(void **state)
+static void a_paused_host_receives_everything_later_in_order(void **state)
 {
     (void)state;
     wire.parties[0].paused_ns = SECOND_NS;
@@ -342,25 +342,25 @@ int main(void)
 {
 #define STORY(name) cmocka_unit_test_setup_teardown(name, begin, end)
     const struct CMUnitTest tests[] = {
-        STORY(a_cut_lets_nothing_pass_and_patience_doubles),
-        STORY(who_said_nothing_in_a_cut_needs_no_patience),
-        STORY(what_is_under_way_when_a_cut_begins_arrives),
-        STORY(two_cuts_need_two_healings),
-        STORY(a_one_way_cut_stops_the_other_way_at_its_window),
-        STORY(nobody_hears_of_a_death_through_a_cut),
+        STORY(a_cut_drops_everything_and_timeouts_double),
+        STORY(a_sender_that_was_silent_during_a_cut_resumes_at_once),
+        STORY(bytes_in_flight_when_a_cut_begins_arrive),
+        STORY(two_cuts_must_heal_twice),
+        STORY(a_one_way_cut_blocks_the_reverse_direction_at_its_window),
+        STORY(a_death_is_not_noticed_through_a_cut),
         STORY(a_hang_up_delivers_the_rest_first),
-        STORY(a_hang_up_after_silence_is_heard_one_way_later),
-        STORY(a_hang_up_in_a_cut_is_heard_when_it_has_healed),
+        STORY(a_hang_up_after_silence_arrives_one_delay_later),
+        STORY(a_hang_up_in_a_cut_arrives_after_it_heals),
         STORY(a_hang_up_without_a_byte_does_not_pass_a_cut),
-        STORY(who_talks_to_one_that_hung_up_hears_a_reset_and_not_the_rest),
-        STORY(a_reset_ends_what_one_of_them_has_left_behind),
-        STORY(a_reset_ends_both_and_what_is_under_way),
-        STORY(a_reset_of_two_leaves_a_third_alone),
-        STORY(a_death_is_heard_behind_the_last_bytes),
-        STORY(a_silent_death_is_never_heard),
-        STORY(a_half_open_connection_swallows_what_it_is_told),
-        STORY(no_event_of_an_old_connection_reaches_a_new_one),
-        STORY(who_stands_still_hears_all_of_it_later_in_order),
+        STORY(sending_to_a_closed_end_causes_a_reset),
+        STORY(a_reset_closes_a_half_closed_connection),
+        STORY(a_reset_closes_both_ends_and_drops_bytes_in_flight),
+        STORY(a_reset_leaves_other_hosts_connected),
+        STORY(a_death_is_noticed_after_the_last_bytes),
+        STORY(a_silent_death_is_never_noticed),
+        STORY(a_half_open_connection_swallows_bytes),
+        STORY(events_of_an_old_connection_never_reach_a_new_one),
+        STORY(a_paused_host_receives_everything_later_in_order),
         STORY(fragments_add_up_to_the_same_bytes),
         STORY(tampering_changes_a_single_bit_now_and_then),
     };

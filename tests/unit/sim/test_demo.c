@@ -1,4 +1,4 @@
-/* DeMo: the transform, what is told of a momentum and what is left of it, and the step. */
+/* DeMo: the transform, messages and rest of the momentum, and the step. */
 #include <math.h>
 
 #include "base/rng.h"
@@ -18,7 +18,7 @@ static void draw(float *values, size_t count, uint64_t seed)
         values[c] = (float)(rng_uniform(&rng) - 0.5);
 }
 
-/* The formula of the transform, term by term: component (k, l) of the chunk that begins there. */
+/* Returns component (k, l) of the chunk at `matrix`, from the formula of the transform. */
 static double component(const float *matrix, size_t stride, const struct dct *dct, size_t k,
                         size_t l)
 {
@@ -31,7 +31,7 @@ static double component(const float *matrix, size_t stride, const struct dct *dc
     return sum * sqrt((k ? 2 : 1) / h) * sqrt((l ? 2 : 1) / w);
 }
 
-static void components_are_of_cosines_chunk_by_chunk(void **state)
+static void components_are_cosine_transforms_of_chunks(void **state)
 {
     (void)state;
     static float matrix[128 * 96], components[128 * 96], back[128 * 96];
@@ -71,12 +71,12 @@ static void sides_of_chunks_divide_those_of_the_matrix(void **state)
     }
 }
 
-/* One node after the other, with its momentum as the paper keeps it, and not as components. */
+/* Computes node after node by hand, with momentum as in the paper, not as components. */
 struct hand_written {
     struct dct dct, vector;
     float momentum[3][PARAMETERS];
     float sum[PARAMETERS];
-    float told[PARAMETERS]; /* by how many nodes */
+    float told[PARAMETERS]; /* number of nodes that sent the component */
 };
 
 static void transform(const struct hand_written *written, bool forward, const float *from,
@@ -109,7 +109,7 @@ static void message(struct hand_written *written, int i, float beta, const float
         m[c] -= sent[c];
 }
 
-static void momentum_less_what_was_told_goes_on_and_steps_are_signs_of_the_mean(void **state)
+static void the_unsent_momentum_stays_and_steps_are_signs_of_the_mean(void **state)
 {
     (void)state;
     static struct hand_written written;
@@ -139,7 +139,7 @@ static void momentum_less_what_was_told_goes_on_and_steps_are_signs_of_the_mean(
             (void)learner_descend_plainly(hand.learners[i], step);
     }
     learner_read_weights(hand.learners[0], weights);
-    int others = 0; /* where rounding decided a sign */
+    int others = 0; /* signs decided by rounding */
     for (int c = 0; c < PARAMETERS; c++)
         others += fabsf(weights[c] - played.experiment.weights[c]) > 1e-5f;
     assert_true(others < 10);
@@ -152,7 +152,7 @@ static void momentum_less_what_was_told_goes_on_and_steps_are_signs_of_the_mean(
 /* A step of 0.2 s; then two transfers of 40 ms and of a message over 1 Mbit/s: 0.2848 s, 35 of
  * which fit. Four of 560 components are 0.0078, each with 10 bits for its place; of ten biases one
  * is told, with 4 bits. */
-static void a_message_has_a_place_and_a_value_for_each_component_and_goes_to_all(void **state)
+static void a_message_has_index_and_value_of_each_component_and_goes_to_all(void **state)
 {
     (void)state;
     const uint64_t bytes = (14 * 4 * (32 + 10) + 32 + 4 + 7) / 8;
@@ -163,7 +163,7 @@ static void a_message_has_a_place_and_a_value_for_each_component_and_goes_to_all
     play_end(&played);
 }
 
-/* They follow what all measured, and cost 4 bytes each. */
+/* Statistics follow the measurements of all nodes and cost 4 bytes each. */
 static void statistics_are_averaged(void **state)
 {
     (void)state;
@@ -182,7 +182,7 @@ static void statistics_are_averaged(void **state)
     play_end(&allreduce);
 }
 
-static void it_learns(void **state)
+static void demo_learns(void **state)
 {
     (void)state;
     const char *sets[] = {"scenario.seconds=20", "strategy.sign_rate=0.003",
@@ -195,12 +195,12 @@ static void it_learns(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(components_are_of_cosines_chunk_by_chunk),
+        cmocka_unit_test(components_are_cosine_transforms_of_chunks),
         cmocka_unit_test(sides_of_chunks_divide_those_of_the_matrix),
-        cmocka_unit_test(momentum_less_what_was_told_goes_on_and_steps_are_signs_of_the_mean),
-        cmocka_unit_test(a_message_has_a_place_and_a_value_for_each_component_and_goes_to_all),
+        cmocka_unit_test(the_unsent_momentum_stays_and_steps_are_signs_of_the_mean),
+        cmocka_unit_test(a_message_has_index_and_value_of_each_component_and_goes_to_all),
         cmocka_unit_test(statistics_are_averaged),
-        cmocka_unit_test(it_learns),
+        cmocka_unit_test(demo_learns),
     };
     secret_start();
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,4 +1,4 @@
-/* Deep Gradient Compression: the momentum of what is told, what is kept, and the warm-up. */
+/* Deep Gradient Compression: momentum of messages, the kept rest, and the warm-up. */
 #include <math.h>
 
 #include "crypto/secret.h"
@@ -6,7 +6,7 @@
 
 #define MATRIX 7840 /* of the parameters, those that are not biases */
 
-/* How a node would do it, written as simply as can be. */
+/* A straightforward implementation of one node. */
 struct node {
     float velocity[PARAMETERS];
     float kept[PARAMETERS];
@@ -46,7 +46,7 @@ static void clip(float *gradient, float most)
         gradient[c] *= (float)((double)most / sqrt(squares));
 }
 
-/* gradient[PARAMETERS] becomes the message. */
+/* Turns gradient[PARAMETERS] into the message. */
 static void message_of(struct node *node, const struct rule *rule, const float *weights,
                        float *gradient)
 {
@@ -72,7 +72,7 @@ static void message_of(struct node *node, const struct rule *rule, const float *
     assert_int_equal(told, rule->largest);
 }
 
-/* Told and kept are what was produced; the steps are those of the play. */
+/* Sent plus kept equals produced, and the steps equal those of the play. */
 static void assert_by_hand(const struct rule *rule, const char *const *sets, int count)
 {
     static struct node nodes[3];
@@ -102,7 +102,7 @@ static void assert_by_hand(const struct rule *rule, const char *const *sets, int
     play_end(&played);
 }
 
-static void what_is_told_has_momentum_and_what_is_not_is_kept(void **state)
+static void messages_have_momentum_and_the_rest_is_kept(void **state)
 {
     (void)state;
     const char *sets[] = {"scenario.seconds=1", "train.momentum=0.9", "strategy.warmup_epochs=0",
@@ -113,8 +113,8 @@ static void what_is_told_has_momentum_and_what_is_not_is_kept(void **state)
     assert_by_hand(&(struct rule){.mu = 0.9f, .nesterov = true, .largest = 8}, sets, 5);
 }
 
-/* Of three nodes each has a root of a third of the length. */
-static void gradients_are_clipped_before_they_are_gathered(void **state)
+/* With three nodes each clips to the length times the square root of a third. */
+static void gradients_are_clipped_before_accumulation(void **state)
 {
     (void)state;
     const char *sets[] = {"scenario.seconds=1", "train.momentum=0.5", "strategy.warmup_epochs=0",
@@ -123,8 +123,8 @@ static void gradients_are_clipped_before_they_are_gathered(void **state)
     assert_by_hand(&rule, sets, 5);
 }
 
-/* Where all is told each time, momentum is that of the mean, but for its being forgotten. */
-static void without_momentum_and_all_told_it_is_all_reduce(void **state)
+/* If everything is sent each time, momentum is that of the mean, except for masking. */
+static void full_messages_without_momentum_equal_all_reduce(void **state)
 {
     (void)state;
     const char *sets[] = {"scenario.seconds=2", "strategy.top_part=1", "train.weight_decay=0.01"};
@@ -138,7 +138,7 @@ static void without_momentum_and_all_told_it_is_all_reduce(void **state)
 
 /* 96 samples a step: an epoch of 600 is over after 7 steps, the second after 13, the third after
  * 19, the fourth after 25. */
-static void in_the_first_epochs_more_is_told(void **state)
+static void the_first_epochs_send_more_entries(void **state)
 {
     (void)state;
     static const struct {
@@ -171,7 +171,7 @@ static void a_message_has_six_bytes_an_entry_and_goes_to_all(void **state)
     play_end(&played);
 }
 
-/* Statistics of a batch norm follow what all measured, though nothing else is told. */
+/* Statistics of a batch norm follow all measurements, although nothing else is sent. */
 static void statistics_are_averaged(void **state)
 {
     (void)state;
@@ -188,7 +188,7 @@ static void statistics_are_averaged(void **state)
     play_end(&allreduce);
 }
 
-static void it_learns(void **state)
+static void dgc_learns(void **state)
 {
     (void)state;
     const char *sets[] = {"scenario.seconds=40", "train.rate=0.01", "train.momentum=0.9",
@@ -201,13 +201,13 @@ static void it_learns(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_is_told_has_momentum_and_what_is_not_is_kept),
-        cmocka_unit_test(gradients_are_clipped_before_they_are_gathered),
-        cmocka_unit_test(without_momentum_and_all_told_it_is_all_reduce),
-        cmocka_unit_test(in_the_first_epochs_more_is_told),
+        cmocka_unit_test(messages_have_momentum_and_the_rest_is_kept),
+        cmocka_unit_test(gradients_are_clipped_before_accumulation),
+        cmocka_unit_test(full_messages_without_momentum_equal_all_reduce),
+        cmocka_unit_test(the_first_epochs_send_more_entries),
         cmocka_unit_test(a_message_has_six_bytes_an_entry_and_goes_to_all),
         cmocka_unit_test(statistics_are_averaged),
-        cmocka_unit_test(it_learns),
+        cmocka_unit_test(dgc_learns),
     };
     secret_start();
     return cmocka_run_group_tests(tests, NULL, NULL);

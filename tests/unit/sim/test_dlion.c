@@ -1,11 +1,11 @@
-/* DLion: the weighted mean of gradients, what each link gets of them, and the weights of the best.
- */
+/* DLion: weighted mean of gradients, messages that fit each link, and moves towards the best
+ * worker. */
 #include "strategies/max_n.h"
 #include "workers/workers_stage.h"
 
 static const char *const plain[] = {"max_n=100", "transfer_steps=0"};
 
-static void with_all_of_it_and_equal_batches_it_is_a_mean(void **state)
+static void full_messages_and_equal_batches_give_the_mean(void **state)
 {
     (void)state;
     struct workers *stage = stage_open(dlion_play, 2, 2, plain, 2);
@@ -13,7 +13,8 @@ static void with_all_of_it_and_equal_batches_it_is_a_mean(void **state)
     assert_int_equal(stage->posts[0].message.bytes, 8 + 2 * 4);
     assert_true(stage_weights(stage, 0)[0] == 2);
     stage_deliver(stage, 0);
-    assert_true(stage_weights(stage, 1)[0] == 0); /* its next step takes what has come */
+    assert_true(stage_weights(stage, 1)[0] ==
+                0); /* its next step uses the gradients received so far */
     stage_step(stage, 1, (const float[]){8, 2});
     stage_deliver(stage, 0);
     assert_true(stage_weights(stage, 1)[0] == 6 && stage_weights(stage, 1)[1] == 1);
@@ -40,7 +41,7 @@ static void gradients_are_weighted_by_their_batches(void **state)
 }
 
 /* Each of two others gets half of the uplink: 30 bytes a step, which are two entries and 8. */
-static void as_much_is_sent_as_the_link_carries_in_a_step(void **state)
+static void messages_fit_what_the_link_carries_in_a_step(void **state)
 {
     (void)state;
     const float change[10] = {1, -5, 4, 2, 3, 4.9f, 0, 0, 0, 0};
@@ -65,7 +66,7 @@ static void as_much_is_sent_as_the_link_carries_in_a_step(void **state)
     stage_close(stage);
 }
 
-static void each_tensor_has_a_largest_of_its_own(void **state)
+static void the_largest_entry_is_found_for_each_tensor(void **state)
 {
     (void)state;
     struct arena arena;
@@ -84,7 +85,7 @@ static void each_tensor_has_a_largest_of_its_own(void **state)
     assert_int_equal(max_n_bytes(max_n, MAX_N_ALL), 6 * 4);
     assert_int_equal(max_n_fit(max_n, 23), 624);
     assert_int_equal(max_n_fit(max_n, 24), MAX_N_ALL);
-    max_n_rank(max_n, (const float[6]){1}); /* of a tensor of nothing nothing is kept */
+    max_n_rank(max_n, (const float[6]){1}); /* in a tensor of zeros no entry is kept */
     assert_int_equal(max_n_bytes(max_n, MAX_N_ALL - 1), 8);
     content_drop(content);
     max_n_free(max_n);
@@ -92,7 +93,7 @@ static void each_tensor_has_a_largest_of_its_own(void **state)
     arena_release(&arena);
 }
 
-static void now_and_then_the_weights_of_the_best_draw_the_others_near(void **state)
+static void workers_move_towards_the_best_every_transfer_steps(void **state)
 {
     (void)state;
     static const char *const often[] = {"max_n=100", "transfer_steps=3"};
@@ -100,7 +101,7 @@ static void now_and_then_the_weights_of_the_best_draw_the_others_near(void **sta
     const double losses[] = {2, 1, 3};
     memcpy(stage->losses, losses, sizeof losses);
     for (uint32_t step = 0; step < 6; step++) {
-        stage->losses[2] = step < 3 ? 3 : 0.01; /* what counts is recent: 3, then 2.701 */
+        stage->losses[2] = step < 3 ? 3 : 0.01; /* recent losses count: 3, then 2.701 */
         stage_step(stage, step % 3, NULL);
     }
     stage_deliver_all(stage);
@@ -110,7 +111,7 @@ static void now_and_then_the_weights_of_the_best_draw_the_others_near(void **sta
     assert_int_equal(stage->posts_count, 3);
     assert_true(stage->posts[0].to == 1 && stage->posts[0].message.bytes == 8);
     stage_step(stage, 1, NULL);
-    assert_int_equal(stage->posts_count, 5); /* the best asks nobody */
+    assert_int_equal(stage->posts_count, 5); /* the best worker requests nothing */
     stage_deliver_all(stage);
     assert_true(stage_weights(stage, 0)[0] == 6 && stage_weights(stage, 1)[0] == 8);
     assert_int_equal(stage->sent_bytes, 16 * (8 + 4) + 8 + 4);
@@ -119,7 +120,7 @@ static void now_and_then_the_weights_of_the_best_draw_the_others_near(void **sta
     stage_close(stage);
 }
 
-static void whose_loss_is_not_known_is_not_the_best(void **state)
+static void a_worker_of_unknown_loss_is_not_the_best(void **state)
 {
     (void)state;
     static const char *const always[] = {"max_n=100", "transfer_steps=1"};
@@ -134,12 +135,12 @@ static void whose_loss_is_not_known_is_not_the_best(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(with_all_of_it_and_equal_batches_it_is_a_mean),
+        cmocka_unit_test(full_messages_and_equal_batches_give_the_mean),
         cmocka_unit_test(gradients_are_weighted_by_their_batches),
-        cmocka_unit_test(as_much_is_sent_as_the_link_carries_in_a_step),
-        cmocka_unit_test(each_tensor_has_a_largest_of_its_own),
-        cmocka_unit_test(now_and_then_the_weights_of_the_best_draw_the_others_near),
-        cmocka_unit_test(whose_loss_is_not_known_is_not_the_best),
+        cmocka_unit_test(messages_fit_what_the_link_carries_in_a_step),
+        cmocka_unit_test(the_largest_entry_is_found_for_each_tensor),
+        cmocka_unit_test(workers_move_towards_the_best_every_transfer_steps),
+        cmocka_unit_test(a_worker_of_unknown_loss_is_not_the_best),
     };
     secret_start();
     return cmocka_run_group_tests(tests, NULL, NULL);

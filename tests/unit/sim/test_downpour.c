@@ -1,5 +1,4 @@
-/* Downpour SGD: what is pushed and what is fetched, of a server that nobody waits for; and the
- * averaging at it for which all do. */
+/* Downpour SGD: pushes to and fetches from an asynchronous server, and synchronous averaging. */
 #include "workers/workers_stage.h"
 
 static float common(struct workers *stage, size_t c)
@@ -9,7 +8,7 @@ static float common(struct workers *stage, size_t c)
     return weights[c];
 }
 
-static void what_is_pushed_reaches_the_server_and_comes_back(void **state)
+static void pushed_progress_reaches_the_server_and_returns(void **state)
 {
     (void)state;
     static const char *const sets[] = {"push_steps=2", "fetch_steps=3", "gain=3"};
@@ -28,18 +27,18 @@ static void what_is_pushed_reaches_the_server_and_comes_back(void **state)
     assert_true(common(stage, 0) == 7 && common(stage, 1) == 2);
     stage_step(stage, 0, (const float[]){16, 0});
     assert_true(stage->posts_count == 1 && stage->posts[0].message.bytes == 8);
-    stage_deliver(stage, 0); /* what is not pushed is not in what comes */
+    stage_deliver(stage, 0); /* the fetch does not contain unpushed progress */
     assert_true(stage->posts[0].to == 0 && stage->posts[0].message.bytes == 4 * 2);
     stage_deliver(stage, 0);
     assert_true(stage_weights(stage, 0)[0] == 7 && stage_weights(stage, 0)[1] == 2);
     stage_step(stage, 0, (const float[]){32, 0});
-    stage_deliver(stage, 0); /* both are pushed now, and once */
+    stage_deliver(stage, 0); /* both are pushed now, exactly once */
     assert_true(common(stage, 0) == 7 + 16 + 32);
     assert_int_equal(stage->sent_bytes, 3 * 4 * 2 + 8);
     stage_close(stage);
 }
 
-static void nobody_waits_and_nobody_asks_twice(void **state)
+static void workers_do_not_wait_and_have_one_fetch_at_a_time(void **state)
 {
     (void)state;
     struct workers *stage = stage_open(downpour_play, 2, 1, NULL, 0);
@@ -48,7 +47,7 @@ static void nobody_waits_and_nobody_asks_twice(void **state)
     stage_step(stage, 1, (const float[]){4});
     assert_int_equal(stage->posts_count, 3); /* a push alone */
     stage_deliver_all(stage);
-    assert_true(common(stage, 0) == 3);           /* by default what all say counts as its mean */
+    assert_true(common(stage, 0) == 3);           /* by default the mean of all is applied */
     assert_true(stage_weights(stage, 1)[0] == 1); /* asked for between the pushes */
     stage_step(stage, 1, NULL);
     stage_deliver_all(stage);
@@ -56,7 +55,7 @@ static void nobody_waits_and_nobody_asks_twice(void **state)
     stage_close(stage);
 }
 
-static void of_one_worker_it_is_sgd(void **state)
+static void one_worker_equals_sgd(void **state)
 {
     (void)state;
     struct workers *stage = stage_open(downpour_play, 1, 1, NULL, 0);
@@ -72,7 +71,7 @@ static void of_one_worker_it_is_sgd(void **state)
     stage_close(stage);
 }
 
-static void averaging_all_wait_for_the_mean(void **state)
+static void all_workers_wait_for_the_average(void **state)
 {
     (void)state;
     static const char *const sets[] = {"average=yes", "push_steps=2"};
@@ -99,10 +98,10 @@ static void averaging_all_wait_for_the_mean(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_is_pushed_reaches_the_server_and_comes_back),
-        cmocka_unit_test(nobody_waits_and_nobody_asks_twice),
-        cmocka_unit_test(of_one_worker_it_is_sgd),
-        cmocka_unit_test(averaging_all_wait_for_the_mean),
+        cmocka_unit_test(pushed_progress_reaches_the_server_and_returns),
+        cmocka_unit_test(workers_do_not_wait_and_have_one_fetch_at_a_time),
+        cmocka_unit_test(one_worker_equals_sgd),
+        cmocka_unit_test(all_workers_wait_for_the_average),
     };
     secret_start();
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,4 +1,4 @@
-/* The event queue: the earliest event comes first, and of those the first that was put. */
+/* The event queue: earliest events first, ties in the order of insertion. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -32,7 +32,7 @@ static void put(uint64_t at_ns, uint64_t subject)
     event_queue_put(&event_queue, at_ns, 3, 4, subject, 5);
 }
 
-static void an_event_comes_back_as_it_was_put(void **state)
+static void an_event_is_taken_as_it_was_put(void **state)
 {
     (void)state;
     event_queue_put(&event_queue, 250, 1, 2, 3, 4);
@@ -45,7 +45,7 @@ static void an_event_comes_back_as_it_was_put(void **state)
     assert_int_equal(event.amount, 4);
 }
 
-static void an_empty_agenda_has_nothing_ever(void **state)
+static void an_empty_queue_has_no_next_event(void **state)
 {
     (void)state;
     assert_true(event_queue_next_ns(&event_queue) == NEVER_NS);
@@ -54,7 +54,7 @@ static void an_empty_agenda_has_nothing_ever(void **state)
     assert_true(event_queue_next_ns(&event_queue) == NEVER_NS);
 }
 
-static void the_earliest_comes_first_and_is_now(void **state)
+static void the_earliest_event_comes_first_and_sets_the_time(void **state)
 {
     (void)state;
     put(300, 1);
@@ -69,7 +69,7 @@ static void the_earliest_comes_first_and_is_now(void **state)
     assert_int_equal(event_queue.taken, 3);
 }
 
-static void what_is_put_into_the_past_happens_now(void **state)
+static void events_in_the_past_happen_now(void **state)
 {
     (void)state;
     put(500, 1);
@@ -82,7 +82,7 @@ static void what_is_put_into_the_past_happens_now(void **state)
     assert_int_equal(event_queue.now_ns, 500);
 }
 
-static void of_one_moment_the_first_put_comes_first(void **state)
+static void ties_keep_the_order_of_insertion(void **state)
 {
     (void)state;
     for (uint64_t i = 0; i < MANY; i++)
@@ -91,7 +91,7 @@ static void of_one_moment_the_first_put_comes_first(void **state)
         assert_int_equal(event_queue_take(&event_queue).subject, i);
 }
 
-static void many_come_in_the_order_of_time_and_of_putting(void **state)
+static void many_events_are_ordered_by_time_and_insertion(void **state)
 {
     (void)state;
     struct rng rng = rng_new(1, 1);
@@ -118,12 +118,13 @@ static void many_come_in_the_order_of_time_and_of_putting(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(an_event_comes_back_as_it_was_put, begin, end),
-        cmocka_unit_test_setup_teardown(an_empty_agenda_has_nothing_ever, begin, end),
-        cmocka_unit_test_setup_teardown(the_earliest_comes_first_and_is_now, begin, end),
-        cmocka_unit_test_setup_teardown(what_is_put_into_the_past_happens_now, begin, end),
-        cmocka_unit_test_setup_teardown(of_one_moment_the_first_put_comes_first, begin, end),
-        cmocka_unit_test_setup_teardown(many_come_in_the_order_of_time_and_of_putting, begin, end),
+        cmocka_unit_test_setup_teardown(an_event_is_taken_as_it_was_put, begin, end),
+        cmocka_unit_test_setup_teardown(an_empty_queue_has_no_next_event, begin, end),
+        cmocka_unit_test_setup_teardown(the_earliest_event_comes_first_and_sets_the_time, begin,
+                                        end),
+        cmocka_unit_test_setup_teardown(events_in_the_past_happen_now, begin, end),
+        cmocka_unit_test_setup_teardown(ties_keep_the_order_of_insertion, begin, end),
+        cmocka_unit_test_setup_teardown(many_events_are_ordered_by_time_and_insertion, begin, end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

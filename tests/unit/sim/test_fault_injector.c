@@ -1,5 +1,5 @@
-/* Faults of processes, and all kinds of faults together: each takes effect, is taken back, and the
- * swarm reaches one version. */
+/* Faults of processes, and all kinds together: each takes effect and ends, and the swarm reaches
+ * one version. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,14 +12,14 @@
 
 /* Processes. */
 
-static void who_crashes_is_down_and_comes_back_in_a_new_life(void **state)
+static void a_crashed_node_restarts_with_a_new_incarnation(void **state)
 {
     (void)state;
     const struct fault crash = fault(FAULT_CRASH, 10, 15, 2);
     begin_faults(&crash, 1, 1);
     run_to(10.5);
     assert_false(world_is_running(&world, 2));
-    assert_int_equal(neighbours(0), NODES - 2); /* told at once */
+    assert_int_equal(neighbours(0), NODES - 2); /* notified at once */
     run_to(14.9);
     assert_false(world_is_running(&world, 2));
     run_to(15.1);
@@ -28,7 +28,7 @@ static void who_crashes_is_down_and_comes_back_in_a_new_life(void **state)
     end_well(20);
 }
 
-static void a_silent_crash_is_noticed_by_its_silence_alone(void **state)
+static void a_silent_crash_is_noticed_only_by_timeout(void **state)
 {
     (void)state;
     struct fault crash = fault(FAULT_CRASH, 10, 0, 2);
@@ -57,7 +57,7 @@ static void a_crash_can_come_with_any_action(void **state)
     }
 }
 
-static void a_crash_that_has_not_come_when_it_is_over_does_not_come(void **state)
+static void a_crash_still_pending_at_its_end_is_cancelled(void **state)
 {
     (void)state;
     struct fault crash = fault(FAULT_CRASH, 8, 9, 1);
@@ -69,7 +69,7 @@ static void a_crash_that_has_not_come_when_it_is_over_does_not_come(void **state
     end_well(10);
 }
 
-static void who_crashed_for_good_is_back_when_all_is_well(void **state)
+static void a_permanent_crash_ends_with_the_faults(void **state)
 {
     (void)state;
     const struct fault crash = fault(FAULT_CRASH, 10, 10, 2);
@@ -79,7 +79,7 @@ static void who_crashed_for_good_is_back_when_all_is_well(void **state)
     end_well(30);
 }
 
-static void who_is_down_already_is_left_alone(void **state)
+static void a_fault_leaves_a_node_that_is_down_alone(void **state)
 {
     (void)state;
     const struct fault crashes[2] = {fault(FAULT_CRASH, 10, 30, 2), fault(FAULT_CRASH, 12, 15, 2)};
@@ -91,7 +91,7 @@ static void who_is_down_already_is_left_alone(void **state)
     end_well(31);
 }
 
-static void who_is_to_die_with_some_action_is_left_alone_until_then(void **state)
+static void a_node_with_a_pending_crash_is_left_alone(void **state)
 {
     (void)state;
     struct fault crashes[2] = {fault(FAULT_CRASH, 10, 30, 2), fault(FAULT_CRASH, 12, 15, 2)};
@@ -102,7 +102,7 @@ static void who_is_to_die_with_some_action_is_left_alone_until_then(void **state
     end_well(16);
 }
 
-static void any_strikes_one_and_the_seed_says_whom(void **state)
+static void any_strikes_one_node_drawn_by_the_seed(void **state)
 {
     (void)state;
     uint32_t struck[6];
@@ -128,7 +128,7 @@ static void any_strikes_one_and_the_seed_says_whom(void **state)
     assert_true(struck[0] != struck[2] || struck[2] != struck[4]);
 }
 
-static void who_stands_still_makes_no_step(void **state)
+static void a_paused_node_makes_no_step(void **state)
 {
     (void)state;
     const struct fault pause = fault(FAULT_PAUSE, 10, 16, 2);
@@ -142,7 +142,7 @@ static void who_stands_still_makes_no_step(void **state)
     end_well(20);
 }
 
-static void a_short_pause_lasts_as_long_as_it_says(void **state)
+static void a_short_pause_has_the_given_length(void **state)
 {
     (void)state;
     const struct fault pause = fault(FAULT_PAUSE, 10, 10.25, 2);
@@ -156,7 +156,7 @@ static void a_short_pause_lasts_as_long_as_it_says(void **state)
     end_well(12);
 }
 
-static void when_all_is_well_who_stands_still_goes_on_within_a_second(void **state)
+static void paused_nodes_resume_within_a_second_after_the_faults(void **state)
 {
     (void)state;
     const struct fault pause = fault(FAULT_PAUSE, 10, 70, 2);
@@ -169,7 +169,7 @@ static void when_all_is_well_who_stands_still_goes_on_within_a_second(void **sta
     end_well(22);
 }
 
-static void a_new_life_does_not_stand_still(void **state)
+static void a_restarted_node_is_not_paused(void **state)
 {
     (void)state;
     const struct fault faults[2] = {fault(FAULT_PAUSE, 10, 40, 2),
@@ -183,7 +183,7 @@ static void a_new_life_does_not_stand_still(void **state)
     end_well(20);
 }
 
-static void churn_takes_one_after_the_other_and_brings_them_back(void **state)
+static void churn_crashes_and_restarts_one_node_after_another(void **state)
 {
     (void)state;
     struct fault churn = fault(FAULT_CHURN, 4, 30, 1);
@@ -208,7 +208,7 @@ static void churn_takes_one_after_the_other_and_brings_them_back(void **state)
     end_well(35);
 }
 
-static void a_clock_jump_shows_in_the_next_life(void **state)
+static void a_clock_jump_affects_the_next_incarnation(void **state)
 {
     (void)state;
     struct fault faults[2] = {fault(FAULT_CLOCK, 8, 8, 2), fault(FAULT_CRASH, 10, 11, 2)};
@@ -220,7 +220,7 @@ static void a_clock_jump_shows_in_the_next_life(void **state)
     end_well(12);
 }
 
-static void of_two_with_one_identity_the_first_is_turned_away_and_starts_again(void **state)
+static void the_original_of_a_duplicate_is_refused_and_restarts(void **state)
 {
     (void)state;
     const struct fault duplicate = fault(FAULT_DUPLICATE, 10, 20, 0);
@@ -253,7 +253,7 @@ static uint64_t play_all(uint64_t seed)
     return world.trace;
 }
 
-static void all_troubles_together_end_well_and_the_same_each_time(void **state)
+static void all_faults_together_heal_and_are_reproducible(void **state)
 {
     (void)state;
     for (uint64_t seed = 1; seed <= 10; seed++)
@@ -261,7 +261,7 @@ static void all_troubles_together_end_well_and_the_same_each_time(void **state)
     assert_true(play_all(1) != play_all(2));
 }
 
-static void what_would_begin_when_all_is_well_does_not(void **state)
+static void faults_that_have_not_begun_never_do(void **state)
 {
     (void)state;
     const struct fault crash = fault(FAULT_CRASH, 10, 60, 2);
@@ -274,23 +274,23 @@ static void what_would_begin_when_all_is_well_does_not(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(who_crashes_is_down_and_comes_back_in_a_new_life),
-        cmocka_unit_test(a_silent_crash_is_noticed_by_its_silence_alone),
+        cmocka_unit_test(a_crashed_node_restarts_with_a_new_incarnation),
+        cmocka_unit_test(a_silent_crash_is_noticed_only_by_timeout),
         cmocka_unit_test(a_crash_can_come_with_any_action),
-        cmocka_unit_test(a_crash_that_has_not_come_when_it_is_over_does_not_come),
-        cmocka_unit_test(who_crashed_for_good_is_back_when_all_is_well),
-        cmocka_unit_test(who_is_down_already_is_left_alone),
-        cmocka_unit_test(who_is_to_die_with_some_action_is_left_alone_until_then),
-        cmocka_unit_test(any_strikes_one_and_the_seed_says_whom),
-        cmocka_unit_test(who_stands_still_makes_no_step),
-        cmocka_unit_test(a_short_pause_lasts_as_long_as_it_says),
-        cmocka_unit_test(when_all_is_well_who_stands_still_goes_on_within_a_second),
-        cmocka_unit_test(a_new_life_does_not_stand_still),
-        cmocka_unit_test(churn_takes_one_after_the_other_and_brings_them_back),
-        cmocka_unit_test(a_clock_jump_shows_in_the_next_life),
-        cmocka_unit_test(of_two_with_one_identity_the_first_is_turned_away_and_starts_again),
-        cmocka_unit_test(all_troubles_together_end_well_and_the_same_each_time),
-        cmocka_unit_test(what_would_begin_when_all_is_well_does_not),
+        cmocka_unit_test(a_crash_still_pending_at_its_end_is_cancelled),
+        cmocka_unit_test(a_permanent_crash_ends_with_the_faults),
+        cmocka_unit_test(a_fault_leaves_a_node_that_is_down_alone),
+        cmocka_unit_test(a_node_with_a_pending_crash_is_left_alone),
+        cmocka_unit_test(any_strikes_one_node_drawn_by_the_seed),
+        cmocka_unit_test(a_paused_node_makes_no_step),
+        cmocka_unit_test(a_short_pause_has_the_given_length),
+        cmocka_unit_test(paused_nodes_resume_within_a_second_after_the_faults),
+        cmocka_unit_test(a_restarted_node_is_not_paused),
+        cmocka_unit_test(churn_crashes_and_restarts_one_node_after_another),
+        cmocka_unit_test(a_clock_jump_affects_the_next_incarnation),
+        cmocka_unit_test(the_original_of_a_duplicate_is_refused_and_restarts),
+        cmocka_unit_test(all_faults_together_heal_and_are_reproducible),
+        cmocka_unit_test(faults_that_have_not_begun_never_do),
     };
     return cmocka_run_group_tests(tests, open_all, close_all);
 }

@@ -1,4 +1,4 @@
-/* Faults of the network, and attackers: each takes effect, is taken back, and the swarm reaches one
+/* Faults of the network, and attackers: each takes effect and ends, and the swarm reaches one
  * version. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -10,7 +10,7 @@
 
 #include "support/sim/fault_story.h"
 
-/* Which of these a node has said, and how often. */
+/* Notes that nodes have written, with their counts. */
 enum text {
     WRONG_KEY,
     TOO_LATE,
@@ -137,7 +137,7 @@ static void a_partition_can_come_and_go(void **state)
     end_well(22);
 }
 
-static void without_another_side_one_is_cut_off_from_all(void **state)
+static void a_partition_without_a_second_side_isolates_the_first(void **state)
 {
     (void)state;
     const struct fault partition = fault(FAULT_PARTITION, 10, 30, 3);
@@ -148,7 +148,7 @@ static void without_another_side_one_is_cut_off_from_all(void **state)
     end_well(30);
 }
 
-static void a_clogged_node_hears_next_to_nothing(void **state)
+static void a_clogged_node_receives_next_to_nothing(void **state)
 {
     (void)state;
     const struct fault clog = fault(FAULT_CLOG, 10, 16, 3);
@@ -191,7 +191,7 @@ static void a_reset_breaks_the_connections_between_two(void **state)
     end_well(15);
 }
 
-static void of_a_half_open_connection_one_end_knows(void **state)
+static void only_one_end_knows_of_a_half_open_connection(void **state)
 {
     (void)state;
     const struct fault half_open = fault(FAULT_HALF_OPEN, 10, 10, 1);
@@ -204,7 +204,7 @@ static void of_a_half_open_connection_one_end_knows(void **state)
     end_well(15);
 }
 
-static void a_slow_reader_hears_nothing_until_it_reads(void **state)
+static void a_slow_reader_receives_nothing_until_it_reads(void **state)
 {
     (void)state;
     const struct fault slow = fault(FAULT_SLOW_READER, 10, 15, 2);
@@ -219,7 +219,7 @@ static void a_slow_reader_hears_nothing_until_it_reads(void **state)
     end_well(16);
 }
 
-static void fragments_disturb_nobody(void **state)
+static void fragments_have_no_effect(void **state)
 {
     (void)state;
     const struct fault fragment = fault(FAULT_FRAGMENT, 2, 20, 2);
@@ -233,7 +233,7 @@ static void fragments_disturb_nobody(void **state)
     end_well(20);
 }
 
-static void tampered_bytes_end_conversations_and_nothing_else(void **state)
+static void tampered_bytes_only_end_connections(void **state)
 {
     (void)state;
     const struct fault tamper = fault(FAULT_TAMPER, 10, 15, 2);
@@ -243,7 +243,7 @@ static void tampered_bytes_end_conversations_and_nothing_else(void **state)
     end_well(15);
 }
 
-static void an_instant_of_tampering_takes_a_while(void **state)
+static void instant_tampering_lasts_five_seconds(void **state)
 {
     (void)state;
     const struct fault tamper = fault(FAULT_TAMPER, 10, 10, 2);
@@ -255,7 +255,7 @@ static void an_instant_of_tampering_takes_a_while(void **state)
 
 /* Outsiders. */
 
-static void a_stranger_is_refused_and_nobody_minds(void **state)
+static void a_stranger_is_refused_without_effect(void **state)
 {
     (void)state;
     const struct fault stranger = fault(FAULT_WRONG_KEY, 10, 10, 1);
@@ -272,7 +272,7 @@ static void a_stranger_is_refused_and_nobody_minds(void **state)
     end_well(16);
 }
 
-/* Rumors that node i knows, and none of the nodes has published. */
+/* Returns how many rumors node i knows that no node has published. */
 static uint32_t rumors_of_outsiders(uint32_t i)
 {
     uint32_t rumors = 0;
@@ -287,8 +287,8 @@ static uint32_t rumors_of_outsiders(uint32_t i)
     return rumors;
 }
 
-/* What it says at the limits of what may be said is all that moves the base. */
-static void somebody_hostile_is_refused_in_all_manners_and_only_what_is_valid_is_taken(void **state)
+/* Only its valid rumors at the limits move the base. */
+static void every_attack_is_refused_and_only_valid_rumors_are_accepted(void **state)
 {
     (void)state;
     uint32_t together[TEXTS] = {0}, rumors = 0;
@@ -299,7 +299,7 @@ static void somebody_hostile_is_refused_in_all_manners_and_only_what_is_valid_is
         begin_listening(hostile, 2, seed);
         run_to(40);
         rumors += rumors_of_outsiders(0);
-        end_well(40); /* which checks that the base is the sum of what was published */
+        end_well(40); /* this checks that the base is the sum of the published rumors */
         heard = 0;
         for (int k = 0; k < TEXTS; k++)
             heard += (together[k] += said[k]) > 0;
@@ -310,23 +310,23 @@ static void somebody_hostile_is_refused_in_all_manners_and_only_what_is_valid_is
     assert_true(rumors > 0);
 }
 
-static void one_that_answers_no_want_keeps_nothing_from_the_others(void **state)
+static void a_mute_neighbour_keeps_no_rumor_from_the_others(void **state)
 {
     (void)state;
     const struct fault mute = fault(FAULT_MUTE, 10, 40, 1);
     begin_faults(&mute, 1, 1);
     for (double t = 12; t < 40; t += 1) {
         run_to(t);
-        assert_int_equal(neighbours(1), NODES); /* it is one of them */
+        assert_int_equal(neighbours(1), NODES); /* it counts as a neighbour */
     }
     assert_true(rumors_of(1) + 2 * NODES > rumors_of(0));
-    assert_true(wants_of(1) > wants_of(0) + 10); /* all in vain */
+    assert_true(wants_of(1) > wants_of(0) + 10); /* all unanswered */
     run_to(41);
     assert_int_equal(neighbours(1), NODES - 1);
     end_well(41);
 }
 
-static void who_finds_no_place_does_not_enter(void **state)
+static void an_attacker_without_a_free_slot_does_not_enter(void **state)
 {
     (void)state;
     struct fault crowd[OUTSIDERS_MAX + 2];
@@ -347,20 +347,19 @@ int main(void)
         cmocka_unit_test(a_partition_lets_nothing_pass_until_it_heals),
         cmocka_unit_test(a_partition_can_have_one_direction),
         cmocka_unit_test(a_partition_can_come_and_go),
-        cmocka_unit_test(without_another_side_one_is_cut_off_from_all),
-        cmocka_unit_test(a_clogged_node_hears_next_to_nothing),
+        cmocka_unit_test(a_partition_without_a_second_side_isolates_the_first),
+        cmocka_unit_test(a_clogged_node_receives_next_to_nothing),
         cmocka_unit_test(a_clog_that_ends_early_is_gone),
         cmocka_unit_test(a_reset_breaks_the_connections_between_two),
-        cmocka_unit_test(of_a_half_open_connection_one_end_knows),
-        cmocka_unit_test(a_slow_reader_hears_nothing_until_it_reads),
-        cmocka_unit_test(fragments_disturb_nobody),
-        cmocka_unit_test(tampered_bytes_end_conversations_and_nothing_else),
-        cmocka_unit_test(an_instant_of_tampering_takes_a_while),
-        cmocka_unit_test(a_stranger_is_refused_and_nobody_minds),
-        cmocka_unit_test(
-            somebody_hostile_is_refused_in_all_manners_and_only_what_is_valid_is_taken),
-        cmocka_unit_test(one_that_answers_no_want_keeps_nothing_from_the_others),
-        cmocka_unit_test(who_finds_no_place_does_not_enter),
+        cmocka_unit_test(only_one_end_knows_of_a_half_open_connection),
+        cmocka_unit_test(a_slow_reader_receives_nothing_until_it_reads),
+        cmocka_unit_test(fragments_have_no_effect),
+        cmocka_unit_test(tampered_bytes_only_end_connections),
+        cmocka_unit_test(instant_tampering_lasts_five_seconds),
+        cmocka_unit_test(a_stranger_is_refused_without_effect),
+        cmocka_unit_test(every_attack_is_refused_and_only_valid_rumors_are_accepted),
+        cmocka_unit_test(a_mute_neighbour_keeps_no_rumor_from_the_others),
+        cmocka_unit_test(an_attacker_without_a_free_slot_does_not_enter),
     };
     return cmocka_run_group_tests(tests, open_all, close_all);
 }

@@ -1,4 +1,4 @@
-/* Gaia: what is significant is said, the rest adds up; barriers and clocks hold workers back. */
+/* Gaia: significant updates are sent, the rest adds up; barriers and clocks hold workers back. */
 #include <math.h>
 
 #include "workers/workers_stage.h"
@@ -15,9 +15,9 @@ static struct workers *open_two(int count)
     return stage;
 }
 
-/* Significant are 2 of 12, all of nothing, and 20 of 80, but not 0.5 of 10.5. In the second step a
- * part of 0.071 is enough: 0.8 of 10.8. */
-static void what_is_significant_is_said_and_the_rest_adds_up(void **state)
+/* Significant are 2 of 12, any change of 0, and 20 of 80, but not 0.5 of 10.5. In the second step a
+ * fraction of 0.071 is enough: 0.8 of 10.8. */
+static void significant_updates_are_sent_and_the_rest_adds_up(void **state)
 {
     (void)state;
     struct workers *stage = open_two(2);
@@ -43,8 +43,8 @@ static void what_is_significant_is_said_and_the_rest_adds_up(void **state)
     stage_close(stage);
 }
 
-/* Worker 1 learns nothing; what it lacks of worker 0 is less than is significant. */
-static void what_is_not_said_is_not_significant(void **state)
+/* Worker 1 learns nothing; it lacks only insignificant updates of worker 0. */
+static void unsent_updates_are_insignificant(void **state)
 {
     (void)state;
     static const char *const far[] = {"significance=0.1", "gain=2", "clock_bound=1000"};
@@ -67,7 +67,7 @@ static void what_is_not_said_is_not_significant(void **state)
     stage_close(stage);
 }
 
-static void who_has_been_announced_a_message_waits_for_it(void **state)
+static void a_worker_waits_for_announced_messages(void **state)
 {
     (void)state;
     struct workers *stage = open_two(2);
@@ -81,12 +81,12 @@ static void who_has_been_announced_a_message_waits_for_it(void **state)
     assert_false(stage_may_step(stage, 1));
     stage_deliver(stage, 0);
     assert_true(stage_may_step(stage, 1) && stage_weights(stage, 1)[0] == 12);
-    stage_step(stage, 0, NULL); /* nothing significant: nothing to be announced */
+    stage_step(stage, 0, NULL); /* nothing significant, so nothing to announce */
     assert_int_equal(stage->posts_count, 1);
     stage_close(stage);
 }
 
-static void nobody_is_further_ahead_of_the_slowest_than_the_bound(void **state)
+static void no_worker_exceeds_the_clock_bound(void **state)
 {
     (void)state;
     static const char *const bound[] = {"clock_bound=2"};
@@ -106,7 +106,7 @@ static void nobody_is_further_ahead_of_the_slowest_than_the_bound(void **state)
     stage_close(stage);
 }
 
-static void by_default_what_all_say_counts_as_its_mean(void **state)
+static void by_default_applies_the_mean_of_all(void **state)
 {
     (void)state;
     struct workers *stage = stage_open(gaia_play, 4, 1, NULL, 0);
@@ -120,11 +120,11 @@ static void by_default_what_all_say_counts_as_its_mean(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_is_significant_is_said_and_the_rest_adds_up),
-        cmocka_unit_test(what_is_not_said_is_not_significant),
-        cmocka_unit_test(who_has_been_announced_a_message_waits_for_it),
-        cmocka_unit_test(nobody_is_further_ahead_of_the_slowest_than_the_bound),
-        cmocka_unit_test(by_default_what_all_say_counts_as_its_mean),
+        cmocka_unit_test(significant_updates_are_sent_and_the_rest_adds_up),
+        cmocka_unit_test(unsent_updates_are_insignificant),
+        cmocka_unit_test(a_worker_waits_for_announced_messages),
+        cmocka_unit_test(no_worker_exceeds_the_clock_bound),
+        cmocka_unit_test(by_default_applies_the_mean_of_all),
     };
     secret_start();
     return cmocka_run_group_tests(tests, NULL, NULL);

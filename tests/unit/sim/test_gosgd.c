@@ -1,11 +1,11 @@
-/* GoSGD: what all weights count is 1, with what is on its way. */
+/* GoSGD: the shares of all workers and messages in flight sum up to 1. */
 #include <math.h>
 
 #include "workers/workers_stage.h"
 
 static const char *const always[] = {"probability=1"};
 
-static void a_push_takes_half_of_what_the_weights_count(void **state)
+static void a_push_takes_half_of_the_share(void **state)
 {
     (void)state;
     struct workers *stage = stage_open(gosgd_play, 2, 2, always, 1);
@@ -16,7 +16,7 @@ static void a_push_takes_half_of_what_the_weights_count(void **state)
     stage_deliver(stage, 0); /* a half of 0 and a quarter of 3 */
     assert_float_equal(stage_weights(stage, 1)[0], 1, 1e-6);
     assert_float_equal(stage_weights(stage, 1)[1], 2, 1e-6);
-    assert_true(stage_weights(stage, 0)[0] == 3); /* who pushes keeps its weights */
+    assert_true(stage_weights(stage, 0)[0] == 3); /* a pushing worker keeps its weights */
     stage_step(stage, 1, (const float[]){8, 0});
     assert_true(stage->posts[0].message.weight == 0.375 && stage->posts[0].to == 0);
     stage_deliver(stage, 0); /* a quarter of 3 and three eighths of 9 */
@@ -26,9 +26,9 @@ static void a_push_takes_half_of_what_the_weights_count(void **state)
     stage_close(stage);
 }
 
-/* The shares of all are followed from outside: of each sender by its message, of each receiver by
- * the sum. With weights that count 1 in all the weighted sum of the values is kept, too. */
-static void the_sum_of_the_shares_is_1_and_the_weighted_sum_is_kept(void **state)
+/* Follows all shares from outside: senders by their messages, receivers by the sum. As shares sum
+ * up to 1, the weighted sum of the values is also constant. */
+static void shares_sum_up_to_1_and_keep_the_weighted_sum(void **state)
 {
     (void)state;
     enum { COUNT = 5 };
@@ -66,7 +66,7 @@ static void the_sum_of_the_shares_is_1_and_the_weighted_sum_is_kept(void **state
     stage_close(stage);
 }
 
-static void one_step_in_so_many_is_followed_by_a_push(void **state)
+static void pushes_follow_steps_with_the_given_probability(void **state)
 {
     (void)state;
     static const char *const seldom[] = {"probability=0.1"};
@@ -86,9 +86,9 @@ static void one_step_in_so_many_is_followed_by_a_push(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_push_takes_half_of_what_the_weights_count),
-        cmocka_unit_test(the_sum_of_the_shares_is_1_and_the_weighted_sum_is_kept),
-        cmocka_unit_test(one_step_in_so_many_is_followed_by_a_push),
+        cmocka_unit_test(a_push_takes_half_of_the_share),
+        cmocka_unit_test(shares_sum_up_to_1_and_keep_the_weighted_sum),
+        cmocka_unit_test(pushes_follow_steps_with_the_given_probability),
     };
     secret_start();
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,10 +1,10 @@
-/* Gossip SGD: who pulls has the mean with the one it asks, who is pushed to that of all that came.
+/* Gossip SGD: a pulling worker averages with the one it asks, a pushed one with all that arrived.
  */
 #include "workers/workers_stage.h"
 
 static const char *const pull[] = {"gossip_by=pull"}, *const push[] = {"gossip_by=push"};
 
-static void who_pulls_waits_and_takes_the_mean(void **state)
+static void a_pulling_worker_waits_and_averages(void **state)
 {
     (void)state;
     struct workers *stage = stage_open(gossip_sgd_play, 2, 2, pull, 1);
@@ -24,7 +24,7 @@ static void who_pulls_waits_and_takes_the_mean(void **state)
     stage_close(stage);
 }
 
-static void what_is_pushed_between_two_steps_counts_as_much_as_ones_own(void **state)
+static void pushed_weights_count_as_much_as_own_weights(void **state)
 {
     (void)state;
     struct workers *stage = stage_open(gossip_sgd_play, 2, 1, push, 1);
@@ -43,7 +43,7 @@ static void what_is_pushed_between_two_steps_counts_as_much_as_ones_own(void **s
     stage_close(stage);
 }
 
-static void others_are_drawn_alike_and_never_oneself(void **state)
+static void partners_are_drawn_uniformly_without_oneself(void **state)
 {
     (void)state;
     struct workers *stage = stage_open(gossip_sgd_play, 4, 1, push, 1);
@@ -57,7 +57,7 @@ static void others_are_drawn_alike_and_never_oneself(void **state)
     stage_close(stage);
 }
 
-static void all_come_to_agree_either_way(void **state)
+static void push_and_pull_converge(void **state)
 {
     (void)state;
     for (int way = 0; way < 2; way++) {
@@ -77,10 +77,10 @@ static void all_come_to_agree_either_way(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(who_pulls_waits_and_takes_the_mean),
-        cmocka_unit_test(what_is_pushed_between_two_steps_counts_as_much_as_ones_own),
-        cmocka_unit_test(others_are_drawn_alike_and_never_oneself),
-        cmocka_unit_test(all_come_to_agree_either_way),
+        cmocka_unit_test(a_pulling_worker_waits_and_averages),
+        cmocka_unit_test(pushed_weights_count_as_much_as_own_weights),
+        cmocka_unit_test(partners_are_drawn_uniformly_without_oneself),
+        cmocka_unit_test(push_and_pull_converge),
     };
     secret_start();
     return cmocka_run_group_tests(tests, NULL, NULL);

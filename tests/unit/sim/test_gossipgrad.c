@@ -1,9 +1,10 @@
-/* GossipGraD: in each step everybody sends to one and gets from one, and all meet. */
+/* GossipGraD: in each step each worker sends to one and receives from one, and information reaches
+ * all. */
 #include "workers/workers_stage.h"
 
 static const char *const of_progress[] = {"gossip_of=progress"};
 
-static void in_each_step_receivers_are_a_permutation(void **state)
+static void receivers_are_a_permutation_in_each_step(void **state)
 {
     (void)state;
     uint32_t met[6][6] = {{0}}, second[6];
@@ -33,7 +34,7 @@ static void in_each_step_receivers_are_a_permutation(void **state)
     stage_close(stage);
 }
 
-static void within_one_cycle_what_one_says_has_reached_all(void **state)
+static void a_message_reaches_all_within_one_cycle(void **state)
 {
     (void)state;
     struct workers *stage = stage_open(gossipgrad_play, 8, 1, NULL, 0);
@@ -43,7 +44,7 @@ static void within_one_cycle_what_one_says_has_reached_all(void **state)
         stage_deliver_all(stage);
     }
     for (uint32_t i = 0; i < 8; i++)
-        assert_true(stage_weights(stage, i)[0] == 1); /* and each as much of it */
+        assert_true(stage_weights(stage, i)[0] == 1); /* each the same amount */
     stage_close(stage);
 }
 
@@ -66,8 +67,8 @@ static void a_worker_waits_for_the_message_of_its_step(void **state)
     stage_close(stage);
 }
 
-/* Each goes on by the mean of the two steps; what lay between the weights stays. */
-static void of_progress_the_means_are_added_to_weights_that_differ(void **state)
+/* Each continues with the mean of the two steps; differences between the weights stay. */
+static void exchanged_progress_is_averaged_and_weights_stay_different(void **state)
 {
     (void)state;
     struct workers *stage = stage_open(gossipgrad_play, 2, 1, of_progress, 1);
@@ -111,10 +112,10 @@ static void no_exchange_changes_the_mean_of_all(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(in_each_step_receivers_are_a_permutation),
-        cmocka_unit_test(within_one_cycle_what_one_says_has_reached_all),
+        cmocka_unit_test(receivers_are_a_permutation_in_each_step),
+        cmocka_unit_test(a_message_reaches_all_within_one_cycle),
         cmocka_unit_test(a_worker_waits_for_the_message_of_its_step),
-        cmocka_unit_test(of_progress_the_means_are_added_to_weights_that_differ),
+        cmocka_unit_test(exchanged_progress_is_averaged_and_weights_stay_different),
         cmocka_unit_test(no_exchange_changes_the_mean_of_all),
     };
     secret_start();

@@ -1,4 +1,4 @@
-/* Processes that do numbered jobs: each once, whatever becomes of the process. */
+/* Worker processes with numbered jobs: each job runs once, whatever happens to its process. */
 #include <setjmp.h>
 #include <signal.h>
 #include <stdarg.h>
@@ -15,7 +15,7 @@
 
 #define JOBS 100
 
-/* What a worker says of a job. */
+/* State that a worker reports for a job. */
 struct answer {
     uint64_t job;
     uint64_t thrice;
@@ -27,7 +27,7 @@ struct results {
     uint32_t beyond; /* jobs >= JOBS */
     uint32_t lost;
     uint32_t failed;
-    bool stops; /* no more after the first that failed */
+    bool stops; /* stops after the first failure */
     char why[300];
 };
 
@@ -123,7 +123,7 @@ static void processes_do_every_job_once(void **state)
     }
 }
 
-static void the_last_of_all_numbers_is_the_end(void **state)
+static void the_range_may_end_at_the_last_number(void **state)
 {
     (void)state;
     struct results results = {0};
@@ -147,7 +147,7 @@ static void a_process_that_dies_loses_its_job_and_no_other(void **state)
     assert_null(strstr(results.why, "====="));
 }
 
-static void a_process_that_dies_with_the_last_job_is_heard_of(void **state)
+static void a_process_that_dies_with_the_last_job_is_reported(void **state)
 {
     (void)state;
     struct results results = {0};
@@ -158,7 +158,7 @@ static void a_process_that_dies_with_the_last_job_is_heard_of(void **state)
     assert_non_null(strstr(results.why, "exit code 3"));
 }
 
-static void none_begins_after_the_answer_that_none_should(void **state)
+static void no_job_starts_after_done_returns_false(void **state)
 {
     (void)state;
     for (uint32_t count = 1; count <= 2; count++) {
@@ -172,7 +172,7 @@ static void none_begins_after_the_answer_that_none_should(void **state)
     }
 }
 
-static void ctrl_c_ends_the_processes_and_not_us(void **state)
+static void ctrl_c_ends_the_workers_but_not_the_pool(void **state)
 {
     (void)state;
     struct results results = {0};
@@ -190,11 +190,11 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(processes_do_every_job_once),
-        cmocka_unit_test(the_last_of_all_numbers_is_the_end),
+        cmocka_unit_test(the_range_may_end_at_the_last_number),
         cmocka_unit_test(a_process_that_dies_loses_its_job_and_no_other),
-        cmocka_unit_test(a_process_that_dies_with_the_last_job_is_heard_of),
-        cmocka_unit_test(none_begins_after_the_answer_that_none_should),
-        cmocka_unit_test(ctrl_c_ends_the_processes_and_not_us),
+        cmocka_unit_test(a_process_that_dies_with_the_last_job_is_reported),
+        cmocka_unit_test(no_job_starts_after_done_returns_false),
+        cmocka_unit_test(ctrl_c_ends_the_workers_but_not_the_pool),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

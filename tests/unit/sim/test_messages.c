@@ -1,5 +1,4 @@
-/* Whole messages over the simulated network: when they arrive, in which order, and who frees what
- * they say. */
+/* Whole messages over the simulated network: arrival times, order, and ownership of contents. */
 #include "network/messages.h"
 #include "support/sim/scenario_text.h"
 
@@ -23,8 +22,8 @@ struct net {
     struct arrival arrivals[ARRIVALS_MAX];
     uint32_t count;     /* arrivals */
     uint32_t rooms;     /* calls of on_room */
-    float heard[4];     /* sum of what was said */
-    uint32_t answer_to; /* number of the message that is answered at once; 0: none */
+    float heard[4];     /* sum of received values */
+    uint32_t answer_to; /* number of the message to answer at once; 0 = none */
 };
 
 static void on_message(void *self, uint32_t to, uint32_t from, const struct sim_message *message)
@@ -98,7 +97,7 @@ static void a_message_arrives_when_its_last_byte_does(void **state)
     close_net(&net);
 }
 
-static void a_higher_priority_overtakes_those_that_wait(void **state)
+static void a_higher_priority_overtakes_waiting_messages(void **state)
 {
     (void)state;
     static const uint64_t order[] = {1, 4, 2, 3};
@@ -141,7 +140,7 @@ static void a_content_is_shared_and_freed_with_the_last_message(void **state)
     content_drop(run_of_two);
     content_drop(NULL);
     assert_true(net.heard[0] == 0 && net.heard[1] == 4 && net.heard[2] == 40 && net.heard[3] == 10);
-    send(&net, 5, 8, 0); /* what has not arrived is freed, too */
+    send(&net, 5, 8, 0); /* undelivered messages are also freed */
     messages_send(net.messages, 0, 1,
                   &(struct sim_message){.bytes = 8, .content = content_run(0, 4)});
     close_net(&net);
@@ -183,7 +182,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_message_arrives_when_its_last_byte_does),
-        cmocka_unit_test(a_higher_priority_overtakes_those_that_wait),
+        cmocka_unit_test(a_higher_priority_overtakes_waiting_messages),
         cmocka_unit_test(a_content_is_shared_and_freed_with_the_last_message),
         cmocka_unit_test(a_message_to_oneself_costs_no_time_and_no_bytes),
         cmocka_unit_test(messages_share_the_link_between_two_regions),

@@ -1,4 +1,4 @@
-/* MLNET: what all workers learned is added up in a tree, part by part, and comes back to all. */
+/* MLNET: the progress of all workers is aggregated in a tree, part by part, and returns to all. */
 #include "workers/workers_stage.h"
 
 static float common(struct workers *stage, size_t c)
@@ -8,7 +8,7 @@ static float common(struct workers *stage, size_t c)
     return weights[c];
 }
 
-/* What all say counts twice. Places by uplinks: 3, 1, 0, 2, 4; so 3 is the root of 1 and 0, and 1
+/* The gain is 2. Places by uplinks: 3, 1, 0, 2, 4; so 3 is the root of 1 and 0, and 1 is the parent
  * of 2 and 4. */
 static struct workers *open_tree(const char *fragments)
 {
@@ -66,7 +66,7 @@ static void messages_go_up_the_tree_and_down_again(void **state)
 }
 
 /* Two rounds, part by part, in any order of the pairs. */
-static void of_parts_each_is_added_up_once_and_goes_on_at_once(void **state)
+static void each_part_is_aggregated_once_and_forwarded_at_once(void **state)
 {
     (void)state;
     struct workers *stage = open_tree("fragments=3");
@@ -95,7 +95,7 @@ static void of_parts_each_is_added_up_once_and_goes_on_at_once(void **state)
     stage_close(stage);
 }
 
-static void one_worker_alone_is_its_own_root(void **state)
+static void a_single_worker_is_its_own_root(void **state)
 {
     (void)state;
     struct workers *stage = stage_open(mlnet_play, 1, 4, NULL, 0);
@@ -110,8 +110,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_sum_at_the_root_is_the_sum_of_all),
         cmocka_unit_test(messages_go_up_the_tree_and_down_again),
-        cmocka_unit_test(of_parts_each_is_added_up_once_and_goes_on_at_once),
-        cmocka_unit_test(one_worker_alone_is_its_own_root),
+        cmocka_unit_test(each_part_is_aggregated_once_and_forwarded_at_once),
+        cmocka_unit_test(a_single_worker_is_its_own_root),
     };
     secret_start();
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,4 +1,4 @@
-/* 1-bit SGD: what one bit an entry says, what is left of it, and what comes of the steps. */
+/* 1-bit SGD: messages of one bit an entry, their error, and the steps. */
 #include <math.h>
 
 #include "base/rng.h"
@@ -8,7 +8,7 @@
 
 #define ENTRIES 1000
 
-static void one_bit_says_the_means_of_both_sides(void **state)
+static void one_bit_stands_for_the_means_of_both_signs(void **state)
 {
     (void)state;
     float values[] = {3, -1, 0, -2, 6}, error[5] = {0};
@@ -26,7 +26,7 @@ static void one_bit_says_the_means_of_both_sides(void **state)
     assert_memory_equal(alike, ((float[]){-4, -4, -4}), sizeof alike);
 }
 
-static void what_was_said_and_what_is_left_are_what_was_produced(void **state)
+static void sent_plus_error_equals_produced(void **state)
 {
     (void)state;
     float values[ENTRIES], error[ENTRIES] = {0};
@@ -43,9 +43,9 @@ static void what_was_said_and_what_is_left_are_what_was_produced(void **state)
     }
 }
 
-/* At a small rate gradients hardly depend on where the steps so far went: what counts is their sum.
- * Whatever is missing in it, a node keeps, or who forms the mean. */
-static void after_many_steps_little_is_missing(void **state)
+/* At a small rate gradients barely depend on earlier steps, so the sum counts. The missing part is
+ * in a node's error or in that of the mean. */
+static void the_error_stays_small_after_many_steps(void **state)
 {
     (void)state;
     const char *sets[] = {"train.rate=0.0005", "scenario.seconds=1"};
@@ -71,7 +71,7 @@ static void say(float *values, float *error)
     one_bit_say(values + 7840, error + 7840, 10);
 }
 
-static void each_node_keeps_its_error_and_who_forms_the_mean_another(void **state)
+static void nodes_and_the_mean_have_separate_errors(void **state)
 {
     (void)state;
     static float errors[3][PARAMETERS], error[PARAMETERS], own[PARAMETERS], mean[PARAMETERS];
@@ -113,7 +113,7 @@ static void a_step_costs_a_bit_an_entry_and_two_values_a_row(void **state)
 }
 
 /* A batch norm of ten planes has ten scales, ten biases, and twice ten statistics in float32. */
-static void statistics_go_as_they_are(void **state)
+static void statistics_are_sent_uncompressed(void **state)
 {
     (void)state;
     const char *sets[] = {"model.layers=dense 10, batchnorm, dense 10", "scenario.seconds=0.2"};
@@ -123,7 +123,7 @@ static void statistics_go_as_they_are(void **state)
     play_end(&played);
 }
 
-static void it_learns(void **state)
+static void onebit_learns(void **state)
 {
     (void)state;
     const char *sets[] = {"scenario.seconds=20", "train.rate=0.02"};
@@ -135,13 +135,13 @@ static void it_learns(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(one_bit_says_the_means_of_both_sides),
-        cmocka_unit_test(what_was_said_and_what_is_left_are_what_was_produced),
-        cmocka_unit_test(after_many_steps_little_is_missing),
-        cmocka_unit_test(each_node_keeps_its_error_and_who_forms_the_mean_another),
+        cmocka_unit_test(one_bit_stands_for_the_means_of_both_signs),
+        cmocka_unit_test(sent_plus_error_equals_produced),
+        cmocka_unit_test(the_error_stays_small_after_many_steps),
+        cmocka_unit_test(nodes_and_the_mean_have_separate_errors),
         cmocka_unit_test(a_step_costs_a_bit_an_entry_and_two_values_a_row),
-        cmocka_unit_test(statistics_go_as_they_are),
-        cmocka_unit_test(it_learns),
+        cmocka_unit_test(statistics_are_sent_uncompressed),
+        cmocka_unit_test(onebit_learns),
     };
     secret_start();
     return cmocka_run_group_tests(tests, NULL, NULL);

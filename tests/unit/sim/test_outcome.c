@@ -8,7 +8,7 @@
 
 #include "support/sim/outcome_story.h"
 
-static void what_nobody_has_measured_is_not_a_number(void **state)
+static void unmeasured_values_are_nan(void **state)
 {
     (void)state;
     outcome_begin();
@@ -67,7 +67,7 @@ static void accuracy_by_a_time_counts_the_first_moment_that_has_it(void **state)
     assert_true(judged.verdicts[0].value == 0.8);
 }
 
-static void accuracy_a_moment_too_late_is_not_met_and_the_best_before_is_told(void **state)
+static void accuracy_reached_too_late_reports_the_best_before(void **state)
 {
     (void)state;
     outcome_begin();
@@ -95,7 +95,7 @@ static void accuracy_without_a_time_is_that_of_the_end(void **state)
 }
 
 /* Twenty evaluations before the end, so a tenth is two of them. */
-static void the_last_tenth_is_held_against_the_best_tenth_in_a_row(void **state)
+static void the_last_tenth_is_compared_with_the_best_consecutive_tenth(void **state)
 {
     (void)state;
     outcome_begin();
@@ -154,7 +154,7 @@ static void one_version_counts_from_the_end_of_training(void **state)
     assert_verdict(false, "one version by 5 s after training: 5.01 s after training");
 }
 
-static void copies_and_control_are_held_against_their_bounds(void **state)
+static void copies_and_control_are_compared_with_their_bounds(void **state)
 {
     (void)state;
     outcome_begin();
@@ -209,7 +209,7 @@ static void links_are_sorted_by_use_and_those_without_a_limit_left_out(void **st
     free(uses);
 }
 
-static void members_by_a_time_are_those_of_the_node_that_knows_fewest(void **state)
+static void members_counts_the_node_that_knows_fewest(void **state)
 {
     (void)state;
     outcome_begin();
@@ -223,7 +223,7 @@ static void members_by_a_time_are_those_of_the_node_that_knows_fewest(void **sta
     assert_verdict(true, "members >= 3 by 4 s: 3");
 }
 
-static void steps_are_those_of_the_node_that_made_the_smallest_part(void **state)
+static void steps_counts_the_node_with_the_smallest_fraction(void **state)
 {
     (void)state;
     outcome_begin();
@@ -259,7 +259,7 @@ static void one_miss_or_a_broken_invariant_is_enough(void **state)
     assert_false(outcome_is_met(&judged));
 }
 
-static void blocks_are_those_of_the_node_that_received_most(void **state)
+static void blocks_counts_the_node_that_received_most(void **state)
 {
     (void)state;
     outcome_begin();
@@ -273,7 +273,7 @@ static void blocks_are_those_of_the_node_that_received_most(void **state)
     assert_verdict(false, "blocks <= 1.1 x base: 1.101 x base (4.4 kB, desk/2)");
 }
 
-static void joining_is_that_of_the_slowest_of_those_who_came_later(void **state)
+static void joining_counts_the_slowest_late_node(void **state)
 {
     (void)state;
     outcome_begin();
@@ -281,10 +281,11 @@ static void joining_is_that_of_the_slowest_of_those_who_came_later(void **state)
     judged.nodes[0].block_bytes = judged.nodes[2].block_bytes = 250000;
     judged.nodes[0].joining_s = judged.nodes[2].joining_s = 9;
     story_scenario.groups[0].down.bytes_per_s = 125000;
-    assert_verdict(false, "joining <= 1.15 x blocks / rate: not measured"); /* were there before */
+    assert_verdict(false,
+                   "joining <= 1.15 x blocks / rate: not measured"); /* started with the swarm */
     story_scenario.groups[0].down.bytes_per_s = 0;
     story_scenario.groups[0].start_ns = story_scenario.groups[1].start_ns = 1;
-    assert_verdict(false, "joining <= 1.15 x blocks / rate: not measured"); /* have no limit */
+    assert_verdict(false, "joining <= 1.15 x blocks / rate: not measured"); /* unlimited */
     story_scenario.groups[0].down.bytes_per_s = 125000;
     judged.nodes[0].joining_s = 2.25;
     assert_verdict(true, "joining <= 1.15 x blocks / rate: 1.125 x blocks / rate (2.25 s, desk/1)");
@@ -295,24 +296,24 @@ static void joining_is_that_of_the_slowest_of_those_who_came_later(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(what_nobody_has_measured_is_not_a_number),
+        TEST(unmeasured_values_are_nan),
         TEST(a_thousand_moments_are_all_kept_with_their_nodes),
         TEST(the_moments_of_more_than_sixty_four_nodes_are_not_kept),
         TEST(accuracy_by_a_time_counts_the_first_moment_that_has_it),
-        TEST(accuracy_a_moment_too_late_is_not_met_and_the_best_before_is_told),
+        TEST(accuracy_reached_too_late_reports_the_best_before),
         TEST(accuracy_without_a_time_is_that_of_the_end),
-        TEST(the_last_tenth_is_held_against_the_best_tenth_in_a_row),
+        TEST(the_last_tenth_is_compared_with_the_best_consecutive_tenth),
         TEST(fewer_than_ten_evaluations_have_no_last_tenth),
         TEST(alarms_are_expected_or_not),
         TEST(one_version_counts_from_the_end_of_training),
-        TEST(copies_and_control_are_held_against_their_bounds),
+        TEST(copies_and_control_are_compared_with_their_bounds),
         TEST(link_use_is_that_of_the_busiest_in_the_second_half_of_training),
         TEST(links_are_sorted_by_use_and_those_without_a_limit_left_out),
-        TEST(members_by_a_time_are_those_of_the_node_that_knows_fewest),
-        TEST(steps_are_those_of_the_node_that_made_the_smallest_part),
+        TEST(members_counts_the_node_that_knows_fewest),
+        TEST(steps_counts_the_node_with_the_smallest_fraction),
         TEST(one_miss_or_a_broken_invariant_is_enough),
-        TEST(blocks_are_those_of_the_node_that_received_most),
-        TEST(joining_is_that_of_the_slowest_of_those_who_came_later),
+        TEST(blocks_counts_the_node_that_received_most),
+        TEST(joining_counts_the_slowest_late_node),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,5 @@
-/* Expectations during and after faults: removals, components, joining, what each group and side
- * still does. First on outcomes made by hand, then on scenarios that are played. */
+/* Expectations during and after faults: removals, components, joining, and the work of groups and
+ * sides. First on outcomes made by hand, then on played scenarios. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -21,7 +21,7 @@ static void expect_between(enum metric metric, double value, double from_s, doub
     story_scenario.expects[0].from_ns = (uint64_t)(from_s * 1e9);
 }
 
-static void one_component_holds_when_the_last_moment_has_it_and_since_when_is_told(void **state)
+static void one_component_reports_since_when_it_holds(void **state)
 {
     (void)state;
     outcome_begin();
@@ -36,7 +36,7 @@ static void one_component_holds_when_the_last_moment_has_it_and_since_when_is_to
     assert_verdict(false, "one component within 4 s of 2 s: 2 at 4 s");
 }
 
-static void joined_are_all_that_run(void **state)
+static void joined_requires_all_running_nodes(void **state)
 {
     (void)state;
     outcome_begin();
@@ -64,7 +64,7 @@ static void one_healthy_node_removed_is_too_many(void **state)
 }
 
 /* desk/2 does half of what it could, from 3 s to 5 s. */
-static void steps_of_a_group_are_its_slowest_nodes_in_that_time_alone(void **state)
+static void steps_of_counts_the_slowest_node_in_the_time_span(void **state)
 {
     (void)state;
     outcome_begin();
@@ -82,7 +82,7 @@ static void steps_of_a_group_are_its_slowest_nodes_in_that_time_alone(void **sta
     assert_verdict(true, "steps of desk >= 95 %: 100.00 % (desk/1)");
 }
 
-static void published_by_a_group_is_held_against_as_long_a_time_before(void **state)
+static void published_by_is_compared_with_an_equal_time_span_before(void **state)
 {
     (void)state;
     outcome_begin();
@@ -107,7 +107,7 @@ static void mark(double at_s, double first, double second, double box)
     outcome_nodes(&judged)[2].accuracy = (float)box;
 }
 
-static void accuracy_of_all_is_that_of_the_worst_node_at_every_moment_or_at_one(void **state)
+static void accuracy_of_all_counts_the_worst_node(void **state)
 {
     (void)state;
     outcome_begin();
@@ -127,8 +127,8 @@ static void accuracy_of_all_is_that_of_the_worst_node_at_every_moment_or_at_one(
     assert_verdict(false, "accuracy of all >= 0.5: 0.6250 at 2 s (box/1), bound 0.7000");
 }
 
-/* The desks have 0.75 and 0.5 when it is over at 4 s, the box 0.375. */
-static void the_bound_of_a_half_is_what_its_nodes_had_when_the_partition_was_over(void **state)
+/* The desks have 0.75 and 0.5 when the partition ends at 4 s, the box 0.375. */
+static void bounds_of_halves_are_measured_when_the_partition_ends(void **state)
 {
     (void)state;
     outcome_begin();
@@ -151,7 +151,7 @@ static void the_bound_of_a_half_is_what_its_nodes_had_when_the_partition_was_ove
                          "0.3750");
 }
 
-static void nodes_are_measured_in_the_time_asked_for_and_just_before(void **state)
+static void nodes_are_measured_in_the_time_span_and_just_before(void **state)
 {
     (void)state;
     outcome_begin();
@@ -165,10 +165,10 @@ static void nodes_are_measured_in_the_time_asked_for_and_just_before(void **stat
     assert_false(outcome_wants_nodes(&story_scenario, 6000000000));
 }
 
-/* What is found in scenarios that are played. */
+/* Played scenarios. */
 
-/* Nothing passes between west and east any more, and no fault says so. */
-static void who_is_given_up_without_a_fault_was_healthy(void **state)
+/* Nothing passes between west and east, and no fault explains it. */
+static void a_removal_without_a_fault_was_of_a_healthy_node(void **state)
 {
     (void)state;
     play_out(&judged, "link = west east, rtt 20 ms, rate 1 MB/s, at 10 s rate 1 B/s\n"
@@ -180,8 +180,8 @@ static void who_is_given_up_without_a_fault_was_healthy(void **state)
     assert_true(judged.verdicts[2].met);
 }
 
-/* The others have hung up on them, and they do not know it yet. */
-static void one_component_needs_links_that_both_ends_have(void **state)
+/* The others have closed their connections to them, which they have not noticed. */
+static void components_need_connections_open_at_both_ends(void **state)
 {
     (void)state;
     play_out(&judged, "fault = pause west, at 10 s, for 15 s\n"
@@ -192,8 +192,8 @@ static void one_component_needs_links_that_both_ends_have(void **state)
     assert_true(judged.verdicts[1].met && judged.verdicts[2].met);
 }
 
-/* Nothing reaches the relay, which after a while goes on alone. */
-static void who_only_passes_on_has_joined_when_somebody_has_answered(void **state)
+/* Nothing reaches the relay, which eventually continues by itself. */
+static void a_relay_joins_with_its_first_neighbour(void **state)
 {
     (void)state;
     play_out(&judged, "nodes = 1 relay\nlink = relay west, rate 1 B/s\n"
@@ -201,7 +201,7 @@ static void who_only_passes_on_has_joined_when_somebody_has_answered(void **stat
     assert_string_equal(judged.verdicts[0].text, "joined by 8 s: 8 of 9 at 8 s");
 }
 
-static void who_is_cut_off_dead_or_leaves_is_given_up_with_reason(void **state)
+static void faults_explain_removals(void **state)
 {
     (void)state;
     play_out(&judged, "fault = partition west | east, from 8 s to 14 s\n"
@@ -214,8 +214,8 @@ static void who_is_cut_off_dead_or_leaves_is_given_up_with_reason(void **state)
     assert_true(judged.verdicts[1].met);
 }
 
-/* Every ten seconds west stands still for half to all of a second. */
-static void who_stands_still_again_and_again_makes_fewer_steps(void **state)
+/* In every period of 2 s west pauses for half to all of a second. */
+static void recurring_pauses_reduce_steps(void **state)
 {
     (void)state;
     play_out(&judged, "fault = pause west, every 2 s, for 0.5 s to 1 s, from 10 s to 30 s\n"
@@ -227,8 +227,8 @@ static void who_stands_still_again_and_again_makes_fewer_steps(void **state)
     assert_true(judged.verdicts[1].met && judged.verdicts[2].met && judged.verdicts[3].met);
 }
 
-/* A checkpoint every 4 s; who comes back without its own takes over a base. */
-static void what_a_disk_keeps_is_not_heard_again(void **state)
+/* With a checkpoint every 4 s, a node that restarts without its disk takes over a base. */
+static void a_kept_disk_avoids_a_state_transfer(void **state)
 {
     (void)state;
     static const char *const DISKS[] = {"kept", "rots", "lost"};
@@ -249,7 +249,7 @@ static void what_a_disk_keeps_is_not_heard_again(void **state)
     assert_true(received[2] < received[0] && taken[2] > 0);
 }
 
-static void of_two_with_one_key_one_is_turned_away_and_nobody_else_suffers(void **state)
+static void a_duplicate_identity_affects_no_other_node(void **state)
 {
     (void)state;
     play_out(&judged, "fault = duplicate west/2, at 10 s, until 20 s\n"
@@ -257,27 +257,27 @@ static void of_two_with_one_key_one_is_turned_away_and_nobody_else_suffers(void 
                       "expect = steps of east >= 99 % from 10 s to 20 s\n"
                       "expect = one component within 10 s of 20 s\n");
     assert_true(outcome_is_met(&judged));
-    assert_true(judged.origins > 8); /* turned away, the original has begun another life */
+    assert_true(judged.origins > 8); /* refused, the original has started another incarnation */
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(one_component_holds_when_the_last_moment_has_it_and_since_when_is_told),
-        TEST(joined_are_all_that_run),
+        TEST(one_component_reports_since_when_it_holds),
+        TEST(joined_requires_all_running_nodes),
         TEST(one_healthy_node_removed_is_too_many),
-        TEST(steps_of_a_group_are_its_slowest_nodes_in_that_time_alone),
-        TEST(published_by_a_group_is_held_against_as_long_a_time_before),
-        TEST(accuracy_of_all_is_that_of_the_worst_node_at_every_moment_or_at_one),
-        TEST(the_bound_of_a_half_is_what_its_nodes_had_when_the_partition_was_over),
-        TEST(nodes_are_measured_in_the_time_asked_for_and_just_before),
-        TEST(who_is_given_up_without_a_fault_was_healthy),
-        TEST(one_component_needs_links_that_both_ends_have),
-        TEST(who_only_passes_on_has_joined_when_somebody_has_answered),
-        TEST(who_is_cut_off_dead_or_leaves_is_given_up_with_reason),
-        TEST(who_stands_still_again_and_again_makes_fewer_steps),
-        TEST(what_a_disk_keeps_is_not_heard_again),
-        TEST(of_two_with_one_key_one_is_turned_away_and_nobody_else_suffers),
+        TEST(steps_of_counts_the_slowest_node_in_the_time_span),
+        TEST(published_by_is_compared_with_an_equal_time_span_before),
+        TEST(accuracy_of_all_counts_the_worst_node),
+        TEST(bounds_of_halves_are_measured_when_the_partition_ends),
+        TEST(nodes_are_measured_in_the_time_span_and_just_before),
+        TEST(a_removal_without_a_fault_was_of_a_healthy_node),
+        TEST(components_need_connections_open_at_both_ends),
+        TEST(a_relay_joins_with_its_first_neighbour),
+        TEST(faults_explain_removals),
+        TEST(recurring_pauses_reduce_steps),
+        TEST(a_kept_disk_avoids_a_state_transfer),
+        TEST(a_duplicate_identity_affects_no_other_node),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,4 @@
-/* Rounds in pairs: who meets whom, what they send, and where that takes them. */
+/* Rounds in pairs: pairing, messages, and moves. */
 #include <math.h>
 
 #include "crypto/secret.h"
@@ -18,7 +18,7 @@ static const char two[] = "[scenario]\n"
                           "[strategy]\n"
                           "local_steps = 10\n";
 
-static void each_has_one_partner_and_in_time_every_other(void **state)
+static void each_node_has_one_partner_and_meets_all_others(void **state)
 {
     (void)state;
     struct rng rng = rng_new(1, 0);
@@ -40,7 +40,7 @@ static void each_has_one_partner_and_in_time_every_other(void **state)
     }
 }
 
-static void noloco_goes_on_by_its_momentum_and_towards_the_mean(void **state)
+static void noloco_moves_by_momentum_and_towards_the_mean(void **state)
 {
     (void)state;
     float weights[] = {1, 5}, kept[] = {0.5f, -1};
@@ -59,7 +59,7 @@ static void noloco_goes_on_by_its_momentum_and_towards_the_mean(void **state)
     assert_true(fabsf(weights[0] - 2.72f) < 1e-6f && fabsf(weights[1] - 5.9f) < 1e-6f);
 }
 
-static void gasloc_goes_on_from_the_mean_by_its_own_momentum(void **state)
+static void gasloc_moves_from_the_mean_by_its_momentum(void **state)
 {
     (void)state;
     float weights[] = {1, 5}, kept[] = {0.25f, 0};
@@ -80,7 +80,8 @@ static void gasloc_goes_on_from_the_mean_by_its_own_momentum(void **state)
 
 #define NODES 8
 
-/* Standard deviation of a weight over nodes that learn nothing, after 200 rounds; it was 1. */
+/* Returns the standard deviation of a weight over nodes without training after 200 rounds;
+ * initially 1. */
 static double spread(void (*move)(const struct pairs_move *), float mu)
 {
     const float nothing = 0;
@@ -112,7 +113,7 @@ static double spread(void (*move)(const struct pairs_move *), float mu)
     return sqrt(fmax(0, squares / NODES - sum / NODES * sum / NODES));
 }
 
-static void pairs_draw_all_nearer_but_not_with_any_momentum(void **state)
+static void pairs_converge_unless_the_momentum_is_too_high(void **state)
 {
     (void)state;
     assert_true(spread(noloco_move, 0.5f) < 1e-3);
@@ -120,7 +121,7 @@ static void pairs_draw_all_nearer_but_not_with_any_momentum(void **state)
     assert_true(spread(gasloc_move, 0.9f) > 10);
 }
 
-static void gasloc_of_one_node_is_diloco(void **state)
+static void gasloc_with_one_node_equals_diloco(void **state)
 {
     (void)state;
     const char *sets[] = {"strategy.outer_rate=0.7", "strategy.outer_momentum=0.9"};
@@ -132,8 +133,8 @@ static void gasloc_of_one_node_is_diloco(void **state)
     play_end(&diloco);
 }
 
-/* With two nodes a pair is all: without momentum nothing is left to differ. */
-static void two_nodes_in_a_pair_are_two_nodes_of_diloco(void **state)
+/* With two nodes the pair is the whole swarm: without momentum no difference remains. */
+static void two_nodes_in_a_pair_equal_diloco(void **state)
 {
     (void)state;
     const char *sets[] = {"strategy.outer_momentum=0", "strategy.outer_rate=0.7",
@@ -151,8 +152,8 @@ static void two_nodes_in_a_pair_are_two_nodes_of_diloco(void **state)
     play_end(&diloco);
 }
 
-/* Of three nodes two meet. A round: 10 steps of the slowest, 2 s; then two vectors over 1 Mbit/s
- * and 40 ms, 0.542 s. */
+/* Of three nodes two exchange. A round: 10 steps of the slowest, 2 s; then two vectors over 1
+ * Mbit/s and 40 ms, 0.542 s. */
 static void a_pair_of_noloco_sends_its_weights_and_its_progress(void **state)
 {
     (void)state;
@@ -181,7 +182,7 @@ static void a_pair_of_gasloc_sends_its_weights(void **state)
     play_end(&played);
 }
 
-static void the_pairs_are_drawn_by_the_seed(void **state)
+static void the_seed_draws_the_pairs(void **state)
 {
     (void)state;
     struct played first = play("noloco", NULL), again = play("noloco", NULL);
@@ -196,15 +197,15 @@ static void the_pairs_are_drawn_by_the_seed(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_has_one_partner_and_in_time_every_other),
-        cmocka_unit_test(noloco_goes_on_by_its_momentum_and_towards_the_mean),
-        cmocka_unit_test(gasloc_goes_on_from_the_mean_by_its_own_momentum),
-        cmocka_unit_test(pairs_draw_all_nearer_but_not_with_any_momentum),
-        cmocka_unit_test(gasloc_of_one_node_is_diloco),
-        cmocka_unit_test(two_nodes_in_a_pair_are_two_nodes_of_diloco),
+        cmocka_unit_test(each_node_has_one_partner_and_meets_all_others),
+        cmocka_unit_test(noloco_moves_by_momentum_and_towards_the_mean),
+        cmocka_unit_test(gasloc_moves_from_the_mean_by_its_momentum),
+        cmocka_unit_test(pairs_converge_unless_the_momentum_is_too_high),
+        cmocka_unit_test(gasloc_with_one_node_equals_diloco),
+        cmocka_unit_test(two_nodes_in_a_pair_equal_diloco),
         cmocka_unit_test(a_pair_of_noloco_sends_its_weights_and_its_progress),
         cmocka_unit_test(a_pair_of_gasloc_sends_its_weights),
-        cmocka_unit_test(the_pairs_are_drawn_by_the_seed),
+        cmocka_unit_test(the_seed_draws_the_pairs),
     };
     secret_start();
     return cmocka_run_group_tests(tests, NULL, NULL);

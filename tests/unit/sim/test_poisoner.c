@@ -1,5 +1,5 @@
-/* Poisoners: each kind publishes what it is to publish, validly, and the swarm stays one. First one
- * learner alone, then nodes of a swarm, then a learner with data. */
+/* Poisoners: each kind publishes its lie validly, and the swarm keeps one version. First with one
+ * learner, then in a swarm, then with data. */
 #include <math.h>
 
 #include "support/sim/strategy_play.h" /* first: it has another size of model */
@@ -12,8 +12,8 @@
 #define CAUGHT  0.01 /* levels are steps */
 
 static struct sim_learner learner;
-static float learned[ENTRIES]; /* as before the last publication */
-static double told[ENTRIES];   /* by the last publication */
+static float learned[ENTRIES]; /* before the last publication */
+static double told[ENTRIES];   /* in the last publication */
 
 static int learner_begins(void **state)
 {
@@ -31,7 +31,7 @@ static int learner_ends(void **state)
     return 0;
 }
 
-/* All weights move away from the base, the first by most. */
+/* Moves all weights away from the base, the first one furthest. */
 static void learn(float by)
 {
     float weights[ENTRIES];
@@ -44,7 +44,7 @@ static void learn(float by)
     sim_learner_write_weights(&learner, weights);
 }
 
-/* Whatever fits this many bytes, at full weight. */
+/* Publishes what fits `bytes` bytes at full weight. */
 static void publish(struct poisoner *poisoner, uint32_t bytes)
 {
     struct publish_terms terms = {
@@ -82,7 +82,7 @@ static double norm_of_told(void)
     return sqrt(sum);
 }
 
-/* Another publishes: entry `index` moves by this much. */
+/* Another node publishes a move of entry `index`. */
 static void told_by(struct poisoner *poisoner, uint64_t tag, uint32_t index, int8_t level)
 {
     const struct update update = {
@@ -90,7 +90,7 @@ static void told_by(struct poisoner *poisoner, uint64_t tag, uint32_t index, int
     poisoner_note(poisoner, ENTRIES, &update, tag);
 }
 
-/* Levels are coarse: some of it is left for next time. */
+/* Levels are coarse, so a rest stays for the next publication. */
 static void assert_told_is(double times_learned)
 {
     const double part = dot(told, learned) / (norm_of_learned() * norm_of_learned());
@@ -98,7 +98,7 @@ static void assert_told_is(double times_learned)
     assert_true(fabs(dot(told, learned)) > 0.95 * norm_of_told() * norm_of_learned());
 }
 
-static void a_sign_flip_and_a_scale_publish_that_much_of_what_was_learned(void **state)
+static void sign_flip_and_scale_multiply_the_learned_update(void **state)
 {
     (void)state;
     struct poisoner *flips = poisoner_new(POISON_SIGN, 2, 1, 1);
@@ -116,7 +116,7 @@ static void a_sign_flip_and_a_scale_publish_that_much_of_what_was_learned(void *
     poisoner_free(scales);
 }
 
-static void noise_is_as_long_as_it_is_to_be_and_has_nothing_of_what_was_learned(void **state)
+static void noise_has_the_given_length_and_no_learned_part(void **state)
 {
     (void)state;
     struct poisoner *noisy = poisoner_new(POISON_NOISE, 2, 1, 1);
@@ -128,24 +128,24 @@ static void noise_is_as_long_as_it_is_to_be_and_has_nothing_of_what_was_learned(
     poisoner_free(noisy);
 }
 
-static void a_little_is_the_mean_of_the_others_less_their_deviation(void **state)
+static void a_little_is_the_mean_minus_standard_deviations(void **state)
 {
     (void)state;
     struct poisoner *little = poisoner_new(POISON_LITTLE, 3, 1, 1);
     learn(0.1f);
-    told_by(little, 1, 5, 1); /* of two: mean 1/16, deviation 1/16 */
+    told_by(little, 1, 5, 1); /* from two origins: mean 1/16, deviation 1/16 */
     told_by(little, 2, 7, 2); /* mean 1/8, deviation 1/8 */
     publish(little, 20000);
     assert_near(told[5], 0.0625 - 3 * 0.0625, CAUGHT);
     assert_near(told[7], 0.125 - 3 * 0.125, CAUGHT);
     assert_true(told[0] == 0 && told[6] == 0);
-    told_by(little, 3, 9, 1); /* of one alone */
+    told_by(little, 3, 9, 1); /* from one origin */
     publish(little, 20000);
     assert_near(told[9], 0.125, CAUGHT);
     poisoner_free(little);
 }
 
-static void a_mean_shift_goes_against_the_others(void **state)
+static void a_mean_shift_opposes_the_others(void **state)
 {
     (void)state;
     struct poisoner *shifts = poisoner_new(POISON_MEAN, 1, 1, 1);
@@ -156,12 +156,12 @@ static void a_mean_shift_goes_against_the_others(void **state)
     assert_near(told[5], -norm_of_learned(), 0.05 * norm_of_learned());
     assert_near(norm_of_told(), norm_of_learned(), 0.05 * norm_of_learned());
     learn(0.1f);
-    publish(shifts, 20000); /* what others said before is over */
+    publish(shifts, 20000); /* earlier updates of others no longer count */
     assert_true(norm_of_told() < 0.05 * norm_of_learned());
     poisoner_free(shifts);
 }
 
-static void a_free_rider_says_what_one_other_said(void **state)
+static void a_free_rider_repeats_another_node(void **state)
 {
     (void)state;
     struct poisoner *rides = poisoner_new(POISON_RIDE, 0, 1, 1);
@@ -176,7 +176,7 @@ static void a_free_rider_says_what_one_other_said(void **state)
     poisoner_free(rides);
 }
 
-/* The direction in which it pushes beside what it learned. */
+/* Computes the direction of the update beyond the learned one. */
 static void push(enum poison kind, uint64_t seed, uint64_t common, double direction[ENTRIES])
 {
     struct poisoner *pushes = poisoner_new(kind, 10, seed, common);
@@ -200,7 +200,7 @@ static double cosine(const double *a, const double *b)
     return ab / sqrt(aa * bb);
 }
 
-static void those_who_collude_push_in_one_direction_and_those_who_drift_do_not(void **state)
+static void colluders_share_a_direction_and_drifters_do_not(void **state)
 {
     (void)state;
     double one[ENTRIES], other[ENTRIES];
@@ -214,7 +214,7 @@ static void those_who_collude_push_in_one_direction_and_those_who_drift_do_not(v
     assert_true(fabs(cosine(one, other)) < 0.3);
 }
 
-static void what_did_not_fit_is_published_next_time(void **state)
+static void the_rest_is_published_next_time(void **state)
 {
     (void)state;
     struct poisoner *flips = poisoner_new(POISON_SIGN, 1, 1, 1);
@@ -229,7 +229,7 @@ static void what_did_not_fit_is_published_next_time(void **state)
     double most = 0;
     for (int c = 0; c < ENTRIES; c++)
         most = fmax(most, fabs(told[c]));
-    assert_true(most < fabs((double)missed)); /* it is not left over any more */
+    assert_true(most < fabs((double)missed)); /* the rest was published */
     float weights[ENTRIES], units[ENTRIES];
     int32_t base[ENTRIES];
     sim_learner_read_weights(&learner, weights);
@@ -261,7 +261,7 @@ static void every_kind_leaves_the_swarm_one_version(void **state)
     }
 }
 
-static void who_claims_more_takes_share_from_the_others(void **state)
+static void exaggerated_claims_take_share_from_others(void **state)
 {
     (void)state;
     struct fault poison = fault(FAULT_POISON, 0, 30, 1);
@@ -269,12 +269,12 @@ static void who_claims_more_takes_share_from_the_others(void **state)
     poison.value = 2;
     begin_faults(&poison, 1, 1);
     run_to(29);
-    assert_near(stats_of(0).share, 1.0 / 6, 0.02); /* five, of which one counts twice */
+    assert_near(stats_of(0).share, 1.0 / 6, 0.02); /* five nodes, one of which counts double */
     assert_near(stats_of(1).share, 2.0 / 6, 0.04);
     end_well(30);
 }
 
-static void who_warns_of_whom_is_in_the_outcome(void **state)
+static void the_outcome_lists_warnings(void **state)
 {
     (void)state;
     struct outcome outcome;
@@ -284,7 +284,7 @@ static void who_warns_of_whom_is_in_the_outcome(void **state)
     outcome_free(&outcome);
 }
 
-/* With data: class k is taken for classes - 1 - k, so what is learned is always wrong. */
+/* Class k is replaced by classes - 1 - k, so the learned model is always wrong. */
 static void flipped_labels_are_learned(void **state)
 {
     (void)state;
@@ -307,16 +307,16 @@ static void flipped_labels_are_learned(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        ALONE(a_sign_flip_and_a_scale_publish_that_much_of_what_was_learned),
-        ALONE(noise_is_as_long_as_it_is_to_be_and_has_nothing_of_what_was_learned),
-        ALONE(a_little_is_the_mean_of_the_others_less_their_deviation),
-        ALONE(a_mean_shift_goes_against_the_others),
-        ALONE(a_free_rider_says_what_one_other_said),
-        cmocka_unit_test(those_who_collude_push_in_one_direction_and_those_who_drift_do_not),
-        ALONE(what_did_not_fit_is_published_next_time),
+        ALONE(sign_flip_and_scale_multiply_the_learned_update),
+        ALONE(noise_has_the_given_length_and_no_learned_part),
+        ALONE(a_little_is_the_mean_minus_standard_deviations),
+        ALONE(a_mean_shift_opposes_the_others),
+        ALONE(a_free_rider_repeats_another_node),
+        cmocka_unit_test(colluders_share_a_direction_and_drifters_do_not),
+        ALONE(the_rest_is_published_next_time),
         cmocka_unit_test(every_kind_leaves_the_swarm_one_version),
-        cmocka_unit_test(who_claims_more_takes_share_from_the_others),
-        cmocka_unit_test(who_warns_of_whom_is_in_the_outcome),
+        cmocka_unit_test(exaggerated_claims_take_share_from_others),
+        cmocka_unit_test(the_outcome_lists_warnings),
         cmocka_unit_test(flipped_labels_are_learned),
     };
     return cmocka_run_group_tests(tests, open_all, close_all);

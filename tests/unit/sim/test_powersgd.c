@@ -1,5 +1,4 @@
-/* PowerSGD: what two thin matrices say of a third, and what comes of steps that are made with it.
- */
+/* PowerSGD: approximation of matrices by two factors, and steps with them. */
 #include <math.h>
 
 #include "crypto/secret.h"
@@ -9,7 +8,7 @@
 #define ROWS    7
 #define COLUMNS 11
 
-/* Of so many ranks, each half as large as the one before. */
+/* Draws a matrix of this rank with singular values that halve. */
 static void draw(float *matrix, uint32_t rank, uint64_t seed)
 {
     struct rng rng = rng_new(seed, 0);
@@ -34,7 +33,7 @@ static double length(const float *matrix)
     return sqrt(squares);
 }
 
-/* Length of a difference, relative to that of the first. */
+/* Returns the length of a difference relative to the first vector. */
 static double apart(const float *a, const float *b)
 {
     float difference[ROWS * COLUMNS];
@@ -55,7 +54,7 @@ static void assert_orthonormal(const struct low_rank *factors)
         }
 }
 
-static void factors_of_enough_rank_say_a_matrix_as_it_is(void **state)
+static void factors_of_sufficient_rank_are_exact(void **state)
 {
     (void)state;
     float matrix[ROWS * COLUMNS], said[ROWS * COLUMNS];
@@ -75,7 +74,7 @@ static void factors_of_enough_rank_say_a_matrix_as_it_is(void **state)
     }
 }
 
-static void columns_that_depend_on_others_are_drawn_anew(void **state)
+static void dependent_columns_are_replaced(void **state)
 {
     (void)state;
     float matrix[ROWS * COLUMNS], said[ROWS * COLUMNS] = {0};
@@ -84,7 +83,7 @@ static void columns_that_depend_on_others_are_drawn_anew(void **state)
     low_rank_say(&factors, said);
     assert_orthonormal(&factors);
     assert_true(length(said) == 0);
-    for (uint32_t rank = 1; rank <= 3; rank++) { /* Q had nothing in it, then too little */
+    for (uint32_t rank = 1; rank <= 3; rank++) { /* Q had no content, then too little */
         draw(matrix, rank, 7);
         memcpy(said, matrix, sizeof said);
         low_rank_say(&factors, said);
@@ -95,13 +94,13 @@ static void columns_that_depend_on_others_are_drawn_anew(void **state)
     }
     for (int c = 0; c < ROWS * COLUMNS; c++)
         said[c] = NAN;
-    low_rank_say(&factors, said); /* comes to an end */
+    low_rank_say(&factors, said); /* terminates */
     low_rank_free(&factors);
 }
 
-/* The right factor of the last time makes the next one a step of a power iteration: of a matrix
- * that stays, the part that is said comes to rest. */
-static void each_time_begins_with_the_right_factor_of_the_last(void **state)
+/* The right factor is reused, so each call is a step of a power iteration: for a constant matrix
+ * the approximation converges. */
+static void each_iteration_starts_with_the_last_right_factor(void **state)
 {
     (void)state;
     float matrix[ROWS * COLUMNS], said[ROWS * COLUMNS], last[ROWS * COLUMNS] = {0};
@@ -120,8 +119,8 @@ static void each_time_begins_with_the_right_factor_of_the_last(void **state)
     low_rank_free(&factors);
 }
 
-/* What is lost is added the next time: in the mean all is said, though of rank 1. */
-static void error_feedback_says_the_rest_later(void **state)
+/* The error is added next time, so the mean is complete in spite of rank 1. */
+static void error_feedback_sends_the_rest_later(void **state)
 {
     (void)state;
     float matrix[ROWS * COLUMNS], kept[ROWS * COLUMNS] = {0}, sum[ROWS * COLUMNS] = {0};
@@ -148,7 +147,7 @@ static void error_feedback_says_the_rest_later(void **state)
 /* The gradient of ten classes has rank 9, as its rows add up to 0. The mean of weights that SGD
  * moved once is what it moves by the mean gradient. Rounding is a tenth rank, which error feedback
  * and a Q of the step before let grow from step to step: so there are three. */
-static void at_full_rank_it_is_sgd_with_the_mean_gradient(void **state)
+static void full_rank_equals_sgd_with_the_mean_gradient(void **state)
 {
     (void)state;
     const char *full = "strategy.rank=9", *low = "strategy.rank=1";
@@ -164,9 +163,9 @@ static void at_full_rank_it_is_sgd_with_the_mean_gradient(void **state)
     play_end(&part);
 }
 
-/* At a small rate gradients hardly depend on where the steps so far went: what counts is their sum,
- * and each node keeps what is missing in it. */
-static void after_many_steps_of_rank_1_little_is_missing(void **state)
+/* At a small rate gradients barely depend on earlier steps, so the sum counts, and each node keeps
+ * its missing part. */
+static void the_error_of_rank_1_stays_small(void **state)
 {
     (void)state;
     const char *sets[] = {"strategy.rank=1", "train.rate=0.0005", "scenario.seconds=1"};
@@ -207,12 +206,12 @@ static void a_step_costs_two_all_reduces_of_the_factors(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(factors_of_enough_rank_say_a_matrix_as_it_is),
-        cmocka_unit_test(columns_that_depend_on_others_are_drawn_anew),
-        cmocka_unit_test(each_time_begins_with_the_right_factor_of_the_last),
-        cmocka_unit_test(error_feedback_says_the_rest_later),
-        cmocka_unit_test(at_full_rank_it_is_sgd_with_the_mean_gradient),
-        cmocka_unit_test(after_many_steps_of_rank_1_little_is_missing),
+        cmocka_unit_test(factors_of_sufficient_rank_are_exact),
+        cmocka_unit_test(dependent_columns_are_replaced),
+        cmocka_unit_test(each_iteration_starts_with_the_last_right_factor),
+        cmocka_unit_test(error_feedback_sends_the_rest_later),
+        cmocka_unit_test(full_rank_equals_sgd_with_the_mean_gradient),
+        cmocka_unit_test(the_error_of_rank_1_stays_small),
         cmocka_unit_test(a_step_costs_two_all_reduces_of_the_factors),
     };
     secret_start();

@@ -15,7 +15,7 @@
 
 #include "support/sim/report_folder.h"
 
-static void a_terminal_is_told_verdict_nodes_links_and_faults(void **state)
+static void the_terminal_shows_verdict_nodes_links_and_faults(void **state)
 {
     (void)state;
     story_short(&outcome);
@@ -41,8 +41,8 @@ static void a_terminal_is_told_verdict_nodes_links_and_faults(void **state)
     assert_fits_a_terminal(text);
 }
 
-/* Between, it is measured on some of the test samples; on all where there are no more. */
-static void the_best_says_on_how_many_test_samples(void **state)
+/* Evaluations before the end use a part of the test samples, or all if there are no more. */
+static void the_best_accuracy_shows_its_test_samples(void **state)
 {
     (void)state;
     static const struct {
@@ -59,7 +59,7 @@ static void the_best_says_on_how_many_test_samples(void **state)
     }
 }
 
-static void a_terminal_is_told_groups_when_there_are_many_nodes(void **state)
+static void the_terminal_shows_groups_of_many_nodes(void **state)
 {
     (void)state;
     story_long(&outcome, 41);
@@ -73,7 +73,7 @@ static void a_terminal_is_told_groups_when_there_are_many_nodes(void **state)
     assert_fits_a_terminal(text);
 }
 
-static void faults_are_named_with_whom_they_befall(void **state)
+static void faults_are_shown_with_their_nodes(void **state)
 {
     (void)state;
     story_short(&outcome);
@@ -95,7 +95,7 @@ static void faults_are_named_with_whom_they_befall(void **state)
     assert_holds(text, "\nreset one of all               1     -\n");
 }
 
-static void what_a_strategy_without_links_does_not_have_is_not_shown_as_zero(void **state)
+static void missing_values_are_not_shown_as_zero(void **state)
 {
     (void)state;
     story_begin(4);
@@ -139,7 +139,7 @@ static void long_names_and_sentences_do_not_widen_the_terminal(void **state)
     assert_fits_a_terminal(text);
 }
 
-static void the_series_hold_a_line_per_moment_and_nothing_where_nothing_was_measured(void **state)
+static void the_series_have_a_line_per_moment_and_empty_fields(void **state)
 {
     (void)state;
     story_short(&outcome);
@@ -216,7 +216,7 @@ static void check_settings(const json_t *settings)
     assert_null(json_object_get(settings, "node"));
 }
 
-static void the_summary_holds_what_was_found_and_how_it_was_set(void **state)
+static void the_summary_has_results_and_settings(void **state)
 {
     (void)state;
     story_short(&outcome);
@@ -228,7 +228,7 @@ static void the_summary_holds_what_was_found_and_how_it_was_set(void **state)
     json_decref(root);
 }
 
-/* The story of report.html, to be released: all of the page that is not the program's. */
+/* Returns the content of report.html, to be released. */
 static json_t *story_of_page(void)
 {
     static const char BEGIN[] = "<script type=\"application/json\" id=\"story\">";
@@ -242,7 +242,7 @@ static json_t *story_of_page(void)
     return story;
 }
 
-/* The figure of this name, or NULL. */
+/* Returns the figure of this name, or NULL. */
 static json_t *figure_of(const json_t *story, const char *name)
 {
     const json_t *figures = json_object_get(story, "figures");
@@ -264,7 +264,7 @@ static double value_at(const json_t *series, size_t point, size_t i)
     return json_number_value(json_array_get(json_array_get(points, point), i));
 }
 
-static void every_figure_of_what_was_measured_is_told_and_no_other(void **state)
+static void the_page_has_exactly_the_measured_figures(void **state)
 {
     (void)state;
     static const char *const TOLD[] = {"accuracy", "loss",  "bytes",  "up",
@@ -290,7 +290,7 @@ static void every_figure_of_what_was_measured_is_told_and_no_other(void **state)
     json_decref(story);
 }
 
-/* Texts of all cells, verdicts and facts, a line each. */
+/* Writes the texts of all cells, verdicts and facts, one in each line. */
 static void collect(const json_t *value, FILE *out)
 {
     const char *key;
@@ -302,7 +302,7 @@ static void collect(const json_t *value, FILE *out)
     json_object_foreach((json_t *)(uintptr_t)value, key, each) collect(each, out);
 }
 
-static void the_page_holds_everything_that_the_terminal_is_told(void **state)
+static void the_page_has_everything_that_the_terminal_shows(void **state)
 {
     (void)state;
     char *text = NULL;
@@ -332,7 +332,7 @@ static void the_page_holds_everything_that_the_terminal_is_told(void **state)
     json_decref(story);
 }
 
-static void plays_beside_share_the_figure_of_the_play(void **state)
+static void other_strategies_share_the_main_figure(void **state)
 {
     (void)state;
     struct scenario *other = calloc(1, sizeof *other);
@@ -353,8 +353,8 @@ static void plays_beside_share_the_figure_of_the_play(void **state)
     free(other);
 }
 
-/* Tries to leave an element of HTML, a field of CSV, a string of JSON. */
-static void a_hostile_name_is_only_a_name(void **state)
+/* Tries to escape from HTML, CSV and JSON. */
+static void a_hostile_name_is_escaped(void **state)
 {
     (void)state;
     static const char NAME[] = "';system('id>x');'<b>\"`id>y`\xff";
@@ -384,7 +384,7 @@ static void a_hostile_name_is_only_a_name(void **state)
     assert_lacks(printed(), "\x1b");
 }
 
-static void escapes_leave_text_of_any_language_as_it_is(void **state)
+static void escapes_keep_text_of_any_language(void **state)
 {
     (void)state;
     char out[64];
@@ -400,7 +400,7 @@ static void escapes_leave_text_of_any_language_as_it_is(void **state)
     assert_string_equal(out, "ab");
 }
 
-static void a_folder_that_cannot_be_made_is_refused_with_its_name(void **state)
+static void a_folder_that_cannot_be_created_is_refused_with_its_name(void **state)
 {
     (void)state;
     char below[512];
@@ -423,7 +423,7 @@ static void a_folder_that_cannot_be_made_is_refused_with_its_name(void **state)
     assert_holds(problem.text, "/file: a file of this name exists");
 }
 
-static void a_full_disk_is_not_passed_over(void **state)
+static void a_full_disk_is_reported(void **state)
 {
     (void)state;
     static const char *const NAMES[] = {"series.csv", "summary.json", "report.html"};
@@ -437,7 +437,7 @@ static void a_full_disk_is_not_passed_over(void **state)
     }
 }
 
-static void many_nodes_have_a_band_for_each_group_and_with_more_none(void **state)
+static void many_nodes_are_shown_as_bands_of_groups(void **state)
 {
     (void)state;
     story_long(&outcome, 64);
@@ -477,22 +477,22 @@ static int write_for_looking(const char *dir, const char *nodes)
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
-        TEST(a_terminal_is_told_verdict_nodes_links_and_faults),
-        TEST(the_best_says_on_how_many_test_samples),
-        TEST(a_terminal_is_told_groups_when_there_are_many_nodes),
-        TEST(faults_are_named_with_whom_they_befall),
-        TEST(what_a_strategy_without_links_does_not_have_is_not_shown_as_zero),
+        TEST(the_terminal_shows_verdict_nodes_links_and_faults),
+        TEST(the_best_accuracy_shows_its_test_samples),
+        TEST(the_terminal_shows_groups_of_many_nodes),
+        TEST(faults_are_shown_with_their_nodes),
+        TEST(missing_values_are_not_shown_as_zero),
         TEST(long_names_and_sentences_do_not_widen_the_terminal),
-        TEST(the_series_hold_a_line_per_moment_and_nothing_where_nothing_was_measured),
-        TEST(the_summary_holds_what_was_found_and_how_it_was_set),
-        TEST(every_figure_of_what_was_measured_is_told_and_no_other),
-        TEST(the_page_holds_everything_that_the_terminal_is_told),
-        TEST(a_hostile_name_is_only_a_name),
-        TEST(escapes_leave_text_of_any_language_as_it_is),
-        TEST(a_folder_that_cannot_be_made_is_refused_with_its_name),
-        TEST(a_full_disk_is_not_passed_over),
-        TEST(plays_beside_share_the_figure_of_the_play),
-        TEST(many_nodes_have_a_band_for_each_group_and_with_more_none),
+        TEST(the_series_have_a_line_per_moment_and_empty_fields),
+        TEST(the_summary_has_results_and_settings),
+        TEST(the_page_has_exactly_the_measured_figures),
+        TEST(the_page_has_everything_that_the_terminal_shows),
+        TEST(a_hostile_name_is_escaped),
+        TEST(escapes_keep_text_of_any_language),
+        TEST(a_folder_that_cannot_be_created_is_refused_with_its_name),
+        TEST(a_full_disk_is_reported),
+        TEST(other_strategies_share_the_main_figure),
+        TEST(many_nodes_are_shown_as_bands_of_groups),
     };
     if (argc == 4 && strcmp(argv[1], "--write") == 0)
         return write_for_looking(argv[2], argv[3]);

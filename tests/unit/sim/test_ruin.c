@@ -1,4 +1,4 @@
-/* Training that is ruined in a simulated swarm: what each way does, and that the guards say so. */
+/* Ruined training in a simulated swarm: each way takes effect and is reported by guards. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,7 +10,7 @@
 
 #include "support/sim/strategy_play.h"
 
-/* No evaluation: what is heard of are the nodes' own guards. 500 steps are 25 s. */
+/* Without evaluations only the nodes' own guards warn. 500 steps are 25 s. */
 static const char scenario[] = "[scenario]\n"
                                "seconds = 60\n"
                                "evaluate_s = 0\n"
@@ -67,17 +67,17 @@ static void shuffled_labels_are_reported_within_500_steps(void **state)
               "the training loss here has risen to ");
 }
 
-static void a_dead_layer_is_called_dead_within_500_steps(void **state)
+static void a_dead_layer_is_reported_within_500_steps(void **state)
 {
     (void)state;
     must_warn("fault = ruin all, with dead layer, at 30 s\n", "the model is dead");
 }
 
-static void a_node_that_starts_again_is_sound(void **state)
+static void a_restart_repairs_training(void **state)
 {
     (void)state;
     play_line("fault = ruin desk/1, with shuffled labels, at 30 s\n"
-         "fault = crash desk/1, at 31 s, back at 32 s\n");
+              "fault = crash desk/1, at 31 s, back at 32 s\n");
     assert_int_equal(played.outcome.alarms, 0);
     play_end(&played);
 }
@@ -88,8 +88,8 @@ int main(void)
         cmocka_unit_test(a_swarm_that_learns_raises_no_alarm),
         cmocka_unit_test(a_rate_that_is_far_too_high_is_reported_within_500_steps),
         cmocka_unit_test(shuffled_labels_are_reported_within_500_steps),
-        cmocka_unit_test(a_dead_layer_is_called_dead_within_500_steps),
-        cmocka_unit_test(a_node_that_starts_again_is_sound),
+        cmocka_unit_test(a_dead_layer_is_reported_within_500_steps),
+        cmocka_unit_test(a_restart_repairs_training),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

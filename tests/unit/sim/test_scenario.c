@@ -1,4 +1,4 @@
-/* Scenario files: what every line means; any bytes are taken, or refused with a sentence. */
+/* Scenario files: the meaning of every line. Any bytes are accepted, or refused with a sentence. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,7 +14,7 @@
 #include "support/sim/scenario_text.h"
 #include "world/event_queue.h"
 
-static void single_values_have_the_defaults_of_the_contract(void **state)
+static void single_values_have_documented_defaults(void **state)
 {
     (void)state;
     const struct scenario *scenario = played(SCENARIO_BASE);
@@ -110,7 +110,7 @@ static void every_clause_of_a_nodes_line_is_read(void **state)
     assert_string_equal(group->set[1], "limits.peers=4");
 }
 
-static void what_a_nodes_line_leaves_out_has_a_default(void **state)
+static void omitted_clauses_of_a_nodes_line_have_defaults(void **state)
 {
     (void)state;
     const struct scenario *scenario = played("[scenario]\nnodes = 1 core\n");
@@ -139,7 +139,7 @@ static void nodes_are_numbered_through_all_groups(void **state)
     assert_int_equal(scenario_region(scenario, 5), 0);
 }
 
-static void a_group_sets_keys_for_its_nodes_alone(void **state)
+static void a_group_sets_keys_only_for_its_nodes(void **state)
 {
     (void)state;
     struct config config;
@@ -153,7 +153,7 @@ static void a_group_sets_keys_for_its_nodes_alone(void **state)
     assert_true(config.exchange.bytes_per_s == 9000);
 }
 
-static void links_hold_both_ways_one_way_or_for_all_others(void **state)
+static void links_apply_to_two_directions_one_or_all_others(void **state)
 {
     (void)state;
     const struct scenario *scenario = played(
@@ -270,7 +270,7 @@ static void a_name_is_a_group_or_a_region_and_never_both_with_other_nodes(void *
                    "west is a group and a region with other nodes; rename one of them");
 }
 
-static void every_fault_has_a_name_of_its_own(void **state)
+static void every_fault_has_a_unique_name(void **state)
 {
     (void)state;
     for (unsigned int i = 0; i < FAULT_KINDS; i++)
@@ -278,7 +278,7 @@ static void every_fault_has_a_name_of_its_own(void **state)
             assert_string_not_equal(fault_name((enum fault_kind)i), fault_name((enum fault_kind)j));
 }
 
-static void a_poison_has_a_name_of_its_own_and_an_amount(void **state)
+static void every_poison_has_a_unique_name_and_amount(void **state)
 {
     (void)state;
     for (unsigned int i = 0; i < POISONS; i++)
@@ -315,7 +315,7 @@ static void every_expectation_is_read(void **state)
     }
 }
 
-static void assignments_change_what_the_file_says_and_later_ones_win(void **state)
+static void assignments_override_the_file_and_later_ones_win(void **state)
 {
     (void)state;
     const char *sets[] = {
@@ -341,7 +341,7 @@ static void assignments_change_what_the_file_says_and_later_ones_win(void **stat
     assert_true(scenario->paths[0][1].delay_ns == MILLI_NS);
 }
 
-/* Whatever the bytes: taken, or refused with a sentence. */
+/* Any bytes must be accepted, or refused with a sentence. */
 static void assert_bearable(const char *bytes, size_t count)
 {
     static struct scenario scenario;
@@ -353,7 +353,7 @@ static void assert_bearable(const char *bytes, size_t count)
         assert_true(strlen(problem.text) > strlen("/tmp/hearsay-test-XXXXXX: "));
 }
 
-static void every_truncation_is_taken_or_refused_with_a_sentence(void **state)
+static void every_truncation_is_accepted_or_refused_with_a_sentence(void **state)
 {
     (void)state;
     const char *text = everything();
@@ -362,7 +362,7 @@ static void every_truncation_is_taken_or_refused_with_a_sentence(void **state)
         assert_bearable(text, count);
 }
 
-static void changed_and_random_bytes_are_taken_or_refused_with_a_sentence(void **state)
+static void altered_and_random_bytes_are_accepted_or_refused_with_a_sentence(void **state)
 {
     (void)state;
     static const char alphabet[] = " ,=./|><%-0123456789abstrxyz\n[]";
@@ -389,23 +389,23 @@ static void changed_and_random_bytes_are_taken_or_refused_with_a_sentence(void *
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(single_values_have_the_defaults_of_the_contract),
+        cmocka_unit_test(single_values_have_documented_defaults),
         cmocka_unit_test(single_values_are_read),
         cmocka_unit_test(every_clause_of_a_nodes_line_is_read),
-        cmocka_unit_test(what_a_nodes_line_leaves_out_has_a_default),
+        cmocka_unit_test(omitted_clauses_of_a_nodes_line_have_defaults),
         cmocka_unit_test(nodes_are_numbered_through_all_groups),
-        cmocka_unit_test(a_group_sets_keys_for_its_nodes_alone),
-        cmocka_unit_test(links_hold_both_ways_one_way_or_for_all_others),
+        cmocka_unit_test(a_group_sets_keys_only_for_its_nodes),
+        cmocka_unit_test(links_apply_to_two_directions_one_or_all_others),
         cmocka_unit_test(a_link_may_carry_more_one_way_than_the_other),
         cmocka_unit_test(every_fault_is_read),
         cmocka_unit_test(the_details_of_faults_are_read),
         cmocka_unit_test(a_name_is_a_group_or_a_region_and_never_both_with_other_nodes),
-        cmocka_unit_test(every_fault_has_a_name_of_its_own),
-        cmocka_unit_test(a_poison_has_a_name_of_its_own_and_an_amount),
+        cmocka_unit_test(every_fault_has_a_unique_name),
+        cmocka_unit_test(every_poison_has_a_unique_name_and_amount),
         cmocka_unit_test(every_expectation_is_read),
-        cmocka_unit_test(assignments_change_what_the_file_says_and_later_ones_win),
-        cmocka_unit_test(every_truncation_is_taken_or_refused_with_a_sentence),
-        cmocka_unit_test(changed_and_random_bytes_are_taken_or_refused_with_a_sentence),
+        cmocka_unit_test(assignments_override_the_file_and_later_ones_win),
+        cmocka_unit_test(every_truncation_is_accepted_or_refused_with_a_sentence),
+        cmocka_unit_test(altered_and_random_bytes_are_accepted_or_refused_with_a_sentence),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,4 @@
-/* Scenario files that are refused, and with which words. */
+/* Scenario files that are refused, and the sentences. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,14 +12,14 @@
 #include "support/sim/scenario_refused.h"
 #include "support/sim/scenario_text.h"
 
-static void a_faulty_line_is_named_with_file_and_line_and_what_may_stand_there(void **state)
+static void refuses_a_faulty_line_with_file_line_and_remedy(void **state)
 {
     (void)state;
     for (size_t i = 0; i < refused_count; i++)
         assert_refused(refused[i].text, refused[i].words);
 }
 
-static void limits_of_count_are_said(void **state)
+static void names_limits_of_counts(void **state)
 {
     (void)state;
     static char text[1 << 20];
@@ -57,7 +57,7 @@ static void limits_of_count_are_said(void **state)
     assert_refused(text, "longer than 95 characters");
 }
 
-static void a_faulty_assignment_is_named(void **state)
+static void refuses_a_faulty_assignment_by_name(void **state)
 {
     (void)state;
     assert_set_refused("desk.up=5", "--set desk.up=5: \"up 5\": the unit is missing");
@@ -84,7 +84,7 @@ static void a_faulty_assignment_is_named(void **state)
     assert_set_refused("scenario.seconds=0.01", "allowed: 0.1 to 864000 s");
 }
 
-static void a_file_that_is_not_there_is_missing(void **state)
+static void reports_a_missing_file(void **state)
 {
     (void)state;
     static struct scenario scenario;
@@ -96,10 +96,10 @@ static void a_file_that_is_not_there_is_missing(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_faulty_line_is_named_with_file_and_line_and_what_may_stand_there),
-        cmocka_unit_test(limits_of_count_are_said),
-        cmocka_unit_test(a_faulty_assignment_is_named),
-        cmocka_unit_test(a_file_that_is_not_there_is_missing),
+        cmocka_unit_test(refuses_a_faulty_line_with_file_line_and_remedy),
+        cmocka_unit_test(names_limits_of_counts),
+        cmocka_unit_test(refuses_a_faulty_assignment_by_name),
+        cmocka_unit_test(reports_a_missing_file),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,4 @@
-/* The scenarios that come with the program say what they are, and are as written. */
+/* The scenarios shipped with the program are complete and play in about a minute. */
 #include <dirent.h>
 #include <math.h>
 #include <setjmp.h>
@@ -32,7 +32,7 @@ static void load_shipped(struct scenario *scenario, const char *file)
         fail_msg("%s", problem.text);
 }
 
-/* Samples that all nodes together learn from. */
+/* Returns how many samples all nodes together train on. */
 static double samples_of(const struct scenario *scenario)
 {
     double samples = 0;
@@ -50,7 +50,7 @@ static double samples_of_fastest(const struct scenario *scenario)
     return most;
 }
 
-static void every_shipped_scenario_says_what_it_is_and_plays_in_about_a_minute(void **state)
+static void every_shipped_scenario_is_described_and_takes_about_a_minute(void **state)
 {
     (void)state;
     static struct scenario scenario;
@@ -79,7 +79,7 @@ static void every_shipped_scenario_says_what_it_is_and_plays_in_about_a_minute(v
     assert_true(found >= 24);
 }
 
-static void the_two_sites_are_as_written(void **state)
+static void two_sites_loads_as_written(void **state)
 {
     (void)state;
     static struct scenario scenario;
@@ -108,8 +108,8 @@ static void the_two_sites_are_as_written(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_shipped_scenario_says_what_it_is_and_plays_in_about_a_minute),
-        cmocka_unit_test(the_two_sites_are_as_written),
+        cmocka_unit_test(every_shipped_scenario_is_described_and_takes_about_a_minute),
+        cmocka_unit_test(two_sites_loads_as_written),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,4 @@
-/* Stochastic gradient push: halves go round the exponential graph, and none is lost. */
+/* Stochastic gradient push: halves travel along the exponential graph, and none is lost. */
 #include "workers/workers_stage.h"
 
 static const char *const waiting[] = {"overlap_steps=0"};
@@ -21,8 +21,8 @@ static void two_workers_end_a_round_with_their_mean(void **state)
     stage_close(stage);
 }
 
-/* What has come early counts twice as much as what is left of one's own, and no more. */
-static void a_half_that_comes_early_is_taken_by_its_weight(void **state)
+/* An early half counts twice as much as the remaining half of one's own. */
+static void an_early_half_is_mixed_in_by_its_weight(void **state)
 {
     (void)state;
     struct workers *stage = stage_open(sgp_play, 2, 1, waiting, 1);
@@ -54,7 +54,7 @@ static void peers_are_at_distances_of_powers_of_two_in_turn(void **state)
     stage_close(stage);
 }
 
-static void a_worker_is_ahead_of_what_comes_by_the_overlap_and_no_more(void **state)
+static void a_worker_is_at_most_overlap_steps_ahead_of_its_input(void **state)
 {
     (void)state;
     static const char *const ahead[] = {"overlap_steps=2"};
@@ -75,7 +75,7 @@ static void a_worker_is_ahead_of_what_comes_by_the_overlap_and_no_more(void **st
     stage_close(stage);
 }
 
-static void nothing_is_lost_and_all_come_to_the_mean(void **state)
+static void nothing_is_lost_and_all_converge_to_the_mean(void **state)
 {
     (void)state;
     static const char *const ahead[] = {"overlap_steps=1"};
@@ -104,10 +104,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(two_workers_end_a_round_with_their_mean),
-        cmocka_unit_test(a_half_that_comes_early_is_taken_by_its_weight),
+        cmocka_unit_test(an_early_half_is_mixed_in_by_its_weight),
         cmocka_unit_test(peers_are_at_distances_of_powers_of_two_in_turn),
-        cmocka_unit_test(a_worker_is_ahead_of_what_comes_by_the_overlap_and_no_more),
-        cmocka_unit_test(nothing_is_lost_and_all_come_to_the_mean),
+        cmocka_unit_test(a_worker_is_at_most_overlap_steps_ahead_of_its_input),
+        cmocka_unit_test(nothing_is_lost_and_all_converge_to_the_mean),
     };
     secret_start();
     return cmocka_run_group_tests(tests, NULL, NULL);

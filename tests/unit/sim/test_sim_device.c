@@ -1,4 +1,4 @@
-/* Scenarios on a GPU: the learners end where they end on the CPU, within rounding. */
+/* Scenarios on a GPU: learners end like those on the CPU, within rounding. */
 #include <math.h>
 
 #include "backend/cuda/cuda_module.h"

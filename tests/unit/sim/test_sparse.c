@@ -1,4 +1,4 @@
-/* SparseLoCo's messages: the largest entries of each chunk, two bits each, nothing forgotten. */
+/* SparseLoCo's messages: the largest entries of each chunk, two bits each, with error feedback. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -48,7 +48,7 @@ static void exactly_the_largest_entries_of_a_chunk_are_kept(void **state)
     }
 }
 
-static void of_equal_entries_the_first_are_kept(void **state)
+static void equal_entries_keep_the_first(void **state)
 {
     (void)state;
     float values[] = {1, -2, 2, 1, -2, -1, 2, 1};
@@ -62,7 +62,7 @@ static void of_equal_entries_the_first_are_kept(void **state)
         assert_true((ones[c] != 0) == (c < 100));
 }
 
-static void a_chunk_always_says_something(void **state)
+static void every_chunk_sends_at_least_one_entry(void **state)
 {
     (void)state;
     assert_int_equal(sparse_kept(SPARSE_CHUNK, 0.03125), 128);
@@ -116,7 +116,7 @@ static void entries_without_spread_are_exact(void **state)
     assert_memory_equal(none, ((float[]){0, 0}), sizeof none);
 }
 
-/* An experiment as far as messages go: updates are made up, so it needs no model. */
+/* An experiment for messages only: updates are made up, so it needs no model. */
 struct fixture {
     struct scenario *scenario;
     struct experiment experiment;
@@ -173,8 +173,8 @@ static void a_message_has_14_bits_for_each_kept_entry_of_each_chunk(void **state
     fixture_close(&fixture);
 }
 
-/* Without decay the messages of one node add up to its progress, once there is no new one. */
-static void what_is_not_said_is_said_later(void **state)
+/* Without decay the messages of one node add up to its progress once it makes no more. */
+static void unsent_entries_are_sent_later(void **state)
 {
     (void)state;
     struct fixture fixture;
@@ -199,7 +199,7 @@ static void what_is_not_said_is_said_later(void **state)
     assert_true(error < 0.1);
     memset(fixture.progress, 0, PARAMETERS * sizeof *fixture.progress);
     sparse_compressor.compress(sparse, 0, fixture.progress,
-                               PARAMETERS); /* the other node has said nothing */
+                               PARAMETERS); /* the other node has sent nothing */
     assert_int_equal(entries_of(fixture.progress), 0);
     sparse_compressor.end(sparse);
     free(first);
@@ -207,7 +207,7 @@ static void what_is_not_said_is_said_later(void **state)
     fixture_close(&fixture);
 }
 
-static void what_is_not_said_decays(void **state)
+static void unsent_entries_decay(void **state)
 {
     (void)state;
     struct fixture kept, decayed;
@@ -236,13 +236,13 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(exactly_the_largest_entries_of_a_chunk_are_kept),
-        cmocka_unit_test(of_equal_entries_the_first_are_kept),
-        cmocka_unit_test(a_chunk_always_says_something),
+        cmocka_unit_test(equal_entries_keep_the_first),
+        cmocka_unit_test(every_chunk_sends_at_least_one_entry),
         cmocka_unit_test(two_bits_are_the_means_of_four_buckets),
         cmocka_unit_test(entries_without_spread_are_exact),
         cmocka_unit_test(a_message_has_14_bits_for_each_kept_entry_of_each_chunk),
-        cmocka_unit_test(what_is_not_said_is_said_later),
-        cmocka_unit_test(what_is_not_said_decays),
+        cmocka_unit_test(unsent_entries_are_sent_later),
+        cmocka_unit_test(unsent_entries_decay),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,4 @@
-/* Storms: drawn from a number, played the same every time, many at once. */
+/* Storms: drawn from a seed, reproducible, and many at once. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,7 +11,7 @@
 
 #include "storm/storm_plan.h"
 
-/* The first ones, those that are large, and those that found something. */
+/* The first seeds, large storms, and seeds that once found a mistake. */
 static const uint64_t SEEDS[] = {1,  2,  3,  4,  5,  6,  7,  8,  9,   10,  11, 12, 13,
                                  14, 15, 16, 17, 18, 19, 20, 21, 22,  23,  24, 25, 26,
                                  27, 28, 29, 30, 31, 32, 33, 34, 35,  36,  37, 38, 39,
@@ -58,7 +58,7 @@ static void fifty_storms_pass_and_leave_one_version(void **state)
     }
 }
 
-static void a_trace_tells_what_was_drawn_and_changes_nothing(void **state)
+static void a_trace_describes_the_plan_and_changes_nothing(void **state)
 {
     (void)state;
     FILE *file = tmpfile();
@@ -82,9 +82,9 @@ static void a_trace_tells_what_was_drawn_and_changes_nothing(void **state)
     assert_true(sends > 100);
 }
 
-/* What is drawn. */
+/* Plans. */
 
-/* The nodes that node i can learn of, over known addresses, in both directions. */
+/* Returns which nodes the first one can learn of, over known addresses in both directions. */
 static uint32_t reached_from_first(const struct storm_plan *plan)
 {
     uint32_t reached = 1;
@@ -96,7 +96,7 @@ static uint32_t reached_from_first(const struct storm_plan *plan)
     return reached;
 }
 
-static void everybody_can_be_reached_in_what_is_drawn(void **state)
+static void every_node_of_a_plan_is_reachable(void **state)
 {
     (void)state;
     for (uint64_t seed = 0; seed < 2000; seed++) {
@@ -140,7 +140,7 @@ static void each_class_of_fault_is_present_in_half_of_all_storms(void **state)
             assert_in_range(with[kind], 900, 1100);
 }
 
-static void faults_name_nodes_that_exist(void **state)
+static void faults_strike_existing_nodes(void **state)
 {
     (void)state;
     static struct storm_plan plan;
@@ -187,7 +187,7 @@ static void a_seed_is_a_number_or_any_text(void **state)
     assert_false(storm_seed_of("", &seed));
 }
 
-static void the_summary_says_what_was_played(void **state)
+static void the_summary_counts_the_seeds_played(void **state)
 {
     (void)state;
     FILE *file = tmpfile();
@@ -217,12 +217,12 @@ int main(void)
         cmocka_unit_test(the_same_seed_plays_the_same_storm),
         cmocka_unit_test(another_seed_plays_another_storm),
         cmocka_unit_test(fifty_storms_pass_and_leave_one_version),
-        cmocka_unit_test(a_trace_tells_what_was_drawn_and_changes_nothing),
-        cmocka_unit_test(everybody_can_be_reached_in_what_is_drawn),
+        cmocka_unit_test(a_trace_describes_the_plan_and_changes_nothing),
+        cmocka_unit_test(every_node_of_a_plan_is_reachable),
         cmocka_unit_test(each_class_of_fault_is_present_in_half_of_all_storms),
-        cmocka_unit_test(faults_name_nodes_that_exist),
+        cmocka_unit_test(faults_strike_existing_nodes),
         cmocka_unit_test(a_seed_is_a_number_or_any_text),
-        cmocka_unit_test(the_summary_says_what_was_played),
+        cmocka_unit_test(the_summary_counts_the_seeds_played),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

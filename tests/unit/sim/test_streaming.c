@@ -1,11 +1,11 @@
-/* Streaming DiLoCo: a part of the model at a time, in four bits, while nodes go on. */
+/* Streaming DiLoCo: one fragment of the model at a time, in four bits, while nodes continue. */
 #include <math.h>
 
 #include "crypto/secret.h"
 #include "strategies/e3m0.h"
 #include "support/sim/strategy_play.h"
 
-static void four_bits_say_a_sign_and_one_of_seven_powers_of_two(void **state)
+static void four_bits_encode_a_sign_and_one_of_seven_powers_of_two(void **state)
 {
     (void)state;
     float values[] = {-8, 6, 5.9f, -1, 0.7f, 0.125f, 0.0625f, -0.06f, 0};
@@ -20,8 +20,8 @@ static void four_bits_say_a_sign_and_one_of_seven_powers_of_two(void **state)
     assert_true(uneven[0] == 0.3f && uneven[1] == -0.3f && uneven[2] == 0.15f);
 }
 
-/* A chunk whose entries are small loses nothing by another whose entries are large. */
-static void each_chunk_has_a_scale_of_its_own(void **state)
+/* Small entries of one chunk are not affected by large entries of another. */
+static void each_chunk_has_its_own_scale(void **state)
 {
     (void)state;
     float *values = calloc(E3M0_CHUNK + 2, sizeof *values);
@@ -37,7 +37,7 @@ static void each_chunk_has_a_scale_of_its_own(void **state)
     free(values);
 }
 
-static void in_one_fragment_of_floats_without_overlap_it_is_diloco(void **state)
+static void one_fragment_of_floats_without_overlap_equals_diloco(void **state)
 {
     (void)state;
     const char *sets[] = {"strategy.fragments=1", "strategy.overlap_steps=0", "strategy.mixing=1",
@@ -50,9 +50,9 @@ static void in_one_fragment_of_floats_without_overlap_it_is_diloco(void **state)
     play_end(&diloco);
 }
 
-/* Of the four steps between two exchanges of a fragment two belong to each: one, at the start two,
- * before its exchange and one while that lasts. */
-static void fragments_move_by_a_momentum_each_and_are_mixed_with_later_steps(void **state)
+/* Two of the four steps between exchanges of a fragment belong to each fragment: one before its
+ * exchange (two at the start), and one during it. */
+static void fragments_have_own_momentum_and_are_mixed_with_later_steps(void **state)
 {
     (void)state;
     static float x[PARAMETERS], momentum[PARAMETERS], mean[PARAMETERS], own[PARAMETERS];
@@ -85,7 +85,7 @@ static void fragments_move_by_a_momentum_each_and_are_mixed_with_later_steps(voi
             learner_write_weights(hand.learners[i], own);
         }
     }
-    learner_write_weights(hand.learners[0], x); /* these are evaluated */
+    learner_write_weights(hand.learners[0], x); /* these weights are evaluated */
     assert_as_by_hand(&hand, &played, 1e-5f);
     by_hand_end(&hand);
     play_end(&played);
@@ -99,9 +99,9 @@ static float most_apart(const struct played *a, const struct played *b, size_t f
     return most;
 }
 
-/* What arrives is what was sent. The last of four fragments is exchanged behind the last step; of
- * the others the common weights are older. */
-static void of_one_node_fragments_change_nothing(void **state)
+/* Messages arrive unchanged. The last of four fragments is exchanged after the last step; the
+ * common weights of the others are older. */
+static void fragments_do_not_affect_one_node(void **state)
 {
     (void)state;
     const char *sets[] = {"strategy.outer_rate=1", "strategy.outer_momentum=0",
@@ -119,7 +119,7 @@ static void of_one_node_fragments_change_nothing(void **state)
  * a byte an entry, 0.17 s, take no longer than the step made meanwhile. So a round ends a step
  * after its exchange began, the last of ten seconds after 48: four times all fragments, and three.
  */
-static void an_exchange_hides_behind_the_steps_made_meanwhile(void **state)
+static void an_exchange_is_hidden_by_concurrent_steps(void **state)
 {
     (void)state;
     struct played played = play("streaming_diloco", NULL);
@@ -133,7 +133,7 @@ static void an_exchange_hides_behind_the_steps_made_meanwhile(void **state)
 
 /* A third of four halves of a byte an entry takes 1.05 s at 1,250 B/s: a round is 1.2 s longer than
  * the steps before it, and six of them fit. */
-static void what_takes_longer_is_waited_for(void **state)
+static void longer_exchanges_are_waited_for(void **state)
 {
     (void)state;
     struct played played = play("streaming_diloco", "slow.up=10 kbit/s");
@@ -141,7 +141,7 @@ static void what_takes_longer_is_waited_for(void **state)
     play_end(&played);
 }
 
-static void what_arrives_is_mixed_with_what_was_learned_meanwhile(void **state)
+static void arriving_weights_are_mixed_with_concurrent_progress(void **state)
 {
     (void)state;
     struct played half = play("streaming_diloco", NULL);
@@ -154,14 +154,14 @@ static void what_arrives_is_mixed_with_what_was_learned_meanwhile(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(four_bits_say_a_sign_and_one_of_seven_powers_of_two),
-        cmocka_unit_test(each_chunk_has_a_scale_of_its_own),
-        cmocka_unit_test(in_one_fragment_of_floats_without_overlap_it_is_diloco),
-        cmocka_unit_test(fragments_move_by_a_momentum_each_and_are_mixed_with_later_steps),
-        cmocka_unit_test(of_one_node_fragments_change_nothing),
-        cmocka_unit_test(an_exchange_hides_behind_the_steps_made_meanwhile),
-        cmocka_unit_test(what_takes_longer_is_waited_for),
-        cmocka_unit_test(what_arrives_is_mixed_with_what_was_learned_meanwhile),
+        cmocka_unit_test(four_bits_encode_a_sign_and_one_of_seven_powers_of_two),
+        cmocka_unit_test(each_chunk_has_its_own_scale),
+        cmocka_unit_test(one_fragment_of_floats_without_overlap_equals_diloco),
+        cmocka_unit_test(fragments_have_own_momentum_and_are_mixed_with_later_steps),
+        cmocka_unit_test(fragments_do_not_affect_one_node),
+        cmocka_unit_test(an_exchange_is_hidden_by_concurrent_steps),
+        cmocka_unit_test(longer_exchanges_are_waited_for),
+        cmocka_unit_test(arriving_weights_are_mixed_with_concurrent_progress),
     };
     secret_start();
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,11 +1,11 @@
-/* Strom: what is said and what is left is what was learned, and all follow what is said. */
+/* Strom: sent plus kept equals learned, and all weights follow the messages. */
 #include <math.h>
 
 #include "workers/workers_stage.h"
 
 static const char *const sets[] = {"threshold=2", "gain=2"};
 
-static void what_exceeds_the_threshold_is_said_by_its_sign(void **state)
+static void entries_above_the_threshold_are_sent_as_signs(void **state)
 {
     (void)state;
     struct workers *stage = stage_open(strom_play, 2, 4, sets, 2);
@@ -19,19 +19,21 @@ static void what_exceeds_the_threshold_is_said_by_its_sign(void **state)
     assert_memory_equal(stage_weights(stage, 0), said, sizeof said);
     stage_deliver(stage, 0);
     assert_memory_equal(stage_weights(stage, 1), said, sizeof said);
-    stage_step(stage, 0, (const float[]){0, 0, 1, 0}); /* -5 and 2.5 are left to say, and 0.5 */
+    stage_step(stage, 0, (const float[]){0, 0, 1, 0}); /* -5, 2.5 and 0.5 are kept for later */
     stage_deliver(stage, 0);
     assert_memory_equal(stage_weights(stage, 0), later, sizeof later);
     assert_memory_equal(stage_weights(stage, 1), later, sizeof later);
     assert_int_equal(stage->sent_bytes, 4 * 4);
-    stage_step(stage, 0, (const float[]){0, 3, 0, 0}); /* a threshold is not exceeded by itself */
+    stage_step(
+        stage, 0,
+        (const float[]){0, 3, 0, 0}); /* an entry must exceed the threshold, not only reach it */
     assert_int_equal(stage->posts_count, 0);
     stage_close(stage);
 }
 
-/* Three workers. What is left of each is below the threshold once it has learned nothing for long
- * enough. */
-static void what_was_learned_is_said_but_for_a_threshold(void **state)
+/* Three workers. The rest of each entry is below the threshold after enough steps without progress.
+ */
+static void progress_is_sent_except_for_less_than_a_threshold(void **state)
 {
     (void)state;
     static const char *const three[] = {"threshold=0.5", "gain=3"};
@@ -58,7 +60,7 @@ static void what_was_learned_is_said_but_for_a_threshold(void **state)
     stage_close(stage);
 }
 
-static void by_default_what_all_say_counts_as_its_mean(void **state)
+static void by_default_applies_the_mean_of_all(void **state)
 {
     (void)state;
     struct workers *stage = stage_open(strom_play, 4, 1, sets, 1);
@@ -72,9 +74,9 @@ static void by_default_what_all_say_counts_as_its_mean(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_exceeds_the_threshold_is_said_by_its_sign),
-        cmocka_unit_test(what_was_learned_is_said_but_for_a_threshold),
-        cmocka_unit_test(by_default_what_all_say_counts_as_its_mean),
+        cmocka_unit_test(entries_above_the_threshold_are_sent_as_signs),
+        cmocka_unit_test(progress_is_sent_except_for_less_than_a_threshold),
+        cmocka_unit_test(by_default_applies_the_mean_of_all),
     };
     secret_start();
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,11 +1,11 @@
-/* Thresholds with values: what is said and what is left is what was learned. */
+/* Thresholds with values: sent plus kept equals learned. */
 #include <math.h>
 
 #include "workers/workers_stage.h"
 
 static const char *const sets[] = {"threshold=2", "gain=2"};
 
-static void what_exceeds_the_threshold_is_said_whole(void **state)
+static void entries_above_the_threshold_are_sent_as_values(void **state)
 {
     (void)state;
     struct workers *stage = stage_open(threshold_play, 2, 6, sets, 2);
@@ -18,7 +18,7 @@ static void what_exceeds_the_threshold_is_said_whole(void **state)
     assert_memory_equal(stage_weights(stage, 0), first, sizeof first); /* the whole step */
     stage_deliver(stage, 0);
     assert_memory_equal(stage_weights(stage, 1), told, sizeof told);
-    stage_step(stage, 0, second); /* 2.5 in all of entry 2; of entry 1 nothing was left */
+    stage_step(stage, 0, second); /* all 2.5 of entry 2; nothing of entry 1 was kept */
     stage_deliver(stage, 0);
     assert_memory_equal(stage_weights(stage, 1), later, sizeof later);
     stage_step(stage, 0, (const float[]){9, 9, 9, 9, 0, 0});
@@ -29,8 +29,8 @@ static void what_exceeds_the_threshold_is_said_whole(void **state)
     stage_close(stage);
 }
 
-/* Worker 1 learns nothing: its weights are what worker 0 said. */
-static void what_was_learned_is_said_but_for_a_threshold(void **state)
+/* Worker 1 learns nothing: its weights are the messages of worker 0. */
+static void progress_is_sent_except_for_less_than_a_threshold(void **state)
 {
     (void)state;
     struct workers *stage = stage_open(threshold_play, 2, 1, sets, 2);
@@ -50,7 +50,7 @@ static void what_was_learned_is_said_but_for_a_threshold(void **state)
     stage_close(stage);
 }
 
-static void by_default_what_all_say_counts_as_its_mean(void **state)
+static void by_default_applies_the_mean_of_all(void **state)
 {
     (void)state;
     struct workers *stage = stage_open(threshold_play, 4, 1, sets, 1);
@@ -64,9 +64,9 @@ static void by_default_what_all_say_counts_as_its_mean(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_exceeds_the_threshold_is_said_whole),
-        cmocka_unit_test(what_was_learned_is_said_but_for_a_threshold),
-        cmocka_unit_test(by_default_what_all_say_counts_as_its_mean),
+        cmocka_unit_test(entries_above_the_threshold_are_sent_as_values),
+        cmocka_unit_test(progress_is_sent_except_for_less_than_a_threshold),
+        cmocka_unit_test(by_default_applies_the_mean_of_all),
     };
     secret_start();
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,4 +1,4 @@
-/* The simulated network: bytes arrive as with TCP, at times that can be worked out. */
+/* The simulated network: bytes arrive as with TCP, at predictable times. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -27,7 +27,7 @@ static int end(void **state)
 
 /* Calls. */
 
-static void a_call_takes_one_way_to_be_taken_and_two_to_stand(void **state)
+static void a_call_is_accepted_after_one_delay_and_connected_after_two(void **state)
 {
     (void)state;
     meet();
@@ -47,7 +47,7 @@ static void a_call_to_nobody_is_refused_after_a_round_trip(void **state)
     assert_string_equal(deaf->why, "connection refused");
 }
 
-static void a_call_into_a_cut_is_taken_when_it_has_healed(void **state)
+static void a_call_into_a_cut_is_accepted_after_it_heals(void **state)
 {
     (void)state;
     wire_cut(&wire, 1, 0, true);
@@ -59,7 +59,7 @@ static void a_call_into_a_cut_is_taken_when_it_has_healed(void **state)
     assert_int_equal(a->begun_ns, MS(2080)); /* tried at 0, 1 and 2 s */
 }
 
-static void a_call_given_up_early_is_never_taken(void **state)
+static void a_call_given_up_early_is_never_accepted(void **state)
 {
     (void)state;
     a = call(0, 0, 1);
@@ -71,7 +71,7 @@ static void a_call_given_up_early_is_never_taken(void **state)
         assert_int_equal(received[1][slot].conn, 0);
 }
 
-static void what_the_called_says_first_waits_for_the_connection(void **state)
+static void bytes_of_the_called_party_wait_for_the_connection(void **state)
 {
     (void)state;
     for (uint64_t seed = 1; seed <= 50; seed++) {
@@ -79,7 +79,7 @@ static void what_the_called_says_first_waits_for_the_connection(void **state)
         story_begins(seed);
         wire_paths[0][0].jitter_ns = MS(30);
         a = call(0, 0, 1);
-        run_until(MS(70)); /* taken by then, and perhaps connected */
+        run_until(MS(70)); /* accepted by then, and perhaps connected */
         b = taken_by(1);
         say(1, b, 100);
         run_until(MS(300));
@@ -89,7 +89,7 @@ static void what_the_called_says_first_waits_for_the_connection(void **state)
 
 /* Bytes and time. */
 
-static void ten_kilobytes_over_one_megabit_take_80_ms_and_the_way(void **state)
+static void ten_kilobytes_over_one_megabit_take_80_ms_plus_the_delay(void **state)
 {
     (void)state;
     rates[0][0].bytes_per_s = MBIT;
@@ -102,7 +102,7 @@ static void ten_kilobytes_over_one_megabit_take_80_ms_and_the_way(void **state)
     assert_int_equal(a->sent_ns, MS(100)); /* it fits the window */
 }
 
-static void bytes_on_free_wires_take_the_way_only(void **state)
+static void unlimited_pipes_add_only_the_delay(void **state)
 {
     (void)state;
     meet();
@@ -222,7 +222,7 @@ static void a_full_queue_counts_as_loss(void **state)
 
 /* Pipes whose rate changes. */
 
-static void work_under_way_goes_on_at_the_new_rate(void **state)
+static void queued_bytes_continue_at_the_new_rate(void **state)
 {
     (void)state;
     rates[0][0] = (struct rate){.bytes_per_s = MBIT, .changes = 1};
@@ -234,7 +234,7 @@ static void work_under_way_goes_on_at_the_new_rate(void **state)
     assert_in_range(b->last_ns, MS(200) - 10, MS(200) + 10);
 }
 
-static void what_enters_a_clogged_pipe_leaves_when_the_clog_is_gone(void **state)
+static void bytes_in_a_clogged_pipe_leave_after_the_clog(void **state)
 {
     (void)state;
     meet();
@@ -246,7 +246,7 @@ static void what_enters_a_clogged_pipe_leaves_when_the_clog_is_gone(void **state
     assert_true(has_text(b, 200000));
 }
 
-static void a_clog_that_ends_early_keeps_nobody_else(void **state)
+static void a_clog_that_ends_early_does_not_delay_others(void **state)
 {
     (void)state;
     rates[0][0].bytes_per_s = MBIT;
@@ -263,7 +263,7 @@ static void a_clog_that_ends_early_keeps_nobody_else(void **state)
     assert_int_equal(taken_by(2)->last_ns, MS(2000 + 80 + 40));
 }
 
-static void nothing_overtakes_what_is_still_in_a_clog(void **state)
+static void nothing_overtakes_bytes_in_a_clog(void **state)
 {
     (void)state;
     meet();
@@ -278,7 +278,7 @@ static void nothing_overtakes_what_is_still_in_a_clog(void **state)
     assert_true(has_text(b, 1500));
 }
 
-static void a_pipe_that_stalls_carries_nothing_meanwhile(void **state)
+static void a_stalled_pipe_carries_nothing(void **state)
 {
     (void)state;
     rates[0][0].bytes_per_s = MBIT;
@@ -294,7 +294,7 @@ static void a_pipe_that_stalls_carries_nothing_meanwhile(void **state)
 }
 
 /* The clock of the pipe began at 2 s: its stall is from 2.7 to 3 s, its rate falls at 3 s. */
-static void the_times_of_a_pipe_count_from_its_origin(void **state)
+static void times_of_a_pipe_count_from_its_origin(void **state)
 {
     (void)state;
     static const struct rate falling = {
@@ -317,25 +317,25 @@ int main(void)
 {
 #define STORY(name) cmocka_unit_test_setup_teardown(name, begin, end)
     const struct CMUnitTest tests[] = {
-        STORY(a_call_takes_one_way_to_be_taken_and_two_to_stand),
+        STORY(a_call_is_accepted_after_one_delay_and_connected_after_two),
         STORY(a_call_to_nobody_is_refused_after_a_round_trip),
-        STORY(a_call_into_a_cut_is_taken_when_it_has_healed),
-        STORY(a_call_given_up_early_is_never_taken),
-        STORY(what_the_called_says_first_waits_for_the_connection),
-        STORY(ten_kilobytes_over_one_megabit_take_80_ms_and_the_way),
-        STORY(bytes_on_free_wires_take_the_way_only),
+        STORY(a_call_into_a_cut_is_accepted_after_it_heals),
+        STORY(a_call_given_up_early_is_never_accepted),
+        STORY(bytes_of_the_called_party_wait_for_the_connection),
+        STORY(ten_kilobytes_over_one_megabit_take_80_ms_plus_the_delay),
+        STORY(unlimited_pipes_add_only_the_delay),
         STORY(two_senders_share_a_downlink),
         STORY(a_fast_sender_does_not_wait_for_a_slow_one_where_they_meet),
         STORY(order_is_kept_with_jitter_and_loss),
         STORY(a_lost_segment_comes_a_round_trip_later_and_the_rest_waits),
         STORY(a_window_stops_a_sender_whose_receiver_does_not_read),
         STORY(a_full_queue_counts_as_loss),
-        STORY(work_under_way_goes_on_at_the_new_rate),
-        STORY(what_enters_a_clogged_pipe_leaves_when_the_clog_is_gone),
-        STORY(a_clog_that_ends_early_keeps_nobody_else),
-        STORY(nothing_overtakes_what_is_still_in_a_clog),
-        STORY(a_pipe_that_stalls_carries_nothing_meanwhile),
-        STORY(the_times_of_a_pipe_count_from_its_origin),
+        STORY(queued_bytes_continue_at_the_new_rate),
+        STORY(bytes_in_a_clogged_pipe_leave_after_the_clog),
+        STORY(a_clog_that_ends_early_does_not_delay_others),
+        STORY(nothing_overtakes_bytes_in_a_clog),
+        STORY(a_stalled_pipe_carries_nothing),
+        STORY(times_of_a_pipe_count_from_its_origin),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

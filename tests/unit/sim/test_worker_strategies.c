@@ -1,5 +1,5 @@
-/* Strategies of workers, played over the simulated network with real learners: each learns, and the
- * same way again. Their rules are held by a test of the name of each. */
+/* Strategies of workers over the simulated network with real learners: each learns, reproducibly.
+ * Their rules have tests of their own. */
 #include <math.h>
 
 #include "crypto/secret.h"
@@ -7,9 +7,9 @@
 
 struct entry {
     const char *strategy;
-    const char *set;     /* NULL: nothing */
-    uint64_t slow_steps; /* of a slow worker; of 50 where it is not held up; 0: not known */
-    uint64_t fast_steps; /* of the fast one; of 100 */
+    const char *set;     /* NULL = none */
+    uint64_t slow_steps; /* of a slow worker, at most 50; 0 = unknown */
+    uint64_t fast_steps; /* of the fast one, at most 100 */
 };
 
 static const struct entry entries[] = {
@@ -32,8 +32,8 @@ static const struct entry entries[] = {
 
 #define ENTRIES (sizeof entries / sizeof entries[0])
 
-/* A tenth is right by chance; one node alone gets to 0.39. */
-static void each_learns_and_makes_the_steps_that_others_leave_it(void **state)
+/* Chance gives 0.1; a single node reaches 0.39. */
+static void each_strategy_learns_with_the_expected_steps(void **state)
 {
     (void)state;
     for (size_t i = 0; i < ENTRIES; i++) {
@@ -46,7 +46,7 @@ static void each_learns_and_makes_the_steps_that_others_leave_it(void **state)
     }
 }
 
-static void the_same_seed_is_the_same_run(void **state)
+static void a_seed_determines_the_run(void **state)
 {
     (void)state;
     for (size_t i = 0; i < ENTRIES; i++) {
@@ -59,8 +59,8 @@ static void the_same_seed_is_the_same_run(void **state)
     }
 }
 
-/* Of 96 samples the slow ones get 24 each, the fast one 48: all make a step in 0.15 s. */
-static void the_batches_of_dlion_are_parted_by_speed(void **state)
+/* Of 96 samples the slow workers get 24 each, the fast one 48: all make a step in 0.15 s. */
+static void dlion_divides_batches_by_speed(void **state)
 {
     (void)state;
     struct played played = play("dlion", NULL);
@@ -73,9 +73,9 @@ static void the_batches_of_dlion_are_parted_by_speed(void **state)
     play_end(&played);
 }
 
-/* With Adam and a schedule: what is sent to nobody changes nothing. What strom says is never quite
- * what was learned. */
-static void of_one_worker_each_is_what_a_node_does_alone(void **state)
+/* With Adam and a schedule, and without another worker, messages change nothing. Strom is left out,
+ * because its messages never quite match the progress. */
+static void one_worker_equals_a_single_node(void **state)
 {
     (void)state;
     struct played alone = play_text(strategy_one, "single", NULL, 0);
@@ -104,7 +104,7 @@ static uint64_t sent_by_dlion(const char *set, const char *other)
 
 /* A node has 125,000 bytes per second up; one that has 25,000 down gets that from two others. At
  * each of three transfers two have the weights of the third. */
-static void dlion_sends_what_its_links_carry_and_weights_of_the_best(void **state)
+static void dlion_fills_its_links_and_sends_the_best_weights(void **state)
 {
     (void)state;
     const uint64_t all = sent_by_dlion("strategy.transfer_steps=0", "scenario.seed=1");
@@ -156,7 +156,7 @@ static void write_npy(const char *path, const char *shape, const char *bytes, si
 }
 
 /* Each has one of the four cases: alone it says the same of all. */
-static void four_workers_with_a_case_each_learn_exclusive_or(void **state)
+static void four_workers_with_one_case_each_learn_exclusive_or(void **state)
 {
     (void)state;
     static const char *const xs[] = {CASES "-x.npy", CASES "-test-x.npy"};
@@ -181,12 +181,12 @@ static void four_workers_with_a_case_each_learn_exclusive_or(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_learns_and_makes_the_steps_that_others_leave_it),
-        cmocka_unit_test(the_same_seed_is_the_same_run),
-        cmocka_unit_test(of_one_worker_each_is_what_a_node_does_alone),
-        cmocka_unit_test(the_batches_of_dlion_are_parted_by_speed),
-        cmocka_unit_test(dlion_sends_what_its_links_carry_and_weights_of_the_best),
-        cmocka_unit_test(four_workers_with_a_case_each_learn_exclusive_or),
+        cmocka_unit_test(each_strategy_learns_with_the_expected_steps),
+        cmocka_unit_test(a_seed_determines_the_run),
+        cmocka_unit_test(one_worker_equals_a_single_node),
+        cmocka_unit_test(dlion_divides_batches_by_speed),
+        cmocka_unit_test(dlion_fills_its_links_and_sends_the_best_weights),
+        cmocka_unit_test(four_workers_with_one_case_each_learn_exclusive_or),
     };
     secret_start();
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -9,7 +9,7 @@
 
 #define MODEL_BYTES (4 * PARAMETERS)
 
-/* What this test's own method does. */
+/* State of this test's method. */
 static struct {
     struct workers *workers;
     uint64_t bytes;       /* of a message to the next worker after each step; 0: none */
@@ -82,7 +82,7 @@ static struct played play_mine(const char *const *set, int count)
 }
 
 /* Two workers make a step each 0.2 s, the third each 0.1 s. */
-static void each_steps_at_the_speed_of_its_node(void **state)
+static void each_worker_steps_at_the_speed_of_its_node(void **state)
 {
     (void)state;
     memset(&mine, 0, sizeof mine);
@@ -127,7 +127,7 @@ static void a_full_send_buffer_holds_its_worker_up(void **state)
     play_end(&played);
 }
 
-static void a_step_in_two_halves_goes_as_far_as_its_gradient(void **state)
+static void a_step_in_two_halves_follows_its_gradient(void **state)
 {
     (void)state;
     memset(&mine, 0, sizeof mine);
@@ -155,7 +155,7 @@ static void ask_for_rates(void *self, uint32_t i)
     assert_true(workers_step_ns(mine.workers, 2) == 100 * MILLI_NS);
 }
 
-static void rates_and_times_are_those_of_the_narrowest_place(void **state)
+static void rates_and_times_follow_the_bottleneck(void **state)
 {
     (void)state;
     memset(&mine, 0, sizeof mine);
@@ -191,7 +191,7 @@ static void ask_for_shares(void *self, uint32_t i)
     assert_true(fabs(workers_seconds_to_all(mine.workers, 0, 250000) - 1) < 1e-9);
 }
 
-static void a_line_between_regions_is_shared_by_all_who_cross_it(void **state)
+static void workers_share_a_line_between_regions(void **state)
 {
     (void)state;
     memset(&mine, 0, sizeof mine);
@@ -206,12 +206,12 @@ static void a_line_between_regions_is_shared_by_all_who_cross_it(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(each_steps_at_the_speed_of_its_node),
+        cmocka_unit_test(each_worker_steps_at_the_speed_of_its_node),
         cmocka_unit_test(a_worker_that_may_not_step_waits),
         cmocka_unit_test(a_full_send_buffer_holds_its_worker_up),
-        cmocka_unit_test(a_step_in_two_halves_goes_as_far_as_its_gradient),
-        cmocka_unit_test(rates_and_times_are_those_of_the_narrowest_place),
-        cmocka_unit_test(a_line_between_regions_is_shared_by_all_who_cross_it),
+        cmocka_unit_test(a_step_in_two_halves_follows_its_gradient),
+        cmocka_unit_test(rates_and_times_follow_the_bottleneck),
+        cmocka_unit_test(workers_share_a_line_between_regions),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
