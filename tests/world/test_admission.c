@@ -1,5 +1,5 @@
-/* A swarm with lists of members: who is not on one is turned away, and nodes whose lists differ for
- * a while go on, punish nobody, and hold one base as soon as their lists are equal. */
+/* Swarms with lists of members: unlisted nodes are refused. Nodes whose lists differ for a while
+ * continue, blame no other node, and reach one base once their lists are equal. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,7 +14,7 @@
 
 static const uint32_t EVERYBODY[] = {0, 1, 2, 3, 4, 5, 6, 7};
 
-/* The first `count` nodes are on the list of node i. */
+/* Puts the first `count` nodes on the list of node i. */
 static void list_first(uint32_t i, uint32_t count)
 {
     world_list(&world, i, EVERYBODY, count);
@@ -55,7 +55,7 @@ static void equal_lists_change_nothing(void **state)
                      ADMISSION_LIST);
 }
 
-static void who_is_on_no_list_ends_and_says_why(void **state)
+static void a_node_on_no_list_stops_and_names_the_reason(void **state)
 {
     (void)state;
     start_listed(3);
@@ -72,7 +72,7 @@ static void who_is_on_no_list_ends_and_says_why(void **state)
     must_agree(5 * SECOND_NS);
 }
 
-static void who_is_listed_by_one_joins_by_way_of_it(void **state)
+static void a_node_listed_by_one_member_joins_through_it(void **state)
 {
     (void)state;
     start_listed(3);
@@ -91,19 +91,19 @@ static void who_is_listed_by_one_joins_by_way_of_it(void **state)
     assert_int_equal(strangers_of(0), 1);
     assert_true(world.nodes[0].notes[NOTE_ADMISSION] > 0);
     assert_int_equal(stats_of(0).members_live, 3);
-    assert_int_equal(neighbours(0), 2); /* nobody is punished for another list */
+    assert_int_equal(neighbours(0), 2); /* different lists are no offence */
     for (uint32_t i = 0; i < 3; i++)
         assert_int_equal(world.nodes[i].notes[NOTE_NEIGHBOUR_LOST], 0);
 }
 
-static void bases_come_together_as_soon_as_lists_do(void **state)
+static void bases_converge_once_lists_are_equal(void **state)
 {
     (void)state;
-    who_is_listed_by_one_joins_by_way_of_it(state);
+    a_node_listed_by_one_member_joins_through_it(state);
     run(30 * SECOND_NS);
     const uint64_t wants = stats_of(0).wants_sent;
     run(10 * SECOND_NS);
-    assert_true(stats_of(0).wants_sent - wants < 30); /* not asked for again and again */
+    assert_true(stats_of(0).wants_sent - wants < 30); /* its rumors are not requested repeatedly */
     list_first(0, 4);
     list_first(2, 4);
     run(40 * SECOND_NS);
@@ -113,7 +113,7 @@ static void bases_come_together_as_soon_as_lists_do(void **state)
     assert_true(known_of_node(0, 3) > 0);
 }
 
-static void who_is_taken_off_is_put_out_and_what_it_published_stays(void **state)
+static void a_removed_member_is_expelled_and_its_rumors_stay(void **state)
 {
     (void)state;
     start_listed(4);
@@ -134,8 +134,8 @@ static void who_is_taken_off_is_put_out_and_what_it_published_stays(void **state
     }
 }
 
-/* It goes on publishing by way of those who take it off later: all end with what these have of it.
- */
+/* It continues publishing through the nodes that remove it later; all end with the rumors that
+ * those have. */
 static void lists_may_lose_a_member_one_after_the_other(void **state)
 {
     (void)state;
@@ -150,7 +150,7 @@ static void lists_may_lose_a_member_one_after_the_other(void **state)
     assert_int_equal(known_of_node(0, 3), known_of_node(2, 3));
 }
 
-static void who_was_taken_off_comes_back_when_it_is_listed_again(void **state)
+static void a_removed_member_returns_when_listed_again(void **state)
 {
     (void)state;
     start_listed(4);
@@ -158,7 +158,7 @@ static void who_was_taken_off_comes_back_when_it_is_listed_again(void **state)
         list_first(i, 3);
     run(10 * SECOND_NS);
     assert_int_equal(neighbours(3), 0);
-    assert_false(world.nodes[3].finished); /* it was in once: it waits to be in again */
+    assert_false(world.nodes[3].finished); /* it was a member before, so it waits to be one again */
     for (uint32_t i = 0; i < 3; i++)
         list_first(i, 4);
     run(60 * SECOND_NS);
@@ -166,9 +166,9 @@ static void who_was_taken_off_comes_back_when_it_is_listed_again(void **state)
     must_agree(30 * SECOND_NS);
 }
 
-/* Each of two lists has one whom the other has not, and both learn for longer than a partition
- * takes to be one. */
-static void lists_that_differ_are_no_partition(void **state)
+/* Each of two lists has a node that the other lacks, and both learn for longer than the partition
+ * time. */
+static void different_lists_are_no_partition(void **state)
 {
     (void)state;
     struct node_options options = usual_options();
@@ -181,7 +181,7 @@ static void lists_that_differ_are_no_partition(void **state)
     for (uint32_t i = 0; i < 4; i++)
         assert_int_equal(node_bases(world.nodes[i].node), 0);
     assert_int_equal(neighbours(0), 2);
-    assert_int_equal(world.nodes[0].notes[NOTE_NEIGHBOUR_LOST], 1); /* the third only */
+    assert_int_equal(world.nodes[0].notes[NOTE_NEIGHBOUR_LOST], 1); /* only the third */
     assert_int_equal(world.nodes[1].notes[NOTE_NEIGHBOUR_LOST], 1);
     list_first(0, 4);
     list_first(1, 4);
@@ -189,7 +189,7 @@ static void lists_that_differ_are_no_partition(void **state)
     must_agree(20 * SECOND_NS);
 }
 
-/* The joiner does not list the fourth, whose rumors are in all bases. */
+/* The joiner does not list the fourth node, whose rumors are in all bases. */
 static void a_joiner_takes_over_a_base_with_strangers_in_it(void **state)
 {
     (void)state;
@@ -208,7 +208,7 @@ static void a_joiner_takes_over_a_base_with_strangers_in_it(void **state)
     must_agree(10 * SECOND_NS);
 }
 
-static void a_node_that_starts_again_has_its_list_from_the_first_moment(void **state)
+static void a_restarted_node_has_its_list_from_the_start(void **state)
 {
     (void)state;
     start_listed(4);
@@ -224,7 +224,7 @@ static void a_node_that_starts_again_has_its_list_from_the_first_moment(void **s
 
 /* Admission by orders. */
 
-static void the_first_admissions_put_out_who_is_not_among_them(void **state)
+static void the_first_admissions_expel_all_other_nodes(void **state)
 {
     (void)state;
     start_four(usual_options());
@@ -234,7 +234,7 @@ static void the_first_admissions_put_out_who_is_not_among_them(void **state)
     assert_int_equal(neighbours(3), 0);
     assert_false(world.nodes[3].finished);
     assert_int_equal(world.nodes[3].last[NOTE_ADMISSION].level, LEVEL_ERROR);
-    assert_true(known_of_node(0, 3) > 0); /* what it published stays */
+    assert_true(known_of_node(0, 3) > 0); /* its rumors stay */
     for (uint32_t i = 0; i < 3; i++) {
         assert_int_equal(stats_of(i).members_live, 3);
         assert_int_equal(node_admission(world.nodes[i].node, world.nodes[3].identity.id),
@@ -244,18 +244,18 @@ static void the_first_admissions_put_out_who_is_not_among_them(void **state)
     }
 }
 
-static void who_is_admitted_later_comes_back_by_itself(void **state)
+static void a_node_admitted_later_returns_by_itself(void **state)
 {
     (void)state;
     const uint32_t fourth[] = {3};
-    the_first_admissions_put_out_who_is_not_among_them(state);
+    the_first_admissions_expel_all_other_nodes(state);
     admit_nodes(1, fourth, 1);
     run(60 * SECOND_NS);
     assert_int_equal(neighbours(3), 3);
     must_agree(20 * SECOND_NS);
 }
 
-static void a_newcomer_that_is_not_admitted_ends(void **state)
+static void a_newcomer_that_is_not_admitted_stops(void **state)
 {
     (void)state;
     start_four(usual_options());
@@ -290,7 +290,7 @@ static void a_newcomer_is_admitted_while_it_joins(void **state)
     must_agree(20 * SECOND_NS);
 }
 
-static void who_was_away_learns_who_is_admitted_on_its_return(void **state)
+static void a_returning_node_learns_the_admissions(void **state)
 {
     (void)state;
     start_four(usual_options());
@@ -312,7 +312,7 @@ static void who_was_away_learns_who_is_admitted_on_its_return(void **state)
 static void admissions_survive_a_restart(void **state)
 {
     (void)state;
-    the_first_admissions_put_out_who_is_not_among_them(state);
+    the_first_admissions_expel_all_other_nodes(state);
     world_kill(&world, 1, false);
     world_start(&world, 1);
     run(30 * SECOND_NS);
@@ -321,7 +321,7 @@ static void admissions_survive_a_restart(void **state)
                      ADMISSION_NONE);
 }
 
-static void who_is_admitted_after_an_expulsion_comes_back_without_what_was_taken_out(void **state)
+static void readmission_does_not_restore_removed_rumors(void **state)
 {
     (void)state;
     start_four(usual_options());
@@ -334,7 +334,7 @@ static void who_is_admitted_after_an_expulsion_comes_back_without_what_was_taken
     assert_int_equal(known_of_node(0, 3), 0);
     admit_after(1, world.nodes[3].identity.id, incarnation);
     run(2 * SECOND_NS);
-    world_wipe(&world, 3); /* it begins anew, under a later incarnation */
+    world_wipe(&world, 3); /* it restarts with a later incarnation */
     world_start(&world, 3);
     run(40 * SECOND_NS);
     assert_int_equal(neighbours(3), 3);
@@ -357,7 +357,7 @@ static void an_order_counts_more_than_a_list(void **state)
     assert_int_equal(neighbours(0), 3);
 }
 
-/* A puppet that is on the list, and passes on what a stranger says. */
+/* A listed puppet that forwards a stranger's rumors. */
 static struct puppet puppet;
 
 static int puppet_story_ends(void **state)
@@ -366,7 +366,7 @@ static int puppet_story_ends(void **state)
     return world_ends(state);
 }
 
-static void who_passes_on_what_a_stranger_says_is_asked_to_stop(void **state)
+static void forwarding_a_strangers_rumors_is_answered_with_prune(void **state)
 {
     (void)state;
     static uint8_t ids[3][ID_BYTES];
@@ -412,24 +412,24 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         EXPULSION(equal_lists_change_nothing),
-        EXPULSION(who_is_on_no_list_ends_and_says_why),
-        EXPULSION(who_is_listed_by_one_joins_by_way_of_it),
-        EXPULSION(bases_come_together_as_soon_as_lists_do),
-        EXPULSION(who_is_taken_off_is_put_out_and_what_it_published_stays),
+        EXPULSION(a_node_on_no_list_stops_and_names_the_reason),
+        EXPULSION(a_node_listed_by_one_member_joins_through_it),
+        EXPULSION(bases_converge_once_lists_are_equal),
+        EXPULSION(a_removed_member_is_expelled_and_its_rumors_stay),
         EXPULSION(lists_may_lose_a_member_one_after_the_other),
-        EXPULSION(who_was_taken_off_comes_back_when_it_is_listed_again),
-        EXPULSION(lists_that_differ_are_no_partition),
+        EXPULSION(a_removed_member_returns_when_listed_again),
+        EXPULSION(different_lists_are_no_partition),
         EXPULSION(a_joiner_takes_over_a_base_with_strangers_in_it),
-        EXPULSION(a_node_that_starts_again_has_its_list_from_the_first_moment),
-        EXPULSION(the_first_admissions_put_out_who_is_not_among_them),
-        EXPULSION(who_is_admitted_later_comes_back_by_itself),
-        EXPULSION(a_newcomer_that_is_not_admitted_ends),
+        EXPULSION(a_restarted_node_has_its_list_from_the_start),
+        EXPULSION(the_first_admissions_expel_all_other_nodes),
+        EXPULSION(a_node_admitted_later_returns_by_itself),
+        EXPULSION(a_newcomer_that_is_not_admitted_stops),
         EXPULSION(a_newcomer_is_admitted_while_it_joins),
-        EXPULSION(who_was_away_learns_who_is_admitted_on_its_return),
+        EXPULSION(a_returning_node_learns_the_admissions),
         EXPULSION(admissions_survive_a_restart),
-        EXPULSION(who_is_admitted_after_an_expulsion_comes_back_without_what_was_taken_out),
+        EXPULSION(readmission_does_not_restore_removed_rumors),
         EXPULSION(an_order_counts_more_than_a_list),
-        cmocka_unit_test_setup_teardown(who_passes_on_what_a_stranger_says_is_asked_to_stop,
+        cmocka_unit_test_setup_teardown(forwarding_a_strangers_rumors_is_answered_with_prune,
                                         expulsion_begins, puppet_story_ends),
     };
     return cmocka_run_group_tests(tests, open_all, close_all);

@@ -1,4 +1,4 @@
-/* How rumors travel among nodes, whatever happens to links and learners. */
+/* How rumors travel among nodes in spite of link and learner problems. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,7 +11,7 @@
 
 /* Spreading. */
 
-static void a_rumor_lost_with_its_connection_is_asked_for_again(void **state)
+static void a_rumor_lost_with_its_connection_is_requested_again(void **state)
 {
     (void)state;
     start_usual_swarm(3);
@@ -23,7 +23,7 @@ static void a_rumor_lost_with_its_connection_is_asked_for_again(void **state)
     assert_int_equal(stats_of(1).version, rumors_published());
 }
 
-/* Copies received for each rumor, over everybody, since the tally was taken. */
+/* Returns the copies received per rumor over all nodes since the counters were read. */
 static double copies(uint64_t heard_before, uint64_t duplicates_before)
 {
     uint64_t heard = 0, duplicates = 0;
@@ -48,7 +48,7 @@ static double copies_after_warm_up(uint64_t warm_up_ns)
     return copies(heard, duplicates);
 }
 
-static void a_rumor_is_heard_hardly_more_than_once_among_four(void **state)
+static void four_nodes_receive_few_duplicates(void **state)
 {
     (void)state;
     start_usual_swarm(4);
@@ -58,7 +58,7 @@ static void a_rumor_is_heard_hardly_more_than_once_among_four(void **state)
     must_agree(3 * SECOND_NS);
 }
 
-static void a_rumor_is_heard_hardly_more_than_once_among_twelve(void **state)
+static void twelve_nodes_receive_few_duplicates(void **state)
 {
     (void)state;
     struct node_options options = usual_options();
@@ -70,11 +70,11 @@ static void a_rumor_is_heard_hardly_more_than_once_among_twelve(void **state)
     uint32_t links = 0;
     for (uint32_t i = 0; i < 12; i++)
         links += neighbours(i);
-    assert_true(links < 12 * 11); /* not meshed: rumors are passed on */
+    assert_true(links < 12 * 11); /* not a full mesh, so rumors are forwarded */
     must_agree(5 * SECOND_NS);
 }
 
-static void rumors_reach_those_who_cannot_reach_their_origin(void **state)
+static void rumors_reach_nodes_without_a_path_to_their_origin(void **state)
 {
     (void)state;
     const struct node_options options = usual_options();
@@ -109,10 +109,10 @@ static void a_node_that_comes_late_catches_up(void **state)
     run(5 * SECOND_NS);
     must_agree(5 * SECOND_NS);
     assert_int_equal(stats_of(2).version, rumors_published());
-    assert_true(stats_of(2).duplicates * 10 < known); /* not both sent everything */
+    assert_true(stats_of(2).duplicates * 10 < known); /* the two did not both send everything */
 }
 
-static void what_a_full_queue_cuts_short_goes_on_as_it_drains(void **state)
+static void an_answer_cut_by_a_full_queue_continues_as_it_drains(void **state)
 {
     (void)state;
     struct node_options options = usual_options();
@@ -150,7 +150,7 @@ static void a_slow_uplink_makes_its_links_lazy_and_loses_nothing(void **state)
     must_agree(120 * SECOND_NS);
 }
 
-static void a_stalled_learner_blocks_nobody_and_catches_up(void **state)
+static void a_stalled_learner_blocks_no_other_node_and_catches_up(void **state)
 {
     (void)state;
     struct node_options options = usual_options();
@@ -159,10 +159,10 @@ static void a_stalled_learner_blocks_nobody_and_catches_up(void **state)
     density_max = PARAMETERS;
     start_swarm(3, &options);
     run(4 * SECOND_NS);
-    world.nodes[2].step_ns = 201 * SECOND_NS; /* it hears and tells between steps */
+    world.nodes[2].step_ns = 201 * SECOND_NS; /* it receives and publishes between steps */
     run(200 * SECOND_NS);
     const struct node_stats stalled = stats_of(2), other = stats_of(1);
-    assert_true(stalled.version + 100 < other.version); /* its log refuses at half */
+    assert_true(stalled.version + 100 < other.version); /* its log refuses rumors at half */
     assert_true(stalled.waiting > 50);
     assert_true(stats_of(0).waiting < 50);
     assert_int_equal(neighbours(2), 2);
@@ -173,8 +173,8 @@ static void a_stalled_learner_blocks_nobody_and_catches_up(void **state)
     must_agree(10 * SECOND_NS);
 }
 
-/* However little its learner may be given at once, between two steps it applies all that came. */
-static void a_small_window_lets_nobody_fall_behind(void **state)
+/* Even with a small window, the learner applies everything that arrived between two steps. */
+static void a_small_window_lets_no_node_fall_behind(void **state)
 {
     (void)state;
     struct node_options options = usual_options();
@@ -197,17 +197,17 @@ static void a_small_window_lets_nobody_fall_behind(void **state)
         least = waiting < least ? waiting : least;
         most = waiting > most ? waiting : most;
     }
-    assert_true(most >= 10); /* in a step far more comes than there is room for */
+    assert_true(most >= 10); /* far more arrives in a step than fits the window */
     assert_true(least <= 1);
     must_agree(10 * SECOND_NS);
 }
 
-static void new_keys_lose_nothing(void **state)
+static void renewed_session_keys_lose_nothing(void **state)
 {
     (void)state;
     struct node_options options = usual_options();
     options.interval_ns = 2 * SECOND_NS;
-    paths[HERE][HERE].delay_ns = 150 * MILLI_NS; /* long enough for both to call, if both did */
+    paths[HERE][HERE].delay_ns = 150 * MILLI_NS; /* long enough for both to call */
     start_swarm(2, &options);
     world.nodes[0].step_ns = world.nodes[1].step_ns = SECOND_NS / 2;
     run(590 * SECOND_NS);
@@ -217,7 +217,7 @@ static void new_keys_lose_nothing(void **state)
     assert_int_equal(world.nodes[0].notes[NOTE_DIAL_FAILED], 0);
     assert_int_equal(world.nodes[0].last[NOTE_NEIGHBOUR_LOST].level, LEVEL_DEBUG);
     assert_int_equal(neighbours(0), 1);
-    run(1310 * SECOND_NS); /* twice more: only who called before calls again */
+    run(1310 * SECOND_NS); /* twice more: only the side that called before calls again */
     assert_int_equal(world.nodes[0].notes[NOTE_NEIGHBOUR], 4);
     assert_int_equal(world.nodes[1].notes[NOTE_NEIGHBOUR], 4);
     must_agree(3 * SECOND_NS);
@@ -227,16 +227,16 @@ static void new_keys_lose_nothing(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        STORY(a_rumor_lost_with_its_connection_is_asked_for_again),
-        STORY(a_rumor_is_heard_hardly_more_than_once_among_four),
-        STORY(a_rumor_is_heard_hardly_more_than_once_among_twelve),
-        STORY(rumors_reach_those_who_cannot_reach_their_origin),
+        STORY(a_rumor_lost_with_its_connection_is_requested_again),
+        STORY(four_nodes_receive_few_duplicates),
+        STORY(twelve_nodes_receive_few_duplicates),
+        STORY(rumors_reach_nodes_without_a_path_to_their_origin),
         STORY(a_node_that_comes_late_catches_up),
-        STORY(what_a_full_queue_cuts_short_goes_on_as_it_drains),
+        STORY(an_answer_cut_by_a_full_queue_continues_as_it_drains),
         STORY(a_slow_uplink_makes_its_links_lazy_and_loses_nothing),
-        STORY(a_stalled_learner_blocks_nobody_and_catches_up),
-        STORY(a_small_window_lets_nobody_fall_behind),
-        STORY(new_keys_lose_nothing),
+        STORY(a_stalled_learner_blocks_no_other_node_and_catches_up),
+        STORY(a_small_window_lets_no_node_fall_behind),
+        STORY(renewed_session_keys_lose_nothing),
     };
     return cmocka_run_group_tests(tests, open_all, close_all);
 }

@@ -1,4 +1,4 @@
-/* What a swarm tells where links are thin: how much, and who is held back by whom. */
+/* Budgets on thin links: how much nodes publish, and which links hold them back. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -20,7 +20,7 @@ static void limit_down(uint32_t i, uint64_t bytes_per_s)
     world.wire.parties[i].down.rate = &down_rates[i];
 }
 
-/* Who tells as much as its links carry. */
+/* Options of nodes that publish as much as their links carry. */
 static struct node_options eager_options(void)
 {
     struct node_options options = usual_options();
@@ -32,7 +32,7 @@ static struct node_options eager_options(void)
     return options;
 }
 
-/* Who learns more than its links carry. */
+/* Starts nodes that learn more than their links carry. */
 static void start_eager(uint32_t n, const struct node_options *options)
 {
     start_swarm(n, options);
@@ -71,7 +71,7 @@ static void a_budget_follows_the_thinnest_link(void **state)
     }
 }
 
-/* Bytes per second over half a minute, after another half. */
+/* Measures the bytes per second of half a minute, after another half. */
 static void caps_are_kept(const struct node_options *options, bool uplink, double cap)
 {
     start_eager(4, options);
@@ -82,10 +82,10 @@ static void caps_are_kept(const struct node_options *options, bool uplink, doubl
     const double rate =
         (double)(uplink ? after.sent - before.sent : after.received - before.received) / 30;
     assert_true(rate <= 1.02 * cap);
-    assert_true(rate >= 0.35 * cap); /* and it is made use of */
+    assert_true(rate >= 0.35 * cap); /* and most of the cap is used */
 }
 
-static void what_is_sent_to_all_is_kept_below_a_cap(void **state)
+static void the_total_sent_respects_its_cap(void **state)
 {
     (void)state;
     struct node_options options = eager_options();
@@ -93,7 +93,7 @@ static void what_is_sent_to_all_is_kept_below_a_cap(void **state)
     caps_are_kept(&options, true, 20000);
 }
 
-static void what_is_received_of_all_is_kept_below_a_cap(void **state)
+static void the_total_received_respects_its_cap(void **state)
 {
     (void)state;
     struct node_options options = eager_options();
@@ -101,7 +101,7 @@ static void what_is_received_of_all_is_kept_below_a_cap(void **state)
     caps_are_kept(&options, false, 20000);
 }
 
-static void what_is_sent_to_one_is_kept_below_a_cap(void **state)
+static void the_rate_to_one_neighbour_respects_its_cap(void **state)
 {
     (void)state;
     struct node_options options = eager_options();
@@ -113,7 +113,7 @@ struct publications {
     uint64_t bytes, rumors;
 };
 
-/* By nodes 0 .. 3 in three quarters of a minute, in a swarm of n. */
+/* Returns what nodes 0 .. 3 publish in 45 s, in a swarm of n. */
 static struct publications told_by_four(uint32_t n)
 {
     struct node_options options = eager_options();
@@ -134,7 +134,7 @@ static struct publications told_by_four(uint32_t n)
     return told;
 }
 
-static void one_that_hears_slowly_holds_nobody_back(void **state)
+static void one_slow_receiver_holds_no_node_back(void **state)
 {
     (void)state;
     const struct publications alone = told_by_four(4);
@@ -149,13 +149,13 @@ static void one_that_hears_slowly_holds_nobody_back(void **state)
 }
 
 struct thin_lines {
-    double told;       /* bytes per second of all together, at most */
-    double lag_s;      /* in the mean, in the end */
-    uint32_t patching; /* that had given up their bases at once, at most */
-    uint32_t lonely;   /* without neighbours, in the end */
+    double told;       /* peak of bytes per second over all nodes */
+    double lag_s;      /* mean at the end */
+    uint32_t patching; /* peak number of nodes without a whole base */
+    uint32_t lonely;   /* nodes without neighbours at the end */
 };
 
-/* By those that have neighbours: who is alone has no line to spare. */
+/* Counts nodes with neighbours: an isolated node loads no line. */
 static double told_in_a_second(uint32_t n)
 {
     uint64_t before[NODES_MAX], bytes = 0;
@@ -168,7 +168,7 @@ static double told_in_a_second(uint32_t n)
     return (double)bytes;
 }
 
-/* n nodes that begin at once, and may receive so many bytes per second each, for a minute. */
+/* Plays n nodes that start at once and may receive `down` bytes per second each, for a minute. */
 static struct thin_lines play_thin_lines(uint32_t n, uint64_t down)
 {
     struct thin_lines found = {0};
@@ -193,9 +193,9 @@ static struct thin_lines play_thin_lines(uint32_t n, uint64_t down)
     return found;
 }
 
-/* All begin at once, and nobody knows what the others' lines carry, nor at once that all lag. What
- * they begin with is too much already. */
-static void where_all_lines_are_too_thin_nobody_is_lost(void **state)
+/* All start at once and know neither the others' lines nor that all lag. Their initial rate is
+ * already too high. */
+static void thin_lines_everywhere_isolate_no_node(void **state)
 {
     (void)state;
     for (uint64_t seed = 1; seed <= 2; seed++) {
@@ -209,10 +209,10 @@ static void where_all_lines_are_too_thin_nobody_is_lost(void **state)
 }
 
 struct shared_lines {
-    double lag_s, use, copies; /* in the mean */
+    double lag_s, use, copies; /* means */
 };
 
-/* n nodes whose lines, each shared by all neighbours of a node, carry so many bytes per second. */
+/* Plays n nodes with lines of `line` bytes per second, shared by all neighbours of a node. */
 static struct shared_lines play_shared_lines(uint32_t n, uint64_t line, uint32_t seconds)
 {
     const struct node_options options = eager_options();
@@ -240,9 +240,9 @@ static struct shared_lines play_shared_lines(uint32_t n, uint64_t line, uint32_t
     return mean;
 }
 
-/* Lines of 2 Mbit/s that carry what all say: from the beginning on they are used, not filled, and
- * what is said is heard soon, once. */
-static void lines_that_neighbours_share_are_not_filled(void **state)
+/* Lines of 2 Mbit/s that can carry all rumors are used but never full, so rumors arrive soon and
+ * once. */
+static void lines_shared_by_neighbours_are_not_filled(void **state)
 {
     (void)state;
     const struct shared_lines mean = play_shared_lines(16, 250000, 40);
@@ -251,8 +251,8 @@ static void lines_that_neighbours_share_are_not_filled(void **state)
     assert_true(mean.copies < 1.1);
 }
 
-/* No link alone shows that all together are too much: what waits does. */
-static void where_rumors_wait_less_is_told(void **state)
+/* No single link shows the overload, but waiting rumors do. */
+static void waiting_rumors_reduce_publishing(void **state)
 {
     (void)state;
     double lag_s = 0;
@@ -264,11 +264,11 @@ static void where_rumors_wait_less_is_told(void **state)
         lag_s += mean.lag_s / 8;
     }
     print_message("%.2f s in the mean\n", lag_s);
-    assert_true(lag_s < 2.4); /* 3 if only others' lag counts, 5 if none does */
+    assert_true(lag_s < 2.4); /* 3 if only the others' lag counts, 5 if none does */
 }
 
-/* It goes to everybody from everywhere: the trees are found by it. */
-static void the_first_that_is_told_is_small(void **state)
+/* The first publication floods all links, because the trees are found by it. */
+static void the_first_publication_is_small(void **state)
 {
     (void)state;
     struct node_options options = eager_options();
@@ -283,9 +283,9 @@ static void the_first_that_is_told_is_small(void **state)
     assert_true(stats.rumor_bytes_published / stats.rumors_published > 4 * first);
 }
 
-/* What is published at once takes long then, and only what waits longer than that is too much: a
- * line may be full, as that of one by which others hear of each other, and nobody falls behind. */
-static void where_publications_are_rare_lines_are_filled_too(void **state)
+/* A large publication takes long, and only rumors that wait longer are too much. A line may be
+ * full, even one that others depend on, without any node falling behind. */
+static void rare_publications_may_fill_lines(void **state)
 {
     (void)state;
     for (uint64_t s = 1; s <= 9; s *= 3) {
@@ -309,8 +309,8 @@ static void where_publications_are_rare_lines_are_filled_too(void **state)
     }
 }
 
-/* Lines carry a megabyte a second, but as long as little is told nobody knows. */
-static void what_was_not_tried_is_not_a_budget(void **state)
+/* Lines carry a megabyte a second, but that is unknown while little is published. */
+static void untested_capacity_is_no_budget(void **state)
 {
     (void)state;
     struct node_options options = eager_options();
@@ -342,7 +342,7 @@ static void start_unlike(uint64_t seed, uint64_t step_ns)
     start_all();
 }
 
-/* With seed 2 the first review comes 3 ms after the greetings, which are no lasting traffic. */
+/* With seed 2 the first review is 3 ms after the greetings, which are no lasting traffic. */
 static void a_fast_node_finds_what_idle_lines_carry_within_a_second(void **state)
 {
     (void)state;
@@ -351,7 +351,7 @@ static void a_fast_node_finds_what_idle_lines_carry_within_a_second(void **state
         start_unlike(seed, MILLI_NS / 4);
         run(SECOND_NS + SECOND_NS / 5);
         least = fmin(least, stats_of(0).budget);
-        assert_true(stats_of(1).budget <= 4096); /* doubled once at most */
+        assert_true(stats_of(1).budget <= 4096); /* doubled at most once */
     }
     print_message("at least %.0f B/s\n", least);
     assert_true(least >= 8192);
@@ -363,16 +363,16 @@ int main(void)
 {
     parameters = PARAMETERS;
     const struct CMUnitTest tests[] = {
-        STORY(what_is_sent_to_all_is_kept_below_a_cap),
-        STORY(what_is_received_of_all_is_kept_below_a_cap),
-        STORY(what_is_sent_to_one_is_kept_below_a_cap),
-        STORY(one_that_hears_slowly_holds_nobody_back),
-        STORY(where_all_lines_are_too_thin_nobody_is_lost),
-        STORY(lines_that_neighbours_share_are_not_filled),
-        STORY(where_rumors_wait_less_is_told),
-        STORY(the_first_that_is_told_is_small),
-        STORY(where_publications_are_rare_lines_are_filled_too),
-        STORY(what_was_not_tried_is_not_a_budget),
+        STORY(the_total_sent_respects_its_cap),
+        STORY(the_total_received_respects_its_cap),
+        STORY(the_rate_to_one_neighbour_respects_its_cap),
+        STORY(one_slow_receiver_holds_no_node_back),
+        STORY(thin_lines_everywhere_isolate_no_node),
+        STORY(lines_shared_by_neighbours_are_not_filled),
+        STORY(waiting_rumors_reduce_publishing),
+        STORY(the_first_publication_is_small),
+        STORY(rare_publications_may_fill_lines),
+        STORY(untested_capacity_is_no_budget),
         STORY(a_fast_node_finds_what_idle_lines_carry_within_a_second),
         cmocka_unit_test_teardown(a_budget_follows_the_thinnest_link, world_ends),
     };

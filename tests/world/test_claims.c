@@ -28,7 +28,7 @@ static int liar_ends(void **state)
     return 0;
 }
 
-/* Its record promises the next one in an hour. */
+/* Sends a record that announces the next one in an hour. */
 static void claim(float samples_per_second)
 {
     uint8_t bytes[RECORD_BYTES];
@@ -49,13 +49,13 @@ static void everybody_has_a_share_of(double least, double most)
     }
 }
 
-static void a_claim_that_no_rumor_bears_out_takes_no_share(void **state)
+static void a_claim_without_rumors_takes_no_share(void **state)
 {
     (void)state;
     everybody_has_a_share_of(0.3, 0.37);
     claim(1e30f);
     run(5 * SECOND_NS);
-    everybody_has_a_share_of(0.22, 0.3); /* it counts like the others, for a minute */
+    everybody_has_a_share_of(0.22, 0.3); /* it counts like the others for a minute */
     assert_int_equal(world.nodes[0].notes[NOTE_DOUBT], 1);
     assert_int_equal(world.nodes[2].notes[NOTE_DOUBT], 1);
     run(60 * SECOND_NS);
@@ -63,7 +63,7 @@ static void a_claim_that_no_rumor_bears_out_takes_no_share(void **state)
     assert_int_equal(world.nodes[0].notes[NOTE_DOUBT], 1);
 }
 
-static void a_silence_that_was_announced_for_an_hour_is_not_waited_for(void **state)
+static void an_announced_silence_of_an_hour_is_not_accepted(void **state)
 {
     (void)state;
     claim(100);
@@ -78,8 +78,8 @@ static void a_silence_that_was_announced_for_an_hour_is_not_waited_for(void **st
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        LIAR(a_claim_that_no_rumor_bears_out_takes_no_share),
-        LIAR(a_silence_that_was_announced_for_an_hour_is_not_waited_for),
+        LIAR(a_claim_without_rumors_takes_no_share),
+        LIAR(an_announced_silence_of_an_hour_is_not_accepted),
     };
     return cmocka_run_group_tests(tests, open_all, close_all);
 }

@@ -1,4 +1,4 @@
-/* Whom a node calls when a member lies about addresses. */
+/* The dialer, when a member lies about addresses. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,7 +9,7 @@
 #include "node/membership/membership.h"
 #include "support/sim/puppet.h"
 
-#define INVENTED 60 /* members that do not exist */
+#define INVENTED 60 /* invented members */
 #define MANY     240
 #define AT_ONCE  30 /* records in a message */
 
@@ -67,7 +67,7 @@ static int liar_ends(void **state)
     return 0;
 }
 
-/* The record of a member that does not exist, well signed, with this address. */
+/* Makes a self-signed record of an invented member with this address. */
 static void invent(uint32_t i, const char *host, uint16_t port, uint8_t out[static RECORD_BYTES])
 {
     const uint8_t seed[SEED_BYTES] = {(uint8_t)i, (uint8_t)(i >> 8), 0x55};
@@ -92,20 +92,21 @@ static void say_invented(const char *host, uint16_t port, uint32_t count)
     }
 }
 
-/* Sixty ports of somebody's machine: each would be called a dozen times in a minute. */
-static void somebody_else_is_not_flooded(void **state)
+/* Sixty ports of an outside machine: without a limit each would be called a dozen times in a
+ * minute. */
+static void invented_addresses_do_not_flood_a_machine(void **state)
 {
     (void)state;
     const uint32_t before = world.nodes[0].dials;
     say_invented("192.0.2.7", 0, INVENTED);
     run(60 * SECOND_NS);
-    assert_int_equal(stats_of(0).members_live, 2 + INVENTED); /* the liar has fallen silent */
+    assert_int_equal(stats_of(0).members_live, 2 + INVENTED); /* the liar has timed out */
     assert_in_range(world.nodes[0].dials - before, INVENTED, 32 + 60 + 1);
 }
 
-/* What lies have used up is not needed for those who have answered. The second node calls nobody,
- * and is known to the first by a record that the liar passes on. */
-static void who_has_answered_is_called_all_the_same(void **state)
+/* Lies do not use up the calls to members that have answered. The second node calls no other node,
+ * and the first knows it by a record that the liar forwards. */
+static void members_that_have_answered_are_still_called(void **state)
 {
     (void)state;
     puppet_say_bulk(&puppet, MEMBER_UPDATE,
@@ -131,7 +132,7 @@ static void a_port_of_the_system_is_not_called(void **state)
     assert_int_equal(world.nodes[0].dials, before);
 }
 
-static void a_port_of_the_system_is_called_where_that_is_allowed(void **state)
+static void a_port_of_the_system_is_called_if_allowed(void **state)
 {
     (void)state;
     const uint32_t before = world.nodes[0].dials;
@@ -149,7 +150,7 @@ static void an_address_of_many_machines_is_not_called(void **state)
     assert_int_equal(world.nodes[0].dials, before);
 }
 
-/* Two nodes whose conversations can be cut; one has called the other. */
+/* Two nodes whose connections can be cut; one has called the other. */
 static int pair_begins(void **state)
 {
     (void)state;
@@ -174,7 +175,7 @@ static uint32_t noted(enum note_kind kind)
     return world.nodes[0].notes[kind] + world.nodes[1].notes[kind];
 }
 
-/* Runs until both nodes have this many neighbours. */
+/* Runs until both nodes have `count` neighbours. */
 static void until_neighbours(uint32_t count)
 {
     for (int i = 0; neighbours(0) != count || neighbours(1) != count; i++) {
@@ -183,7 +184,7 @@ static void until_neighbours(uint32_t count)
     }
 }
 
-/* Cuts the conversation silently after span_ns, and runs until the nodes give it up. */
+/* Cuts the connection silently after span_ns, and runs until the nodes give it up. */
 static void fall_silent_after(uint64_t span_ns)
 {
     until_neighbours(1);
@@ -199,8 +200,8 @@ static bool says_stalled(uint32_t i, const char *words)
     return strstr(world.nodes[i].last[NOTE_STALLED].text, words) != NULL;
 }
 
-/* Either of the two may call, and each counts its own calls. */
-static void silent_ends_in_a_row_are_noted_once_for_each_size(void **state)
+/* Either node may call, and each counts its own calls. */
+static void repeated_silent_ends_are_noted_once_for_each_packet_size(void **state)
 {
     (void)state;
     fall_silent_after(SECOND_NS);
@@ -218,7 +219,7 @@ static void silent_ends_in_a_row_are_noted_once_for_each_size(void **state)
     assert_true(world.nodes[1].notes[NOTE_STALLED] <= 2);
 }
 
-static void silence_after_a_long_conversation_has_another_reason(void **state)
+static void silence_after_a_long_connection_is_not_blamed_on_packet_size(void **state)
 {
     (void)state;
     for (int i = 0; i < 3; i++)
@@ -227,7 +228,7 @@ static void silence_after_a_long_conversation_has_another_reason(void **state)
     assert_int_equal(noted(NOTE_STALLED), 0);
 }
 
-static void a_node_that_is_killed_is_no_silent_path(void **state)
+static void a_killed_node_is_not_blamed_on_packet_size(void **state)
 {
     (void)state;
     for (int i = 0; i < 3; i++) {
@@ -245,18 +246,18 @@ static void a_node_that_is_killed_is_no_silent_path(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        LIAR(somebody_else_is_not_flooded),
-        cmocka_unit_test_setup_teardown(who_has_answered_is_called_all_the_same,
+        LIAR(invented_addresses_do_not_flood_a_machine),
+        cmocka_unit_test_setup_teardown(members_that_have_answered_are_still_called,
                                         liar_begins_among_strangers, liar_ends),
         LIAR(a_port_of_the_system_is_not_called),
-        cmocka_unit_test_setup_teardown(a_port_of_the_system_is_called_where_that_is_allowed,
+        cmocka_unit_test_setup_teardown(a_port_of_the_system_is_called_if_allowed,
                                         liar_begins_where_low_ports_are_dialled, liar_ends),
         LIAR(an_address_of_many_machines_is_not_called),
-        cmocka_unit_test_setup_teardown(silent_ends_in_a_row_are_noted_once_for_each_size,
+        cmocka_unit_test_setup_teardown(repeated_silent_ends_are_noted_once_for_each_packet_size,
                                         pair_begins, pair_ends),
-        cmocka_unit_test_setup_teardown(silence_after_a_long_conversation_has_another_reason,
-                                        pair_begins, pair_ends),
-        cmocka_unit_test_setup_teardown(a_node_that_is_killed_is_no_silent_path, pair_begins,
+        cmocka_unit_test_setup_teardown(
+            silence_after_a_long_connection_is_not_blamed_on_packet_size, pair_begins, pair_ends),
+        cmocka_unit_test_setup_teardown(a_killed_node_is_not_blamed_on_packet_size, pair_begins,
                                         pair_ends),
     };
     return cmocka_run_group_tests(tests, open_all, close_all);

@@ -1,5 +1,5 @@
-/* Strangers at the door of a node: they are few, cost little, and keep nobody out who has the key.
- */
+/* Admission control: few unauthenticated callers are accepted at once, they cost little, and they
+ * keep no holder of the key out. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -8,18 +8,18 @@
 #include "support/sim/puppet.h"
 
 #define PEERS   32
-#define PLACES  16 /* for callers who have not shown the key, */
-#define PER_NET 8  /* from one neighbourhood of addresses */
+#define PLACES  16 /* callers that have not shown the key */
+#define PER_NET 8  /* callers from one network */
 #define MUTE    20
 
-/* Somebody without the key, in a network of its own, who calls the first node and says what it
- * likes. */
+/* A caller without the key, in a network of its own, that sends arbitrary bytes to the first node.
+ */
 struct stranger {
     uint32_t party;
     uint32_t calls;
     uint32_t let_in;
     uint32_t shut_out;
-    bool calls_again; /* as soon as it is shut out */
+    bool calls_again; /* at once when it is closed */
     const uint8_t *says;
     size_t says_bytes;
     size_t bytes_received;
@@ -92,7 +92,7 @@ static int door_is_there(void **state)
     (void)state;
     struct node_options options = usual_options();
     options.limits.peers_max = PEERS;
-    options.limits.half_open_max = 64; /* but half of all places are not for them */
+    options.limits.half_open_max = 64; /* but half of all connections are not for them */
     options.limits.half_open_per_net_max = PER_NET;
     begin_world(1);
     start_swarm(2, &options);
@@ -100,7 +100,7 @@ static int door_is_there(void **state)
     return 0;
 }
 
-static void who_has_few_addresses_displaces_itself(void **state)
+static void callers_from_few_addresses_displace_each_other(void **state)
 {
     (void)state;
     struct stranger strangers[2];
@@ -115,7 +115,7 @@ static void who_has_few_addresses_displaces_itself(void **state)
     assert_int_equal(inside(&strangers[1], 1), 1);
 }
 
-static void where_all_places_are_taken_the_crowd_makes_way(void **state)
+static void the_most_crowded_network_makes_way(void **state)
 {
     (void)state;
     struct stranger strangers[7];
@@ -124,14 +124,14 @@ static void where_all_places_are_taken_the_crowd_makes_way(void **state)
     for (int i = 0; i < 12; i++)
         stranger_knocks(&strangers[1 + i % 6]);
     for (int i = 0; i < 6; i++)
-        stranger_knocks(&strangers[0]); /* has waited less than the others, and goes first */
+        stranger_knocks(&strangers[0]); /* has waited less than the others, but is closed first */
     run(100 * MILLI_NS);
     assert_int_equal(inside(strangers, 7), PLACES);
     assert_int_equal(inside(&strangers[0], 1), PLACES - 12);
     assert_int_equal(inside(&strangers[1], 6), 12);
 }
 
-static void who_says_nothing_is_shut_out_after_two_seconds(void **state)
+static void a_silent_caller_is_closed_after_two_seconds(void **state)
 {
     (void)state;
     struct stranger stranger;
@@ -144,8 +144,8 @@ static void who_says_nothing_is_shut_out_after_two_seconds(void **state)
     assert_int_equal(world.nodes[0].notes[NOTE_REFUSED], 1);
 }
 
-/* Twenty connections from four networks, opened anew whenever they are closed. */
-static void who_has_the_key_gets_in_past_a_mute_crowd(void **state)
+/* Twenty connections from four networks, reopened whenever they are closed. */
+static void a_holder_of_the_key_gets_in_past_silent_callers(void **state)
 {
     (void)state;
     struct stranger strangers[4];
@@ -158,7 +158,7 @@ static void who_has_the_key_gets_in_past_a_mute_crowd(void **state)
     struct puppet puppet;
     puppet_init(&puppet, 0, 77);
     for (int i = 0; i < 10; i++) {
-        puppet_meet(&puppet); /* or it fails */
+        puppet_meet(&puppet); /* fails if refused */
         puppet_hello(&puppet);
         assert_int_equal(stats_of(0).neighbours, 2);
         puppet_say(&puppet, &(struct message){.kind = BYE, .reason = BYE_LEAVING});
@@ -169,7 +169,7 @@ static void who_has_the_key_gets_in_past_a_mute_crowd(void **state)
     puppet_free(&puppet);
 }
 
-static void notes_that_strangers_cause_are_few(void **state)
+static void strangers_cause_few_notes(void **state)
 {
     (void)state;
     static const uint8_t garbage[] = "\0\20GET / HTTP/1.1\r\n\r\n";
@@ -183,7 +183,7 @@ static void notes_that_strangers_cause_are_few(void **state)
     run(SECOND_NS);
     assert_int_equal(stranger.let_in, 1000);
     assert_in_range(world.nodes[0].notes[NOTE_REFUSED] - before, 10, 25);
-    assert_int_equal(stranger.bytes_received, 0); /* not a byte in answer */
+    assert_int_equal(stranger.bytes_received, 0); /* no byte in answer */
     stranger.says_bytes = 0;
     stranger_knocks(&stranger);
     run(8 * SECOND_NS);
@@ -196,11 +196,11 @@ static void notes_that_strangers_cause_are_few(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        AT_THE_DOOR(who_has_few_addresses_displaces_itself),
-        AT_THE_DOOR(where_all_places_are_taken_the_crowd_makes_way),
-        AT_THE_DOOR(who_says_nothing_is_shut_out_after_two_seconds),
-        AT_THE_DOOR(who_has_the_key_gets_in_past_a_mute_crowd),
-        AT_THE_DOOR(notes_that_strangers_cause_are_few),
+        AT_THE_DOOR(callers_from_few_addresses_displace_each_other),
+        AT_THE_DOOR(the_most_crowded_network_makes_way),
+        AT_THE_DOOR(a_silent_caller_is_closed_after_two_seconds),
+        AT_THE_DOOR(a_holder_of_the_key_gets_in_past_silent_callers),
+        AT_THE_DOOR(strangers_cause_few_notes),
     };
     return cmocka_run_group_tests(tests, open_all, close_all);
 }

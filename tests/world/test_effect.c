@@ -1,5 +1,5 @@
-/* Detection by effect: who is steadily against what a node learns, or moves the base much farther
- * than others, is found within a few rumors, and nobody else is. */
+/* Byzantine detection: a member whose rumors steadily oppose local training, or move the base much
+ * further than others' rumors, is found within a few rumors, and no honest member is. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -13,7 +13,7 @@
 #include "node/harm.h"
 #include "support/sim/effect_story.h"
 
-static void who_goes_against_what_is_learned_is_found_within_three_rumors(void **state)
+static void finds_a_member_that_opposes_training_within_three_rumors(void **state)
 {
     (void)state;
     for (int i = 0; i < 3; i++)
@@ -21,7 +21,7 @@ static void who_goes_against_what_is_learned_is_found_within_three_rumors(void *
     must_find_who();
 }
 
-static void who_is_against_a_little_while_hardly_anybody_agrees_is_not(void **state)
+static void accepts_mild_opposition_when_few_agree(void **state)
 {
     (void)state;
     for (int i = 0; i < 100; i++)
@@ -29,7 +29,7 @@ static void who_is_against_a_little_while_hardly_anybody_agrees_is_not(void **st
     assert_null(effect_next(node));
 }
 
-static void who_agrees_with_nothing_is_not(void **state)
+static void accepts_a_member_that_is_uncorrelated(void **state)
 {
     (void)state;
     for (int i = 0; i < 100; i++)
@@ -37,17 +37,17 @@ static void who_agrees_with_nothing_is_not(void **state)
     assert_null(effect_next(node));
 }
 
-static void who_moves_the_base_ten_times_as_far_is_found_within_three_rumors(void **state)
+static void finds_a_tenfold_move_within_three_rumors(void **state)
 {
     (void)state;
-    for (int i = 0; i < 4; i++) /* until it is known to all */
+    for (int i = 0; i < 4; i++) /* until its rate is known */
         let_all_publish(0.5, 0.5, 1, 1);
     for (int i = 0; i < 3; i++)
         let_all_publish(0.5, 0.5, 1, 10);
     must_find_who();
 }
 
-static void who_moves_it_somewhat_farther_is_not(void **state)
+static void accepts_a_slightly_larger_move(void **state)
 {
     (void)state;
     for (int i = 0; i < 100; i++)
@@ -55,7 +55,7 @@ static void who_moves_it_somewhat_farther_is_not(void **state)
     assert_null(effect_next(node));
 }
 
-static void many_rumors_at_once_are_no_longer_than_their_samples(void **state)
+static void judges_many_rumors_at_once_by_their_samples(void **state)
 {
     (void)state;
     let_all_publish(0.5, 0.5, 1, 1);
@@ -65,7 +65,7 @@ static void many_rumors_at_once_are_no_longer_than_their_samples(void **state)
     assert_null(effect_next(node));
 }
 
-static void what_was_published_apart_may_be_longer(void **state)
+static void accepts_longer_publications_after_a_separation(void **state)
 {
     (void)state;
     for (int i = 0; i < 5; i++)
@@ -79,14 +79,14 @@ static void what_was_published_apart_may_be_longer(void **state)
         effect_on_rumor(node, &step);
     effect_review(node);
     assert_null(effect_next(node));
-    for (int i = 0; i < 40; i++) /* by now it is together with us again */
+    for (int i = 0; i < 40; i++) /* by now it agrees with the others */
         let_all_publish(0.5, 0.5, 1, 1);
     for (int i = 0; i < 6; i++)
         effect_on_rumor(node, &step);
     must_find_who();
 }
 
-static void who_was_never_met_may_have_learned_alone(void **state)
+static void accepts_longer_publications_of_unknown_members(void **state)
 {
     (void)state;
     const struct rumor_step step = {.place = WHO, .length = 10, .samples = 100};
@@ -102,14 +102,14 @@ static void who_was_never_met_may_have_learned_alone(void **state)
         effect_on_rumor(node, &step);
     effect_review(node);
     assert_null(effect_next(node));
-    for (int i = 0; i < 40; i++) /* by now it is together with us */
+    for (int i = 0; i < 40; i++) /* by now it agrees with the others */
         let_all_publish(0.5, 0.5, 1, 1);
     for (int i = 0; i < 6; i++)
         effect_on_rumor(node, &step);
     must_find_who();
 }
 
-static void who_has_just_met_others_may_move_it_farther(void **state)
+static void accepts_larger_moves_of_members_that_just_met(void **state)
 {
     (void)state;
     for (int i = 0; i < 3; i++)
@@ -119,22 +119,22 @@ static void who_has_just_met_others_may_move_it_farther(void **state)
     assert_null(effect_next(node));
 }
 
-static void who_learns_faster_may_move_it_farther(void **state)
+static void accepts_larger_moves_of_faster_learners(void **state)
 {
     (void)state;
     struct versions *versions = (struct versions *)broadcast_versions(node);
     for (uint32_t place = 0; place < NODES; place++)
         versions->origins[place].rate = place == WHO ? 1000 : 100;
-    for (int i = 0; i < 100; i++) /* it is allowed 3 * sqrt(10) */
+    for (int i = 0; i < 100; i++) /* 3 * sqrt(10) is allowed */
         let_all_publish(0.5, 0.5, 1, 8);
     assert_null(effect_next(node));
 }
 
-static void one_publication_alone_is_never_too_long(void **state)
+static void accepts_any_single_publication(void **state)
 {
     (void)state;
     let_all_publish(0.5, 0.5, 0.01, 0.01);
-    let_all_publish(0.5, 0.5, 0.01, 1000); /* in as many rumors as it likes */
+    let_all_publish(0.5, 0.5, 0.01, 1000); /* in any number of rumors */
     const struct rumor_step piece = {.place = WHO, .seq = 2, .length = 1000};
     for (int i = 0; i < 20; i++)
         effect_on_rumor(node, &piece);
@@ -144,7 +144,7 @@ static void one_publication_alone_is_never_too_long(void **state)
     assert_null(effect_next(node));
 }
 
-static void who_claims_to_have_learned_from_nothing_is_found(void **state)
+static void finds_moves_without_samples(void **state)
 {
     (void)state;
     for (int i = 0; i < 5; i++)
@@ -155,7 +155,7 @@ static void who_claims_to_have_learned_from_nothing_is_found(void **state)
     must_find_who();
 }
 
-static void what_few_say_is_typical_of_nothing(void **state)
+static void needs_enough_members_for_a_typical_length(void **state)
 {
     (void)state;
     const struct rumor_step step = {.place = WHO, .length = 100, .samples = 1};
@@ -166,7 +166,7 @@ static void what_few_say_is_typical_of_nothing(void **state)
     assert_null(effect_next(node));
 }
 
-static void who_stops_harming_is_found_again_when_it_begins_anew(void **state)
+static void finds_a_member_that_resumes_harming(void **state)
 {
     (void)state;
     for (int i = 0; i < 3; i++)
@@ -182,13 +182,13 @@ static void who_stops_harming_is_found_again_when_it_begins_anew(void **state)
     must_find_who();
 }
 
-static void what_came_before_it_harmed_is_no_part_of_it(void **state)
+static void keeps_rumors_before_the_harm(void **state)
 {
     (void)state;
     for (int i = 0; i < 10; i++)
         let_all_publish(0.5, i == 3 ? -0.2 : 0.5, 1, 1);
     for (int i = 0; i < 4; i++)
-        let_all_publish(0.5, -0.5, 1, 10); /* against is what is said first */
+        let_all_publish(0.5, -0.5, 1, 10); /* only its first rumor opposes */
     const struct origin *origin = effect_next(node);
     assert_non_null(origin);
     assert_int_equal(effect_from(node, origin).seq, 10);
@@ -202,7 +202,7 @@ static void what_came_before_it_harmed_is_no_part_of_it(void **state)
     assert_int_equal(effect_from(node, origin).seq, 7);
 }
 
-static void a_publication_of_many_rumors_is_no_longer_for_that(void **state)
+static void judges_a_publication_as_a_whole(void **state)
 {
     (void)state;
     for (int i = 0; i < 5; i++)
@@ -217,8 +217,8 @@ static void a_publication_of_many_rumors_is_no_longer_for_that(void **state)
     assert_false(effect_allows(node, WHO, effect_length(node, WHO)));
 }
 
-/* All have said the first part of what they publish, which has the samples. */
-static void what_is_usual_is_of_whole_publications(void **state)
+/* Every member has sent the first part of a publication, which carries the samples. */
+static void takes_the_typical_length_from_whole_publications(void **state)
 {
     (void)state;
     for (int i = 0; i < 5; i++)
@@ -231,32 +231,32 @@ static void what_is_usual_is_of_whole_publications(void **state)
     assert_true(effect_allows(node, WHO, 0.02));
 }
 
-static void what_came_long_before_is_not_taken_out(void **state)
+static void keeps_rumors_from_long_before(void **state)
 {
     (void)state;
     for (int i = 0; i < 4; i++)
         let_all_publish(0.5, 0.5, 1, 1);
-    for (int i = 0; i < 20; i++) /* so little that it takes a while */
+    for (int i = 0; i < 20; i++) /* opposes so little that detection takes a while */
         let_all_publish(0.5, -0.05, 1, 1);
     const struct origin *origin = effect_next(node);
     assert_non_null(origin);
     assert_int_equal(effect_from(node, origin).seq, seq - 4); /* of its last four publications */
 }
 
-static void what_is_long_is_known_as_it_comes(void **state)
+static void recognizes_a_long_publication_on_arrival(void **state)
 {
     (void)state;
     const struct rumor_step pieces[] = {{.place = WHO, .length = 2, .samples = 100},
                                         {.place = WHO, .length = 2}};
     assert_true(effect_allows(node, WHO, 1000)); /* nothing is typical yet */
-    let_all_publish(0.5, 0.5, 1, 1);             /* all have just met, and it counts for this */
+    let_all_publish(0.5, 0.5, 1, 1); /* all members have just met, which is considered */
     assert_true(effect_allows(node, WHO, effect_length(node, WHO)));
     effect_on_rumor(node, &pieces[0]);
     assert_true(effect_allows(node, WHO, effect_length(node, WHO)));
     effect_on_rumor(node, &pieces[1]);
     assert_false(effect_allows(node, WHO, effect_length(node, WHO)));
     assert_true(effect_apart_ns(node, WHO) > node->now_ns);
-    for (uint32_t place = 0; place < NODES; place++) /* the others', too: they learn more now */
+    for (uint32_t place = 0; place < NODES; place++) /* the others also have new samples */
         if (place != WHO && !is_own(place))
             effect_on_rumor(node,
                             &(struct rumor_step){.place = place, .length = 4, .samples = 100});
@@ -265,14 +265,14 @@ static void what_is_long_is_known_as_it_comes(void **state)
     assert_null(effect_next(node));
 }
 
-static void who_claims_to_be_faster_is_allowed_no_more_than_counts(void **state)
+static void claimed_speed_allows_only_credited_samples(void **state)
 {
     (void)state;
     struct versions *versions = (struct versions *)broadcast_versions(node);
     for (uint32_t place = 0; place < NODES; place++)
         versions->origins[place].rate = place == WHO ? 10000 : 100;
     let_all_publish(0.5, 0.5, 1, 1);
-    assert_true(effect_allows(node, WHO, 0.11)); /* 3 * sqrt(16) times what is typical */
+    assert_true(effect_allows(node, WHO, 0.11)); /* 3 * sqrt(16) times the typical length */
     assert_false(effect_allows(node, WHO, 0.13));
     assert_true(fabs(effect_length(node, WHO) - 0.01) < 1e-9);
     ((struct node_options *)&node->options)->limits.weight_max = 100;
@@ -285,26 +285,26 @@ static void who_claims_to_be_faster_is_allowed_no_more_than_counts(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TOLD(who_goes_against_what_is_learned_is_found_within_three_rumors),
-        TOLD(who_is_against_a_little_while_hardly_anybody_agrees_is_not),
-        TOLD(who_agrees_with_nothing_is_not),
-        TOLD(who_moves_the_base_ten_times_as_far_is_found_within_three_rumors),
-        TOLD(who_moves_it_somewhat_farther_is_not),
-        TOLD(many_rumors_at_once_are_no_longer_than_their_samples),
-        TOLD(what_was_published_apart_may_be_longer),
-        TOLD(who_was_never_met_may_have_learned_alone),
-        TOLD(who_has_just_met_others_may_move_it_farther),
-        TOLD(who_learns_faster_may_move_it_farther),
-        TOLD(one_publication_alone_is_never_too_long),
-        TOLD(who_claims_to_have_learned_from_nothing_is_found),
-        TOLD(what_few_say_is_typical_of_nothing),
-        TOLD(what_came_before_it_harmed_is_no_part_of_it),
-        TOLD(a_publication_of_many_rumors_is_no_longer_for_that),
-        TOLD(what_is_usual_is_of_whole_publications),
-        TOLD(what_came_long_before_is_not_taken_out),
-        TOLD(what_is_long_is_known_as_it_comes),
-        TOLD(who_claims_to_be_faster_is_allowed_no_more_than_counts),
-        TOLD(who_stops_harming_is_found_again_when_it_begins_anew),
+        TOLD(finds_a_member_that_opposes_training_within_three_rumors),
+        TOLD(accepts_mild_opposition_when_few_agree),
+        TOLD(accepts_a_member_that_is_uncorrelated),
+        TOLD(finds_a_tenfold_move_within_three_rumors),
+        TOLD(accepts_a_slightly_larger_move),
+        TOLD(judges_many_rumors_at_once_by_their_samples),
+        TOLD(accepts_longer_publications_after_a_separation),
+        TOLD(accepts_longer_publications_of_unknown_members),
+        TOLD(accepts_larger_moves_of_members_that_just_met),
+        TOLD(accepts_larger_moves_of_faster_learners),
+        TOLD(accepts_any_single_publication),
+        TOLD(finds_moves_without_samples),
+        TOLD(needs_enough_members_for_a_typical_length),
+        TOLD(keeps_rumors_before_the_harm),
+        TOLD(judges_a_publication_as_a_whole),
+        TOLD(takes_the_typical_length_from_whole_publications),
+        TOLD(keeps_rumors_from_long_before),
+        TOLD(recognizes_a_long_publication_on_arrival),
+        TOLD(claimed_speed_allows_only_credited_samples),
+        TOLD(finds_a_member_that_resumes_harming),
     };
     return cmocka_run_group_tests(tests, open_all, close_all);
 }

@@ -1,5 +1,5 @@
-/* A member signs two different rumors under one number. Whoever sees both has a proof; all put the
- * author out, end with one base, and blame nobody else. */
+/* A member signs two different rumors under one number. A node that sees both has a proof; all
+ * nodes expel the author, end with one base, and blame no other node. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -15,7 +15,7 @@
 #define ENTRY    5
 #define IDENTITY 77
 
-/* The villain's two faces: one identity, each knows one node and has a stream of its own. */
+/* Two puppets with the villain's identity; each knows one node and has its own stream. */
 static struct puppet left, right;
 
 static bool has_face(const struct puppet *face)
@@ -27,7 +27,7 @@ static void show_face(struct puppet *face, uint32_t node)
 {
     const uint8_t chance[SEED_BYTES] = {IDENTITY, (uint8_t)node};
     puppet_init(face, node, IDENTITY);
-    entropy_from_seed(&face->entropy, chance); /* one identity, but other keys */
+    entropy_from_seed(&face->entropy, chance); /* one identity, but different session keys */
     puppet_meet(face);
     puppet_hello(face);
 }
@@ -59,7 +59,7 @@ static void publish(struct puppet *face, uint32_t seq, uint32_t index)
     puppet_say_bulk(face, RUMOR, rumor, puppet_rumor(face, seq, index, rumor));
 }
 
-/* The same to both. */
+/* Publishes the same rumor to both. */
 static void publish_both(uint32_t seq)
 {
     publish(&left, seq, ENTRY);
@@ -78,7 +78,7 @@ static uint32_t taken_of_villain(uint32_t i)
     return origin ? origin->next : 0;
 }
 
-/* All that run know the proof, which leaves so much, and have one base. */
+/* All running nodes must know the proof with this keep, and have one base. */
 static void must_be_out(uint32_t keep, uint64_t within_ns)
 {
     run(within_ns);
@@ -95,7 +95,7 @@ static void must_be_out(uint32_t keep, uint64_t within_ns)
     must_agree(10 * SECOND_NS);
 }
 
-/* Three nodes in a line, so that what the ends hear first is not what the others hear. */
+/* Starts three nodes in a line, so that the ends first receive different rumors. */
 static void start_line(void)
 {
     const struct node_options options = usual_options();
@@ -107,7 +107,7 @@ static void start_line(void)
     show_face(&right, 2);
 }
 
-static void two_rumors_under_one_number_put_their_author_out(void **state)
+static void two_rumors_under_one_number_expel_their_author(void **state)
 {
     (void)state;
     start_line();
@@ -121,7 +121,7 @@ static void two_rumors_under_one_number_put_their_author_out(void **state)
     assert_string_equal(left.bye, "it signed two different rumors under one number");
 }
 
-static void what_differs_from_the_first_on_is_taken_out_whole(void **state)
+static void streams_that_differ_from_the_start_are_removed_entirely(void **state)
 {
     (void)state;
     start_line();
@@ -130,8 +130,8 @@ static void what_differs_from_the_first_on_is_taken_out_whole(void **state)
     must_be_out(0, 3 * SECOND_NS);
 }
 
-/* Cut off from each other the nodes believe what they hear. When they meet, their versions differ:
- * they show each other heads, as far back as it takes. */
+/* Separated nodes accept what they receive. After they meet their versions differ, and they
+ * exchange heads as far back as necessary. */
 static void told_apart(uint32_t same, uint32_t other)
 {
     const struct node_options options = usual_options();
@@ -158,29 +158,29 @@ static void told_apart(uint32_t same, uint32_t other)
     heal_cut(2, 1);
 }
 
-static void who_told_two_sides_two_things_is_out_when_they_meet(void **state)
+static void an_equivocator_to_two_sides_is_expelled_when_they_meet(void **state)
 {
     (void)state;
     told_apart(2, 3);
     must_be_out(2, 30 * SECOND_NS);
 }
 
-static void a_fork_further_back_than_one_message_is_found(void **state)
+static void finds_equivocation_further_back_than_one_message(void **state)
 {
     (void)state;
     told_apart(2, 150);
     must_be_out(2, 60 * SECOND_NS);
 }
 
-/* Neither side has more: nothing is asked for, only the hashes differ. */
-static void a_fork_at_the_very_beginning_is_found(void **state)
+/* Neither side has more rumors, so only the hashes differ. */
+static void finds_equivocation_at_the_very_beginning(void **state)
 {
     (void)state;
     told_apart(0, 1);
     must_be_out(0, 30 * SECOND_NS);
 }
 
-static void who_was_away_obeys_when_it_comes_back(void **state)
+static void a_returning_node_obeys_the_proof(void **state)
 {
     (void)state;
     start_line();
@@ -194,8 +194,8 @@ static void who_was_away_obeys_when_it_comes_back(void **state)
     must_be_out(1, 20 * SECOND_NS);
 }
 
-/* It knows the proof from its first moment. */
-static void who_restarts_remembers(void **state)
+/* It knows the proof from its start. */
+static void a_restarted_node_remembers_the_proof(void **state)
 {
     (void)state;
     start_line();
@@ -209,7 +209,7 @@ static void who_restarts_remembers(void **state)
     must_be_out(0, 10 * SECOND_NS);
 }
 
-static void who_joins_later_is_told(void **state)
+static void a_later_joiner_receives_the_proof(void **state)
 {
     (void)state;
     start_line();
@@ -226,7 +226,7 @@ static void who_joins_later_is_told(void **state)
     assert_one_version();
 }
 
-/* Of two streams that differ from the first rumor on: of this number of both. */
+/* Makes a proof from number `seq` of two streams that differ from the first rumor on. */
 static size_t proof_of_left(uint32_t seq, uint8_t *out)
 {
     const struct signed_head one = stream_head(&left.identity, 1, seq, 1, left.context),
@@ -235,7 +235,7 @@ static size_t proof_of_left(uint32_t seq, uint8_t *out)
     return PROOF_BYTES;
 }
 
-/* A member that has proofs of whom it likes: only signatures count. */
+/* A member that sends proofs against anybody: only signatures count. */
 static void start_with_a_messenger(void)
 {
     start_line();
@@ -245,7 +245,7 @@ static void start_with_a_messenger(void)
     puppet_hello(&right);
 }
 
-static void who_passes_a_proof_on_is_not_to_blame(void **state)
+static void forwarding_a_proof_is_not_blamed(void **state)
 {
     (void)state;
     uint8_t proof[PROOF_BYTES];
@@ -257,7 +257,7 @@ static void who_passes_a_proof_on_is_not_to_blame(void **state)
     assert_false(right.closed);
 }
 
-static void who_makes_a_proof_up_is_refused(void **state)
+static void refuses_an_invented_proof(void **state)
 {
     (void)state;
     uint8_t proof[PROOF_BYTES];
@@ -274,8 +274,8 @@ static void who_makes_a_proof_up_is_refused(void **state)
         assert_null(proof_of(i));
 }
 
-/* In whatever order they come, the one that leaves the least counts. */
-static void of_two_proofs_the_stricter_stays(void **state)
+/* In any order, the stricter proof counts. */
+static void the_stricter_of_two_proofs_counts(void **state)
 {
     (void)state;
     uint8_t strict[PROOF_BYTES], mild[PROOF_BYTES];
@@ -295,7 +295,7 @@ static void of_two_proofs_the_stricter_stays(void **state)
     assert_int_equal(proof_of(0)->keep, 2);
 }
 
-static void heads_that_nobody_signed_are_refused(void **state)
+static void refuses_unsigned_heads(void **state)
 {
     (void)state;
     start_with_a_messenger();
@@ -312,7 +312,7 @@ static void heads_that_nobody_signed_are_refused(void **state)
     assert_null(proof_of(2));
 }
 
-static void heads_that_contradict_ours_are_a_proof(void **state)
+static void contradicting_heads_are_a_proof(void **state)
 {
     (void)state;
     start_with_a_messenger();
@@ -326,8 +326,8 @@ static void heads_that_contradict_ours_are_a_proof(void **state)
     assert_false(right.closed);
 }
 
-/* Two machines with one key: what a copy of this one signs is seen as what it is. */
-static void a_copy_of_a_node_puts_it_out_and_is_told_why(void **state)
+/* Two machines with one key: the copy's signatures count as equivocation. */
+static void a_copy_of_a_node_is_expelled_and_receives_the_proof(void **state)
 {
     (void)state;
     start_line();
@@ -350,20 +350,20 @@ int main(void)
 {
 #define TOLD(name) cmocka_unit_test_setup_teardown(name, stories_begin, stories_end)
     const struct CMUnitTest tests[] = {
-        TOLD(two_rumors_under_one_number_put_their_author_out),
-        TOLD(what_differs_from_the_first_on_is_taken_out_whole),
-        TOLD(who_told_two_sides_two_things_is_out_when_they_meet),
-        TOLD(a_fork_further_back_than_one_message_is_found),
-        TOLD(a_fork_at_the_very_beginning_is_found),
-        TOLD(who_was_away_obeys_when_it_comes_back),
-        TOLD(who_restarts_remembers),
-        TOLD(who_joins_later_is_told),
-        TOLD(who_passes_a_proof_on_is_not_to_blame),
-        TOLD(who_makes_a_proof_up_is_refused),
-        TOLD(of_two_proofs_the_stricter_stays),
-        TOLD(heads_that_nobody_signed_are_refused),
-        TOLD(heads_that_contradict_ours_are_a_proof),
-        TOLD(a_copy_of_a_node_puts_it_out_and_is_told_why),
+        TOLD(two_rumors_under_one_number_expel_their_author),
+        TOLD(streams_that_differ_from_the_start_are_removed_entirely),
+        TOLD(an_equivocator_to_two_sides_is_expelled_when_they_meet),
+        TOLD(finds_equivocation_further_back_than_one_message),
+        TOLD(finds_equivocation_at_the_very_beginning),
+        TOLD(a_returning_node_obeys_the_proof),
+        TOLD(a_restarted_node_remembers_the_proof),
+        TOLD(a_later_joiner_receives_the_proof),
+        TOLD(forwarding_a_proof_is_not_blamed),
+        TOLD(refuses_an_invented_proof),
+        TOLD(the_stricter_of_two_proofs_counts),
+        TOLD(refuses_unsigned_heads),
+        TOLD(contradicting_heads_are_a_proof),
+        TOLD(a_copy_of_a_node_is_expelled_and_receives_the_proof),
     };
     return cmocka_run_group_tests(tests, open_all, close_all);
 }

@@ -1,6 +1,6 @@
-/* A member signs a rumor that moves the base further than any may, or claims more samples: nobody
- * takes it, its head proves to all that its author lies, and they put it out at that point of its
- * stream. A node whose own learner leaps says no more at once than others may believe. */
+/* A member signs a rumor that moves the base too far or claims too many samples. No node accepts
+ * it; its head proves the lie, and all expel its author from that number on. A node whose own
+ * learner leaps publishes no more at once than allowed. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -43,7 +43,7 @@ static void enter(struct puppet *puppet, uint32_t node, uint8_t identity)
     puppet_hello(puppet);
 }
 
-/* Three nodes that know all there is; the villain is a neighbour of the first. */
+/* Three nodes with complete knowledge; the villain is a neighbour of the first. */
 static void start_three(void)
 {
     const struct node_options options = usual_options();
@@ -60,7 +60,7 @@ static void publish(uint32_t seq)
     puppet_say_bulk(&villain, RUMOR, rumor, puppet_rumor(&villain, seq, ENTRY, rumor));
 }
 
-/* The villain's rumor that would be next, with one field of its head changed, and signed again. */
+/* Makes the villain's next rumor with one altered field of its head, and signs it. */
 static size_t changed_rumor(uint32_t seq, size_t at, uint64_t value, size_t bytes, uint8_t *out)
 {
     const size_t count = puppet_rumor(&villain, seq, ENTRY, out);
@@ -99,7 +99,7 @@ static void must_be_out(uint32_t keep)
     must_agree(10 * SECOND_NS);
 }
 
-static void who_moves_an_entry_too_far_is_put_out_by_all(void **state)
+static void all_expel_a_member_that_moves_an_entry_too_far(void **state)
 {
     (void)state;
     start_three();
@@ -111,7 +111,7 @@ static void who_moves_an_entry_too_far_is_put_out_by_all(void **state)
     assert_int_equal(villain.bye_reason, BYE_BROKEN);
 }
 
-static void who_claims_too_many_samples_is_put_out_by_all(void **state)
+static void all_expel_a_member_that_claims_too_many_samples(void **state)
 {
     (void)state;
     start_three();
@@ -124,18 +124,18 @@ static void who_claims_too_many_samples_is_put_out_by_all(void **state)
     assert_string_equal(villain.bye, "it signed a rumor beyond what any may do");
 }
 
-static void who_claims_fewer_samples_than_before_is_put_out_by_all(void **state)
+static void all_expel_a_member_that_claims_fewer_samples_than_before(void **state)
 {
     (void)state;
     start_three();
     say_changed(&villain, 0, HEAD_SAMPLES_AT, HEAD_SAMPLES_STEP, HEAD_SAMPLES_BYTES);
     run(SECOND_NS);
     assert_false(villain.closed);
-    publish(1); /* with samples 0 */
+    publish(1); /* with 0 samples */
     must_be_out(1);
 }
 
-static void who_passes_such_a_rumor_on_is_hung_up_on_and_its_author_put_out(void **state)
+static void forwarding_an_excessive_rumor_ends_the_connection_and_expels_its_author(void **state)
 {
     (void)state;
     start_three();
@@ -147,7 +147,7 @@ static void who_passes_such_a_rumor_on_is_hung_up_on_and_its_author_put_out(void
     assert_null(proofs_against(world.nodes[2].node, messenger.identity.id));
 }
 
-static void without_a_signature_it_proves_nothing(void **state)
+static void an_unsigned_excess_proves_nothing(void **state)
 {
     (void)state;
     start_three();
@@ -163,7 +163,7 @@ static void without_a_signature_it_proves_nothing(void **state)
     assert_false(villain.closed);
 }
 
-static void a_head_that_goes_too_far_is_a_proof_wherever_it_is_shown(void **state)
+static void an_excessive_head_is_a_proof_in_any_message(void **state)
 {
     (void)state;
     uint8_t rumor[RUMOR_MAX];
@@ -179,7 +179,7 @@ static void a_head_that_goes_too_far_is_a_proof_wherever_it_is_shown(void **stat
     assert_false(messenger.closed);
 }
 
-static void such_a_head_that_nobody_signed_is_refused(void **state)
+static void refuses_an_unsigned_excessive_head(void **state)
 {
     (void)state;
     uint8_t rumor[RUMOR_MAX];
@@ -198,8 +198,8 @@ static void such_a_head_that_nobody_signed_is_refused(void **state)
     assert_null(proof_of(2));
 }
 
-/* Every weight by 40: what a publication cuts is then far beyond what one rumor may move. */
-static void a_learner_that_leaps_is_believed_piece_by_piece(void **state)
+/* Multiplies every weight by 40: a publication is then far beyond what one rumor may move. */
+static void a_leaping_learner_publishes_in_allowed_pieces(void **state)
 {
     (void)state;
     const struct node_options options = usual_options();
@@ -208,7 +208,7 @@ static void a_learner_that_leaps_is_believed_piece_by_piece(void **state)
     const uint64_t before = rumors_published();
     random_walk_leap(world.nodes[1].sim_learner.random_walk, 40);
     run(20 * SECOND_NS);
-    assert_true(rumors_published() - before > parameters / 10); /* of nine entries each */
+    assert_true(rumors_published() - before > parameters / 10); /* nine entries each */
     must_agree(60 * SECOND_NS);
     for (uint32_t i = 0; i < 3; i++)
         assert_int_equal(world.nodes[i].notes[NOTE_EXPELLED], 0);
@@ -219,14 +219,14 @@ static void a_learner_that_leaps_is_believed_piece_by_piece(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        OF_VILLAIN(who_moves_an_entry_too_far_is_put_out_by_all),
-        OF_VILLAIN(who_claims_too_many_samples_is_put_out_by_all),
-        OF_VILLAIN(who_claims_fewer_samples_than_before_is_put_out_by_all),
-        OF_VILLAIN(who_passes_such_a_rumor_on_is_hung_up_on_and_its_author_put_out),
-        OF_VILLAIN(without_a_signature_it_proves_nothing),
-        OF_VILLAIN(a_head_that_goes_too_far_is_a_proof_wherever_it_is_shown),
-        OF_VILLAIN(such_a_head_that_nobody_signed_is_refused),
-        STORY(a_learner_that_leaps_is_believed_piece_by_piece),
+        OF_VILLAIN(all_expel_a_member_that_moves_an_entry_too_far),
+        OF_VILLAIN(all_expel_a_member_that_claims_too_many_samples),
+        OF_VILLAIN(all_expel_a_member_that_claims_fewer_samples_than_before),
+        OF_VILLAIN(forwarding_an_excessive_rumor_ends_the_connection_and_expels_its_author),
+        OF_VILLAIN(an_unsigned_excess_proves_nothing),
+        OF_VILLAIN(an_excessive_head_is_a_proof_in_any_message),
+        OF_VILLAIN(refuses_an_unsigned_excessive_head),
+        STORY(a_leaping_learner_publishes_in_allowed_pieces),
     };
     return cmocka_run_group_tests(tests, open_all, close_all);
 }

@@ -1,5 +1,5 @@
-/* Members that the operator puts out: what they published leaves all bases, whatever these are
- * doing at the time, and they do not come back. */
+/* Members expelled by the operator: their rumors leave all bases, whatever the nodes are doing, and
+ * they do not return. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -11,7 +11,7 @@
 #include "node/put_out.h"
 #include "support/sim/expulsion_story.h"
 
-/* A busy swarm of four whose logs have lost what was published first. */
+/* Starts a busy swarm of four whose logs have lost the first rumors. */
 static void start_busy_four(void)
 {
     start_four(busy_options());
@@ -19,13 +19,13 @@ static void start_busy_four(void)
     assert_true(node_reach(world.nodes[0].node, 0) > 0);
 }
 
-static void what_an_expelled_node_published_leaves_all_bases(void **state)
+static void rumors_of_an_expelled_node_leave_all_bases(void **state)
 {
     (void)state;
     start_four(usual_options());
     expel(0, 3);
     run(5 * SECOND_NS);
-    assert_true(world.nodes[3].finished); /* it has read the order, too */
+    assert_true(world.nodes[3].finished); /* it has also read the order */
     assert_int_equal(world.nodes[3].notes[NOTE_EXPELLED], 1);
     assert_int_equal(known_of_node(1, 3), 0);
     must_agree(5 * SECOND_NS);
@@ -34,7 +34,7 @@ static void what_an_expelled_node_published_leaves_all_bases(void **state)
         assert_int_equal(bases_of(i), 0);
 }
 
-static void what_the_order_keeps_stays(void **state)
+static void rumors_that_the_order_keeps_stay(void **state)
 {
     (void)state;
     start_four(usual_options());
@@ -84,8 +84,8 @@ static void a_later_order_about_the_same_member_counts(void **state)
     must_be_out(3);
 }
 
-/* Marks lie a second apart, and what lies between two of them goes, too. */
-static void an_order_since_a_moment_leaves_what_came_before(void **state)
+/* Log marks are a second apart, and rumors between two marks also go. */
+static void an_order_since_a_moment_keeps_earlier_rumors(void **state)
 {
     (void)state;
     start_four(usual_options());
@@ -104,11 +104,11 @@ static void an_order_since_a_moment_leaves_what_came_before(void **state)
     for (uint32_t i = 1; i < 3; i++)
         assert_int_equal(known_of_node(i, 3), kept);
     for (uint32_t i = 0; i < 3; i++)
-        assert_int_equal(bases_of(i), 0); /* subtracted, by each for itself */
+        assert_int_equal(bases_of(i), 0); /* each node subtracted the rumors itself */
 }
 
-/* A log that has lost what was published first marks nothing of that. */
-static void marks_end_where_the_log_does(void **state)
+/* A log without the first rumors has no marks for them. */
+static void marks_end_at_the_log_horizon(void **state)
 {
     (void)state;
     static struct node_mark marks[NODE_MARKS];
@@ -136,9 +136,9 @@ static void marks_end_where_the_log_does(void **state)
         assert_int_equal(bases_of(i), 0);
 }
 
-/* Away, joining, restarting. */
+/* Absent, joining and restarting nodes. */
 
-static void who_was_away_learns_it_on_its_return(void **state)
+static void a_returning_node_learns_the_order(void **state)
 {
     (void)state;
     start_four(usual_options());
@@ -157,8 +157,8 @@ static void who_was_away_learns_it_on_its_return(void **state)
     must_be_out(3);
 }
 
-/* With the villain on its side, and long enough for both sides to have learned apart. */
-static void a_partition_that_ends_is_no_way_back(void **state)
+/* The villain is on the losing side, and both sides have learned separately for long enough. */
+static void the_end_of_a_partition_brings_no_rumors_back(void **state)
 {
     (void)state;
     struct node_options options = usual_options();
@@ -181,7 +181,7 @@ static void a_partition_that_ends_is_no_way_back(void **state)
         assert_int_equal(known_of_node(i, 3), 0);
 }
 
-static void who_joins_later_takes_nothing_of_it(void **state)
+static void a_later_joiner_takes_no_removed_rumors(void **state)
 {
     (void)state;
     start_four(usual_options());
@@ -208,8 +208,8 @@ static void an_order_within_reach_comes_during_a_join(void **state)
     assert_int_equal(stats_of(joiner).members_live, 4);
 }
 
-/* The joiner's log begins with its own arrival; the others' have all. */
-static void an_order_beyond_a_joiners_log_makes_it_begin_anew(void **state)
+/* The joiner's log starts with its own arrival; the others' logs are complete. */
+static void an_order_beyond_a_joiners_log_restarts_its_join(void **state)
 {
     (void)state;
     struct node_options options = busy_options();
@@ -227,7 +227,7 @@ static void an_order_beyond_a_joiners_log_makes_it_begin_anew(void **state)
     must_be_out(3);
 }
 
-static void and_so_does_one_that_is_still_fetching(void **state)
+static void an_order_during_a_state_transfer_restarts_it(void **state)
 {
     (void)state;
     struct node_options options = busy_options();
@@ -242,7 +242,7 @@ static void and_so_does_one_that_is_still_fetching(void **state)
     must_be_out(3);
 }
 
-static void an_order_within_reach_is_obeyed_by_logs_that_are_full(void **state)
+static void full_logs_obey_an_order_within_their_horizon(void **state)
 {
     (void)state;
     start_busy_four();
@@ -265,7 +265,7 @@ static void an_order_that_no_log_reaches_is_noted_and_can_be_replaced(void **sta
         assert_int_equal(world.nodes[i].last[NOTE_EXPELLED].level, LEVEL_ERROR);
         assert_non_null(strstr(world.nodes[i].last[NOTE_EXPELLED].text, "without --all"));
     }
-    expel_within_reach(0, 3); /* keeps all that is known */
+    expel_within_reach(0, 3); /* keeps all known rumors */
     run(10 * SECOND_NS);
     must_agree(20 * SECOND_NS);
 }
@@ -278,13 +278,13 @@ static struct node_options saving(struct node_options options, double every_s)
     return options;
 }
 
-static void who_restarts_obeys_from_its_first_moment(void **state)
+static void a_restarted_node_obeys_from_the_start(void **state)
 {
     (void)state;
     start_four(saving(usual_options(), 2));
     expel(0, 3);
     run(6 * SECOND_NS);
-    for (uint32_t i = 0; i < 3; i++) /* all at once: nobody is there to say it again */
+    for (uint32_t i = 0; i < 3; i++) /* all at once, so no node can repeat the order */
         world_kill(&world, i, false);
     for (uint32_t i = 0; i < 3; i++)
         world_start(&world, i);
@@ -298,7 +298,7 @@ static void who_restarts_obeys_from_its_first_moment(void **state)
         assert_int_equal(known_of_node(i, 3), 0);
 }
 
-static void who_restarts_from_before_takes_over_a_base(void **state)
+static void a_node_restarted_from_an_older_checkpoint_takes_over_a_base(void **state)
 {
     (void)state;
     start_four(saving(usual_options(), 2));
@@ -314,8 +314,8 @@ static void who_restarts_from_before_takes_over_a_base(void **state)
     must_be_out(3);
 }
 
-/* Its log begins with what came after the checkpoint, and nothing in it goes before that. */
-static void who_has_restarted_can_be_given_an_order_within_reach(void **state)
+/* Its log starts after the checkpoint, and contains nothing older. */
+static void a_restarted_node_accepts_an_order_within_its_log_horizon(void **state)
 {
     (void)state;
     start_four(saving(usual_options(), 2));
@@ -331,8 +331,8 @@ static void who_has_restarted_can_be_given_an_order_within_reach(void **state)
         assert_int_equal(bases_of(i), 0);
 }
 
-/* In parts, over a second or so: the order comes between two. */
-static void an_order_comes_during_a_checkpoint(void **state)
+/* A checkpoint is written in parts over about a second, and the order arrives between two. */
+static void an_order_arrives_during_a_checkpoint(void **state)
 {
     (void)state;
     start_four(saving(usual_options(), 0.2));
@@ -340,7 +340,8 @@ static void an_order_comes_during_a_checkpoint(void **state)
     for (int moment = 0; moment < 20; moment++) {
         run(50 * MILLI_NS);
         world_kill(&world, 1, false);
-        world_start(&world, 1); /* checks that what was saved is the sum of what it says */
+        world_start(&world,
+                    1); /* the check verifies that the saved base is the sum of its rumors */
     }
     run(30 * SECOND_NS);
     must_agree(20 * SECOND_NS);
@@ -351,24 +352,24 @@ static void an_order_comes_during_a_checkpoint(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        EXPULSION(what_an_expelled_node_published_leaves_all_bases),
-        EXPULSION(what_the_order_keeps_stays),
+        EXPULSION(rumors_of_an_expelled_node_leave_all_bases),
+        EXPULSION(rumors_that_the_order_keeps_stay),
         EXPULSION(an_order_may_keep_more_than_is_known),
         EXPULSION(a_later_order_about_the_same_member_counts),
-        EXPULSION(an_order_since_a_moment_leaves_what_came_before),
-        EXPULSION(marks_end_where_the_log_does),
-        EXPULSION(who_was_away_learns_it_on_its_return),
-        EXPULSION(a_partition_that_ends_is_no_way_back),
-        EXPULSION(who_joins_later_takes_nothing_of_it),
+        EXPULSION(an_order_since_a_moment_keeps_earlier_rumors),
+        EXPULSION(marks_end_at_the_log_horizon),
+        EXPULSION(a_returning_node_learns_the_order),
+        EXPULSION(the_end_of_a_partition_brings_no_rumors_back),
+        EXPULSION(a_later_joiner_takes_no_removed_rumors),
         EXPULSION(an_order_within_reach_comes_during_a_join),
-        EXPULSION(an_order_beyond_a_joiners_log_makes_it_begin_anew),
-        EXPULSION(and_so_does_one_that_is_still_fetching),
-        EXPULSION(an_order_within_reach_is_obeyed_by_logs_that_are_full),
+        EXPULSION(an_order_beyond_a_joiners_log_restarts_its_join),
+        EXPULSION(an_order_during_a_state_transfer_restarts_it),
+        EXPULSION(full_logs_obey_an_order_within_their_horizon),
         EXPULSION(an_order_that_no_log_reaches_is_noted_and_can_be_replaced),
-        EXPULSION(who_restarts_obeys_from_its_first_moment),
-        EXPULSION(who_restarts_from_before_takes_over_a_base),
-        EXPULSION(who_has_restarted_can_be_given_an_order_within_reach),
-        EXPULSION(an_order_comes_during_a_checkpoint),
+        EXPULSION(a_restarted_node_obeys_from_the_start),
+        EXPULSION(a_node_restarted_from_an_older_checkpoint_takes_over_a_base),
+        EXPULSION(a_restarted_node_accepts_an_order_within_its_log_horizon),
+        EXPULSION(an_order_arrives_during_a_checkpoint),
     };
     return cmocka_run_group_tests(tests, open_all, close_all);
 }

@@ -1,6 +1,5 @@
-/* A base that is not what its giver says is not kept: its digest tells, or what others say of it.
- * A joiner meets a liar (liar.h) first, and the swarm when it has taken the liar's base, or while.
- */
+/* False bases are not kept: the digest or the digest votes of neighbours reveal them. A joiner
+ * meets a liar (liar.h) first, and the swarm after or while it takes the liar's base. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -45,7 +44,7 @@ static void cut_off(uint32_t joiner, bool is_cut)
         (is_cut ? cut : heal_cut)(i, joiner);
 }
 
-/* It knows the swarm, and cannot reach it yet. */
+/* Starts a node that knows the swarm but cannot reach it yet. */
 static uint32_t start_joiner(uint32_t n, const struct node_options *options)
 {
     swarm = n;
@@ -63,13 +62,13 @@ static uint32_t start_joiner(uint32_t n, const struct node_options *options)
 static struct liar *meet(uint32_t node, enum lie lie)
 {
     struct liar *liar = &liars[liars_count++];
-    while (node_waiting(world.nodes[0].node) > 0) /* or else its twin has nothing to copy now */
+    while (node_waiting(world.nodes[0].node) > 0) /* otherwise its twin has nothing to copy now */
         run(MILLI_NS);
     liar_meet(liar, node, 0, lie, (uint8_t)liars_count);
     return liar;
 }
 
-/* The liar's base, whole or not, and then the swarm. */
+/* Takes the liar's base, whole or not, and then meets the swarm. */
 static uint32_t take_from_liar(uint32_t n, enum lie lie)
 {
     const struct node_options options = story_options();
@@ -101,7 +100,7 @@ static void must_blame(uint32_t joiner, struct liar *liar)
 
 /* The digest. */
 
-static void zeros_are_not_taken_for_a_base(void **state)
+static void rejects_a_base_of_zeros(void **state)
 {
     (void)state;
     const uint32_t joiner = take_from_liar(3, LIE_ZEROS);
@@ -114,7 +113,7 @@ static void zeros_are_not_taken_for_a_base(void **state)
     must_agree(5 * SECOND_NS);
 }
 
-static void an_entry_that_is_one_off_is_found(void **state)
+static void finds_an_entry_that_is_off_by_one(void **state)
 {
     (void)state;
     const uint32_t joiner = take_from_liar(3, LIE_OFF);
@@ -122,7 +121,7 @@ static void an_entry_that_is_one_off_is_found(void **state)
     must_blame(joiner, &liars[0]);
 }
 
-static void who_is_blamed_is_not_asked_again(void **state)
+static void a_blamed_donor_is_not_asked_again(void **state)
 {
     (void)state;
     const uint32_t joiner = take_from_liar(3, LIE_ZEROS);
@@ -138,8 +137,8 @@ static void who_is_blamed_is_not_asked_again(void **state)
     must_agree(5 * SECOND_NS);
 }
 
-/* Two spans of the liar's blocks, and the rest from others. Who lied is known only if the liar is
- * asked first again, and nobody else is ever blamed. */
+/* Two spans of the liar's blocks, and the rest from others. The liar is identified only if it is
+ * asked first the next time, and no other node is ever blamed. */
 static bool one_of_many_lies(uint64_t seed)
 {
     world_free(&world);
@@ -167,7 +166,7 @@ static bool one_of_many_lies(uint64_t seed)
     return is_known;
 }
 
-static void a_false_block_among_many_is_found_and_then_its_giver(void **state)
+static void finds_a_false_block_and_then_its_donor(void **state)
 {
     (void)state;
     uint32_t known = 0;
@@ -177,9 +176,9 @@ static void a_false_block_among_many_is_found_and_then_its_giver(void **state)
     assert_in_range(known, 1, seeds - 1);
 }
 
-/* Opinions. */
+/* Digest votes. */
 
-static void lies_that_fit_are_refuted_by_two(void **state)
+static void two_neighbours_refute_a_consistent_lie(void **state)
 {
     (void)state;
     const uint32_t joiner = take_from_liar(3, LIE_FITS);
@@ -195,7 +194,7 @@ static void lies_that_fit_are_refuted_by_two(void **state)
     must_agree(5 * SECOND_NS);
 }
 
-static void of_one_that_differs_nobody_knows_who_lies(void **state)
+static void one_differing_neighbour_decides_nothing(void **state)
 {
     (void)state;
     char text[ID_TEXT_BYTES];
@@ -211,7 +210,7 @@ static void of_one_that_differs_nobody_knows_who_lies(void **state)
     assert_int_equal(bases_of(joiner), 1);
 }
 
-static void when_another_comes_that_differs_it_is_known(void **state)
+static void a_second_differing_neighbour_decides(void **state)
 {
     (void)state;
     const uint32_t joiner = take_from_liar(2, LIE_FITS);
@@ -225,7 +224,7 @@ static void when_another_comes_that_differs_it_is_known(void **state)
     must_agree(5 * SECOND_NS);
 }
 
-/* A joiner that has taken over an honest base. */
+/* Adds a joiner that has taken over an honest base. */
 static uint32_t join_honest(uint32_t n)
 {
     const struct node_options options = story_options();
@@ -236,7 +235,7 @@ static uint32_t join_honest(uint32_t n)
     return joiner;
 }
 
-/* A neighbour that shows the joiner's own version with another digest. */
+/* Adds a neighbour that shows the joiner's version with another digest. */
 static void meet_slanderer(uint32_t joiner, uint64_t aside)
 {
     struct liar *liar = &liars[liars_count++];
@@ -244,7 +243,7 @@ static void meet_slanderer(uint32_t joiner, uint64_t aside)
         run(MILLI_NS);
     liar_meet(liar, joiner, joiner, LIE_NONE, (uint8_t)liars_count);
     liar->aside = aside;
-    for (int i = 0; i < 5; i++) { /* some of them of the very version that it has then */
+    for (int i = 0; i < 5; i++) { /* some with exactly its current version */
         liar_show(liar);
         run(MILLI_NS);
     }
@@ -257,7 +256,7 @@ static void must_stand_by_its_base(uint32_t joiner)
     assert_false(is_catching_up(joiner));
 }
 
-static void two_that_differ_from_each_other_refute_nothing(void **state)
+static void two_neighbours_with_different_digests_refute_nothing(void **state)
 {
     (void)state;
     const uint32_t joiner = join_honest(1);
@@ -267,7 +266,7 @@ static void two_that_differ_from_each_other_refute_nothing(void **state)
     assert_int_equal(world.nodes[joiner].notes[NOTE_FALSE_BASE], 1); /* a tie */
 }
 
-static void what_two_others_have_confirmed_stays(void **state)
+static void a_base_confirmed_by_two_stays(void **state)
 {
     (void)state;
     const uint32_t joiner = join_honest(3);
@@ -282,7 +281,7 @@ static void what_two_others_have_confirmed_stays(void **state)
     assert_true(world.nodes[joiner].notes[NOTE_DIGEST] > 0);
 }
 
-static void what_nobody_has_doubted_for_a_minute_stays(void **state)
+static void an_undisputed_base_stays_after_a_minute(void **state)
 {
     (void)state;
     const uint32_t joiner = join_honest(1);
@@ -293,9 +292,9 @@ static void what_nobody_has_doubted_for_a_minute_stays(void **state)
     assert_int_equal(world.nodes[joiner].notes[NOTE_FALSE_BASE], 0);
 }
 
-/* The liar's base was saved before anybody else was there. (Had it trained on it, only this base
- * would have what it published then.) */
-static void a_base_from_disk_is_doubted_like_any_other(void **state)
+/* The liar's base was saved before any other node was there. (If it had trained on it, only this
+ * base would have what it published then.) */
+static void a_restored_base_is_also_verified(void **state)
 {
     (void)state;
     const struct node_options options = story_options();
@@ -310,7 +309,7 @@ static void a_base_from_disk_is_doubted_like_any_other(void **state)
     assert_true(has_base(joiner));
     world_kill(&world, joiner, false);
     cut_off(joiner, false);
-    world.check.enabled = false; /* it starts with what is not the sum of its rumors */
+    world.check.enabled = false; /* it starts with a base that is not the sum of its rumors */
     world_start(&world, joiner);
     world.check.enabled = true;
     run(20 * SECOND_NS);
@@ -324,17 +323,17 @@ int main(void)
 {
 #define LIES(name) cmocka_unit_test_setup_teardown(name, story_begins, story_ends)
     const struct CMUnitTest tests[] = {
-        LIES(zeros_are_not_taken_for_a_base),
-        LIES(an_entry_that_is_one_off_is_found),
-        LIES(who_is_blamed_is_not_asked_again),
-        LIES(a_false_block_among_many_is_found_and_then_its_giver),
-        LIES(lies_that_fit_are_refuted_by_two),
-        LIES(of_one_that_differs_nobody_knows_who_lies),
-        LIES(when_another_comes_that_differs_it_is_known),
-        LIES(two_that_differ_from_each_other_refute_nothing),
-        LIES(what_two_others_have_confirmed_stays),
-        LIES(what_nobody_has_doubted_for_a_minute_stays),
-        LIES(a_base_from_disk_is_doubted_like_any_other),
+        LIES(rejects_a_base_of_zeros),
+        LIES(finds_an_entry_that_is_off_by_one),
+        LIES(a_blamed_donor_is_not_asked_again),
+        LIES(finds_a_false_block_and_then_its_donor),
+        LIES(two_neighbours_refute_a_consistent_lie),
+        LIES(one_differing_neighbour_decides_nothing),
+        LIES(a_second_differing_neighbour_decides),
+        LIES(two_neighbours_with_different_digests_refute_nothing),
+        LIES(a_base_confirmed_by_two_stays),
+        LIES(an_undisputed_base_stays_after_a_minute),
+        LIES(a_restored_base_is_also_verified),
     };
     return cmocka_run_group_tests(tests, open_all, close_all);
 }

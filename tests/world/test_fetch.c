@@ -1,5 +1,5 @@
-/* Who lacks more than rumors will bring takes over the swarm's base, block by block, whatever
- * happens to those who give it. */
+/* State transfer: a node that lacks too many rumors takes over the swarm's base, block by block,
+ * whatever happens to its donors. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,7 +10,7 @@
 
 #include "support/sim/fetch_story.h"
 
-/* The swarm has told so much that no log holds it. */
+/* The swarm has published more than any log holds. */
 #define LONG_NS (40 * SECOND_NS)
 
 static void start_busy_swarm(uint32_t n)
@@ -20,7 +20,7 @@ static void start_busy_swarm(uint32_t n)
     run(LONG_NS);
 }
 
-/* Donors who train, and give so little at once that much can happen meanwhile. */
+/* Donors that train and give slowly, so that much can happen during a transfer. */
 static void start_slow_swarm(uint32_t n, uint64_t serve_bytes_per_s)
 {
     struct node_options options = busy_options();
@@ -37,7 +37,7 @@ static uint32_t join_busy_swarm(uint32_t swarm)
 
 /* Joining. */
 
-static void who_joins_takes_over_the_base_and_has_nothing_to_tell(void **state)
+static void a_joiner_takes_over_the_base_and_has_no_residual(void **state)
 {
     (void)state;
     struct node_options options = busy_options();
@@ -57,13 +57,13 @@ static void who_joins_takes_over_the_base_and_has_nothing_to_tell(void **state)
     int untold = 0;
     for (int c = 0; c < PARAMETERS; c++)
         untold += residual[c] < 0 || residual[c] > 0;
-    assert_in_range(untold, 1, RANDOM_WALK_ENTRIES); /* its first step, which has just begun */
+    assert_in_range(untold, 1, RANDOM_WALK_ENTRIES); /* of its first step, which has just begun */
     must_agree(5 * SECOND_NS);
     assert_int_equal(stats_of(joiner).version, rumors_published());
 }
 
-/* Though all that was ever told is still to be had: it is in the base. */
-static void who_takes_over_a_base_does_not_hear_what_is_in_it(void **state)
+/* All rumors are still available, but the base contains them. */
+static void a_joiner_does_not_receive_rumors_of_its_base(void **state)
 {
     (void)state;
     struct node_options options = busy_options();
@@ -79,7 +79,7 @@ static void who_takes_over_a_base_does_not_hear_what_is_in_it(void **state)
     must_agree(5 * SECOND_NS);
 }
 
-static void who_only_passes_on_takes_over_the_base_too(void **state)
+static void a_relay_also_takes_over_the_base(void **state)
 {
     (void)state;
     start_busy_swarm(2);
@@ -95,7 +95,7 @@ static void who_only_passes_on_takes_over_the_base_too(void **state)
     must_agree(5 * SECOND_NS);
 }
 
-static void nobody_stops_training_for_who_joins(void **state)
+static void training_continues_while_a_node_joins(void **state)
 {
     (void)state;
     start_busy_swarm(3);
@@ -118,9 +118,9 @@ static uint64_t swarm_duplicates(uint32_t n)
     return duplicates;
 }
 
-/* As soon as it takes over a base, what others say comes from the donor and goes to nobody: or else
- * all of them, a moment later pruned, would fill a thin link. */
-static void who_takes_over_a_base_is_not_told_everything_by_everybody(void **state)
+/* During a transfer it receives rumors only from the donor and forwards none. Otherwise all
+ * neighbours would push, and be pruned a moment later, which fills a thin link. */
+static void a_joiner_receives_rumors_only_from_its_donor(void **state)
 {
     (void)state;
     start_slow_swarm(6, 2000);
@@ -138,9 +138,9 @@ static void who_takes_over_a_base_is_not_told_everything_by_everybody(void **sta
     must_agree(5 * SECOND_NS);
 }
 
-/* From many. */
+/* From many donors. */
 
-/* No block is paid for twice but those that were asked of the dead. */
+/* No block is sent twice except those requested from dead donors. */
 static void must_not_begin_anew(uint32_t joiner, uint32_t dead)
 {
     const uint64_t block_bytes = 1 + 3 * SMALL_BLOCK + 5 * VERSION_ENTRY_BYTES;
@@ -148,7 +148,7 @@ static void must_not_begin_anew(uint32_t joiner, uint32_t dead)
     assert_true(stats_of(joiner).block_bytes <= (SMALL_BLOCKS + dead * 8) * block_bytes);
 }
 
-static void nothing_that_many_give_at_once_is_thrown_away(void **state)
+static void blocks_of_many_donors_are_all_used(void **state)
 {
     (void)state;
     start_busy_swarm(4);
@@ -158,7 +158,7 @@ static void nothing_that_many_give_at_once_is_thrown_away(void **state)
     must_agree(5 * SECOND_NS);
 }
 
-static void all_who_have_the_base_give_of_it(void **state)
+static void all_nodes_with_the_base_give_blocks(void **state)
 {
     (void)state;
     start_slow_swarm(4, 2000);
@@ -169,12 +169,12 @@ static void all_who_have_the_base_give_of_it(void **state)
     must_agree(5 * SECOND_NS);
 }
 
-static void who_waits_for_a_slow_donor_does_not_begin_anew(void **state)
+static void waiting_for_a_slow_donor_does_not_restart_the_transfer(void **state)
 {
     (void)state;
     struct node_options options = busy_options();
     options.block_entries = 100;
-    options.serve_bytes_per_s = 20; /* a block every fifteen to twenty-five seconds */
+    options.serve_bytes_per_s = 20; /* one block every fifteen to twenty-five seconds */
     start_swarm(1, &options);
     run(2 * LONG_NS);
     const uint32_t joiner = join(&options, 1);
@@ -183,7 +183,7 @@ static void who_waits_for_a_slow_donor_does_not_begin_anew(void **state)
     must_agree(5 * SECOND_NS);
 }
 
-static void of_many_who_take_from_one_nobody_waits_for_long(void **state)
+static void one_donor_serves_many_joiners_fairly(void **state)
 {
     (void)state;
     start_slow_swarm(1, 60);
@@ -210,7 +210,7 @@ static void kill_at(uint32_t blocks, uint32_t killed)
     must_agree(15 * SECOND_NS);
 }
 
-static void what_is_there_stays_when_a_donor_dies(void **state)
+static void received_blocks_stay_when_a_donor_dies(void **state)
 {
     (void)state;
     kill_at(SMALL_BLOCKS * 3 / 10, 1);
@@ -218,7 +218,7 @@ static void what_is_there_stays_when_a_donor_dies(void **state)
     kill_at(SMALL_BLOCKS * 9 / 10, 1);
 }
 
-static void what_is_there_stays_when_all_donors_but_one_die(void **state)
+static void received_blocks_stay_when_all_donors_except_one_die(void **state)
 {
     (void)state;
     kill_at(SMALL_BLOCKS * 3 / 10, 3);
@@ -226,11 +226,11 @@ static void what_is_there_stays_when_all_donors_but_one_die(void **state)
     kill_at(SMALL_BLOCKS * 9 / 10, 3);
 }
 
-static void a_donor_that_stands_still_holds_up_nobody(void **state)
+static void a_paused_donor_delays_no_joiner(void **state)
 {
     (void)state;
     start_slow_swarm(3, 1500);
-    for (uint32_t i = 0; i < 3; i++) /* or else it would be given up first */
+    for (uint32_t i = 0; i < 3; i++) /* otherwise it would be given up first */
         world.nodes[i].options.limits.silence_ns = 60 * SECOND_NS;
     struct node_options options = busy_options();
     options.limits.silence_ns = 60 * SECOND_NS;
@@ -243,7 +243,7 @@ static void a_donor_that_stands_still_holds_up_nobody(void **state)
     must_not_begin_anew(joiner, 1);
 }
 
-static void two_who_join_at_once_take_nothing_from_each_other_that_is_not_there(void **state)
+static void two_joiners_take_no_missing_blocks_from_each_other(void **state)
 {
     (void)state;
     start_slow_swarm(2, 2000);
@@ -258,7 +258,7 @@ static void two_who_join_at_once_take_nothing_from_each_other_that_is_not_there(
 
 /* Giving. */
 
-static void who_trains_gives_no_more_than_it_may(void **state)
+static void a_training_donor_respects_its_limit(void **state)
 {
     (void)state;
     start_slow_swarm(1, 600);
@@ -274,7 +274,7 @@ static void who_trains_gives_no_more_than_it_may(void **state)
     must_agree(5 * SECOND_NS);
 }
 
-static void who_does_not_train_gives_as_fast_as_the_link_carries(void **state)
+static void a_relay_gives_as_fast_as_the_link_carries(void **state)
 {
     (void)state;
     struct node_options options = busy_options();
@@ -296,8 +296,8 @@ static void who_does_not_train_gives_as_fast_as_the_link_carries(void **state)
 
 /* Lagging. */
 
-/* What it tells alone, only it knows, and its log still holds. */
-static void who_lags_keeps_what_it_told_alone_and_what_it_has_not_told(void **state)
+/* It keeps what only it knows and its log still holds. */
+static void a_lagging_node_keeps_its_own_rumors_and_residual(void **state)
 {
     (void)state;
     start_busy_swarm(3);
@@ -310,7 +310,7 @@ static void who_lags_keeps_what_it_told_alone_and_what_it_has_not_told(void **st
     run(60 * SECOND_NS);
     double before[PARAMETERS], after[PARAMETERS];
     residual_of(2, before);
-    world.nodes[2].ended = true; /* it tells once more, and makes no other step */
+    world.nodes[2].ended = true; /* it publishes once more and makes no further step */
     heal_cut(0, 2);
     heal_cut(1, 2);
     until(is_catching_up, 2, 60 * SECOND_NS);
@@ -328,12 +328,12 @@ static void who_lags_keeps_what_it_told_alone_and_what_it_has_not_told(void **st
     assert_int_equal(stats_of(2).version, rumors_published());
 }
 
-/* Two who have both told what no log holds any more. */
+/* Two nodes that have both published more than any log holds. */
 static void meet_again(uint64_t seed)
 {
     world_free(&world);
     begin_world(seed);
-    paths[HERE][HERE].delay_ns = 400 * MILLI_NS; /* so that both may ask before either hears */
+    paths[HERE][HERE].delay_ns = 400 * MILLI_NS; /* so that both may ask before either receives */
     struct node_options options = busy_options();
     options.partition_s = 1e9;
     start_swarm(2, &options);
@@ -350,7 +350,7 @@ static void meet_again(uint64_t seed)
     must_agree(5 * SECOND_NS);
 }
 
-static void of_two_who_want_each_others_base_one_keeps_its_own(void **state)
+static void one_node_keeps_its_base_when_two_request_each_others(void **state)
 {
     (void)state;
     for (uint64_t seed = 1; seed <= 8; seed++)
@@ -359,7 +359,7 @@ static void of_two_who_want_each_others_base_one_keeps_its_own(void **state)
 
 /* Leaving. */
 
-static void who_is_told_to_leave_while_it_takes_over_leaves_in_time(void **state)
+static void a_node_leaves_in_time_during_a_transfer(void **state)
 {
     (void)state;
     start_slow_swarm(2, 1000);
@@ -372,7 +372,7 @@ static void who_is_told_to_leave_while_it_takes_over_leaves_in_time(void **state
     must_agree(5 * SECOND_NS);
 }
 
-static void those_who_leave_wait_for_who_takes_over(void **state)
+static void leaving_donors_wait_for_the_joiner(void **state)
 {
     (void)state;
     start_slow_swarm(2, 1000);
@@ -391,25 +391,25 @@ static void those_who_leave_wait_for_who_takes_over(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        STORY(who_joins_takes_over_the_base_and_has_nothing_to_tell),
-        STORY(who_takes_over_a_base_does_not_hear_what_is_in_it),
-        STORY(who_only_passes_on_takes_over_the_base_too),
-        STORY(nobody_stops_training_for_who_joins),
-        STORY(who_takes_over_a_base_is_not_told_everything_by_everybody),
-        STORY(nothing_that_many_give_at_once_is_thrown_away),
-        STORY(all_who_have_the_base_give_of_it),
-        STORY(who_waits_for_a_slow_donor_does_not_begin_anew),
-        STORY(of_many_who_take_from_one_nobody_waits_for_long),
-        STORY(what_is_there_stays_when_a_donor_dies),
-        STORY(what_is_there_stays_when_all_donors_but_one_die),
-        STORY(a_donor_that_stands_still_holds_up_nobody),
-        STORY(two_who_join_at_once_take_nothing_from_each_other_that_is_not_there),
-        STORY(who_trains_gives_no_more_than_it_may),
-        STORY(who_does_not_train_gives_as_fast_as_the_link_carries),
-        STORY(who_lags_keeps_what_it_told_alone_and_what_it_has_not_told),
-        STORY(of_two_who_want_each_others_base_one_keeps_its_own),
-        STORY(who_is_told_to_leave_while_it_takes_over_leaves_in_time),
-        STORY(those_who_leave_wait_for_who_takes_over),
+        STORY(a_joiner_takes_over_the_base_and_has_no_residual),
+        STORY(a_joiner_does_not_receive_rumors_of_its_base),
+        STORY(a_relay_also_takes_over_the_base),
+        STORY(training_continues_while_a_node_joins),
+        STORY(a_joiner_receives_rumors_only_from_its_donor),
+        STORY(blocks_of_many_donors_are_all_used),
+        STORY(all_nodes_with_the_base_give_blocks),
+        STORY(waiting_for_a_slow_donor_does_not_restart_the_transfer),
+        STORY(one_donor_serves_many_joiners_fairly),
+        STORY(received_blocks_stay_when_a_donor_dies),
+        STORY(received_blocks_stay_when_all_donors_except_one_die),
+        STORY(a_paused_donor_delays_no_joiner),
+        STORY(two_joiners_take_no_missing_blocks_from_each_other),
+        STORY(a_training_donor_respects_its_limit),
+        STORY(a_relay_gives_as_fast_as_the_link_carries),
+        STORY(a_lagging_node_keeps_its_own_rumors_and_residual),
+        STORY(one_node_keeps_its_base_when_two_request_each_others),
+        STORY(a_node_leaves_in_time_during_a_transfer),
+        STORY(leaving_donors_wait_for_the_joiner),
     };
     return cmocka_run_group_tests(tests, open_all, close_all);
 }

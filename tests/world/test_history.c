@@ -1,4 +1,4 @@
-/* Whose base is asked for, and what is taken for the history of one. */
+/* Which base a node requests, and which histories it accepts. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,14 +12,14 @@
 #include "support/sim/expulsion_story.h"
 #include "support/sim/takeover_story.h"
 
-static void who_is_told_by_most_that_a_rumor_is_gone_takes_over_a_base(void **state)
+static void most_gone_answers_lead_to_a_state_transfer(void **state)
 {
     (void)state;
     const struct node_options options = patient_options();
     start_swarm(4, &options); /* with the puppet, four neighbours */
     run(2 * SECOND_NS);
     world_rest(&world);
-    run(3 * SECOND_NS); /* what was under way */
+    run(3 * SECOND_NS); /* messages in flight */
     puppet_init(&puppet, 0, 1);
     puppet_meet(&puppet);
     puppet_hello(&puppet);
@@ -39,7 +39,7 @@ static void who_is_told_by_most_that_a_rumor_is_gone_takes_over_a_base(void **st
     must_ask_within(10 * SECOND_NS);
 }
 
-/* Has the puppet of this seed the smallest origin of all? */
+/* Returns whether the puppet of this seed has the smallest origin of all. */
 static bool would_be_first(uint8_t seed)
 {
     const uint8_t secret[SEED_BYTES] = {seed, 0x77};
@@ -52,8 +52,8 @@ static bool would_be_first(uint8_t seed)
     return true;
 }
 
-/* Node 2 has just taken over a base; and somebody who has learned apart from all of them, so many
- * times as much as they, and whose base wins if that is not clearly more. */
+/* Node 2 has just taken over a base. The puppet has learned separately, `times` as many samples,
+ * and its base wins unless that is clearly too few. */
 static void start_talk_of_another_side(double times)
 {
     struct node_options options = patient_options();
@@ -81,7 +81,7 @@ static void start_talk_of_another_side(double times)
                                           .bulk = {slice, sizeof slice}});
 }
 
-static void who_has_just_taken_over_a_base_keeps_it_for_a_while(void **state)
+static void a_new_base_is_kept_for_a_while(void **state)
 {
     (void)state;
     start_talk_of_another_side(1.1);
@@ -90,7 +90,7 @@ static void who_has_just_taken_over_a_base_keeps_it_for_a_while(void **state)
     must_ask_within(15 * SECOND_NS);
 }
 
-static void but_not_against_who_has_clearly_learned_more(void **state)
+static void a_new_base_yields_to_a_side_that_learned_clearly_more(void **state)
 {
     (void)state;
     start_talk_of_another_side(1.5);
@@ -99,7 +99,7 @@ static void but_not_against_who_has_clearly_learned_more(void **state)
 
 /* Histories. */
 
-static void a_history_that_nobody_asked_for_changes_nothing(void **state)
+static void an_unrequested_history_changes_nothing(void **state)
 {
     (void)state;
     start_talk_at_rest();
@@ -109,7 +109,7 @@ static void a_history_that_nobody_asked_for_changes_nothing(void **state)
     must_go_on_with_its_own_base();
 }
 
-/* Once a history is wrong, no other part is listened to, and it is asked again only after a while.
+/* After an invalid history no further part is accepted, and the node asks again only after a while.
  */
 static void must_refuse(void)
 {
@@ -122,7 +122,7 @@ static void must_refuse(void)
     must_ask_within(8 * SECOND_NS);
 }
 
-static void a_history_of_impossible_size_is_refused(void **state)
+static void rejects_a_history_of_impossible_size(void **state)
 {
     (void)state;
     start_talk_of_much_more();
@@ -132,7 +132,7 @@ static void a_history_of_impossible_size_is_refused(void **state)
     must_refuse();
 }
 
-static void a_history_in_the_wrong_order_is_refused(void **state)
+static void rejects_a_history_in_the_wrong_order(void **state)
 {
     (void)state;
     start_talk_of_much_more();
@@ -145,8 +145,8 @@ static void a_history_in_the_wrong_order_is_refused(void **state)
     must_refuse();
 }
 
-/* The puppet's own is an honest one; another's must not come back through it. */
-static void a_history_with_more_of_who_was_put_out_is_refused(void **state)
+/* The puppet's own history is valid, but must not bring an expelled member's rumors back. */
+static void rejects_a_history_with_removed_rumors(void **state)
 {
     (void)state;
     struct node_options options = patient_options();
@@ -164,7 +164,7 @@ static void a_history_with_more_of_who_was_put_out_is_refused(void **state)
     must_refuse();
 }
 
-static void a_history_that_does_not_go_on_is_waited_for_and_given_up(void **state)
+static void gives_up_a_history_that_does_not_continue(void **state)
 {
     (void)state;
     start_talk_of_much_more();
@@ -174,7 +174,7 @@ static void a_history_that_does_not_go_on_is_waited_for_and_given_up(void **stat
     must_refuse();
 }
 
-static void a_history_of_more_rumors_than_there_can_be_is_refused(void **state)
+static void rejects_a_history_with_too_many_rumors(void **state)
 {
     (void)state;
     start_talk_of_much_more();
@@ -182,9 +182,9 @@ static void a_history_of_more_rumors_than_there_can_be_is_refused(void **state)
     must_refuse();
 }
 
-/* Room for 512 lives. */
-/* Nobody can make up what others have published. */
-static void a_history_that_its_origins_have_not_signed_is_refused(void **state)
+/* There is space for 512 incarnations. */
+/* A history cannot invent rumors of others. */
+static void rejects_an_unsigned_history(void **state)
 {
     (void)state;
     start_talk_of_much_more();
@@ -201,7 +201,7 @@ static void a_history_that_its_origins_have_not_signed_is_refused(void **state)
     assert_int_equal(bases_of(0), 0);
 }
 
-static void a_history_of_too_many_origins_is_refused(void **state)
+static void rejects_a_history_of_too_many_origins(void **state)
 {
     (void)state;
     start_talk_of_much_more();
@@ -213,7 +213,7 @@ static void a_history_of_too_many_origins_is_refused(void **state)
     must_refuse();
 }
 
-/* A puppet that has learned apart for long, and more: its base is preferred. */
+/* A puppet that has learned separately for long, and more, so that its base is preferred. */
 static void start_talk_across_a_partition(void)
 {
     struct node_options options = patient_options();
@@ -234,7 +234,7 @@ static void start_talk_across_a_partition(void)
     must_ask_within(5 * SECOND_NS);
 }
 
-/* A history that says of the node itself what only it can know is refused. */
+/* A history with facts about the node that only the node can know is refused. */
 static void must_refuse_about_itself(uint64_t incarnations_later, uint32_t rumors_more)
 {
     start_talk_across_a_partition();
@@ -257,22 +257,22 @@ static void must_refuse_about_itself(uint64_t incarnations_later, uint32_t rumor
     assert_int_equal(node_incarnation(world.nodes[0].node), own.incarnation);
 }
 
-/* Were it believed, the node could not begin the incarnation in which it publishes again. */
-static void a_history_with_an_incarnation_of_ours_to_come_is_refused(void **state)
+/* If it were accepted, the node could not start the incarnation in which it publishes again. */
+static void rejects_a_history_with_a_future_incarnation(void **state)
 {
     (void)state;
     must_refuse_about_itself(1, 0);
 }
 
-/* Were it believed, what the node publishes next would be numbered as nobody expects it. */
-static void a_history_with_rumors_of_ours_to_come_is_refused(void **state)
+/* If it were accepted, the node's next rumor would have an unexpected number. */
+static void rejects_a_history_with_our_future_rumors(void **state)
 {
     (void)state;
     must_refuse_about_itself(0, 1);
 }
 
-/* Of 512 places one node may have an eighth: so many lives of it could have come by rumors. */
-static void a_history_of_very_many_lives_of_one_node_is_refused(void **state)
+/* One node may have an eighth of 512 entries, as many incarnations as rumors could bring. */
+static void rejects_a_history_with_too_many_incarnations_of_one_node(void **state)
 {
     (void)state;
     start_talk_of_much_more();
@@ -285,8 +285,8 @@ static void a_history_of_very_many_lives_of_one_node_is_refused(void **state)
     assert_int_equal(node_origins(world.nodes[0].node), origins + 63);
 }
 
-/* A quarter of the places is for nodes that are known, as far as this one has joined. */
-static void a_history_of_very_many_unknown_nodes_is_refused(void **state)
+/* A quarter of the entries is reserved for known nodes once this one has joined. */
+static void rejects_a_history_with_too_many_unknown_nodes(void **state)
 {
     (void)state;
     start_talk_of_much_more();
@@ -299,7 +299,7 @@ static void a_history_of_very_many_unknown_nodes_is_refused(void **state)
     assert_int_equal(node_origins(world.nodes[0].node), 384);
 }
 
-static void what_a_refused_history_said_takes_no_room(void **state)
+static void a_rejected_history_uses_no_memory(void **state)
 {
     (void)state;
     start_talk_of_much_more();
@@ -316,14 +316,14 @@ static uint64_t incarnation_at(const struct versions *versions, uint32_t from_la
     return origin->incarnation;
 }
 
-/* Which of the lives told later is taken over, too; what is not in the history came after it. */
-static void a_history_says_who_told_later(void **state)
+/* The order of publication is also taken over; origins missing in the history came later. */
+static void a_history_keeps_the_order_of_publication(void **state)
 {
     (void)state;
     start_talk_of_much_more();
     const struct versions *versions = broadcast_versions(world.nodes[0].node);
     const uint64_t own = broadcast_own(world.nodes[0].node)->incarnation;
-    assert_int_equal(versions->count, 2); /* the puppet's, too */
+    assert_int_equal(versions->count, 2); /* also the puppet's */
     assert_int_equal(incarnation_at(versions, 0), own);
     say_history(0, 1, history_of(3, MANY));
     assert_true(is_catching_up(0));
@@ -336,24 +336,24 @@ static void a_history_says_who_told_later(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TALK(who_has_just_taken_over_a_base_keeps_it_for_a_while),
-        TALK(but_not_against_who_has_clearly_learned_more),
-        TALK(who_is_told_by_most_that_a_rumor_is_gone_takes_over_a_base),
-        TALK(a_history_that_nobody_asked_for_changes_nothing),
-        TALK(a_history_of_impossible_size_is_refused),
-        TALK(a_history_in_the_wrong_order_is_refused),
-        cmocka_unit_test_setup_teardown(a_history_with_more_of_who_was_put_out_is_refused,
-                                        expulsion_begins, conversation_ends),
-        TALK(a_history_that_does_not_go_on_is_waited_for_and_given_up),
-        TALK(a_history_of_more_rumors_than_there_can_be_is_refused),
-        TALK(a_history_that_its_origins_have_not_signed_is_refused),
-        TALK(a_history_of_too_many_origins_is_refused),
-        TALK(a_history_with_an_incarnation_of_ours_to_come_is_refused),
-        TALK(a_history_with_rumors_of_ours_to_come_is_refused),
-        TALK(a_history_of_very_many_lives_of_one_node_is_refused),
-        TALK(a_history_of_very_many_unknown_nodes_is_refused),
-        TALK(what_a_refused_history_said_takes_no_room),
-        TALK(a_history_says_who_told_later),
+        TALK(a_new_base_is_kept_for_a_while),
+        TALK(a_new_base_yields_to_a_side_that_learned_clearly_more),
+        TALK(most_gone_answers_lead_to_a_state_transfer),
+        TALK(an_unrequested_history_changes_nothing),
+        TALK(rejects_a_history_of_impossible_size),
+        TALK(rejects_a_history_in_the_wrong_order),
+        cmocka_unit_test_setup_teardown(rejects_a_history_with_removed_rumors, expulsion_begins,
+                                        conversation_ends),
+        TALK(gives_up_a_history_that_does_not_continue),
+        TALK(rejects_a_history_with_too_many_rumors),
+        TALK(rejects_an_unsigned_history),
+        TALK(rejects_a_history_of_too_many_origins),
+        TALK(rejects_a_history_with_a_future_incarnation),
+        TALK(rejects_a_history_with_our_future_rumors),
+        TALK(rejects_a_history_with_too_many_incarnations_of_one_node),
+        TALK(rejects_a_history_with_too_many_unknown_nodes),
+        TALK(a_rejected_history_uses_no_memory),
+        TALK(a_history_keeps_the_order_of_publication),
     };
     return cmocka_run_group_tests(tests, open_all, close_all);
 }

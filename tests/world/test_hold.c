@@ -1,5 +1,5 @@
-/* What is far longer than what others publish waits until members have voted: whom they put out has
- * moved no base with it, and whom they do not loses nothing. */
+/* Oversized publications wait until members have voted: an expelled member has not moved any base
+ * with them, and a released member loses nothing. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -21,10 +21,10 @@
 #define NODES  7
 #define LIAR   6
 #define CROWD  40
-#define MANY   20    /* members, of whom most never run */
+#define MANY   20    /* members, most of which never run */
 #define LITTLE 24000 /* bytes of a log */
 
-/* The first `running` of them know each other, and what is usual. */
+/* Starts `running` members that know each other and the typical length. */
 static void start_with(struct node_options options, uint32_t members, uint32_t running)
 {
     world.has_list = true;
@@ -63,7 +63,7 @@ static bool is_held(uint32_t i)
     return liar_at(i, &place) && hold_has(world.nodes[i].node, place);
 }
 
-/* As `hearsay status` shows. */
+/* Returns what `hearsay status` shows. */
 static bool is_shown_as_held(uint32_t i)
 {
     struct node_harm harm;
@@ -88,12 +88,12 @@ static void lie(void)
     lie_by(1000);
 }
 
-static void what_is_voted_out_has_moved_no_base(void **state)
+static void a_voted_out_publication_has_moved_no_base(void **state)
 {
     uint32_t had[NODES], place, held = 0;
     (void)state;
     start(true, NODES);
-    for (uint32_t i = 0; i < LIAR; i += 2) /* many are about to publish when it is decided */
+    for (uint32_t i = 0; i < LIAR; i += 2) /* many nodes are about to publish at the decision */
         world.nodes[i].step_ns = 500 * MILLI_NS;
     for (uint32_t i = 0; i < LIAR; i++)
         had[i] = liar_at(i, &place)->next;
@@ -115,8 +115,8 @@ static void what_is_voted_out_has_moved_no_base(void **state)
     must_agree(20 * SECOND_NS);
 }
 
-/* For half a minute its length does not count against it, since it may have learned alone. */
-static void nor_has_what_came_when_it_had_just_been_met(void **state)
+/* For half a minute its length does not count, because it may have learned by itself. */
+static void a_voted_out_first_publication_has_moved_no_base(void **state)
 {
     struct node_options options = obedient(usual_options());
     uint32_t place;
@@ -137,7 +137,7 @@ static void nor_has_what_came_when_it_had_just_been_met(void **state)
     must_agree(20 * SECOND_NS);
 }
 
-static void who_was_released_and_goes_farther_is_held_again(void **state)
+static void a_released_member_that_goes_further_is_suspended_again(void **state)
 {
     (void)state;
     start(true, MANY);
@@ -151,7 +151,7 @@ static void who_was_released_and_goes_farther_is_held_again(void **state)
     assert_true(is_held(0));
 }
 
-/* Of any of its incarnations after the first. */
+/* Returns whether any incarnation after the first moved the base of node i. */
 static bool moved_something(uint32_t i)
 {
     const struct versions *versions = broadcast_versions(world.nodes[i].node);
@@ -163,7 +163,7 @@ static bool moved_something(uint32_t i)
     return false;
 }
 
-/* It starts anew again and again, and publishes something each time. */
+/* It restarts repeatedly and publishes a lie each time. */
 static void start_anew_and_lie(uint32_t hundredths, bool may_move)
 {
     start(true, NODES);
@@ -178,7 +178,7 @@ static void start_anew_and_lie(uint32_t hundredths, bool may_move)
                 assert_true(may_move || !moved_something(i));
         }
     }
-    run(80 * SECOND_NS); /* nothing of it is held any more */
+    run(80 * SECOND_NS); /* nothing of it is withheld any more */
     for (uint32_t i = 0; i < LIAR; i++) {
         assert_true(is_out(i));
         assert_false(moved_something(i));
@@ -186,20 +186,20 @@ static void start_anew_and_lie(uint32_t hundredths, bool may_move)
     must_agree(20 * SECOND_NS);
 }
 
-static void nor_has_who_starts_again_for_each_lie(void **state)
+static void a_member_that_restarts_for_each_lie_has_moved_no_base(void **state)
 {
     (void)state;
     start_anew_and_lie(300, false);
 }
 
-/* It is so often away that its first lie has been released when the second one is found. */
-static void and_what_moved_it_is_taken_out_with_all_its_lies(void **state)
+/* It is absent so often that its first lie is released when the second one is found. */
+static void released_lies_are_removed_with_later_ones(void **state)
 {
     (void)state;
     start_anew_and_lie(130, true);
 }
 
-/* Node 0 has voted, for the first time. */
+/* Returns the first vote of node 0. */
 static struct vote vote_of_first(void)
 {
     static uint8_t votes[NODE_VOTES_MAX];
@@ -209,8 +209,9 @@ static struct vote vote_of_first(void)
     return vote;
 }
 
-/* A vote is for what most can take out: of a later incarnation the log has but the last rumors. */
-static void what_no_log_has_any_more_is_not_voted_upon(void **state)
+/* A vote targets what most nodes can remove: logs have only the last rumors of a later incarnation.
+ */
+static void votes_spare_rumors_beyond_all_logs(void **state)
 {
     struct node *node;
     uint32_t place;
@@ -228,7 +229,7 @@ static void what_no_log_has_any_more_is_not_voted_upon(void **state)
     assert_int_equal(vote_of_first().keep, 50);
 }
 
-static void what_is_not_voted_out_comes_after_all(void **state)
+static void a_publication_without_a_majority_is_applied_later(void **state)
 {
     uint32_t held = 0;
     (void)state;
@@ -238,7 +239,7 @@ static void what_is_not_voted_out_comes_after_all(void **state)
     for (; held < 2; held += is_held(0))
         run(SECOND_NS);
     world_cure(&world, LIAR, POISON_SCALE);
-    for (; held < 7; held++) { /* what is usual again does not let go what was not */
+    for (; held < 7; held++) { /* normal publications do not release oversized ones */
         run(SECOND_NS);
         assert_true(is_held(0));
         assert_int_equal(applied_at(0), had);
@@ -246,12 +247,12 @@ static void what_is_not_voted_out_comes_after_all(void **state)
     run(5 * SECOND_NS);
     assert_false(is_out(0));
     assert_false(is_held(0));
-    assert_true(world.nodes[0].notes[NOTE_HARM] > 0); /* that it is released */
+    assert_true(world.nodes[0].notes[NOTE_HARM] > 0); /* a note about the release */
     assert_true(applied_at(0) > had);
     must_agree(20 * SECOND_NS);
 }
 
-static void who_was_released_is_not_held_again_at_once(void **state)
+static void a_released_member_is_not_suspended_again_at_once(void **state)
 {
     uint32_t held = 0;
     (void)state;
@@ -269,9 +270,9 @@ static void who_was_released_is_not_held_again_at_once(void **state)
     assert_true(held > 12);
 }
 
-/* It is not kept waiting: what it is given lacks what is held, and it hears that like all others.
- */
-static void who_joins_meanwhile_is_given_a_base(void **state)
+/* It does not wait: the base that it receives lacks withheld rumors, which it receives like all
+ * others. */
+static void a_joiner_receives_a_base_during_a_suspension(void **state)
 {
     bool was_held = true;
     (void)state;
@@ -296,8 +297,8 @@ static void who_joins_meanwhile_is_given_a_base(void **state)
     must_agree(20 * SECOND_NS);
 }
 
-/* What is held has to be read for that. */
-static void a_history_without_it_is_told_once_a_second(void **state)
+/* Withheld rumors must be read for that. */
+static void a_history_without_withheld_rumors_is_sent_once_a_second(void **state)
 {
     struct puppet puppet;
     (void)state;
@@ -321,8 +322,8 @@ static void a_history_without_it_is_told_once_a_second(void **state)
     puppet_free(&puppet);
 }
 
-/* What it leaves behind is all that it knows. */
-static void who_leaves_holds_nothing(void **state)
+/* It leaves with all rumors applied. */
+static void a_leaving_node_withholds_nothing(void **state)
 {
     (void)state;
     start(true, MANY);
@@ -345,7 +346,7 @@ static float said_by(const struct node *node, const struct identity *who)
     return 0;
 }
 
-/* How many know that this one is more than eight times as fast as it was. */
+/* Returns how many nodes know that this one is more than eight times faster than before. */
 static uint32_t know_better(const struct identity *who, float before)
 {
     uint32_t know = 0;
@@ -354,9 +355,9 @@ static uint32_t know_better(const struct identity *who, float before)
     return know;
 }
 
-/* Another program had used its machine. It says at once that it is faster, and may claim more. Its
- * record takes the tree of its rumors: where that is just being mended, the next one is heard. */
-static void who_becomes_faster_stays(void **state)
+/* Another program had used its machine. It announces its speed at once and may claim more. Its
+ * records travel the tree of its rumors; if that is under repair, the next record arrives. */
+static void a_member_that_becomes_faster_stays(void **state)
 {
     struct node_options options = obedient(usual_options());
     (void)state;
@@ -383,7 +384,7 @@ static void who_becomes_faster_stays(void **state)
     must_agree(20 * SECOND_NS);
 }
 
-static void a_log_that_fills_up_is_more_than_it_is_worth(void **state)
+static void a_full_log_releases_withheld_rumors(void **state)
 {
     struct node_options options = obedient(usual_options());
     uint32_t held = 0;
@@ -400,7 +401,7 @@ static void a_log_that_fills_up_is_more_than_it_is_worth(void **state)
     must_agree(20 * SECOND_NS);
 }
 
-static void where_nobody_asked_for_votes_nothing_is_held(void **state)
+static void nothing_is_withheld_without_quarantine(void **state)
 {
     (void)state;
     start(false, NODES);
@@ -416,20 +417,20 @@ static void where_nobody_asked_for_votes_nothing_is_held(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        EXPULSION(what_is_voted_out_has_moved_no_base),
-        EXPULSION(nor_has_what_came_when_it_had_just_been_met),
-        EXPULSION(who_was_released_and_goes_farther_is_held_again),
-        EXPULSION(nor_has_who_starts_again_for_each_lie),
-        EXPULSION(and_what_moved_it_is_taken_out_with_all_its_lies),
-        EXPULSION(what_no_log_has_any_more_is_not_voted_upon),
-        EXPULSION(what_is_not_voted_out_comes_after_all),
-        EXPULSION(who_joins_meanwhile_is_given_a_base),
-        EXPULSION(a_history_without_it_is_told_once_a_second),
-        EXPULSION(who_leaves_holds_nothing),
-        EXPULSION(who_becomes_faster_stays),
-        EXPULSION(a_log_that_fills_up_is_more_than_it_is_worth),
-        EXPULSION(who_was_released_is_not_held_again_at_once),
-        EXPULSION(where_nobody_asked_for_votes_nothing_is_held),
+        EXPULSION(a_voted_out_publication_has_moved_no_base),
+        EXPULSION(a_voted_out_first_publication_has_moved_no_base),
+        EXPULSION(a_released_member_that_goes_further_is_suspended_again),
+        EXPULSION(a_member_that_restarts_for_each_lie_has_moved_no_base),
+        EXPULSION(released_lies_are_removed_with_later_ones),
+        EXPULSION(votes_spare_rumors_beyond_all_logs),
+        EXPULSION(a_publication_without_a_majority_is_applied_later),
+        EXPULSION(a_joiner_receives_a_base_during_a_suspension),
+        EXPULSION(a_history_without_withheld_rumors_is_sent_once_a_second),
+        EXPULSION(a_leaving_node_withholds_nothing),
+        EXPULSION(a_member_that_becomes_faster_stays),
+        EXPULSION(a_full_log_releases_withheld_rumors),
+        EXPULSION(a_released_member_is_not_suspended_again_at_once),
+        EXPULSION(nothing_is_withheld_without_quarantine),
     };
     return cmocka_run_group_tests(tests, open_all, close_all);
 }

@@ -1,5 +1,5 @@
-/* A node and a member that means harm (puppet.h): it has the swarm key and breaks the rules. Only
- * that conversation ends, and no base moves. Strangers without the key: test_door.c. */
+/* A node and a hostile member (puppet.h), which has the swarm key and breaks rules. Only its
+ * connection ends, and no base moves. Strangers without the key: test_door.c. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,7 +14,7 @@
 static struct puppet puppet;
 static uint64_t digest_before;
 
-/* Two nodes that have met and rest, and a puppet that has met the first. */
+/* Two idle nodes that have met, and a puppet that has met the first. */
 static int villain_meets(const struct node_options *options, uint64_t after_ns)
 {
     begin_world(1);
@@ -35,7 +35,7 @@ static int villain_begins(void **state)
     return villain_meets(&options, 5 * SECOND_NS);
 }
 
-/* There is more to be heard than a queue takes. */
+/* There are more rumors than a queue holds. */
 static int curious_villain_begins(void **state)
 {
     (void)state;
@@ -57,7 +57,7 @@ static uint64_t tag_of(uint32_t i)
     return origin_tag(world.nodes[i].identity.id, world.nodes[i].options.incarnation);
 }
 
-/* The node hung up on the puppet, and nothing else happened. */
+/* The node must have disconnected the puppet, without any other effect. */
 static void only_the_villain_is_gone(const char *because)
 {
     run(SECOND_NS);
@@ -77,7 +77,7 @@ static void still_a_neighbour(void)
     assert_int_equal(stats_of(0).neighbours, 2);
 }
 
-static void an_honest_puppet_is_heard_by_all(void **state)
+static void all_receive_an_honest_puppets_rumors(void **state)
 {
     (void)state;
     uint8_t rumor[RUMOR_MAX];
@@ -91,14 +91,14 @@ static void an_honest_puppet_is_heard_by_all(void **state)
     assert_true(puppet.heard[MEMBER_UPDATE] > 0 && puppet.heard[VERSION] > 0);
 }
 
-static void who_does_not_introduce_itself_first_is_cut_off(void **state)
+static void disconnects_a_peer_without_hello(void **state)
 {
     (void)state;
     puppet_say(&puppet, &(struct message){.kind = PING, .token = 1});
     only_the_villain_is_gone("did not introduce itself first");
 }
 
-static void who_introduces_itself_twice_is_cut_off(void **state)
+static void disconnects_a_peer_with_two_hellos(void **state)
 {
     (void)state;
     puppet_hello(&puppet);
@@ -106,7 +106,7 @@ static void who_introduces_itself_twice_is_cut_off(void **state)
     only_the_villain_is_gone("introduced itself wrongly");
 }
 
-static void who_introduces_itself_with_anothers_record_is_cut_off(void **state)
+static void disconnects_a_peer_with_anothers_record(void **state)
 {
     (void)state;
     uint8_t record[RECORD_BYTES];
@@ -118,7 +118,7 @@ static void who_introduces_itself_with_anothers_record_is_cut_off(void **state)
     only_the_villain_is_gone("introduced itself wrongly");
 }
 
-static void who_introduces_itself_with_a_forged_record_is_cut_off(void **state)
+static void disconnects_a_peer_with_a_forged_record(void **state)
 {
     (void)state;
     uint8_t record[RECORD_BYTES];
@@ -183,12 +183,12 @@ static void the_same_version_with_another_digest_is_noted(void **state)
     puppet_pump(&puppet);
     world_run_until(&world, world_now_ns(&world) + 3 * NEARBY_NS);
     assert_non_null(strstr(world.check.violation, "the same version, but another digest"));
-    world.check.violation[0] = '\0'; /* here it is a lie, and no defect */
+    world.check.violation[0] = '\0'; /* the difference is a lie here, not a defect */
     still_a_neighbour();
     assert_int_equal(world.nodes[0].notes[NOTE_DIGEST], 1);
 }
 
-static void records_for_who_must_look_elsewhere_are_checked_too(void **state)
+static void records_in_bye_are_also_checked(void **state)
 {
     (void)state;
     static const uint8_t bytes[RECORD_BYTES + 1];
@@ -198,7 +198,7 @@ static void records_for_who_must_look_elsewhere_are_checked_too(void **state)
     only_the_villain_is_gone("sent member records of impossible size");
 }
 
-static void random_messages_end_the_conversation(void **state)
+static void random_messages_end_the_connection(void **state)
 {
     (void)state;
     struct rng rng = rng_new(7, 7);
@@ -250,20 +250,20 @@ static void every_truncation_of_a_message_is_refused(void **state)
     }
 }
 
-static void a_rumor_signed_by_another_than_its_origin_is_refused(void **state)
+static void refuses_a_rumor_not_signed_by_its_origin(void **state)
 {
     (void)state;
     uint8_t rumor[RUMOR_MAX];
     puppet_hello(&puppet);
     const size_t bytes = puppet_rumor(&puppet, 0, 5, rumor);
     memcpy(rumor, world.nodes[1].identity.id, ID_BYTES);
-    bytes_put(rumor + 32, 2, 8); /* of another life of it, unknown so far */
+    bytes_put(rumor + 32, 2, 8); /* of an unknown incarnation */
     puppet_say_bulk(&puppet, RUMOR, rumor, bytes);
     only_the_villain_is_gone("sent a rumor that is not valid (forged)");
     assert_int_equal(stats_of(0).origins, 2);
 }
 
-static void a_rumor_beyond_the_last_parameter_is_refused(void **state)
+static void refuses_a_rumor_beyond_the_last_parameter(void **state)
 {
     (void)state;
     uint8_t rumor[RUMOR_MAX];
@@ -272,7 +272,7 @@ static void a_rumor_beyond_the_last_parameter_is_refused(void **state)
     only_the_villain_is_gone("sent a rumor that is not valid (malformed)");
 }
 
-static void a_rumor_too_early_is_asked_for_and_moves_nothing(void **state)
+static void an_early_rumor_moves_nothing_and_triggers_a_want(void **state)
 {
     (void)state;
     uint8_t rumor[RUMOR_MAX];
@@ -290,7 +290,7 @@ static void a_rumor_too_early_is_asked_for_and_moves_nothing(void **state)
     assert_int_equal(stats_of(0).digest, digest_add(digest_before, digest_of_entry(5, 3000)));
 }
 
-static void a_rumor_said_again_and_again_counts_once(void **state)
+static void a_repeated_rumor_counts_once(void **state)
 {
     (void)state;
     uint8_t rumor[RUMOR_MAX];
@@ -303,7 +303,7 @@ static void a_rumor_said_again_and_again_counts_once(void **state)
     assert_int_equal(stats_of(0).digest, digest_add(digest_before, digest_of_entry(5, 1000)));
 }
 
-static void heads_of_unverified_rumors_take_no_room(void **state)
+static void heads_of_unverified_rumors_use_no_memory(void **state)
 {
     (void)state;
     uint8_t rumor[RUMOR_MAX];
@@ -317,7 +317,7 @@ static void heads_of_unverified_rumors_take_no_room(void **state)
     assert_int_equal(stats_of(0).origins, 2);
 }
 
-static void wants_for_what_does_not_exist_are_passed_over(void **state)
+static void ignores_wants_for_nonexistent_rumors(void **state)
 {
     (void)state;
     const uint64_t tag = tag_of(1);
@@ -333,7 +333,7 @@ static void wants_for_what_does_not_exist_are_passed_over(void **state)
     assert_int_equal(puppet.heard[GONE], 0);
 }
 
-static void a_prune_ends_what_a_want_began(void **state)
+static void a_prune_ends_the_answer_to_a_want(void **state)
 {
     (void)state;
     const uint64_t tag = tag_of(1);
@@ -342,7 +342,7 @@ static void a_prune_ends_what_a_want_began(void **state)
     puppet_say(&puppet, &(struct message){.kind = WANT, .tag = tag});
     run(5 * SECOND_NS);
     puppet_say(&puppet, &(struct message){.kind = PRUNE, .tag = tag});
-    run(40 * SECOND_NS); /* what was queued */
+    run(40 * SECOND_NS); /* the queued rumors */
     const uint32_t heard = puppet.heard[RUMOR];
     assert_in_range(heard, 1, stats_of(1).rumors_published - 1);
     run(60 * SECOND_NS);
@@ -361,9 +361,10 @@ static void greedy_wants_are_bounded_by_the_queue(void **state)
     size_t out_bytes = 0;
     for (int i = 0; i < 2000; i++, out_bytes += count + RECORD_OVERHEAD)
         session_seal(&puppet.peer.keys->session, bytes, count, out + out_bytes);
-    puppet_send(&puppet, out, out_bytes); /* all there before anything of the answer is sent */
+    puppet_send(&puppet, out,
+                out_bytes); /* all requests arrive before any part of the answer is sent */
     run(SECOND_NS);
-    /* None has less than 128 bytes. */
+    /* No rumor has less than 128 bytes. */
     assert_in_range(puppet.heard[RUMOR], 1, world.nodes[0].options.limits.send_queue_bytes / 128);
     assert_one_version();
 }
@@ -373,26 +374,26 @@ static void greedy_wants_are_bounded_by_the_queue(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        VILLAIN(an_honest_puppet_is_heard_by_all),
-        VILLAIN(who_does_not_introduce_itself_first_is_cut_off),
-        VILLAIN(who_introduces_itself_twice_is_cut_off),
-        VILLAIN(who_introduces_itself_with_anothers_record_is_cut_off),
-        VILLAIN(who_introduces_itself_with_a_forged_record_is_cut_off),
+        VILLAIN(all_receive_an_honest_puppets_rumors),
+        VILLAIN(disconnects_a_peer_without_hello),
+        VILLAIN(disconnects_a_peer_with_two_hellos),
+        VILLAIN(disconnects_a_peer_with_anothers_record),
+        VILLAIN(disconnects_a_peer_with_a_forged_record),
         VILLAIN(a_forged_record_among_good_ones_is_noticed),
         VILLAIN(records_and_versions_of_impossible_size_are_refused),
         VILLAIN(a_version_of_impossible_size_is_refused),
         VILLAIN(the_same_version_with_another_digest_is_noted),
-        VILLAIN(records_for_who_must_look_elsewhere_are_checked_too),
-        VILLAIN(random_messages_end_the_conversation),
+        VILLAIN(records_in_bye_are_also_checked),
+        VILLAIN(random_messages_end_the_connection),
         VILLAIN(every_changed_byte_of_a_rumor_message_is_noticed_or_harmless),
         VILLAIN(every_truncation_of_a_message_is_refused),
-        VILLAIN(a_rumor_signed_by_another_than_its_origin_is_refused),
-        VILLAIN(a_rumor_beyond_the_last_parameter_is_refused),
-        VILLAIN(a_rumor_too_early_is_asked_for_and_moves_nothing),
-        VILLAIN(a_rumor_said_again_and_again_counts_once),
-        VILLAIN(heads_of_unverified_rumors_take_no_room),
-        VILLAIN(wants_for_what_does_not_exist_are_passed_over),
-        cmocka_unit_test_setup_teardown(a_prune_ends_what_a_want_began, curious_villain_begins,
+        VILLAIN(refuses_a_rumor_not_signed_by_its_origin),
+        VILLAIN(refuses_a_rumor_beyond_the_last_parameter),
+        VILLAIN(an_early_rumor_moves_nothing_and_triggers_a_want),
+        VILLAIN(a_repeated_rumor_counts_once),
+        VILLAIN(heads_of_unverified_rumors_use_no_memory),
+        VILLAIN(ignores_wants_for_nonexistent_rumors),
+        cmocka_unit_test_setup_teardown(a_prune_ends_the_answer_to_a_want, curious_villain_begins,
                                         villain_ends),
         VILLAIN(greedy_wants_are_bounded_by_the_queue),
     };

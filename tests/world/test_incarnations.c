@@ -1,4 +1,4 @@
-/* A swarm that has grown old: many more lives have told something than there are members. */
+/* An old swarm: many more incarnations have published than there are members. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,14 +12,15 @@
 #include "support/sim/puppet.h"
 #include "support/sim/serve_story.h"
 
-/* More lives have told than stand beside a block: who takes it has the same of the others. */
-static void who_joins_after_many_lives_takes_over_what_all_of_them_told(void **state)
+/* More incarnations have published than a block lists; the joiner has the others from the history.
+ */
+static void a_joiner_takes_over_rumors_of_many_incarnations(void **state)
 {
     (void)state;
     struct node_options options = busy_options();
     options.limits.listed_max = 5;
     start_swarm(3, &options);
-    run(40 * SECOND_NS); /* no log holds so much */
+    run(40 * SECOND_NS); /* more than any log holds */
     for (int incarnations = 0; incarnations < 10; incarnations++) {
         world_kill(&world, 2, true);
         world_start(&world, 2);
@@ -35,13 +36,13 @@ static void who_joins_after_many_lives_takes_over_what_all_of_them_told(void **s
     must_agree(5 * SECOND_NS);
 }
 
-/* What node i knows, for a test that plays a past which did not happen. */
+/* The versions of node i, for tests with an invented past. */
 static struct versions *versions_of(uint32_t i)
 {
     return (struct versions *)(uintptr_t)broadcast_versions(world.nodes[i].node);
 }
 
-/* So many lives of others have told something, as node i knows; a thousand of each. */
+/* Adds `count` incarnations of other nodes to node i, with a thousand rumors each. */
 static void know_incarnations(uint32_t i, uint32_t count)
 {
     struct versions *versions = versions_of(i);
@@ -59,8 +60,8 @@ static void know_incarnations(uint32_t i, uint32_t count)
     }
 }
 
-/* Those that ended long ago are the same everywhere: the hash of all says so. */
-static void beside_a_block_stand_the_latest_of_many_lives_and_the_hash_of_all(void **state)
+/* Incarnations that ended long ago are the same everywhere, which the hash of all confirms. */
+static void a_block_lists_the_latest_incarnations_and_the_hash_of_all(void **state)
 {
     (void)state;
     struct node_options options = patient_options();
@@ -68,7 +69,7 @@ static void beside_a_block_stand_the_latest_of_many_lives_and_the_hash_of_all(vo
     options.limits.send_queue_bytes = 1u << 22;
     start_talk(&options);
     know_incarnations(0, 9000);
-    run(2 * SECOND_NS); /* it tells something itself */
+    run(2 * SECOND_NS); /* it publishes itself */
     world_rest(&world);
     run(SECOND_NS);
     puppet_say(&puppet, &(struct message){.kind = TAKE});
@@ -82,11 +83,11 @@ static void beside_a_block_stand_the_latest_of_many_lives_and_the_hash_of_all(vo
     assert_true(block->hash == stats_of(0).version_hash);
 }
 
-static void who_joins_after_very_many_lives_is_told_of_all(void **state)
+static void a_joiner_learns_of_very_many_incarnations(void **state)
 {
     (void)state;
     struct node_options options = busy_options();
-    options.log_bytes = 1 << 20; /* what is told meanwhile */
+    options.log_bytes = 1 << 20; /* rumors published during the transfer */
     options.limits.incarnations_max = 12500;
     options.limits.send_queue_bytes = 1u << 22;
     add_swarm(2, &options);
@@ -95,7 +96,7 @@ static void who_joins_after_very_many_lives_is_told_of_all(void **state)
     know_incarnations(1, 9000);
     run(40 * SECOND_NS);
     assert_true(meshed());
-    limit_up(0, 150000); /* what they tell of the lives takes twelve seconds */
+    limit_up(0, 150000); /* the history takes twelve seconds */
     limit_up(1, 150000);
     const uint32_t joiner = join(&options, 2);
     until(is_training, joiner, 30 * SECOND_NS);
@@ -106,7 +107,7 @@ static void who_joins_after_very_many_lives_is_told_of_all(void **state)
     must_agree(5 * SECOND_NS);
 }
 
-/* Node i pushes nothing of what node `of` tells to node `to` any more. */
+/* Stops node i from pushing rumors of node `of` to node `to`. */
 static void forget_to_push(uint32_t i, uint32_t of, uint32_t to)
 {
     struct node *node = world.nodes[i].node;
@@ -114,8 +115,9 @@ static void forget_to_push(uint32_t i, uint32_t of, uint32_t to)
     broadcast_on_prune(node, peer, broadcast_own(world.nodes[of].node)->tag);
 }
 
-/* A few rumors may be missing when it begins: as many as there are who tell, not who ever told. */
-static void who_comes_back_trains_when_it_has_heard_what_was_told(void **state)
+/* It may miss a few rumors at its start: as many as there are publishing members, not former ones.
+ */
+static void a_returning_node_trains_once_it_has_caught_up(void **state)
 {
     (void)state;
     struct node_options options = busy_options();
@@ -138,8 +140,8 @@ static void who_comes_back_trains_when_it_has_heard_what_was_told(void **state)
     must_agree(5 * SECOND_NS);
 }
 
-/* What it renews of itself takes the same trees as what others tell. */
-static void who_tells_nothing_is_asked_for_anew_as_others(void **state)
+/* Its records travel the trees of rumors. */
+static void a_silent_origin_is_requested_again_like_others(void **state)
 {
     (void)state;
     struct node_options options = usual_options();
@@ -158,8 +160,9 @@ static void who_tells_nothing_is_asked_for_anew_as_others(void **state)
     assert_true(connection_said(node, WANT).count > wants);
 }
 
-/* Others go on telling, so nobody asks for all; and what ended long ago is shown, too. */
-static void a_gap_in_what_is_told_is_found_soon_among_very_many_lives(void **state)
+/* Others keep publishing, so no node asks for everything, and old incarnations are shown as well.
+ */
+static void a_gap_is_found_soon_among_very_many_incarnations(void **state)
 {
     (void)state;
     struct node_options options = busy_options();
@@ -181,9 +184,9 @@ static void a_gap_in_what_is_told_is_found_soon_among_very_many_lives(void **sta
     must_agree(5 * SECOND_NS);
 }
 
-/* It knows one that we do not, and what it shows does not tell which. All that it has to show of a
- * long version is many bytes. */
-static void who_has_much_to_show_is_asked_for_all_now_and_then(void **state)
+/* The peer knows an origin that we lack, but its entries do not show which. Its complete version is
+ * long. */
+static void a_long_version_is_requested_occasionally(void **state)
 {
     (void)state;
     start_talk_at_rest();
@@ -212,8 +215,8 @@ static bool is_full(void)
     return world.nodes[0].notes[NOTE_FULL] > 0;
 }
 
-/* Both remember every life of node 1; that of node 0 is one, too. */
-static void who_begins_again_and_again_leaves_room_for_others(void **state)
+/* Both remember every incarnation of node 1; that of node 0 is one more. */
+static void a_restarting_node_leaves_space_for_others(void **state)
 {
     (void)state;
     struct node_options options = usual_options();
@@ -237,7 +240,7 @@ static void who_begins_again_and_again_leaves_room_for_others(void **state)
     assert_int_equal(known_of(0, other) > 0, 1);
 }
 
-/* With the first rumor of as many who are unknown. */
+/* Introduces `count` unknown nodes by their first rumors. */
 static void introduce(uint32_t count)
 {
     for (uint32_t i = 0; i < count; i++) {
@@ -252,7 +255,7 @@ static void introduce(uint32_t count)
     }
 }
 
-static void very_many_unknown_nodes_leave_room_for_the_known(void **state)
+static void many_unknown_nodes_leave_space_for_known_nodes(void **state)
 {
     (void)state;
     struct node_options options = usual_options();
@@ -275,15 +278,15 @@ static void very_many_unknown_nodes_leave_room_for_the_known(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        STORY(who_joins_after_many_lives_takes_over_what_all_of_them_told),
-        TALK(beside_a_block_stand_the_latest_of_many_lives_and_the_hash_of_all),
-        STORY(who_joins_after_very_many_lives_is_told_of_all),
-        STORY(a_gap_in_what_is_told_is_found_soon_among_very_many_lives),
-        STORY(who_comes_back_trains_when_it_has_heard_what_was_told),
-        STORY(who_tells_nothing_is_asked_for_anew_as_others),
-        TALK(who_has_much_to_show_is_asked_for_all_now_and_then),
-        STORY(who_begins_again_and_again_leaves_room_for_others),
-        STORY(very_many_unknown_nodes_leave_room_for_the_known),
+        STORY(a_joiner_takes_over_rumors_of_many_incarnations),
+        TALK(a_block_lists_the_latest_incarnations_and_the_hash_of_all),
+        STORY(a_joiner_learns_of_very_many_incarnations),
+        STORY(a_gap_is_found_soon_among_very_many_incarnations),
+        STORY(a_returning_node_trains_once_it_has_caught_up),
+        STORY(a_silent_origin_is_requested_again_like_others),
+        TALK(a_long_version_is_requested_occasionally),
+        STORY(a_restarting_node_leaves_space_for_others),
+        STORY(many_unknown_nodes_leave_space_for_known_nodes),
     };
     return cmocka_run_group_tests(tests, open_all, close_all);
 }

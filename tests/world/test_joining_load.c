@@ -1,5 +1,5 @@
-/* What joiners get of the links, and what is published meanwhile: blocks are given what rumors
- * leave, of links that all neighbours share as of what the user allows. */
+/* Bandwidth of joiners and publishing: blocks use what rumors leave, both of links shared by
+ * neighbours and of the user's limits. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,14 +14,14 @@
 
 #define NODES       4
 #define JOINERS_MAX 2
-#define SPAN_BLOCKS 4 /* blocks that are asked for at once */
+#define SPAN_BLOCKS 4 /* blocks requested at once */
 #define ASKED_MAX   4 /* spans that a joiner waits for */
 #define SPAN_S      30
 
 static struct puppet joiners[JOINERS_MAX];
-static bool are_of_one_donor; /* or each asks another */
+static bool are_of_one_donor; /* otherwise each asks another donor */
 
-/* Who publishes as much as its links carry. */
+/* Options of nodes that publish as much as their links carry. */
 static struct node_options eager_options(void)
 {
     struct node_options options = usual_options();
@@ -39,7 +39,7 @@ static void start_eager(const struct node_options *options, uint64_t uplink)
 {
     density_max = PARAMETERS;
     start_swarm(NODES, options);
-    run(SECOND_NS); /* while there is room for greetings */
+    run(SECOND_NS); /* while links have capacity for greetings */
     for (uint32_t k = 0; k < JOINERS_MAX; k++) {
         puppet_init(&joiners[k], are_of_one_donor ? 0 : k, (uint8_t)(k + 1));
         puppet_meet(&joiners[k]);
@@ -54,7 +54,7 @@ static void start_eager(const struct node_options *options, uint64_t uplink)
 }
 
 struct load {
-    double published, served, sent; /* bytes per second, by all */
+    double published, served, sent; /* bytes per second, over all nodes */
 };
 
 static struct load load_now(void)
@@ -69,7 +69,7 @@ static struct load load_now(void)
     return sum;
 }
 
-/* A while in which so many joiners each ask a node for blocks, and for more when they come. */
+/* Plays `count` joiners that continuously request blocks from one node each. */
 static struct load play(const struct node_options *options, uint64_t uplink, uint32_t count)
 {
     uint32_t asked[JOINERS_MAX] = {0};
@@ -93,7 +93,7 @@ static struct load play(const struct node_options *options, uint64_t uplink, uin
 }
 
 struct both {
-    struct load without, with; /* joiners */
+    struct load without, with; /* without and with joiners */
 };
 
 static void add_load(struct load *sum, const struct load *load)
@@ -103,7 +103,7 @@ static void add_load(struct load *sum, const struct load *load)
     sum->sent += load->sent;
 }
 
-/* In so many worlds, all together. */
+/* Sums the loads over several worlds. */
 static struct both play_both(const struct node_options *options, uint64_t uplink, uint32_t count,
                              uint64_t worlds)
 {
@@ -120,13 +120,13 @@ static struct both play_both(const struct node_options *options, uint64_t uplink
     return both;
 }
 
-static void where_rumors_fill_the_lines_publishing_goes_on(void **state)
+static void publishing_continues_when_rumors_fill_the_lines(void **state)
 {
     (void)state;
     const struct node_options options = eager_options();
     const struct both both = play_both(&options, 60000, 1, 4);
     assert_true(both.with.published > 0.9 * both.without.published);
-    assert_true(both.with.served > 4 * 1000); /* by chance it is little in one world or another */
+    assert_true(both.with.served > 4 * 1000); /* single worlds may have little by chance */
 }
 
 static void below_a_cap_rumors_go_first(void **state)
@@ -140,7 +140,7 @@ static void below_a_cap_rumors_go_first(void **state)
     assert_true(both.with.sent < 1.02 * NODES * 60000);
 }
 
-static void of_a_line_with_room_a_joiner_gets_nearly_all(void **state)
+static void a_joiner_gets_nearly_all_of_an_idle_line(void **state)
 {
     (void)state;
     struct node_options options = eager_options();
@@ -150,7 +150,7 @@ static void of_a_line_with_room_a_joiner_gets_nearly_all(void **state)
     assert_true(both.with.served > 0.9 * 300000);
 }
 
-static void below_caps_with_room_joiners_get_nearly_all(void **state)
+static void joiners_get_nearly_all_of_idle_caps(void **state)
 {
     (void)state;
     struct node_options options = eager_options();
@@ -162,7 +162,7 @@ static void below_caps_with_room_joiners_get_nearly_all(void **state)
     assert_true(both.with.sent < 1.02 * NODES * 300000);
 }
 
-static void of_one_donor_joiners_get_equal_parts(void **state)
+static void joiners_share_one_donor_equally(void **state)
 {
     (void)state;
     struct node_options options = eager_options();
@@ -175,7 +175,7 @@ static void of_one_donor_joiners_get_equal_parts(void **state)
     assert_near(joiners[0].heard[BLOCK], joiners[1].heard[BLOCK], 0.2 * joiners[0].heard[BLOCK]);
 }
 
-/* Nothing bounds the lines: what a node has of its processor for blocks does. */
+/* Lines are unlimited, so the donor's processor time for blocks is the limit. */
 static void over_a_fast_line_a_donor_spares_its_processor(void **state)
 {
     (void)state;
@@ -190,11 +190,11 @@ int main(void)
 {
     parameters = PARAMETERS;
     const struct CMUnitTest tests[] = {
-        STORY(where_rumors_fill_the_lines_publishing_goes_on),
+        STORY(publishing_continues_when_rumors_fill_the_lines),
         STORY(below_a_cap_rumors_go_first),
-        STORY(of_a_line_with_room_a_joiner_gets_nearly_all),
-        STORY(below_caps_with_room_joiners_get_nearly_all),
-        STORY(of_one_donor_joiners_get_equal_parts),
+        STORY(a_joiner_gets_nearly_all_of_an_idle_line),
+        STORY(joiners_get_nearly_all_of_idle_caps),
+        STORY(joiners_share_one_donor_equally),
         STORY(over_a_fast_line_a_donor_spares_its_processor),
     };
     return cmocka_run_group_tests(tests, open_all, close_all);

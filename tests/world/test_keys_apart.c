@@ -1,4 +1,4 @@
-/* The keys of a node lie in memory of their own, and no byte of them anywhere else. */
+/* A node's keys are in their own memory, and no byte of them is anywhere else. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -15,7 +15,7 @@
 
 static struct locked_memory memory[NODES];
 
-/* Node i has memory for keys; each knows the others. */
+/* Starts nodes with key memory that know each other. */
 static void start_nodes(void)
 {
     const struct node_options options = obedient(usual_options());
@@ -53,7 +53,7 @@ static void must_be_kept(uint32_t i, const void *bytes, size_t count)
     assert_false(is_elsewhere(i, bytes, count));
 }
 
-/* What follows from a swarm key. */
+/* Checks all keys derived from a swarm key. */
 static void must_be_kept_of(uint32_t i, const uint8_t swarm_key[static KEY_BYTES])
 {
     uint8_t key[KEY_BYTES];
@@ -73,7 +73,7 @@ static void must_keep_all(uint32_t i)
     assert_false(is_elsewhere(i, at->identity.seed, SEED_BYTES));
     assert_false(is_elsewhere(i, at->identity.sign_secret, SEED_BYTES));
     assert_false(is_elsewhere(i, at->identity.noise_secret, DH_BYTES));
-    assert_true(is_elsewhere(i, at->identity.id, ID_BYTES)); /* which is no secret */
+    assert_true(is_elsewhere(i, at->identity.id, ID_BYTES)); /* which is not secret */
     for (uint32_t slot = 0; (peer = connection_neighbour(at->node, &slot)); slot++, sessions++) {
         must_be_kept(i, peer->keys->session.send_key, KEY_BYTES);
         must_be_kept(i, peer->keys->session.receive_key, KEY_BYTES);
@@ -82,7 +82,7 @@ static void must_keep_all(uint32_t i)
     assert_true(memory[i].arena.used_bytes <= node_keys_bytes(at->options.limits.peers_max));
 }
 
-static void keys_of_sessions_and_of_the_swarm_lie_apart(void **state)
+static void session_and_swarm_keys_are_in_key_memory_only(void **state)
 {
     (void)state;
     start_nodes();
@@ -92,8 +92,8 @@ static void keys_of_sessions_and_of_the_swarm_lie_apart(void **state)
     }
 }
 
-/* It goes from node to node in messages, of which nothing stays. */
-static void a_new_swarm_key_lies_there_too(void **state)
+/* The key travels in messages, of which no copy remains. */
+static void a_new_swarm_key_is_in_key_memory_only(void **state)
 {
     (void)state;
     start_nodes();
@@ -104,7 +104,7 @@ static void a_new_swarm_key_lies_there_too(void **state)
         must_be_kept_of(i, SECOND);
 }
 
-static void a_node_that_ends_leaves_none(void **state)
+static void a_stopped_node_leaves_no_keys(void **state)
 {
     (void)state;
     start_nodes();
@@ -120,10 +120,11 @@ static void a_node_that_ends_leaves_none(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(keys_of_sessions_and_of_the_swarm_lie_apart, world_begins,
+        cmocka_unit_test_setup_teardown(session_and_swarm_keys_are_in_key_memory_only, world_begins,
                                         nodes_end),
-        cmocka_unit_test_setup_teardown(a_new_swarm_key_lies_there_too, world_begins, nodes_end),
-        cmocka_unit_test_setup_teardown(a_node_that_ends_leaves_none, world_begins, nodes_end),
+        cmocka_unit_test_setup_teardown(a_new_swarm_key_is_in_key_memory_only, world_begins,
+                                        nodes_end),
+        cmocka_unit_test_setup_teardown(a_stopped_node_leaves_no_keys, world_begins, nodes_end),
     };
     return cmocka_run_group_tests(tests, open_all, close_all);
 }

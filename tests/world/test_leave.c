@@ -1,4 +1,4 @@
-/* How nodes leave: together, alone, unheard. */
+/* How nodes leave: together, alone, without connections. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -16,11 +16,11 @@ static void nodes_that_leave_together_leave_with_one_base(void **state)
     (void)state;
     start_usual_swarm(5);
     run(10 * SECOND_NS);
-    world.nodes[4].step_ns = 700 * MILLI_NS; /* what it tells last comes late */
+    world.nodes[4].step_ns = 700 * MILLI_NS; /* its last publication is late */
     const uint64_t left_ns = world_now_ns(&world);
     for (uint32_t i = 0; i < 5; i++) {
         world_leave(&world, i);
-        run(240 * MILLI_NS); /* the last still within the second that the first lingers */
+        run(240 * MILLI_NS); /* the last one leaves within the second that the first lingers */
     }
     run(25 * SECOND_NS);
     for (uint32_t i = 0; i < 5; i++) {
@@ -31,7 +31,7 @@ static void nodes_that_leave_together_leave_with_one_base(void **state)
     }
 }
 
-static void a_node_that_leaves_alone_leaves_nothing_unsaid(void **state)
+static void a_leaving_node_publishes_everything(void **state)
 {
     (void)state;
     start_usual_swarm(4);
@@ -52,10 +52,10 @@ static void a_node_that_leaves_alone_leaves_nothing_unsaid(void **state)
     assert_int_equal(world.nodes[0].notes[NOTE_MEMBER_LEFT], 1);
     const uint32_t dials = world.nodes[0].dials;
     run(60 * SECOND_NS);
-    assert_int_equal(world.nodes[0].dials, dials); /* who has left is not called */
+    assert_int_equal(world.nodes[0].dials, dials); /* a node that has left is not called */
 }
 
-static void a_neighbour_that_hears_nothing_holds_a_leaver_no_longer_than_the_grace(void **state)
+static void a_silent_neighbour_delays_leaving_at_most_the_grace_time(void **state)
 {
     (void)state;
     struct node_options options = usual_options();
@@ -71,14 +71,14 @@ static void a_neighbour_that_hears_nothing_holds_a_leaver_no_longer_than_the_gra
     assert_int_equal(world.nodes[0].last[NOTE_LEFT].level, LEVEL_WARNING);
 }
 
-static void a_leaver_that_nobody_hears_does_not_say_it_was_heard(void **state)
+static void an_unreachable_leaver_does_not_claim_delivery(void **state)
 {
     (void)state;
     start_usual_swarm(2);
     run(5 * SECOND_NS);
     cut(0, 1);
     world_leave(&world, 0);
-    run(12 * SECOND_NS); /* longer than silence: no neighbour any more */
+    run(12 * SECOND_NS); /* longer than the silence timeout: no neighbour is left */
     assert_false(world.nodes[0].finished);
     assert_int_equal(neighbours(0), 0);
     const uint64_t told = stats_of(0).rumors_published;
@@ -90,7 +90,7 @@ static void a_leaver_that_nobody_hears_does_not_say_it_was_heard(void **state)
     assert_int_equal(left.version, left.rumors_published + told);
 }
 
-static void a_leaver_whose_connection_breaks_calls_again_before_it_goes(void **state)
+static void a_leaver_reconnects_before_it_goes(void **state)
 {
     (void)state;
     start_usual_swarm(3);
@@ -107,9 +107,9 @@ static void a_leaver_whose_connection_breaks_calls_again_before_it_goes(void **s
     }
 }
 
-/* The others send their version to one random neighbour a second: a leaver need not wait its turn.
- */
-static void a_node_that_leaves_many_neighbours_is_answered_by_all(void **state)
+/* The others send their version to one random neighbour a second, but a leaving node does not wait
+ * for its turn. */
+static void a_leaver_is_answered_by_all_neighbours(void **state)
 {
     (void)state;
     start_usual_swarm(10);
@@ -123,16 +123,17 @@ static void a_node_that_leaves_many_neighbours_is_answered_by_all(void **state)
     assert_true(world.nodes[9].finished_ns - left_ns < 3 * SECOND_NS);
 }
 
-static void a_last_telling_after_the_grace_changes_nothing(void **state)
+static void a_publication_after_the_grace_time_changes_nothing(void **state)
 {
     (void)state;
     start_usual_swarm(2);
     run(5 * SECOND_NS);
-    world.nodes[0].step_ns = 21 * SECOND_NS; /* it tells between steps; the grace is 20 s */
+    world.nodes[0].step_ns =
+        21 * SECOND_NS; /* it publishes between steps; the grace time is 20 s */
     run(100 * MILLI_NS);
     world_leave(&world, 0);
     run(19 * SECOND_NS);
-    cut(0, 1); /* so that saying goodbye takes longer than that */
+    cut(0, 1); /* so that the goodbye takes longer than the grace time */
     run(1500 * MILLI_NS);
     assert_int_equal(world.nodes[0].notes[NOTE_LEFT], 1);
     const uint64_t told = stats_of(0).rumors_published;
@@ -144,7 +145,7 @@ static void a_last_telling_after_the_grace_changes_nothing(void **state)
     assert_int_equal(world.nodes[0].notes[NOTE_LEFT], 1);
 }
 
-static void a_node_alone_leaves_soon(void **state)
+static void an_isolated_node_leaves_soon(void **state)
 {
     (void)state;
     start_usual_swarm(1);
@@ -154,8 +155,8 @@ static void a_node_alone_leaves_soon(void **state)
     assert_true(world.nodes[0].finished);
 }
 
-/* There is no line that it would fill. */
-static void a_node_alone_tells_all_before_it_leaves(void **state)
+/* No line limits it. */
+static void an_isolated_node_publishes_everything_before_it_leaves(void **state)
 {
     (void)state;
     double residual[PARAMETERS];
@@ -176,14 +177,14 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         STORY(nodes_that_leave_together_leave_with_one_base),
-        STORY(a_node_that_leaves_alone_leaves_nothing_unsaid),
-        STORY(a_neighbour_that_hears_nothing_holds_a_leaver_no_longer_than_the_grace),
-        STORY(a_leaver_that_nobody_hears_does_not_say_it_was_heard),
-        STORY(a_leaver_whose_connection_breaks_calls_again_before_it_goes),
-        STORY(a_node_that_leaves_many_neighbours_is_answered_by_all),
-        STORY(a_last_telling_after_the_grace_changes_nothing),
-        STORY(a_node_alone_leaves_soon),
-        STORY(a_node_alone_tells_all_before_it_leaves),
+        STORY(a_leaving_node_publishes_everything),
+        STORY(a_silent_neighbour_delays_leaving_at_most_the_grace_time),
+        STORY(an_unreachable_leaver_does_not_claim_delivery),
+        STORY(a_leaver_reconnects_before_it_goes),
+        STORY(a_leaver_is_answered_by_all_neighbours),
+        STORY(a_publication_after_the_grace_time_changes_nothing),
+        STORY(an_isolated_node_leaves_soon),
+        STORY(an_isolated_node_publishes_everything_before_it_leaves),
     };
     return cmocka_run_group_tests(tests, open_all, close_all);
 }

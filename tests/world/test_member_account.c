@@ -1,5 +1,5 @@
-/* Detection by effect: what is known of a member is known of all its incarnations, and it can claim
- * no more samples than it may have learned. */
+/* Byzantine detection across incarnations: an account belongs to a member, and its samples are
+ * bounded by what it can have learned. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,7 +12,7 @@
 #include "node/harm.h"
 #include "support/sim/effect_story.h"
 
-/* Another incarnation of WHO's node; returns its place. */
+/* Starts another incarnation of WHO's node; returns its origin index. */
 static uint32_t begin_incarnation(void)
 {
     struct versions *versions = (struct versions *)broadcast_versions(node);
@@ -23,7 +23,7 @@ static uint32_t begin_incarnation(void)
     return versions_place(versions, origin);
 }
 
-static void who_begins_anew_for_each_lie_is_found(void **state)
+static void finds_a_member_that_restarts_for_each_lie(void **state)
 {
     const struct origin *found = NULL;
     struct node_harm harm;
@@ -45,17 +45,17 @@ static void who_begins_anew_for_each_lie_is_found(void **state)
     }
     assert_ptr_equal(found, &broadcast_versions(node)->origins[place]);
     assert_true(place > first);
-    assert_int_equal(effect_from(node, found).place, first); /* all of them are to go */
+    assert_int_equal(effect_from(node, found).place, first); /* all incarnations are to go */
     assert_int_equal(effect_from(node, found).seq, 0);
-    assert_null(effect_next(node)); /* an account for each member */
+    assert_null(effect_next(node)); /* one account for each member */
     assert_true(node_harm(node, 0, &harm));
     assert_int_equal(harm.incarnation, found->incarnation);
     assert_false(node_harm(node, 1, &harm));
 }
 
-/* It was alone when it started, and published all that it had: what comes when it has met others is
- * longer than ever after. */
-static void who_begins_anew_once_is_not(void **state)
+/* It started by itself and published all its progress, so its first publication after meeting
+ * others is longer than any later one. */
+static void accepts_a_member_that_restarts_once(void **state)
 {
     (void)state;
     for (int i = 0; i < 5; i++)
@@ -73,7 +73,7 @@ static void who_begins_anew_once_is_not(void **state)
     }
 }
 
-static void what_is_applied_after_its_node_began_anew_counts_against_the_member(void **state)
+static void rumors_applied_after_a_restart_count_against_the_member(void **state)
 {
     (void)state;
     for (int i = 0; i < 5; i++)
@@ -89,8 +89,8 @@ static void what_is_applied_after_its_node_began_anew_counts_against_the_member(
     assert_null(effect_next(node));
 }
 
-/* It harmed before it began anew, but that came late. */
-static void what_comes_late_of_an_earlier_stream_goes_with_all_of_the_later(void **state)
+/* It harmed before its restart, but those rumors arrive late. */
+static void late_harm_of_an_earlier_incarnation_removes_later_ones(void **state)
 {
     (void)state;
     for (int i = 0; i < 5; i++)
@@ -112,7 +112,7 @@ static void what_comes_late_of_an_earlier_stream_goes_with_all_of_the_later(void
     assert_in_range(effect_from(node, found).seq, 1005, 1006);
 }
 
-static void many_beginnings_of_one_are_not_what_is_usual(void **state)
+static void restarts_of_one_member_do_not_change_the_typical_length(void **state)
 {
     (void)state;
     for (int i = 0; i < 5; i++)
@@ -124,7 +124,7 @@ static void many_beginnings_of_one_are_not_what_is_usual(void **state)
     assert_false(effect_allows(node, WHO, 0.04));
 }
 
-static void who_pauses_each_time_is_found(void **state)
+static void finds_a_member_that_pauses_between_lies(void **state)
 {
     const struct origin *found = NULL;
     (void)state;
@@ -143,8 +143,8 @@ static void who_pauses_each_time_is_found(void **state)
     assert_ptr_equal(found, &broadcast_versions(node)->origins[WHO]);
 }
 
-/* Its speed is what it said to all, and a hundred times the samples make nothing shorter. */
-static void more_samples_than_its_speed_allows_do_not_count(void **state)
+/* All members know its speed, and a hundred times the samples make no publication shorter. */
+static void samples_beyond_its_speed_are_not_credited(void **state)
 {
     const struct origin *found = NULL;
     struct versions *versions = (struct versions *)broadcast_versions(node);
@@ -173,14 +173,14 @@ static void say_speeds(float of_who)
         versions->origins[place].rate = place == WHO ? of_who : 100;
 }
 
-/* A hundred times as long, of so many samples. */
+/* Returns whether a hundredfold length is allowed for this many samples. */
 static bool is_allowed_at_once(uint64_t samples)
 {
     effect_on_rumor(node, &(struct rumor_step){.place = WHO, .length = 100, .samples = samples});
     return effect_allows(node, WHO, effect_length(node, WHO));
 }
 
-static void who_learned_as_ever_has_nothing_to_make_up_for(void **state)
+static void steady_learning_earns_no_extra_credit(void **state)
 {
     (void)state;
     say_speeds(100);
@@ -189,7 +189,7 @@ static void who_learned_as_ever_has_nothing_to_make_up_for(void **state)
     assert_false(is_allowed_at_once(10000));
 }
 
-static void nor_may_who_never_said_how_fast_it_is(void **state)
+static void a_member_of_unknown_speed_earns_no_extra_credit(void **state)
 {
     (void)state;
     say_speeds(0);
@@ -198,8 +198,9 @@ static void nor_may_who_never_said_how_fast_it_is(void **state)
     assert_false(is_allowed_at_once(10000));
 }
 
-/* Lengths are for each second then, and whose speed is not known learns as fast as most. */
-static void nor_is_it_shorter_where_all_shares_are_equal(void **state)
+/* Lengths are then per second, and a member of unknown speed is assumed to learn at the median
+ * speed. */
+static void equal_shares_earn_no_extra_credit(void **state)
 {
     (void)state;
     ((struct node_options *)&node->options)->weigh_throughput = false;
@@ -210,8 +211,8 @@ static void nor_is_it_shorter_where_all_shares_are_equal(void **state)
     assert_false(is_allowed_at_once(100));
 }
 
-/* It may have learned for as long as it likes before this node began. */
-static void who_began_before_us_may_come_with_much(void **state)
+/* It may have learned for any time before this node started. */
+static void accepts_a_long_first_publication_of_an_older_member(void **state)
 {
     (void)state;
     say_speeds(100);
@@ -229,7 +230,7 @@ static void who_began_before_us_may_come_with_much(void **state)
     assert_true(is_allowed_at_once(10000));
 }
 
-static void what_was_learned_in_a_silence_counts_when_it_comes(void **state)
+static void samples_learned_in_a_silence_are_credited_later(void **state)
 {
     (void)state;
     say_speeds(100);
@@ -250,18 +251,18 @@ static void what_was_learned_in_a_silence_counts_when_it_comes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TOLD(who_begins_anew_for_each_lie_is_found),
-        TOLD(who_begins_anew_once_is_not),
-        TOLD(what_is_applied_after_its_node_began_anew_counts_against_the_member),
-        TOLD(what_comes_late_of_an_earlier_stream_goes_with_all_of_the_later),
-        TOLD(many_beginnings_of_one_are_not_what_is_usual),
-        TOLD(who_pauses_each_time_is_found),
-        TOLD(more_samples_than_its_speed_allows_do_not_count),
-        TOLD(who_learned_as_ever_has_nothing_to_make_up_for),
-        TOLD(nor_may_who_never_said_how_fast_it_is),
-        TOLD(nor_is_it_shorter_where_all_shares_are_equal),
-        TOLD(who_began_before_us_may_come_with_much),
-        TOLD(what_was_learned_in_a_silence_counts_when_it_comes),
+        TOLD(finds_a_member_that_restarts_for_each_lie),
+        TOLD(accepts_a_member_that_restarts_once),
+        TOLD(rumors_applied_after_a_restart_count_against_the_member),
+        TOLD(late_harm_of_an_earlier_incarnation_removes_later_ones),
+        TOLD(restarts_of_one_member_do_not_change_the_typical_length),
+        TOLD(finds_a_member_that_pauses_between_lies),
+        TOLD(samples_beyond_its_speed_are_not_credited),
+        TOLD(steady_learning_earns_no_extra_credit),
+        TOLD(a_member_of_unknown_speed_earns_no_extra_credit),
+        TOLD(equal_shares_earn_no_extra_credit),
+        TOLD(accepts_a_long_first_publication_of_an_older_member),
+        TOLD(samples_learned_in_a_silence_are_credited_later),
     };
     return cmocka_run_group_tests(tests, open_all, close_all);
 }

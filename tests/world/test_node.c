@@ -1,4 +1,4 @@
-/* Nodes among nodes: they meet, live, die and count, in a world of virtual time. */
+/* Nodes among nodes in virtual time: they meet, die, return and count. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -37,7 +37,7 @@ static void one_address_is_enough_to_meet_all(void **state)
     assert_int_equal(stats_of(4).version, rumors_published());
 }
 
-static void nodes_that_call_each_other_at_once_keep_one_conversation(void **state)
+static void nodes_that_call_each_other_at_once_keep_one_connection(void **state)
 {
     (void)state;
     const struct node_options options = usual_options();
@@ -60,7 +60,7 @@ static void nodes_that_call_each_other_at_once_keep_one_conversation(void **stat
     assert_true(meshed());
     for (uint32_t i = 0; i < 4; i++)
         dials -= world.nodes[i].dials;
-    assert_int_equal(dials, 0); /* and it is settled for good */
+    assert_int_equal(dials, 0); /* and it is settled permanently */
     must_agree(3 * SECOND_NS);
 }
 
@@ -79,7 +79,7 @@ static void a_node_that_calls_itself_notices_and_stops(void **state)
     assert_int_equal(world.nodes[0].notes[NOTE_IDENTITY_TAKEN], 0);
 }
 
-static void two_nodes_with_one_identity_are_both_told(void **state)
+static void two_nodes_with_one_identity_are_both_notified(void **state)
 {
     (void)state;
     const struct node_options options = usual_options();
@@ -96,7 +96,7 @@ static void two_nodes_with_one_identity_are_both_told(void **state)
     }
 }
 
-static void of_two_nodes_with_one_identity_a_third_keeps_the_later(void **state)
+static void a_third_node_keeps_the_later_of_two_with_one_identity(void **state)
 {
     (void)state;
     const struct node_options options = usual_options();
@@ -116,7 +116,7 @@ static void of_two_nodes_with_one_identity_a_third_keeps_the_later(void **state)
 
 /* Calling. */
 
-static void a_call_that_fails_is_tried_again_for_ever_and_ever_more_rarely(void **state)
+static void a_failed_call_is_retried_with_growing_delays(void **state)
 {
     (void)state;
     const struct node_options options = usual_options();
@@ -136,9 +136,9 @@ static void a_call_that_fails_is_tried_again_for_ever_and_ever_more_rarely(void 
     assert_int_equal(neighbours(1), 1);
 }
 
-/* Living and dying. */
+/* Liveness. */
 
-/* Is it shown as lost to node 0, which takes it to live still? */
+/* Returns whether node 0 shows node i as lost but still counts it as alive. */
 static bool is_lost(uint32_t i)
 {
     struct node_member member;
@@ -150,7 +150,7 @@ static bool is_lost(uint32_t i)
     return false;
 }
 
-static void a_killed_neighbour_is_shown_as_lost_until_it_is_heard_of_again(void **state)
+static void a_killed_neighbour_is_shown_as_lost_until_it_returns(void **state)
 {
     (void)state;
     start_usual_swarm(4);
@@ -165,7 +165,7 @@ static void a_killed_neighbour_is_shown_as_lost_until_it_is_heard_of_again(void 
     assert_false(is_lost(2));
 }
 
-static void when_a_node_is_killed_the_others_agree_on_what_it_told(void **state)
+static void the_others_agree_on_a_killed_nodes_rumors(void **state)
 {
     (void)state;
     start_usual_swarm(4);
@@ -176,7 +176,7 @@ static void when_a_node_is_killed_the_others_agree_on_what_it_told(void **state)
     assert_true(stats_of(0).version > rumors_published());
 }
 
-static void a_silent_member_dies_and_lives_again_when_it_comes_back(void **state)
+static void a_silent_member_dies_and_revives_when_it_returns(void **state)
 {
     (void)state;
     start_usual_swarm(3);
@@ -210,7 +210,7 @@ static void one_cut_link_does_not_make_a_member_dead(void **state)
     must_agree(5 * SECOND_NS);
 }
 
-static void a_node_that_was_killed_begins_a_new_life(void **state)
+static void a_killed_node_restarts_with_a_new_incarnation(void **state)
 {
     (void)state;
     start_usual_swarm(3);
@@ -224,7 +224,7 @@ static void a_node_that_was_killed_begins_a_new_life(void **state)
     assert_int_equal(stats_of(0).origins, 4);
 }
 
-/* Until node i has so many neighbours; returns when. */
+/* Runs until node i has `count` neighbours; returns the time. */
 static uint64_t wait_for_neighbours(uint32_t i, uint32_t count, uint64_t within_ns)
 {
     const uint64_t end_ns = world_now_ns(&world) + within_ns;
@@ -235,7 +235,7 @@ static uint64_t wait_for_neighbours(uint32_t i, uint32_t count, uint64_t within_
     return world_now_ns(&world);
 }
 
-static void who_dies_without_a_word_is_noticed_in_time(void **state)
+static void a_silent_death_is_noticed_in_time(void **state)
 {
     (void)state;
     const uint64_t silence_ns = usual_options().limits.silence_ns;
@@ -249,7 +249,7 @@ static void who_dies_without_a_word_is_noticed_in_time(void **state)
     must_agree(3 * SECOND_NS);
 }
 
-/* Node 2 stands still for so long, and the others have not; did they give it up? */
+/* Pauses node 2; returns whether the others gave it up. */
 static bool is_given_up_when_paused(uint64_t pause_ns)
 {
     const uint32_t lost = world.nodes[0].notes[NOTE_NEIGHBOUR_LOST];
@@ -261,13 +261,13 @@ static bool is_given_up_when_paused(uint64_t pause_ns)
     return given_up;
 }
 
-static void who_was_only_slow_is_given_more_time_but_not_for_ever(void **state)
+static void a_slow_node_gets_a_longer_but_bounded_timeout(void **state)
 {
     (void)state;
     start_usual_swarm(3);
     run(10 * SECOND_NS);
     assert_true(is_given_up_when_paused(5 * SECOND_NS));
-    assert_false(is_given_up_when_paused(5 * SECOND_NS)); /* six, now */
+    assert_false(is_given_up_when_paused(5 * SECOND_NS)); /* now six seconds */
     for (int i = 0; i < 4; i++)
         assert_true(is_given_up_when_paused(NODE_PATIENCE_MAX_NS + SECOND_NS));
     assert_false(is_given_up_when_paused(NODE_PATIENCE_MAX_NS - SECOND_NS));
@@ -278,8 +278,8 @@ static void who_was_only_slow_is_given_more_time_but_not_for_ever(void **state)
     must_agree(3 * SECOND_NS);
 }
 
-/* It has to say so, too: a later life of the same node is another matter. */
-static void who_died_and_began_a_new_life_is_given_no_more_time(void **state)
+/* A later incarnation of the node is another matter. */
+static void a_new_incarnation_gets_no_longer_timeout(void **state)
 {
     (void)state;
     start_usual_swarm(3);
@@ -294,8 +294,8 @@ static void who_died_and_began_a_new_life_is_given_no_more_time(void **state)
     }
 }
 
-/* The others are more patient than it is. */
-static void who_stood_still_itself_blames_nobody(void **state)
+/* The others have longer timeouts than the paused node. */
+static void a_paused_node_gives_up_no_neighbour(void **state)
 {
     (void)state;
     struct node_options options = usual_options();
@@ -307,13 +307,13 @@ static void who_stood_still_itself_blames_nobody(void **state)
     run(20 * SECOND_NS);
     assert_true(meshed());
     while (node_wake_ns(world.nodes[3].node) > world_now_ns(&world) + MILLI_NS)
-        run(MILLI_NS); /* so that the clock comes before what the others have said meanwhile */
+        run(MILLI_NS); /* so that its clock runs before it reads what the others have sent */
     world_pause(&world, 3, world_now_ns(&world) + 20 * SECOND_NS);
     run(30 * SECOND_NS);
     assert_int_equal(world.nodes[3].notes[NOTE_NEIGHBOUR_LOST], 0);
     assert_int_equal(world.nodes[3].notes[NOTE_MEMBER_DEAD], 0);
     assert_true(meshed());
-    world_kill(&world, 0, true); /* and does not forgive for ever */
+    world_kill(&world, 0, true); /* and the longer timeout ends */
     run(4 * SECOND_NS);
     assert_int_equal(neighbours(3), 2);
     must_agree(5 * SECOND_NS);
@@ -343,7 +343,7 @@ static void shares_follow_throughput_and_sum_to_one(void **state)
     assert_true(stats_of(3).rumors_received > 0);
 }
 
-static void a_node_that_has_stopped_learning_leaves_the_share_to_the_others(void **state)
+static void a_node_that_stops_learning_leaves_its_share_to_the_others(void **state)
 {
     (void)state;
     start_usual_swarm(2);
@@ -356,7 +356,7 @@ static void a_node_that_has_stopped_learning_leaves_the_share_to_the_others(void
 
 /* Joining. */
 
-static void who_joins_asks_and_is_answered(void **state)
+static void a_joiner_requests_and_receives_rumors(void **state)
 {
     (void)state;
     start_usual_swarm(1);
@@ -367,13 +367,13 @@ static void who_joins_asks_and_is_answered(void **state)
         world_introduce(&world, i, 0);
         world_start(&world, i);
     }
-    run(2500 * MILLI_NS); /* of one version a second that it says, they would have heard two */
+    run(2500 * MILLI_NS); /* at one version a second they would have received two */
     for (uint32_t i = 1; i < 8; i++)
         assert_true(world.nodes[i].training);
 }
 
-/* The last one meets only the other newcomer, and so never shows it anything that it lacks. */
-static void who_joins_does_not_take_another_newcomer_for_the_swarm(void **state)
+/* The last newcomer meets only the other newcomer, and never sees an entry that it lacks. */
+static void a_joiner_does_not_take_a_newcomer_for_the_swarm(void **state)
 {
     (void)state;
     start_usual_swarm(2);
@@ -394,11 +394,11 @@ static void who_joins_does_not_take_another_newcomer_for_the_swarm(void **state)
     for (uint32_t i = 2; i < 4; i++) {
         while (!world.nodes[i].training)
             run(10 * MILLI_NS);
-        assert_true(stats_of(i).version + 2 >= known); /* but for what is on its way */
+        assert_true(stats_of(i).version + 2 >= known); /* except for messages in flight */
     }
 }
 
-static void who_loses_all_neighbours_while_it_hears_waits_a_minute_before_it_trains(void **state)
+static void a_joiner_that_loses_all_neighbours_waits_a_minute_before_training(void **state)
 {
     (void)state;
     start_usual_swarm(1);
@@ -410,7 +410,7 @@ static void who_loses_all_neighbours_while_it_hears_waits_a_minute_before_it_tra
     world_start(&world, 1);
     while (neighbours(1) == 0)
         run(10 * MILLI_NS);
-    wire_reset(&world.wire, 0, 1); /* and what is under way is lost */
+    wire_reset(&world.wire, 0, 1); /* and bytes in flight are lost */
     world_kill(&world, 0, false);
     run(50 * SECOND_NS);
     assert_false(world.nodes[1].training);
@@ -444,25 +444,25 @@ int main(void)
     const struct CMUnitTest tests[] = {
         STORY(two_nodes_meet_and_exchange_rumors),
         STORY(one_address_is_enough_to_meet_all),
-        STORY(nodes_that_call_each_other_at_once_keep_one_conversation),
+        STORY(nodes_that_call_each_other_at_once_keep_one_connection),
         STORY(a_node_that_calls_itself_notices_and_stops),
-        STORY(two_nodes_with_one_identity_are_both_told),
-        STORY(of_two_nodes_with_one_identity_a_third_keeps_the_later),
-        STORY(a_call_that_fails_is_tried_again_for_ever_and_ever_more_rarely),
-        STORY(a_killed_neighbour_is_shown_as_lost_until_it_is_heard_of_again),
-        STORY(when_a_node_is_killed_the_others_agree_on_what_it_told),
-        STORY(a_silent_member_dies_and_lives_again_when_it_comes_back),
+        STORY(two_nodes_with_one_identity_are_both_notified),
+        STORY(a_third_node_keeps_the_later_of_two_with_one_identity),
+        STORY(a_failed_call_is_retried_with_growing_delays),
+        STORY(a_killed_neighbour_is_shown_as_lost_until_it_returns),
+        STORY(the_others_agree_on_a_killed_nodes_rumors),
+        STORY(a_silent_member_dies_and_revives_when_it_returns),
         STORY(one_cut_link_does_not_make_a_member_dead),
-        STORY(a_node_that_was_killed_begins_a_new_life),
-        STORY(who_dies_without_a_word_is_noticed_in_time),
-        STORY(who_was_only_slow_is_given_more_time_but_not_for_ever),
-        STORY(who_died_and_began_a_new_life_is_given_no_more_time),
-        STORY(who_stood_still_itself_blames_nobody),
+        STORY(a_killed_node_restarts_with_a_new_incarnation),
+        STORY(a_silent_death_is_noticed_in_time),
+        STORY(a_slow_node_gets_a_longer_but_bounded_timeout),
+        STORY(a_new_incarnation_gets_no_longer_timeout),
+        STORY(a_paused_node_gives_up_no_neighbour),
         STORY(shares_follow_throughput_and_sum_to_one),
-        STORY(a_node_that_has_stopped_learning_leaves_the_share_to_the_others),
-        STORY(who_joins_asks_and_is_answered),
-        STORY(who_joins_does_not_take_another_newcomer_for_the_swarm),
-        STORY(who_loses_all_neighbours_while_it_hears_waits_a_minute_before_it_trains),
+        STORY(a_node_that_stops_learning_leaves_its_share_to_the_others),
+        STORY(a_joiner_requests_and_receives_rumors),
+        STORY(a_joiner_does_not_take_a_newcomer_for_the_swarm),
+        STORY(a_joiner_that_loses_all_neighbours_waits_a_minute_before_training),
         STORY(the_same_seed_gives_the_same_trace),
     };
     return cmocka_run_group_tests(tests, open_all, close_all);

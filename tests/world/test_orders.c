@@ -1,5 +1,5 @@
-/* Orders of the operator: which are taken and passed on, and what a member that does not obey can
- * do (puppet.h): nothing. */
+/* Orders of the operator: which are accepted and forwarded, and that a disobedient member
+ * (puppet.h) has no effect. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -13,7 +13,7 @@
 #include "support/sim/expulsion_story.h"
 #include "support/sim/puppet.h"
 
-static void an_order_is_taken_once_and_in_its_order_only(void **state)
+static void an_order_is_accepted_once_and_only_in_sequence(void **state)
 {
     (void)state;
     uint8_t bytes[ORDER_BYTES_MAX];
@@ -34,7 +34,7 @@ static void an_order_is_taken_once_and_in_its_order_only(void **state)
     assert_int_equal(node_orders_count(world.nodes[1].node), 1);
 }
 
-static void a_node_without_an_operator_obeys_nobody(void **state)
+static void a_node_without_an_operator_obeys_no_order(void **state)
 {
     (void)state;
     uint8_t bytes[ORDER_BYTES_MAX];
@@ -84,7 +84,7 @@ static void say_orders(uint32_t number, const struct order *order)
                &(struct message){.kind = ORDERS, .number = number, .bulk = {bytes, count}});
 }
 
-static void a_villain_that_does_not_obey_is_cut_off_and_does_not_come_back(void **state)
+static void a_disobedient_member_is_disconnected_and_stays_out(void **state)
 {
     (void)state;
     start_three_and_a_puppet();
@@ -106,13 +106,13 @@ static void a_villain_that_does_not_obey_is_cut_off_and_does_not_come_back(void 
     run(SECOND_NS);
     assert_true(puppet.closed);
     assert_int_equal(puppet.bye_reason, BYE_EXPELLED);
-    assert_int_equal(puppet.heard[ORDERS], 1); /* so that it can know that this is true */
+    assert_int_equal(puppet.heard[ORDERS], 1); /* so that it can verify the expulsion */
     assert_int_equal(stats_of(0).members_live, 3);
     assert_one_version();
 }
 
-/* The villain's friend has not heard, or does not obey. */
-static void what_others_pass_on_of_it_is_passed_over(void **state)
+/* The villain's friend does not know the order, or disobeys. */
+static void forwarded_rumors_of_an_expelled_member_are_ignored(void **state)
 {
     (void)state;
     uint8_t rumor[RUMOR_MAX], record[RECORD_BYTES];
@@ -135,7 +135,7 @@ static void what_others_pass_on_of_it_is_passed_over(void **state)
     assert_int_equal(known_of_id(0, villain.identity.id), 0);
 }
 
-static void who_asks_is_sent_the_orders_that_follow(void **state)
+static void a_request_is_answered_with_the_following_orders(void **state)
 {
     (void)state;
     static const uint8_t nobody[ID_BYTES] = {1}, somebody[ID_BYTES] = {2};
@@ -149,7 +149,7 @@ static void who_asks_is_sent_the_orders_that_follow(void **state)
     assert_int_equal(puppet.heard[ORDERS], heard + 1);
     assert_int_equal(puppet.last[ORDERS].number, 2);
     assert_int_equal(puppet.last[ORDERS].bulk.count, ORDER_HEAD_BYTES + SIGNATURE_BYTES);
-    say_orders(3, NULL); /* it knows more: it is to send that */
+    say_orders(3, NULL); /* it knows more orders and must send them */
     assert_int_equal(puppet.heard[ORDERS], heard + 2);
     assert_int_equal(puppet.last[ORDERS].bulk.count, 0);
     const struct order third = order_of(3, nobody);
@@ -159,7 +159,7 @@ static void who_asks_is_sent_the_orders_that_follow(void **state)
     assert_false(puppet.closed);
 }
 
-static void orders_that_follow_later_are_asked_for(void **state)
+static void later_orders_are_requested(void **state)
 {
     (void)state;
     static const uint8_t nobody[ID_BYTES] = {1};
@@ -196,7 +196,7 @@ static void must_be_cut_off(void)
     assert_int_equal(node_orders_count(world.nodes[0].node), 0);
 }
 
-static void a_forged_order_ends_the_conversation(void **state)
+static void a_forged_order_ends_the_connection(void **state)
 {
     (void)state;
     uint8_t bytes[ORDER_BYTES_MAX];
@@ -208,7 +208,7 @@ static void a_forged_order_ends_the_conversation(void **state)
     must_be_cut_off();
 }
 
-static void an_order_of_another_operator_ends_the_conversation(void **state)
+static void an_order_of_another_operator_ends_the_connection(void **state)
 {
     (void)state;
     start_three_and_a_puppet();
@@ -219,7 +219,7 @@ static void an_order_of_another_operator_ends_the_conversation(void **state)
     must_be_cut_off();
 }
 
-static void a_number_that_no_order_has_ends_the_conversation(void **state)
+static void an_impossible_order_number_ends_the_connection(void **state)
 {
     (void)state;
     start_three_and_a_puppet();
@@ -232,16 +232,16 @@ static void a_number_that_no_order_has_ends_the_conversation(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        EXPULSION(an_order_is_taken_once_and_in_its_order_only),
-        EXPULSION(a_node_without_an_operator_obeys_nobody),
-        PUPPETS(a_villain_that_does_not_obey_is_cut_off_and_does_not_come_back),
-        PUPPETS(what_others_pass_on_of_it_is_passed_over),
-        PUPPETS(who_asks_is_sent_the_orders_that_follow),
-        PUPPETS(orders_that_follow_later_are_asked_for),
+        EXPULSION(an_order_is_accepted_once_and_only_in_sequence),
+        EXPULSION(a_node_without_an_operator_obeys_no_order),
+        PUPPETS(a_disobedient_member_is_disconnected_and_stays_out),
+        PUPPETS(forwarded_rumors_of_an_expelled_member_are_ignored),
+        PUPPETS(a_request_is_answered_with_the_following_orders),
+        PUPPETS(later_orders_are_requested),
         PUPPETS(two_orders_of_one_number_are_noted),
-        PUPPETS(a_forged_order_ends_the_conversation),
-        PUPPETS(an_order_of_another_operator_ends_the_conversation),
-        PUPPETS(a_number_that_no_order_has_ends_the_conversation),
+        PUPPETS(a_forged_order_ends_the_connection),
+        PUPPETS(an_order_of_another_operator_ends_the_connection),
+        PUPPETS(an_impossible_order_number_ends_the_connection),
     };
     return cmocka_run_group_tests(tests, open_all, close_all);
 }

@@ -1,5 +1,5 @@
-/* Outer momentum: the weights move on beyond the base with what the swarm does, and not with what
- * is old. */
+/* Outer momentum: weights move beyond the base along recent updates of the swarm, but not along old
+ * ones. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -16,7 +16,7 @@ static struct node_options options_with_momentum(void)
     return options;
 }
 
-/* Since `before`: how many updates were applied, and how many of them with momentum. */
+/* Since `before`: updates applied, and those with momentum. */
 struct counted {
     uint64_t applied, moved_on;
 };
@@ -32,7 +32,7 @@ static struct counted since(uint32_t i, struct counted before)
     return (struct counted){now.applied - before.applied, now.moved_on - before.moved_on};
 }
 
-static void who_has_published_moves_on_with_all_that_others_publish(void **state)
+static void a_publishing_node_follows_others_with_momentum(void **state)
 {
     (void)state;
     const struct node_options options = options_with_momentum();
@@ -45,7 +45,7 @@ static void who_has_published_moves_on_with_all_that_others_publish(void **state
     assert_int_equal(seen.moved_on, seen.applied);
 }
 
-static void who_learns_nothing_stays_at_the_base(void **state)
+static void a_node_without_training_stays_at_the_base(void **state)
 {
     (void)state;
     static float weights[PARAMETERS];
@@ -64,7 +64,7 @@ static void who_learns_nothing_stays_at_the_base(void **state)
         assert_true(weights[c] == QUANTUM * (float)units[c]);
 }
 
-static void what_comes_to_catch_up_is_not_gone_on_with(void **state)
+static void updates_for_catching_up_have_no_momentum(void **state)
 {
     (void)state;
     const struct node_options options = options_with_momentum();
@@ -86,9 +86,9 @@ static void what_comes_to_catch_up_is_not_gone_on_with(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        STORY(who_has_published_moves_on_with_all_that_others_publish),
-        STORY(who_learns_nothing_stays_at_the_base),
-        STORY(what_comes_to_catch_up_is_not_gone_on_with),
+        STORY(a_publishing_node_follows_others_with_momentum),
+        STORY(a_node_without_training_stays_at_the_base),
+        STORY(updates_for_catching_up_have_no_momentum),
     };
     return cmocka_run_group_tests(tests, open_all, close_all);
 }

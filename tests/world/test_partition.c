@@ -1,5 +1,5 @@
-/* Halves of a swarm that learned apart for long become one again: one side takes over the other's
- * base, and tells what it learned once more. */
+/* Halves of a swarm that learned separately for long merge: one side takes over the other's base
+ * and publishes its own progress again. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,9 +10,9 @@
 
 #include "support/sim/fetch_story.h"
 
-#define MERGE_NS (40 * SECOND_NS) /* to call each other again, to take over, to tell */
+#define MERGE_NS (40 * SECOND_NS) /* to call each other, take over, and publish */
 
-/* The first `a` of them on one side, the others on the other. */
+/* Puts the first `a` nodes on one side and the others on the other. */
 static void split(uint32_t a, void (*change)(uint32_t, uint32_t))
 {
     for (uint32_t i = 0; i < a; i++)
@@ -29,7 +29,7 @@ static void learn_apart(uint32_t first, uint64_t apart_ns)
     run(apart_ns);
 }
 
-/* A swarm that has met, and was split for so long. */
+/* Starts a swarm that has met and was then split for apart_ns. */
 static void start_apart(uint32_t n, uint32_t first, const struct node_options *options,
                         uint64_t apart_ns)
 {
@@ -45,7 +45,7 @@ static struct node_options apart_options(double partition_s)
     return options;
 }
 
-/* Does it live under another incarnation than the one it was born with? */
+/* Returns whether the node has another incarnation than at its start. */
 static bool has_new_incarnation(uint32_t i)
 {
     return incarnation_of(i) != world.nodes[i].options.incarnation;
@@ -57,7 +57,7 @@ static void must_have_new_incarnations(uint32_t from, uint32_t to)
         assert_int_equal(has_new_incarnation(i), i >= from && i < to);
 }
 
-/* Of n, the first `a` were apart from the others for a minute: they take over the others' base. */
+/* The first `a` of n nodes were separated for a minute and must take over the others' base. */
 static void the_first_must_take_over(uint32_t n, uint32_t a, double partition_s)
 {
     const struct node_options options = apart_options(partition_s);
@@ -77,7 +77,7 @@ static void the_side_that_learned_more_keeps_its_base(void **state)
     the_first_must_take_over(5, 2, 5);
 }
 
-static void of_two_equal_sides_one_keeps_its_base(void **state)
+static void one_of_two_equal_sides_keeps_its_base(void **state)
 {
     (void)state;
     const struct node_options options = apart_options(5);
@@ -89,8 +89,8 @@ static void of_two_equal_sides_one_keeps_its_base(void **state)
     must_agree(10 * SECOND_NS);
 }
 
-/* Nothing is learned while they merge, so the weights can be looked at. */
-static void who_yields_keeps_its_weights(void **state)
+/* Nothing is learned during the merge, so the weights can be compared. */
+static void a_yielding_node_keeps_its_weights(void **state)
 {
     (void)state;
     static float before[5][PARAMETERS], after[PARAMETERS];
@@ -112,7 +112,8 @@ static void who_yields_keeps_its_weights(void **state)
     }
 }
 
-/* How much of it node i has told in its present life: about 0 if nothing, 1 if all. */
+/* Returns how much of its residual node i has published in its current incarnation: 0 nothing, 1
+ * all. */
 static double told_of(uint32_t i, const double untold[static PARAMETERS])
 {
     double told = 0, all = 0;
@@ -128,8 +129,8 @@ static double told_of(uint32_t i, const double untold[static PARAMETERS])
     return told / all;
 }
 
-/* What was learned alone is not in the base that is taken over, but it comes. */
-static void who_yields_tells_again_what_it_learned_alone(void **state)
+/* Progress made separately is not in the base taken over, but is published later. */
+static void a_yielding_node_publishes_its_progress_again(void **state)
 {
     (void)state;
     float weights[PARAMETERS];
@@ -148,7 +149,7 @@ static void who_yields_tells_again_what_it_learned_alone(void **state)
     must_agree(10 * SECOND_NS);
 }
 
-static void what_was_learned_apart_for_a_short_time_is_simply_added(void **state)
+static void progress_of_a_short_partition_is_added(void **state)
 {
     (void)state;
     const struct node_options options = apart_options(60);
@@ -162,15 +163,15 @@ static void what_was_learned_apart_for_a_short_time_is_simply_added(void **state
     assert_int_equal(stats_of(0).version, rumors_published());
 }
 
-/* What it learned was at full share: added to what the others learned, it would count as much as
- * all of that. */
-static void one_that_learned_alone_is_not_simply_added_to_many(void **state)
+/* It learned at full share: added to the others' progress, it would count as much as all of theirs.
+ */
+static void progress_of_a_single_node_is_not_added_to_many(void **state)
 {
     (void)state;
     the_first_must_take_over(8, 1, 30);
 }
 
-static void of_many_strangers_one_keeps_its_base(void **state)
+static void one_of_many_separate_nodes_keeps_its_base(void **state)
 {
     (void)state;
     const struct node_options options = apart_options(30);
@@ -189,8 +190,8 @@ static void of_many_strangers_one_keeps_its_base(void **state)
     must_agree(10 * SECOND_NS);
 }
 
-/* Two of them meet first, and for a while all that passes between the halves passes there. By their
- * ids, neither half stands before the other. */
+/* Two nodes meet first, and at first all traffic between the halves passes through them. Their ids
+ * favour neither half. */
 static bool second_half_yields_when_meet(uint32_t a, uint32_t b)
 {
     static const uint64_t identities[] = {4, 2, 7, 3, 10, 9}; /* cc.. 0c.. 71.. 7e.. 40.. d5.. */
@@ -215,7 +216,7 @@ static bool second_half_yields_when_meet(uint32_t a, uint32_t b)
     return yields == 3;
 }
 
-static void the_same_side_keeps_its_base_whoever_meets_first(void **state)
+static void the_result_does_not_depend_on_the_first_contact(void **state)
 {
     (void)state;
     const bool second_yields = second_half_yields_when_meet(0, 3);
@@ -223,7 +224,7 @@ static void the_same_side_keeps_its_base_whoever_meets_first(void **state)
         assert_int_equal(second_half_yields_when_meet(pair % 3, 3 + pair / 3), second_yields);
 }
 
-/* Three parts, which meet two at a time. */
+/* Three parts, which meet in pairs. */
 static void three_parts_become_one(void **state)
 {
     (void)state;
@@ -241,11 +242,12 @@ static void three_parts_become_one(void **state)
     uint32_t old = 0;
     for (uint32_t i = 0; i < 6; i++)
         old += !has_new_incarnation(i);
-    assert_in_range(old, 1, 2); /* of the side whose base is kept; who meets another first may go */
+    assert_in_range(old, 1, 2); /* nodes of the side whose base is kept; one that met a third part
+                                   first may also change */
 }
 
-/* One of the two that yield is told to leave in the midst of it. */
-static void who_leaves_while_it_merges_leaves_in_time(void **state)
+/* One of the two yielding nodes is told to leave during the merge. */
+static void a_node_leaves_in_time_during_a_merge(void **state)
 {
     (void)state;
     struct node_options options = apart_options(5);
@@ -264,15 +266,15 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         STORY(the_side_that_learned_more_keeps_its_base),
-        STORY(of_two_equal_sides_one_keeps_its_base),
-        STORY(who_yields_keeps_its_weights),
-        STORY(who_yields_tells_again_what_it_learned_alone),
-        STORY(what_was_learned_apart_for_a_short_time_is_simply_added),
-        STORY(one_that_learned_alone_is_not_simply_added_to_many),
-        STORY(of_many_strangers_one_keeps_its_base),
-        STORY(the_same_side_keeps_its_base_whoever_meets_first),
+        STORY(one_of_two_equal_sides_keeps_its_base),
+        STORY(a_yielding_node_keeps_its_weights),
+        STORY(a_yielding_node_publishes_its_progress_again),
+        STORY(progress_of_a_short_partition_is_added),
+        STORY(progress_of_a_single_node_is_not_added_to_many),
+        STORY(one_of_many_separate_nodes_keeps_its_base),
+        STORY(the_result_does_not_depend_on_the_first_contact),
         STORY(three_parts_become_one),
-        STORY(who_leaves_while_it_merges_leaves_in_time),
+        STORY(a_node_leaves_in_time_during_a_merge),
     };
     return cmocka_run_group_tests(tests, open_all, close_all);
 }

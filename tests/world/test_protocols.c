@@ -1,6 +1,5 @@
-/* A swarm whose nodes are of two releases: the older speak PROTOCOL_OLDEST alone. It learns as one;
- * neighbours speak the newest version that both know, and nobody makes them speak an older one
- * without their seeing it. */
+/* A swarm of two releases, the older of which speaks only PROTOCOL_OLDEST. It learns as one swarm.
+ * Neighbours speak the newest common version, and a forced downgrade is noticed. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -20,7 +19,7 @@ static bool is_older(uint32_t i)
     return world.nodes[i].options.limits.protocol_max == PROTOCOL_OLDEST;
 }
 
-/* Every second node is older; each knows the address of the first. */
+/* Starts a swarm in which every second node is older; each knows the address of the first. */
 static void start_mixed(uint32_t older_from)
 {
     struct node_options options = usual_options();
@@ -44,7 +43,7 @@ static uint32_t index_of(const uint8_t id[static ID_BYTES])
     return i;
 }
 
-/* Each conversation is of the newest version that both know. */
+/* Every connection must use the newest common version. */
 static void must_speak_what_both_know(void)
 {
     for (uint32_t i = 0; i < NODES; i++) {
@@ -67,7 +66,7 @@ static void nobody_must_have_complained(void)
             assert_int_equal(world.nodes[i].notes[bad[k]], 0);
 }
 
-static void they_learn_as_one_whoever_calls(void **state)
+static void both_releases_learn_together_whichever_calls(void **state)
 {
     (void)state;
     for (uint32_t older_from = 0; older_from < 2; older_from++) {
@@ -82,7 +81,7 @@ static void they_learn_as_one_whoever_calls(void **state)
     }
 }
 
-static void an_older_neighbour_is_named_so(void **state)
+static void an_older_neighbour_is_noted(void **state)
 {
     (void)state;
     start_mixed(0);
@@ -99,7 +98,7 @@ static void an_older_neighbour_is_named_so(void **state)
             assert_null(strstr(world.nodes[i].last[NOTE_NEIGHBOUR].text, "release"));
 }
 
-/* One after the other is ended, and starts again as the release that is new, with its disk. */
+/* One node after the other is stopped and restarted as the new release, with its disk. */
 static void a_swarm_is_upgraded_node_by_node(void **state)
 {
     (void)state;
@@ -118,7 +117,7 @@ static void a_swarm_is_upgraded_node_by_node(void **state)
     must_agree(5 * SECOND_NS);
 }
 
-/* What the puppet offers at the gate. */
+/* Sets the versions that the puppet offers at the gate. */
 static void puppet_offers(uint16_t oldest, uint8_t newer)
 {
     puppet.credentials.ours.protocol = oldest;
@@ -135,7 +134,7 @@ static void start_alone(bool older)
     puppet_init(&puppet, 0, 9);
 }
 
-static void who_is_two_releases_back_is_told_so(void **state)
+static void a_node_two_releases_back_is_refused_with_its_version(void **state)
 {
     (void)state;
     start_alone(false);
@@ -155,7 +154,7 @@ static void say_settings(const char *text)
     puppet_say(&puppet, &message);
 }
 
-/* It is spoken to in this version, and says what it knows. */
+/* The puppet speaks this version and announces its versions. */
 static void must_be(uint16_t oldest, uint8_t newer, const char *text, bool is_good)
 {
     puppet_offers(oldest, newer);
@@ -166,13 +165,13 @@ static void must_be(uint16_t oldest, uint8_t newer, const char *text, bool is_go
     assert_int_equal(!puppet.closed, is_good);
     assert_true(is_good || puppet.bye_reason == BYE_BROKEN);
     if (is_good)
-        say_settings("protocol=x\n"); /* which ends it */
+        say_settings("protocol=x\n"); /* which ends the connection */
     assert_true(puppet.closed);
     run(40 * SECOND_NS);
 }
 
-/* Somebody on the way with the swarm key made a new dialer look like an old one. */
-static void two_who_were_made_to_speak_an_older_version_part(void **state)
+/* An attacker on the path with the swarm key made a new dialer look old. */
+static void a_forced_downgrade_ends_the_connection(void **state)
 {
     (void)state;
     start_alone(false);
@@ -188,7 +187,7 @@ static void two_who_were_made_to_speak_an_older_version_part(void **state)
     puppet_free(&puppet);
 }
 
-static void versions_that_are_none_end_the_conversation(void **state)
+static void invalid_versions_end_the_connection(void **state)
 {
     (void)state;
     static const char *const bad[] = {"protocol=\n",         "protocol=11\n",
@@ -202,7 +201,7 @@ static void versions_that_are_none_end_the_conversation(void **state)
     puppet_free(&puppet);
 }
 
-static void a_question_is_not_known_in_the_older_version(void **state)
+static void the_older_version_has_no_inference_requests(void **state)
 {
     (void)state;
     static const uint8_t question[] = {0x93, QUESTION, 0, 0xc4, 0};
@@ -215,8 +214,8 @@ static void a_question_is_not_known_in_the_older_version(void **state)
     puppet_free(&puppet);
 }
 
-/* What a node of the release before says is what it always said. */
-static void an_older_node_says_nothing_of_versions(void **state)
+/* A node of the previous release sends what it always sent. */
+static void an_older_node_announces_no_versions(void **state)
 {
     (void)state;
     start_alone(true);
@@ -228,7 +227,7 @@ static void an_older_node_says_nothing_of_versions(void **state)
     puppet_free(&puppet);
 }
 
-static void what_is_known_is_said_beside_the_settings(void **state)
+static void versions_are_announced_in_the_settings(void **state)
 {
     (void)state;
     start_alone(false);
@@ -242,15 +241,15 @@ static void what_is_known_is_said_beside_the_settings(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        STORY(they_learn_as_one_whoever_calls),
-        STORY(an_older_neighbour_is_named_so),
+        STORY(both_releases_learn_together_whichever_calls),
+        STORY(an_older_neighbour_is_noted),
         STORY(a_swarm_is_upgraded_node_by_node),
-        STORY(who_is_two_releases_back_is_told_so),
-        STORY(two_who_were_made_to_speak_an_older_version_part),
-        STORY(versions_that_are_none_end_the_conversation),
-        STORY(a_question_is_not_known_in_the_older_version),
-        STORY(an_older_node_says_nothing_of_versions),
-        STORY(what_is_known_is_said_beside_the_settings),
+        STORY(a_node_two_releases_back_is_refused_with_its_version),
+        STORY(a_forced_downgrade_ends_the_connection),
+        STORY(invalid_versions_end_the_connection),
+        STORY(the_older_version_has_no_inference_requests),
+        STORY(an_older_node_announces_no_versions),
+        STORY(versions_are_announced_in_the_settings),
     };
     return cmocka_run_group_tests(tests, open_all, close_all);
 }

@@ -1,4 +1,4 @@
-/* When a node of a swarm tells. */
+/* When the nodes of a swarm publish. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -22,7 +22,7 @@ static uint64_t told_by_all(void)
     return told;
 }
 
-/* A step takes 20 ms, so news takes 160 ms more than the way. */
+/* A step takes 20 ms, so news takes 160 ms more than the link delay. */
 static struct node_options free_options(void)
 {
     struct node_options options = usual_options();
@@ -34,7 +34,7 @@ static struct node_options free_options(void)
     return options;
 }
 
-static void a_fixed_interval_is_kept_in_the_mean(void **state)
+static void a_fixed_interval_is_kept_on_average(void **state)
 {
     (void)state;
     start_usual_swarm(2);
@@ -45,14 +45,15 @@ static void a_fixed_interval_is_kept_in_the_mean(void **state)
     assert_in_range(told, 105, 125);
 }
 
-/* Bytes of rumors that the first of so many nodes publishes in ten seconds, once they have met. */
+/* Returns the rumor bytes that the first of `nodes` nodes publishes in ten seconds after they have
+ * met. */
 static uint64_t published_by_one_of(uint32_t nodes)
 {
     struct node_options options = usual_options();
     options.bytes_per_s = 50;
     options.interval_ns = 2 * SECOND_NS;
     parameters = PARAMETERS_MAX;
-    world_free(&world); /* of the test before, or of the setup */
+    world_free(&world); /* of the previous test, or of the setup */
     begin_world(1);
     density_max = PARAMETERS_MAX; /* there is more to publish than that */
     start_swarm(nodes, &options);
@@ -64,7 +65,7 @@ static uint64_t published_by_one_of(uint32_t nodes)
 }
 
 /* A budget is for lines, and there is none. */
-static void a_node_alone_publishes_as_much_as_there_is(void **state)
+static void an_isolated_node_publishes_everything(void **state)
 {
     (void)state;
     const uint64_t together = published_by_one_of(2), alone = published_by_one_of(1);
@@ -72,7 +73,7 @@ static void a_node_alone_publishes_as_much_as_there_is(void **state)
     assert_true(alone > 3 * together);
 }
 
-static void nodes_that_began_together_do_not_tell_together(void **state)
+static void nodes_that_started_together_publish_at_different_times(void **state)
 {
     (void)state;
     start_usual_swarm(8);
@@ -86,7 +87,7 @@ static void nodes_that_began_together_do_not_tell_together(void **state)
     assert_true(crowded < 5);
 }
 
-static void a_free_interval_follows_the_way_that_news_takes(void **state)
+static void a_free_interval_follows_the_delay_of_news(void **state)
 {
     (void)state;
     const struct node_options options = free_options();
@@ -104,7 +105,7 @@ static void a_free_interval_follows_the_way_that_news_takes(void **state)
     assert_in_range(far, 40, 60);
 }
 
-static void a_free_interval_follows_how_long_a_step_takes(void **state)
+static void a_free_interval_follows_the_duration_of_steps(void **state)
 {
     (void)state;
     const struct node_options options = free_options();
@@ -118,7 +119,7 @@ static void a_free_interval_follows_how_long_a_step_takes(void **state)
     assert_in_range(told_by(3) - slow, 13, 24);
 }
 
-static void who_becomes_faster_tells_more_often(void **state)
+static void a_node_that_becomes_faster_publishes_more_often(void **state)
 {
     (void)state;
     const struct node_options options = free_options();
@@ -127,7 +128,7 @@ static void who_becomes_faster_tells_more_often(void **state)
     start_all();
     run(100 * SECOND_NS);
     assert_true(stats_of(1).interval_s > 16);
-    world.nodes[1].step_ns = 200 * MILLI_NS; /* and who waits still is not taken for stuck */
+    world.nodes[1].step_ns = 200 * MILLI_NS; /* a waiting node is not taken for stuck */
     run(60 * SECOND_NS);
     assert_true(stats_of(1).interval_s < 3);
     const uint64_t before = told_by(1);
@@ -135,7 +136,7 @@ static void who_becomes_faster_tells_more_often(void **state)
     assert_true(told_by(1) - before > 5);
 }
 
-static void one_that_is_far_away_makes_nobody_wait(void **state)
+static void one_distant_node_makes_no_other_wait(void **state)
 {
     (void)state;
     const struct node_options options = free_options();
@@ -149,7 +150,7 @@ static void one_that_is_far_away_makes_nobody_wait(void **state)
     assert_true(stats_of(4).interval_s > 0.6);
 }
 
-static void where_one_learns_most_there_is_little_to_average(void **state)
+static void one_dominant_learner_reduces_averaging(void **state)
 {
     (void)state;
     const struct node_options options = free_options();
@@ -162,7 +163,7 @@ static void where_one_learns_most_there_is_little_to_average(void **state)
     assert_true(stats_of(1).gain == 1);
 }
 
-static void what_was_drawn_in_a_bad_moment_is_not_waited_for(void **state)
+static void a_long_interval_is_dropped_when_the_node_becomes_faster(void **state)
 {
     (void)state;
     const struct node_options options = free_options();
@@ -172,7 +173,7 @@ static void what_was_drawn_in_a_bad_moment_is_not_waited_for(void **state)
     run(400 * SECOND_NS);
     assert_true(stats_of(1).interval_s > 50);
     world.nodes[1].step_ns = 20 * MILLI_NS;
-    run(10 * SECOND_NS); /* the step under way */
+    run(10 * SECOND_NS); /* the running step */
     while (stats_of(1).interval_s > 1)
         run(SECOND_NS / 10);
     const uint64_t before = told_by(1);
@@ -180,7 +181,7 @@ static void what_was_drawn_in_a_bad_moment_is_not_waited_for(void **state)
     assert_true(told_by(1) > before);
 }
 
-static void a_node_that_passes_on_only_makes_nobody_bolder(void **state)
+static void a_relay_does_not_raise_the_gain(void **state)
 {
     (void)state;
     struct node_options options = free_options();
@@ -190,10 +191,10 @@ static void a_node_that_passes_on_only_makes_nobody_bolder(void **state)
     start_all();
     run(20 * SECOND_NS);
     assert_true(stats_of(0).members_live == 16);
-    assert_true(stats_of(0).gain == 1); /* half the root of those 4 that train */
+    assert_true(stats_of(0).gain == 1); /* half the root of the 4 that train */
 }
 
-static void who_has_no_momentum_leaves_more_to_the_swarm(void **state)
+static void a_learner_without_momentum_gets_more_outer_momentum(void **state)
 {
     (void)state;
     struct node_options options = free_options();
@@ -209,7 +210,7 @@ static void who_has_no_momentum_leaves_more_to_the_swarm(void **state)
     assert_true(stats_of(0).beta > 0);
 }
 
-static void many_tell_often_at_first(void **state)
+static void many_nodes_publish_often_at_first(void **state)
 {
     (void)state;
     const struct node_options options = free_options();
@@ -223,19 +224,20 @@ static void many_tell_often_at_first(void **state)
     assert_true(stats_of(0).interval_s > 1.2 * first.interval_s);
 }
 
-/* The interval of one of sixteen with such a budget: a full publication takes some 300 bytes. */
+/* Returns the interval of one of sixteen nodes with this budget; a full publication takes about 300
+ * bytes. */
 static double interval_with(uint64_t bytes_per_s)
 {
     struct node_options options = free_options();
     options.bytes_per_s = bytes_per_s;
-    world_free(&world); /* of the time before, or of the setup */
+    world_free(&world); /* of the previous run, or of the setup */
     begin_world(1);
     start_swarm(16, &options);
     run(30 * SECOND_NS);
     return stats_of(0).interval_s;
 }
 
-static void a_publication_that_is_cut_makes_for_a_longer_interval(void **state)
+static void a_cut_publication_lengthens_the_interval(void **state)
 {
     (void)state;
     const double full_s = interval_with(1000000), cut_s = interval_with(1000);
@@ -243,7 +245,7 @@ static void a_publication_that_is_cut_makes_for_a_longer_interval(void **state)
     assert_true(cut_s > full_s);
 }
 
-static void what_is_fixed_stays_as_it_is(void **state)
+static void configured_values_stay_fixed(void **state)
 {
     (void)state;
     struct node_options options = free_options();
@@ -256,14 +258,14 @@ static void what_is_fixed_stays_as_it_is(void **state)
     assert_true(stats_of(0).interval_s == 0.25);
 }
 
-/* Publications in twenty seconds of an interval of four steps, with such a budget. */
+/* Returns the publications in twenty seconds with an interval of four steps and this budget. */
 static uint64_t told_with(uint64_t bytes_per_s, uint32_t steps_min)
 {
     struct node_options options = free_options();
     options.interval_ns = 80 * MILLI_NS;
     options.bytes_per_s = bytes_per_s;
     options.steps_min = steps_min;
-    world_free(&world); /* of the time before, or of the setup */
+    world_free(&world); /* of the previous run, or of the setup */
     begin_world(1);
     start_swarm(4, &options);
     run(20 * SECOND_NS);
@@ -272,17 +274,17 @@ static uint64_t told_with(uint64_t bytes_per_s, uint32_t steps_min)
     return told_by(0) - before;
 }
 
-static void thin_lines_make_for_fuller_publications_and_not_for_more(void **state)
+static void thin_lines_cause_fuller_but_not_more_publications(void **state)
 {
     (void)state;
     const uint64_t rich = told_with(100000, 0), thin = told_with(300, 0);
-    assert_in_range(rich, 180, 250);              /* 20 s / 80 ms, and a step */
-    assert_in_range(told_with(1600, 0), 90, 106); /* 20 s / 320 bytes or so, a full one */
+    assert_in_range(rich, 180, 250);              /* 20 s / 80 ms, plus a step */
+    assert_in_range(told_with(1600, 0), 90, 106); /* 20 s / about 320 bytes, a full one */
     assert_in_range(thin, 50, 63);                /* 20 s / 16 steps */
-    assert_in_range(told_with(300, 5), 150, 200); /* 20 s / 5 steps: as it was told */
+    assert_in_range(told_with(300, 5), 150, 200); /* 20 s / 5 steps, as configured */
 }
 
-static void who_leaves_tells_at_once(void **state)
+static void a_leaving_node_publishes_at_once(void **state)
 {
     (void)state;
     struct node_options options = usual_options();
@@ -295,7 +297,7 @@ static void who_leaves_tells_at_once(void **state)
     assert_int_equal(told_by(1), before + 1);
 }
 
-static void what_is_left_counts_in_the_weights_as_it_will_in_the_base(void **state)
+static void the_residual_counts_in_the_weights_as_later_in_the_base(void **state)
 {
     (void)state;
     struct node_options options = usual_options();
@@ -309,17 +311,17 @@ static void what_is_left_counts_in_the_weights_as_it_will_in_the_base(void **sta
     assert_true(stats_of(1).held == 0);
 }
 
-static bool alike;  /* all four learn the same */
-static double beta; /* outer momentum; < 0: usual */
+static bool alike;  /* all four learn equally */
+static double beta; /* outer momentum; < 0 = default */
 
-/* What one of four counts whose publications have no more than so many entries. */
+/* Returns statistics of one of four nodes whose publications have at most entries_max entries. */
 static struct node_stats stats_with(uint32_t entries_max, double held, uint64_t interval_ns)
 {
     struct node_options options = free_options();
     options.held = held;
     options.interval_ns = interval_ns;
     options.beta = beta;
-    world_free(&world); /* of the time before, or of the setup */
+    world_free(&world); /* of the previous run, or of the setup */
     begin_world(1);
     density_max = entries_max;
     is_alike = alike;
@@ -328,7 +330,7 @@ static struct node_stats stats_with(uint32_t entries_max, double held, uint64_t 
     return stats_of(0);
 }
 
-static void what_is_rarely_published_counts_for_more(void **state)
+static void rare_publications_have_a_higher_gain(void **state)
 {
     (void)state;
     alike = true;
@@ -341,9 +343,9 @@ static void what_is_rarely_published_counts_for_more(void **state)
     assert_true(plain.beta > 0 && fabs(thin.gain * thin.beta - plain.gain * plain.beta) < 1e-6);
 }
 
-/* Nobody can say for the others what they have not learned. Without outer momentum, in which all
- * are alike, and with so many entries that chance does not make them so. */
-static void what_others_have_not_learned_counts_no_more(void **state)
+/* No node can publish progress that the others have not made. Without outer momentum, which makes
+ * all alike, and with enough entries to exclude chance. */
+static void unique_progress_has_no_higher_gain(void **state)
 {
     (void)state;
     alike = false;
@@ -352,8 +354,8 @@ static void what_others_have_not_learned_counts_no_more(void **state)
     assert_true(thin.gain < 1.2 * plain.gain);
 }
 
-/* A publication every other step: eight of them before others have answered one. */
-static void what_is_published_before_others_answer_counts_no_more(void **state)
+/* A publication every second step: eight of them before others have answered one. */
+static void publications_before_an_answer_have_no_higher_gain(void **state)
 {
     (void)state;
     alike = true;
@@ -365,7 +367,7 @@ static void what_is_published_before_others_answer_counts_no_more(void **state)
     assert_true(fabs(thin.gain - plain.gain) < 0.01 * plain.gain);
 }
 
-static void one_that_is_alone_holds_nothing_back(void **state)
+static void an_isolated_node_keeps_no_residual_back(void **state)
 {
     (void)state;
     struct node_options options = usual_options();
@@ -379,45 +381,45 @@ static void one_that_is_alone_holds_nothing_back(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(a_fixed_interval_is_kept_in_the_mean, world_begins,
+        cmocka_unit_test_setup_teardown(a_fixed_interval_is_kept_on_average, world_begins,
                                         world_ends),
-        cmocka_unit_test_setup_teardown(a_node_alone_publishes_as_much_as_there_is, world_begins,
+        cmocka_unit_test_setup_teardown(an_isolated_node_publishes_everything, world_begins,
                                         world_ends),
-        cmocka_unit_test_setup_teardown(nodes_that_began_together_do_not_tell_together,
+        cmocka_unit_test_setup_teardown(nodes_that_started_together_publish_at_different_times,
                                         world_begins, world_ends),
-        cmocka_unit_test_setup_teardown(a_free_interval_follows_the_way_that_news_takes,
-                                        world_begins, world_ends),
-        cmocka_unit_test_setup_teardown(a_free_interval_follows_how_long_a_step_takes, world_begins,
+        cmocka_unit_test_setup_teardown(a_free_interval_follows_the_delay_of_news, world_begins,
                                         world_ends),
-        cmocka_unit_test_setup_teardown(who_becomes_faster_tells_more_often, world_begins,
+        cmocka_unit_test_setup_teardown(a_free_interval_follows_the_duration_of_steps, world_begins,
                                         world_ends),
-        cmocka_unit_test_setup_teardown(one_that_is_far_away_makes_nobody_wait, world_begins,
+        cmocka_unit_test_setup_teardown(a_node_that_becomes_faster_publishes_more_often,
+                                        world_begins, world_ends),
+        cmocka_unit_test_setup_teardown(one_distant_node_makes_no_other_wait, world_begins,
                                         world_ends),
-        cmocka_unit_test_setup_teardown(where_one_learns_most_there_is_little_to_average,
-                                        world_begins, world_ends),
-        cmocka_unit_test_setup_teardown(what_was_drawn_in_a_bad_moment_is_not_waited_for,
-                                        world_begins, world_ends),
-        cmocka_unit_test_setup_teardown(a_node_that_passes_on_only_makes_nobody_bolder,
-                                        world_begins, world_ends),
-        cmocka_unit_test_setup_teardown(who_has_no_momentum_leaves_more_to_the_swarm, world_begins,
+        cmocka_unit_test_setup_teardown(one_dominant_learner_reduces_averaging, world_begins,
                                         world_ends),
-        cmocka_unit_test_setup_teardown(many_tell_often_at_first, world_begins, world_ends),
-        cmocka_unit_test_setup_teardown(a_publication_that_is_cut_makes_for_a_longer_interval,
+        cmocka_unit_test_setup_teardown(a_long_interval_is_dropped_when_the_node_becomes_faster,
                                         world_begins, world_ends),
-        cmocka_unit_test_setup_teardown(what_is_fixed_stays_as_it_is, world_begins, world_ends),
-        cmocka_unit_test_setup_teardown(what_is_left_counts_in_the_weights_as_it_will_in_the_base,
+        cmocka_unit_test_setup_teardown(a_relay_does_not_raise_the_gain, world_begins, world_ends),
+        cmocka_unit_test_setup_teardown(a_learner_without_momentum_gets_more_outer_momentum,
                                         world_begins, world_ends),
-        cmocka_unit_test_setup_teardown(one_that_is_alone_holds_nothing_back, world_begins,
+        cmocka_unit_test_setup_teardown(many_nodes_publish_often_at_first, world_begins,
                                         world_ends),
-        cmocka_unit_test_setup_teardown(what_others_have_not_learned_counts_no_more, world_begins,
+        cmocka_unit_test_setup_teardown(a_cut_publication_lengthens_the_interval, world_begins,
                                         world_ends),
-        cmocka_unit_test_setup_teardown(what_is_published_before_others_answer_counts_no_more,
+        cmocka_unit_test_setup_teardown(configured_values_stay_fixed, world_begins, world_ends),
+        cmocka_unit_test_setup_teardown(the_residual_counts_in_the_weights_as_later_in_the_base,
                                         world_begins, world_ends),
-        cmocka_unit_test_setup_teardown(what_is_rarely_published_counts_for_more, world_begins,
+        cmocka_unit_test_setup_teardown(an_isolated_node_keeps_no_residual_back, world_begins,
                                         world_ends),
-        cmocka_unit_test_setup_teardown(thin_lines_make_for_fuller_publications_and_not_for_more,
+        cmocka_unit_test_setup_teardown(unique_progress_has_no_higher_gain, world_begins,
+                                        world_ends),
+        cmocka_unit_test_setup_teardown(publications_before_an_answer_have_no_higher_gain,
                                         world_begins, world_ends),
-        cmocka_unit_test_setup_teardown(who_leaves_tells_at_once, world_begins, world_ends),
+        cmocka_unit_test_setup_teardown(rare_publications_have_a_higher_gain, world_begins,
+                                        world_ends),
+        cmocka_unit_test_setup_teardown(thin_lines_cause_fuller_but_not_more_publications,
+                                        world_begins, world_ends),
+        cmocka_unit_test_setup_teardown(a_leaving_node_publishes_at_once, world_begins, world_ends),
     };
     return cmocka_run_group_tests(tests, open_all, close_all);
 }

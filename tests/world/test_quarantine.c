@@ -1,5 +1,5 @@
-/* Votes of members that another one harms: a majority puts it out, everywhere and at one point of
- * its stream, and what is less than that, or is no member's, does nothing. */
+/* Votes against a harmful member: a majority expels it everywhere at one point of its stream; fewer
+ * votes, or votes of non-members, have no effect. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -15,7 +15,7 @@
 #include "support/sim/expulsion_story.h"
 #include "support/sim/puppet.h"
 
-#define NODES   4 /* that run; the messenger is the fifth member */
+#define NODES   4 /* running nodes; the messenger is the fifth member */
 #define ACCUSED 3
 
 static struct puppet messenger;
@@ -57,7 +57,7 @@ static uint64_t incarnation_of_accused(void)
     return own.incarnation;
 }
 
-/* So many rumors of the accused node i knows. */
+/* Returns how many rumors of the accused node i knows. */
 static uint32_t accused_at(uint32_t i)
 {
     const struct versions *versions = broadcast_versions(world.nodes[i].node);
@@ -67,7 +67,7 @@ static uint32_t accused_at(uint32_t i)
     return 0;
 }
 
-/* The messenger passes on what this one has signed. */
+/* Makes the messenger forward a vote signed by this voter. */
 static void vote_of(const struct identity *voter, uint64_t incarnation, uint32_t keep)
 {
     uint8_t bytes[VOTE_BYTES];
@@ -80,7 +80,7 @@ static void vote_of(const struct identity *voter, uint64_t incarnation, uint32_t
 
 static void vote(uint32_t voter, uint32_t keep)
 {
-    static uint64_t incarnation; /* it is running until it is out */
+    static uint64_t incarnation; /* of the accused while it runs */
     if (world_is_running(&world, ACCUSED))
         incarnation = incarnation_of_accused();
     vote_of(&world.nodes[voter].identity, incarnation, keep);
@@ -112,7 +112,7 @@ static void must_be_in(void)
     must_agree(20 * SECOND_NS);
 }
 
-static void a_majority_puts_a_member_out_with_all_that_it_published(void **state)
+static void a_majority_expels_a_member_with_all_its_rumors(void **state)
 {
     (void)state;
     start(true);
@@ -123,10 +123,10 @@ static void a_majority_puts_a_member_out_with_all_that_it_published(void **state
     assert_true(world_is_running(&world, ACCUSED));
     vote(2, 0);
     must_be_voted_out(0);
-    assert_true(world.nodes[ACCUSED].notes[NOTE_EXPELLED] > 0); /* it was told why */
+    assert_true(world.nodes[ACCUSED].notes[NOTE_EXPELLED] > 0); /* it received the reason */
 }
 
-static void the_messenger_has_a_vote_too(void **state)
+static void the_messenger_also_votes(void **state)
 {
     (void)state;
     start(true);
@@ -136,7 +136,7 @@ static void the_messenger_has_a_vote_too(void **state)
     must_be_voted_out(0);
 }
 
-static void a_minority_does_nothing_however_often_it_votes(void **state)
+static void a_minority_has_no_effect_however_often_it_votes(void **state)
 {
     (void)state;
     start(true);
@@ -149,7 +149,7 @@ static void a_minority_does_nothing_however_often_it_votes(void **state)
     assert_int_equal(votes_against(world.nodes[2].node, world.nodes[ACCUSED].identity.id), 2);
 }
 
-static void who_is_no_member_has_no_vote(void **state)
+static void a_non_member_has_no_vote(void **state)
 {
     (void)state;
     start(true);
@@ -160,12 +160,12 @@ static void who_is_no_member_has_no_vote(void **state)
         vote_of(&stranger, incarnation_of_accused(), 0);
     }
     run(SECOND_NS);
-    assert_false(messenger.closed); /* its list may be another one */
+    assert_false(messenger.closed); /* its list may differ */
     must_be_in();
     assert_int_equal(votes_against(world.nodes[0].node, world.nodes[ACCUSED].identity.id), 0);
 }
 
-static void a_forged_vote_ends_the_conversation(void **state)
+static void a_forged_vote_ends_the_connection(void **state)
 {
     (void)state;
     uint8_t bytes[VOTE_BYTES];
@@ -181,8 +181,8 @@ static void a_forged_vote_ends_the_conversation(void **state)
     must_be_in();
 }
 
-/* Three of five are needed: of 1, 3 and 5 the third, of 0, 1, 3 and 5 the third. */
-static void what_so_many_leave_stays(void **state)
+/* Three of five are needed: of 1, 3 and 5 the third, of 0, 1, 3 and 5 also the third. */
+static void the_majority_decides_what_stays(void **state)
 {
     (void)state;
     start(true);
@@ -195,8 +195,8 @@ static void what_so_many_leave_stays(void **state)
     must_be_voted_out(3);
 }
 
-/* Its own vote, for nothing at all, cannot move the decision below what a member with it leaves. */
-static void a_voter_who_leaves_nothing_moves_it_no_further_than_the_others(void **state)
+/* Its own vote to keep nothing cannot move the decision below that of a member with it. */
+static void an_extreme_vote_does_not_move_the_decision(void **state)
 {
     (void)state;
     start(true);
@@ -226,19 +226,19 @@ static void votes_are_known_after_a_restart(void **state)
     must_be_voted_out(0);
 }
 
-static void whom_the_operator_puts_out_has_no_vote(void **state)
+static void a_member_expelled_by_the_operator_has_no_vote(void **state)
 {
     (void)state;
     start(true);
-    vote(NODES, 0); /* of the messenger, which is to go */
+    vote(NODES, 0); /* of the messenger, which is about to be expelled */
     vote(0, 0);
     expel(0, NODES);
     run(SECOND_NS);
     assert_int_equal(votes_against(world.nodes[1].node, world.nodes[ACCUSED].identity.id), 1);
-    must_be_in(); /* three of four are needed now */
+    must_be_in(); /* now three of four are needed */
 }
 
-static void who_changes_its_mind_is_heard_once_a_second(void **state)
+static void replaced_votes_are_accepted_once_a_second(void **state)
 {
     (void)state;
     start(true);
@@ -252,7 +252,7 @@ static void who_changes_its_mind_is_heard_once_a_second(void **state)
     must_be_in();
 }
 
-static void two_thirds_of_the_votes_that_it_takes_are_worth_a_warning(void **state)
+static void two_thirds_of_the_required_votes_cause_a_warning(void **state)
 {
     (void)state;
     start(true);
@@ -265,7 +265,7 @@ static void two_thirds_of_the_votes_that_it_takes_are_worth_a_warning(void **sta
     must_be_in();
 }
 
-static void where_nobody_asked_for_votes_they_do_nothing(void **state)
+static void votes_have_no_effect_without_quarantine(void **state)
 {
     (void)state;
     start(false);
@@ -277,7 +277,7 @@ static void where_nobody_asked_for_votes_they_do_nothing(void **state)
     assert_int_equal(node_votes_changes(world.nodes[0].node), 0);
 }
 
-static void with_more_members_a_majority_may_be_one_no_more(void **state)
+static void a_majority_may_be_lost_when_members_are_added(void **state)
 {
     (void)state;
     start(true);
@@ -290,7 +290,7 @@ static void with_more_members_a_majority_may_be_one_no_more(void **state)
     for (uint32_t i = 0; i < NODES + 3; i++)
         members[i] = i <= NODES ? i : add(&options);
     for (uint32_t i = 0; i < ACCUSED; i++)
-        world_list(&world, i, members, NODES + 3); /* four of seven are needed now */
+        world_list(&world, i, members, NODES + 3); /* now four of seven are needed */
     run(2 * SECOND_NS);
     for (uint32_t i = 0; i < ACCUSED; i++)
         assert_null(proofs_against(world.nodes[i].node, world.nodes[ACCUSED].identity.id));
@@ -302,19 +302,19 @@ static void with_more_members_a_majority_may_be_one_no_more(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TOLD(a_majority_puts_a_member_out_with_all_that_it_published),
-        TOLD(the_messenger_has_a_vote_too),
-        TOLD(a_minority_does_nothing_however_often_it_votes),
-        TOLD(who_is_no_member_has_no_vote),
-        TOLD(a_forged_vote_ends_the_conversation),
-        TOLD(what_so_many_leave_stays),
-        TOLD(a_voter_who_leaves_nothing_moves_it_no_further_than_the_others),
+        TOLD(a_majority_expels_a_member_with_all_its_rumors),
+        TOLD(the_messenger_also_votes),
+        TOLD(a_minority_has_no_effect_however_often_it_votes),
+        TOLD(a_non_member_has_no_vote),
+        TOLD(a_forged_vote_ends_the_connection),
+        TOLD(the_majority_decides_what_stays),
+        TOLD(an_extreme_vote_does_not_move_the_decision),
         TOLD(votes_are_known_after_a_restart),
-        TOLD(whom_the_operator_puts_out_has_no_vote),
-        TOLD(who_changes_its_mind_is_heard_once_a_second),
-        TOLD(two_thirds_of_the_votes_that_it_takes_are_worth_a_warning),
-        TOLD(where_nobody_asked_for_votes_they_do_nothing),
-        TOLD(with_more_members_a_majority_may_be_one_no_more),
+        TOLD(a_member_expelled_by_the_operator_has_no_vote),
+        TOLD(replaced_votes_are_accepted_once_a_second),
+        TOLD(two_thirds_of_the_required_votes_cause_a_warning),
+        TOLD(votes_have_no_effect_without_quarantine),
+        TOLD(a_majority_may_be_lost_when_members_are_added),
     };
     return cmocka_run_group_tests(tests, open_all, close_all);
 }

@@ -1,5 +1,5 @@
-/* Who only asks: it is answered between two steps, costs the learner a fiftieth of its time at
- * most, however it behaves, and becomes no member. A random walk says of a sample the sum of its
+/* Inference clients: they are served between two steps, cost the learner at most a fiftieth of its
+ * time however they behave, and do not become members. A random walk predicts the sum of a sample's
  * bytes. */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -13,8 +13,8 @@
 #include "wire/reply.h"
 
 #define STEP_NS   (20 * MILLI_NS)
-#define PREDICTS  (STEP_NS / 4) /* how long a simulated learner takes for a question */
-#define MOST      4             /* samples of a question */
+#define PREDICTS  (STEP_NS / 4) /* time that a simulated learner takes for a request */
+#define MOST      4             /* samples of a request */
 #define EACH      3             /* bytes of a sample */
 #define ASKERS    4
 #define ASKS_MAX  256
@@ -48,7 +48,7 @@ static struct node_options answering(void)
 static void begin(const struct node_options *options)
 {
     start_swarm(1, options);
-    run(12 * SECOND_NS); /* it goes on alone, and trains */
+    run(12 * SECOND_NS); /* it continues by itself and trains */
     puppet_init(&puppet, 0, 9);
     puppet.on_heard = note_reply;
     puppet_meet(&puppet);
@@ -84,7 +84,7 @@ static void must_be_hung_up(enum bye_reason reason, const char *why)
     assert_string_equal(puppet.bye, why);
 }
 
-static void a_question_is_answered_between_two_steps(void **state)
+static void serves_a_request_between_two_steps(void **state)
 {
     (void)state;
     const struct node_options options = answering();
@@ -104,7 +104,7 @@ static void a_question_is_answered_between_two_steps(void **state)
     puppet_free(&puppet);
 }
 
-static void who_asks_is_no_member_and_no_neighbour(void **state)
+static void a_client_is_no_member_and_no_neighbour(void **state)
 {
     (void)state;
     const struct node_options options = answering();
@@ -123,14 +123,14 @@ static void who_asks_is_no_member_and_no_neighbour(void **state)
     puppet_free(&puppet);
 }
 
-static void the_learner_has_a_fiftieth_of_its_time_for_all(void **state)
+static void all_clients_together_get_a_fiftieth_of_the_learner(void **state)
 {
     (void)state;
     const struct node_options options = answering();
     begin(&options);
     uint32_t done = 0;
     const uint64_t from_ns = world_now_ns(&world);
-    while (world_now_ns(&world) - from_ns < 20 * SECOND_NS) { /* as it is told to */
+    while (world_now_ns(&world) - from_ns < 20 * SECOND_NS) { /* after the requested wait */
         ask(1);
         run(STEP_NS);
         done += reply(puppet.heard[REPLY])->reason == REPLY_DONE;
@@ -143,7 +143,7 @@ static void the_learner_has_a_fiftieth_of_its_time_for_all(void **state)
     puppet_free(&puppet);
 }
 
-static void who_does_not_wait_is_hung_up_on(void **state)
+static void disconnects_a_client_that_does_not_wait(void **state)
 {
     (void)state;
     const struct node_options options = answering();
@@ -152,12 +152,11 @@ static void who_does_not_wait_is_hung_up_on(void **state)
     run(STEP_NS);
     const uint64_t wait_ns = reply(1)->wait * MILLI_NS;
     assert_in_range(wait_ns, 48 * PREDICTS, 50 * PREDICTS);
-    run(wait_ns / 2 -
-        2 * STEP_NS); /* a clock twice as fast as ours may have said that it is time */
+    run(wait_ns / 2 - 2 * STEP_NS); /* a clock twice as fast may consider the wait over */
     ask(1);
     must_be_hung_up(BYE_BROKEN, "asked again too soon");
     run(wait_ns);
-    puppet_meet(&puppet); /* a new conversation, and no less of a wait */
+    puppet_meet(&puppet); /* another connection does not shorten the wait */
     ask(1);
     run(STEP_NS);
     assert_int_equal(reply(1)->reason, REPLY_DONE);
@@ -170,7 +169,7 @@ static void who_does_not_wait_is_hung_up_on(void **state)
     puppet_free(&puppet);
 }
 
-static void a_second_question_before_the_answer_is_too_soon(void **state)
+static void refuses_a_second_request_before_the_answer(void **state)
 {
     (void)state;
     const struct node_options options = answering();
@@ -178,7 +177,7 @@ static void a_second_question_before_the_answer_is_too_soon(void **state)
     for (uint32_t i = 0; i < ASKS_MAX && !puppet.closed && puppet.heard[REPLY] == 0; i++)
         ask(1);
     must_be_hung_up(BYE_BROKEN, "asked again too soon");
-    run(SECOND_NS); /* the answer finds nobody */
+    run(SECOND_NS); /* the client of the answer has gone */
     puppet_meet(&puppet);
     ask(1);
     run(STEP_NS);
@@ -186,7 +185,7 @@ static void a_second_question_before_the_answer_is_too_soon(void **state)
     puppet_free(&puppet);
 }
 
-static void four_ask_at_once_and_others_are_told_to_come_again(void **state)
+static void serves_four_clients_at_once_and_refuses_others(void **state)
 {
     (void)state;
     const struct node_options options = answering();
@@ -209,7 +208,7 @@ static void four_ask_at_once_and_others_are_told_to_come_again(void **state)
     puppet_free(&puppet);
 }
 
-static void two_of_one_network_ask_at_once(void **state)
+static void serves_two_clients_of_one_network_at_once(void **state)
 {
     (void)state;
     const struct node_options options = answering();
@@ -217,7 +216,7 @@ static void two_of_one_network_ask_at_once(void **state)
     for (uint32_t i = 0; i < 2; i++) {
         ask(0);
         (void)reply(1);
-        peer_end(&puppet.peer); /* the connection is left as it is, and another one made */
+        peer_end(&puppet.peer); /* the connection stays open, and another one is made */
         puppet.slot++;
         puppet_meet(&puppet);
     }
@@ -226,7 +225,7 @@ static void two_of_one_network_ask_at_once(void **state)
     puppet_free(&puppet);
 }
 
-static void a_conversation_lasts_a_minute(void **state)
+static void a_client_connection_lasts_a_minute(void **state)
 {
     (void)state;
     const struct node_options options = answering();
@@ -241,14 +240,14 @@ static void a_conversation_lasts_a_minute(void **state)
     puppet_free(&puppet);
 }
 
-static void or_so_many_questions(void **state)
+static void a_client_connection_has_a_limit_of_requests(void **state)
 {
     (void)state;
     const struct node_options options = answering();
     begin(&options);
     for (uint32_t i = 0; i < ASKS_MAX; i++) {
         ask(0);
-        run(10 * MILLI_NS); /* a link that is young carries little */
+        run(10 * MILLI_NS); /* a new link carries little */
     }
     (void)reply(ASKS_MAX);
     ask(0);
@@ -256,7 +255,7 @@ static void or_so_many_questions(void **state)
     puppet_free(&puppet);
 }
 
-static void what_is_no_question_ends_the_conversation(void **state)
+static void invalid_requests_end_the_connection(void **state)
 {
     (void)state;
     static const uint8_t samples[(MOST + 1) * EACH];
@@ -280,12 +279,12 @@ static void what_is_no_question_ends_the_conversation(void **state)
     run(SECOND_NS);
     puppet_meet(&puppet);
     ask(0);
-    puppet_hello(&puppet); /* it has chosen */
+    puppet_hello(&puppet); /* it has chosen to be a client */
     must_be_hung_up(BYE_BROKEN, "did not introduce itself first");
     puppet_free(&puppet);
 }
 
-static void a_neighbour_does_not_ask(void **state)
+static void refuses_requests_of_a_neighbour(void **state)
 {
     (void)state;
     const struct node_options options = answering();
@@ -297,7 +296,7 @@ static void a_neighbour_does_not_ask(void **state)
     puppet_free(&puppet);
 }
 
-static void a_node_that_answers_none_is_not_to_be_asked(void **state)
+static void refuses_requests_when_not_serving(void **state)
 {
     (void)state;
     const struct node_options options = usual_options();
@@ -307,7 +306,7 @@ static void a_node_that_answers_none_is_not_to_be_asked(void **state)
     puppet_free(&puppet);
 }
 
-static void a_node_that_leaves_has_no_model_to_ask(void **state)
+static void a_leaving_node_has_no_model_to_ask(void **state)
 {
     (void)state;
     const struct node_options options = answering();
@@ -317,7 +316,7 @@ static void a_node_that_leaves_has_no_model_to_ask(void **state)
     world_start(&world, 1);
     run(12 * SECOND_NS);
     puppet_meet(&puppet);
-    cut(0, 1); /* it waits for who does not answer */
+    cut(0, 1); /* it waits for a neighbour that does not answer */
     world_leave(&world, 0);
     ask(1);
     assert_int_equal(reply(1)->reason, REPLY_NONE);
@@ -328,19 +327,19 @@ static void a_node_that_leaves_has_no_model_to_ask(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        STORY(a_question_is_answered_between_two_steps),
-        STORY(who_asks_is_no_member_and_no_neighbour),
-        STORY(the_learner_has_a_fiftieth_of_its_time_for_all),
-        STORY(who_does_not_wait_is_hung_up_on),
-        STORY(a_second_question_before_the_answer_is_too_soon),
-        STORY(four_ask_at_once_and_others_are_told_to_come_again),
-        STORY(two_of_one_network_ask_at_once),
-        STORY(a_conversation_lasts_a_minute),
-        STORY(or_so_many_questions),
-        STORY(what_is_no_question_ends_the_conversation),
-        STORY(a_neighbour_does_not_ask),
-        STORY(a_node_that_answers_none_is_not_to_be_asked),
-        STORY(a_node_that_leaves_has_no_model_to_ask),
+        STORY(serves_a_request_between_two_steps),
+        STORY(a_client_is_no_member_and_no_neighbour),
+        STORY(all_clients_together_get_a_fiftieth_of_the_learner),
+        STORY(disconnects_a_client_that_does_not_wait),
+        STORY(refuses_a_second_request_before_the_answer),
+        STORY(serves_four_clients_at_once_and_refuses_others),
+        STORY(serves_two_clients_of_one_network_at_once),
+        STORY(a_client_connection_lasts_a_minute),
+        STORY(a_client_connection_has_a_limit_of_requests),
+        STORY(invalid_requests_end_the_connection),
+        STORY(refuses_requests_of_a_neighbour),
+        STORY(refuses_requests_when_not_serving),
+        STORY(a_leaving_node_has_no_model_to_ask),
     };
     return cmocka_run_group_tests(tests, open_all, close_all);
 }

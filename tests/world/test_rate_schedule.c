@@ -1,6 +1,5 @@
-/* Nodes that learn follow one schedule, which counts what all of them have learned: together, when
- * one joins, comes back, or takes over the base of others (tests/unit/model/test_optimizer.c has
- * what a learner does with it). */
+/* Learning nodes follow one schedule, which counts the samples of all: together, and when a node
+ * joins, returns, or takes over a base (tests/unit/model/test_optimizer.c covers the learner). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -55,7 +54,7 @@ static int end(void **state)
     return 0;
 }
 
-static uint64_t place_of(uint32_t i) /* in the schedule */
+static uint64_t place_of(uint32_t i) /* position in the schedule, in samples */
 {
     return learner_swarm_samples(world.nodes[i].sim_learner.learner);
 }
@@ -73,8 +72,8 @@ static uint64_t learned_by_all(void)
     return samples;
 }
 
-/* No further than they are, and behind by no more than all learn in 1.5 seconds: what is told each
- * half second, and as long on its way to where it is told again. */
+/* The node must not be ahead, and be behind by at most what all learn in 1.5 seconds: the interval
+ * of half a second, and the time to forward. */
 static void must_be_where_the_swarm_is(uint32_t i)
 {
     const uint64_t a_second = 50 * 32 * world_running(&world);
@@ -82,7 +81,7 @@ static void must_be_where_the_swarm_is(uint32_t i)
     assert_true(place_of(i) + a_second * 3 / 2 >= learned_by_all());
 }
 
-static void two_are_at_the_same_place_and_each_has_learned_half(void **state)
+static void two_nodes_share_a_schedule_and_each_learns_half(void **state)
 {
     (void)state;
     start_usual_swarm(2);
@@ -94,7 +93,7 @@ static void two_are_at_the_same_place_and_each_has_learned_half(void **state)
     }
 }
 
-static void alone_the_place_is_what_was_learned_here(void **state)
+static void a_single_node_follows_its_own_samples(void **state)
 {
     (void)state;
     start_usual_swarm(1);
@@ -103,7 +102,7 @@ static void alone_the_place_is_what_was_learned_here(void **state)
     assert_int_equal(place_of(0), learned_by(0));
 }
 
-static void who_joins_is_where_the_swarm_is_from_its_first_step_on(void **state)
+static void a_joiner_has_the_swarms_position_from_its_first_step(void **state)
 {
     (void)state;
     const struct node_options options = usual_options();
@@ -121,7 +120,7 @@ static void who_joins_is_where_the_swarm_is_from_its_first_step_on(void **state)
         must_be_where_the_swarm_is(i);
 }
 
-static void who_comes_back_has_not_lost_its_place(void **state)
+static void a_returning_node_keeps_its_position(void **state)
 {
     (void)state;
     struct node_options options = usual_options();
@@ -134,8 +133,8 @@ static void who_comes_back_has_not_lost_its_place(void **state)
     assert_int_equal(place_of(0), learned_by(0));
 }
 
-/* What it had learned before is behind its new incarnation, too, and counts once. */
-static void who_takes_over_a_base_is_not_counted_twice(void **state)
+/* Its earlier samples precede its new incarnation and count once. */
+static void samples_before_a_takeover_count_once(void **state)
 {
     (void)state;
     struct node_options options = usual_options();
@@ -154,7 +153,8 @@ static void who_takes_over_a_base_is_not_counted_twice(void **state)
         must_be_where_the_swarm_is(i);
 }
 
-/* How many times as far its schedule is as all have really learned, node `liar` among them. */
+/* Returns how far its schedule is ahead of what all have really learned, as a factor; node `liar`
+ * is one of them. */
 static double times_too_far(uint32_t i)
 {
     return (double)place_of(i) / (double)learned_by_all();
@@ -185,8 +185,8 @@ static void start_four_and_a_liar(const struct node_options *options)
     world_poison(&world, 4, POISON_CLAIMS, 1e4, 1);
 }
 
-/* It says in its records, too, that all have learned as much as it claims. */
-static void one_of_five_that_claims_anything_moves_no_schedule_twice_as_far(void **state)
+/* Its records also claim that all have learned that much. */
+static void one_liar_of_five_moves_no_schedule_twice_as_far(void **state)
 {
     (void)state;
     const struct node_options options = usual_options();
@@ -203,7 +203,7 @@ static void one_of_five_that_claims_anything_moves_no_schedule_twice_as_far(void
     must_be_near_what_was_learned(5);
 }
 
-static void who_comes_back_is_not_moved_by_what_one_claimed_meanwhile(void **state)
+static void claims_of_one_liar_do_not_move_a_returning_node(void **state)
 {
     (void)state;
     struct node_options options = usual_options();
@@ -217,12 +217,12 @@ static void who_comes_back_is_not_moved_by_what_one_claimed_meanwhile(void **sta
     for (uint32_t second = 0; second < 20; second++) {
         run(SECOND_NS);
         assert_true(place_of(0) > 4 * learned);
-        assert_true(times_too_far(0) < 2.2); /* of its life before a little is lost */
+        assert_true(times_too_far(0) < 2.2); /* little is lost of its previous incarnation */
     }
 }
 
-/* What the other claims is all new to it, and there is nobody else to say whether it is true. */
-static void who_comes_back_to_one_that_went_on_goes_on_from_there(void **state)
+/* All claims of the other are new to it, and no third node can confirm them. */
+static void a_returning_node_follows_the_one_that_continued(void **state)
 {
     (void)state;
     struct node_options options = usual_options();
@@ -234,11 +234,11 @@ static void who_comes_back_to_one_that_went_on_goes_on_from_there(void **state)
     world_start(&world, 1);
     run(10 * SECOND_NS);
     for (uint32_t i = 0; i < 2; i++)
-        assert_true(times_too_far(i) > 0.95 && times_too_far(i) < 1.01); /* a little was lost */
+        assert_true(times_too_far(i) > 0.95 && times_too_far(i) < 1.01); /* little was lost */
 }
 
-/* Two hours and a half, so that each has begun to count anew twice. */
-static void hours_of_honesty_lend_no_weight_to_a_lie(void **state)
+/* Two hours and a half, so that each node has restarted its count twice. */
+static void hours_of_honesty_do_not_make_a_lie_credible(void **state)
 {
     (void)state;
     const struct node_options options = usual_options();
@@ -255,8 +255,8 @@ static void hours_of_honesty_lend_no_weight_to_a_lie(void **state)
         assert_true(times_too_far(i) < 1 + 1800.0 * 4 / (9000 * 5));
 }
 
-/* Its claims are new to whoever joins, and nobody else's are as many. */
-static void who_joins_two_late_begins_where_the_older_one_is(void **state)
+/* A joiner sees its claims for the first time, and no other node has that many. */
+static void a_late_joiner_of_two_starts_at_the_older_count(void **state)
 {
     (void)state;
     start_usual_swarm(1);
@@ -276,8 +276,8 @@ static void who_joins_two_late_begins_where_the_older_one_is(void **state)
         must_be_where_the_swarm_is(i);
 }
 
-/* It moves the base as much more as it learns. */
-static void who_learns_ten_times_as_fast_counts_in_full(void **state)
+/* It moves the base in proportion to its samples. */
+static void a_tenfold_learner_counts_fully(void **state)
 {
     (void)state;
     const struct node_options options = usual_options();
@@ -293,17 +293,17 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
     const struct CMUnitTest tests[] = {
-        TEST(two_are_at_the_same_place_and_each_has_learned_half),
-        TEST(alone_the_place_is_what_was_learned_here),
-        TEST(who_joins_is_where_the_swarm_is_from_its_first_step_on),
-        TEST(who_comes_back_has_not_lost_its_place),
-        TEST(who_takes_over_a_base_is_not_counted_twice),
-        TEST(one_of_five_that_claims_anything_moves_no_schedule_twice_as_far),
-        TEST(who_comes_back_is_not_moved_by_what_one_claimed_meanwhile),
-        TEST(who_comes_back_to_one_that_went_on_goes_on_from_there),
-        TEST(hours_of_honesty_lend_no_weight_to_a_lie),
-        TEST(who_joins_two_late_begins_where_the_older_one_is),
-        TEST(who_learns_ten_times_as_fast_counts_in_full),
+        TEST(two_nodes_share_a_schedule_and_each_learns_half),
+        TEST(a_single_node_follows_its_own_samples),
+        TEST(a_joiner_has_the_swarms_position_from_its_first_step),
+        TEST(a_returning_node_keeps_its_position),
+        TEST(samples_before_a_takeover_count_once),
+        TEST(one_liar_of_five_moves_no_schedule_twice_as_far),
+        TEST(claims_of_one_liar_do_not_move_a_returning_node),
+        TEST(a_returning_node_follows_the_one_that_continued),
+        TEST(hours_of_honesty_do_not_make_a_lie_credible),
+        TEST(a_late_joiner_of_two_starts_at_the_older_count),
+        TEST(a_tenfold_learner_counts_fully),
     };
     return cmocka_run_group_tests(tests, open_all, close_all);
 }

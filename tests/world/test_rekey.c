@@ -1,5 +1,5 @@
-/* A swarm moves to another key while it trains: nobody is cut off, who comes back in time gets the
- * new key, and who is too late or was put out does not. */
+/* A swarm changes its key while it trains: no node is disconnected, a node that returns in time
+ * gets the new key, and a late or expelled node does not. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -16,7 +16,7 @@ static uint32_t last_note_has(uint32_t i, enum note_kind kind, const char *text)
     return strstr(world.nodes[i].last[kind].text, text) != NULL;
 }
 
-static void a_swarm_that_trains_moves_to_a_new_key(void **state)
+static void a_training_swarm_changes_its_key(void **state)
 {
     (void)state;
     start_four(usual_options());
@@ -35,7 +35,7 @@ static void a_swarm_that_trains_moves_to_a_new_key(void **state)
     must_agree(5 * SECOND_NS);
 }
 
-static void when_the_time_is_over_conversations_stay_and_only_the_new_key_lets_in(void **state)
+static void after_expiry_connections_stay_and_only_the_new_key_is_accepted(void **state)
 {
     (void)state;
     struct node_options options = obedient(usual_options());
@@ -63,7 +63,7 @@ static void when_the_time_is_over_conversations_stay_and_only_the_new_key_lets_i
     assert_int_equal(key_of(newcomer).older, 0);
 }
 
-static void who_was_away_comes_back_in_time_with_the_old_key(void **state)
+static void an_absent_node_returns_in_time_with_the_old_key(void **state)
 {
     (void)state;
     start_four(usual_options());
@@ -78,8 +78,8 @@ static void who_was_away_comes_back_in_time_with_the_old_key(void **state)
     must_agree(5 * SECOND_NS);
 }
 
-/* Its disk has the new key, and its configuration names the old one's file still. */
-static void who_has_the_new_key_finds_it_at_its_next_start(void **state)
+/* Its disk has the new key, while its configuration still names the old file. */
+static void a_restarted_node_finds_the_new_key(void **state)
 {
     (void)state;
     start_four(usual_options());
@@ -95,7 +95,7 @@ static void who_has_the_new_key_finds_it_at_its_next_start(void **state)
     must_agree(5 * SECOND_NS);
 }
 
-static void who_comes_too_late_gets_in_with_the_new_file(void **state)
+static void a_late_node_enters_with_the_new_file(void **state)
 {
     (void)state;
     start_four(usual_options());
@@ -116,7 +116,7 @@ static void who_comes_too_late_gets_in_with_the_new_file(void **state)
     must_agree(5 * SECOND_NS);
 }
 
-/* A node that knows an earlier order, and was away for all of the next, is given the file. */
+/* A node that knows an earlier order and missed the next one receives the file. */
 static void a_file_newer_than_all_known_orders_is_used_first(void **state)
 {
     (void)state;
@@ -136,8 +136,8 @@ static void a_file_newer_than_all_known_orders_is_used_first(void **state)
     assert_int_equal(key_of(3).order, 2);
 }
 
-/* It was put out while it was away, so that it hears of both orders only now. */
-static void who_was_put_out_before_gets_no_new_key(void **state)
+/* It was expelled while absent, so it receives both orders at once. */
+static void an_expelled_node_gets_no_new_key(void **state)
 {
     (void)state;
     start_four(usual_options());
@@ -154,7 +154,7 @@ static void who_was_put_out_before_gets_no_new_key(void **state)
     must_be_out(3);
 }
 
-static void a_second_new_key_while_the_first_is_on_its_way(void **state)
+static void a_second_rekey_overtakes_the_first(void **state)
 {
     (void)state;
     start_four(usual_options());
@@ -166,7 +166,7 @@ static void a_second_new_key_while_the_first_is_on_its_way(void **state)
     rekey(1, SECOND, THIRD, HOUR_MS);
     run(SECOND_NS);
     must_all_have(THIRD, 2);
-    world_start(&world, 2); /* which knows the first only, */
+    world_start(&world, 2); /* which knows only the first key, */
     world_start(&world, 3); /* and which knows two */
     run(8 * SECOND_NS);
     assert_int_equal(neighbours(2), 3);
@@ -175,7 +175,7 @@ static void a_second_new_key_while_the_first_is_on_its_way(void **state)
     must_agree(5 * SECOND_NS);
 }
 
-/* Older keys do not outlive newer ones: an operator in a hurry ends them all. */
+/* Older keys do not outlive newer ones: an operator can end them all at once. */
 static void a_later_order_may_end_all_older_keys_at_once(void **state)
 {
     (void)state;
@@ -207,8 +207,8 @@ static void each_older_key_has_its_own_time(void **state)
     must_all_have(THIRD, 1);
 }
 
-/* It calls nobody, so the others call it, by the key that it has. */
-static void who_only_waits_is_called_by_the_old_key(void **state)
+/* It calls no node, so the others call it with its key. */
+static void a_node_that_only_listens_is_called_with_the_old_key(void **state)
 {
     (void)state;
     start_four(usual_options());
@@ -222,7 +222,7 @@ static void who_only_waits_is_called_by_the_old_key(void **state)
     assert_int_equal(neighbours(3), 3);
 }
 
-static void an_order_for_a_key_is_about_no_member(void **state)
+static void a_rekey_order_has_no_member_as_subject(void **state)
 {
     (void)state;
     uint8_t key[KEY_BYTES] = {0};
@@ -238,8 +238,8 @@ static void an_order_for_a_key_is_about_no_member(void **state)
     assert_int_equal(world.nodes[0].notes[NOTE_EXPELLED], 0);
 }
 
-/* The machine with the key burned down: what has no successor is not given up. */
-static void a_key_that_nobody_has_cuts_nobody_off(void **state)
+/* The machine with the new key was lost, so the old key is not given up. */
+static void a_lost_new_key_disconnects_no_node(void **state)
 {
     (void)state;
     start_four(usual_options());
@@ -253,7 +253,7 @@ static void a_key_that_nobody_has_cuts_nobody_off(void **state)
     world_start(&world, 3);
     run(5 * SECOND_NS);
     assert_int_equal(neighbours(3), 3);
-    assert_int_equal(world_swarm_key(&world, 0, SECOND), OK); /* or it was found after all */
+    assert_int_equal(world_swarm_key(&world, 0, SECOND), OK); /* or it was found later */
     run(SECOND_NS);
     must_all_have(SECOND, 0);
     rekey(2, SECOND, THIRD, 0);
@@ -262,8 +262,8 @@ static void a_key_that_nobody_has_cuts_nobody_off(void **state)
     must_agree(5 * SECOND_NS);
 }
 
-/* It is two hours ahead, and gives the old key up at once; others still let in by it. */
-static void a_clock_that_is_wrong_keeps_nobody_from_the_key(void **state)
+/* Its clock is two hours ahead, so it gives the old key up at once; others still accept it. */
+static void a_wrong_clock_keeps_no_node_from_the_key(void **state)
 {
     (void)state;
     struct node_options options = obedient(usual_options());
@@ -288,35 +288,35 @@ static void a_clock_that_is_wrong_keeps_nobody_from_the_key(void **state)
     assert_int_equal(key_of(2).older, 1);
 }
 
-static void a_key_that_was_not_ordered_is_not_taken_from_the_owner(void **state)
+static void refuses_an_unordered_key_from_the_owner(void **state)
 {
     (void)state;
     start_four(usual_options());
     assert_int_equal(world_swarm_key(&world, 0, SECOND), MISMATCH);
     rekey(0, FIRST, SECOND, HOUR_MS);
     assert_int_equal(world_swarm_key(&world, 0, THIRD), MISMATCH);
-    assert_int_equal(world_swarm_key(&world, 0, SECOND), OK); /* it has it already */
+    assert_int_equal(world_swarm_key(&world, 0, SECOND), OK); /* it already has the key */
     assert_true(has_key(0, SECOND));
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        EXPULSION(a_swarm_that_trains_moves_to_a_new_key),
-        EXPULSION(when_the_time_is_over_conversations_stay_and_only_the_new_key_lets_in),
-        EXPULSION(who_was_away_comes_back_in_time_with_the_old_key),
-        EXPULSION(who_has_the_new_key_finds_it_at_its_next_start),
-        EXPULSION(who_comes_too_late_gets_in_with_the_new_file),
+        EXPULSION(a_training_swarm_changes_its_key),
+        EXPULSION(after_expiry_connections_stay_and_only_the_new_key_is_accepted),
+        EXPULSION(an_absent_node_returns_in_time_with_the_old_key),
+        EXPULSION(a_restarted_node_finds_the_new_key),
+        EXPULSION(a_late_node_enters_with_the_new_file),
         EXPULSION(a_file_newer_than_all_known_orders_is_used_first),
-        EXPULSION(who_was_put_out_before_gets_no_new_key),
-        EXPULSION(a_second_new_key_while_the_first_is_on_its_way),
+        EXPULSION(an_expelled_node_gets_no_new_key),
+        EXPULSION(a_second_rekey_overtakes_the_first),
         EXPULSION(a_later_order_may_end_all_older_keys_at_once),
         EXPULSION(each_older_key_has_its_own_time),
-        EXPULSION(who_only_waits_is_called_by_the_old_key),
-        EXPULSION(an_order_for_a_key_is_about_no_member),
-        EXPULSION(a_key_that_nobody_has_cuts_nobody_off),
-        EXPULSION(a_clock_that_is_wrong_keeps_nobody_from_the_key),
-        EXPULSION(a_key_that_was_not_ordered_is_not_taken_from_the_owner),
+        EXPULSION(a_node_that_only_listens_is_called_with_the_old_key),
+        EXPULSION(a_rekey_order_has_no_member_as_subject),
+        EXPULSION(a_lost_new_key_disconnects_no_node),
+        EXPULSION(a_wrong_clock_keeps_no_node_from_the_key),
+        EXPULSION(refuses_an_unordered_key_from_the_owner),
     };
     return cmocka_run_group_tests(tests, open_all, close_all);
 }

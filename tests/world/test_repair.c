@@ -1,5 +1,5 @@
-/* What did not come by itself is asked for: of whom, when, and how much at a time. Two nodes that
- * rest, and two puppets (puppet.h): one told what several lives of it say, another shows more. */
+/* Repair of missing rumors: from which neighbour, when, and how much at a time. Two idle nodes and
+ * two puppets (puppet.h): one publishes in several incarnations, the other shows more. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,10 +14,10 @@
 #define INCARNATIONS 6
 
 static struct puppet teller, shower;
-static uint32_t shown;  /* of each life: rumors before this one */
-static uint32_t wanted; /* of them, from the shower: a bit for each life */
+static uint32_t shown;  /* rumors shown of each incarnation */
+static uint32_t wanted; /* rumors requested from the shower, a bit for each incarnation */
 
-/* A WANT that WHO follows looks for a sign of life only. */
+/* Answers a WANT for WHO, which only checks liveness. */
 static void on_heard(struct puppet *puppet, const struct message *message)
 {
     (void)puppet;
@@ -61,7 +61,7 @@ static int puppets_leave(void **state)
     return 0;
 }
 
-/* What the teller says in one of its lives; returns the bytes. */
+/* Makes a rumor of one of the teller's incarnations; returns its size. */
 static size_t make_rumor(uint64_t incarnation, uint32_t seq, uint8_t rumor[static RUMOR_MAX])
 {
     uint32_t index = 5;
@@ -82,14 +82,14 @@ static size_t make_rumor(uint64_t incarnation, uint32_t seq, uint8_t rumor[stati
     return bytes;
 }
 
-/* From the mouth of either. */
+/* Sends it from either puppet. */
 static void say_rumor(struct puppet *mouth, uint64_t incarnation, uint32_t seq)
 {
     uint8_t rumor[RUMOR_MAX];
     puppet_say_bulk(mouth, RUMOR, rumor, make_rumor(incarnation, seq, rumor));
 }
 
-/* It knows the first so many rumors of each of the first lives. */
+/* Shows the first `next` rumors of each of the first incarnations. */
 static void show(uint32_t incarnations, uint32_t next)
 {
     uint8_t entries[INCARNATIONS * VERSION_ENTRY_BYTES];
@@ -104,20 +104,22 @@ static void show(uint32_t incarnations, uint32_t next)
     puppet_say_bulk(&shower, VERSION, entries, incarnations * VERSION_ENTRY_BYTES);
 }
 
-/* Show two of each life again and again, as a neighbour does; a bit for each that is asked for. */
+/* Shows two rumors of each incarnation repeatedly, like a neighbour; returns a bit for each one
+ * requested. */
 static uint32_t asked_in(int seconds)
 {
     wanted = 0;
     for (int part = 0; part < 4 * seconds; part++) {
         show(INCARNATIONS, 2);
-        puppet_say(&teller, &(struct message){.kind = PING, .token = 1}); /* it is there */
+        puppet_say(&teller, &(struct message){.kind = PING, .token = 1}); /* to stay alive */
         run(SECOND_NS / 4);
     }
     return wanted;
 }
 
-/* Four live, and the first node has three neighbours: so one origin at a time is a share. */
-static void no_neighbour_is_asked_for_more_than_its_share_at_a_time(void **state)
+/* Four members are alive and the first node has three neighbours, so a share is one origin at a
+ * time. */
+static void requests_no_more_than_a_share_from_each_neighbour(void **state)
 {
     (void)state;
     for (uint32_t incarnation = 1; incarnation <= INCARNATIONS; incarnation++)
@@ -129,14 +131,14 @@ static void no_neighbour_is_asked_for_more_than_its_share_at_a_time(void **state
         while (incarnation < INCARNATIONS && asked != 1u << incarnation)
             incarnation++;
         assert_int_equal(asked, 1u << incarnation);
-        say_rumor(&shower, incarnation, 1); /* which makes room for another */
-        run(SECOND_NS / 4);                 /* what was asked again meanwhile has arrived */
+        say_rumor(&shower, incarnation, 1); /* which allows another request */
+        run(SECOND_NS / 4);                 /* repeated requests have arrived */
     }
     assert_int_equal(asked_in(3), 0);
 }
 
-/* What it never brings does not bind it for ever. */
-static void who_brings_nothing_is_asked_for_something_else_in_the_end(void **state)
+/* Undelivered rumors do not block a neighbour permanently. */
+static void a_neighbour_that_sends_nothing_is_asked_for_other_rumors(void **state)
 {
     (void)state;
     for (uint32_t incarnation = 1; incarnation <= INCARNATIONS; incarnation++)
@@ -146,8 +148,8 @@ static void who_brings_nothing_is_asked_for_something_else_in_the_end(void **sta
     assert_int_not_equal(asked_in(20) & ~first, 0);
 }
 
-/* The teller says something every half second, but falls behind what another shows. */
-static void who_brings_less_than_is_said_is_replaced(void **state)
+/* The teller sends a rumor every half second but falls behind the shower. */
+static void a_neighbour_that_falls_behind_is_replaced(void **state)
 {
     (void)state;
     say_rumor(&teller, 1, 0);
@@ -159,13 +161,13 @@ static void who_brings_less_than_is_said_is_replaced(void **state)
         run(SECOND_NS / 5);
     }
     assert_int_equal(wanted, 1u << 1);
-    assert_true(told > 5 && told < 20); /* not at once, nor as if nothing were wrong */
+    assert_true(told > 5 && told < 20); /* neither at once nor as if nothing were wrong */
     run(SECOND_NS / 10);
-    assert_int_equal(teller.heard[PRUNE], 0); /* it speaks for itself: it is not sent away */
+    assert_int_equal(teller.heard[PRUNE], 0); /* it is the origin, so it is not pruned */
 }
 
-/* Another has shown far more, and the teller brings it one after the other. */
-static void who_catches_up_is_not_replaced(void **state)
+/* The shower has far more, and the teller sends it rumor by rumor. */
+static void a_neighbour_that_catches_up_is_not_replaced(void **state)
 {
     (void)state;
     for (uint32_t told = 0; told < 40; told++) {
@@ -176,9 +178,9 @@ static void who_catches_up_is_not_replaced(void **state)
     assert_int_equal(wanted, 0);
 }
 
-/* A copy of this machine, started once more. Were its rumor kept, the node could not begin that
- * incarnation itself. */
-static void a_rumor_of_an_incarnation_of_ours_to_come_is_not_kept(void **state)
+/* Another copy of this machine. If its rumor were kept, the node could not start that incarnation
+ * itself. */
+static void ignores_a_rumor_of_our_future_incarnation(void **state)
 {
     (void)state;
     const struct node *node = world.nodes[0].node;
@@ -194,11 +196,11 @@ static void a_rumor_of_an_incarnation_of_ours_to_come_is_not_kept(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        WITH_PUPPETS(no_neighbour_is_asked_for_more_than_its_share_at_a_time),
-        WITH_PUPPETS(who_brings_nothing_is_asked_for_something_else_in_the_end),
-        WITH_PUPPETS(who_brings_less_than_is_said_is_replaced),
-        WITH_PUPPETS(who_catches_up_is_not_replaced),
-        WITH_PUPPETS(a_rumor_of_an_incarnation_of_ours_to_come_is_not_kept),
+        WITH_PUPPETS(requests_no_more_than_a_share_from_each_neighbour),
+        WITH_PUPPETS(a_neighbour_that_sends_nothing_is_asked_for_other_rumors),
+        WITH_PUPPETS(a_neighbour_that_falls_behind_is_replaced),
+        WITH_PUPPETS(a_neighbour_that_catches_up_is_not_replaced),
+        WITH_PUPPETS(ignores_a_rumor_of_our_future_incarnation),
     };
     return cmocka_run_group_tests(tests, open_all, close_all);
 }

@@ -1,5 +1,4 @@
-/* A node that was killed goes on from its last checkpoint, and takes what it told since for its
- * own. */
+/* A killed node continues from its last checkpoint and recognizes its later rumors as its own. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -20,7 +19,7 @@ static struct node_options saving_options(void)
     return options;
 }
 
-/* Node 2 of three saves now and then; it is killed at once, and starts again. */
+/* Node 2 of three saves periodically; it is killed and restarted. */
 static void start_saving_swarm(void)
 {
     const struct node_options options = saving_options();
@@ -28,7 +27,7 @@ static void start_saving_swarm(void)
     run(20 * SECOND_NS);
 }
 
-/* How many rumors a checkpoint is the sum of, of everybody or of one node. */
+/* Returns how many rumors a checkpoint contains, of all nodes or of one. */
 static uint64_t rumors_in(const struct saved *saved, const struct identity *of)
 {
     uint64_t rumors = 0;
@@ -47,8 +46,8 @@ static const struct saved *newest_of(uint32_t i)
     return saved;
 }
 
-/* Its base is that of the checkpoint, to the last unit; so are the weights of the last part, unless
- * it has begun a step already. */
+/* Base and last part of the weights must equal the checkpoint exactly, unless a step has already
+ * begun. */
 static void must_begin_with(uint32_t i, const struct saved *saved)
 {
     int32_t units[PARAMETERS];
@@ -62,7 +61,7 @@ static void must_begin_with(uint32_t i, const struct saved *saved)
     assert_int_equal(stats_of(i).version, rumors_in(saved, NULL));
 }
 
-static void who_was_killed_goes_on_from_its_last_checkpoint(void **state)
+static void a_killed_node_continues_from_its_last_checkpoint(void **state)
 {
     (void)state;
     start_saving_swarm();
@@ -80,12 +79,12 @@ static void who_was_killed_goes_on_from_its_last_checkpoint(void **state)
     must_agree(5 * SECOND_NS);
 }
 
-static void a_checkpoint_that_was_not_all_written_is_none(void **state)
+static void ignores_an_incomplete_checkpoint(void **state)
 {
     (void)state;
     start_saving_swarm();
     const struct saved *saved = newest_of(2);
-    while (saved->durable_ns < world_now_ns(&world)) /* until another is begun */
+    while (saved->durable_ns < world_now_ns(&world)) /* until the next one begins */
         run(MILLI_NS);
     const uint64_t unfinished = rumors_in(saved, NULL);
     world_kill(&world, 2, true);
@@ -96,8 +95,8 @@ static void a_checkpoint_that_was_not_all_written_is_none(void **state)
     must_agree(5 * SECOND_NS);
 }
 
-/* While a checkpoint of several parts is being written. */
-static void who_is_killed_between_two_parts_goes_on_from_the_checkpoint_before(void **state)
+/* During a checkpoint of several parts. */
+static void a_kill_between_two_parts_restores_the_previous_checkpoint(void **state)
 {
     (void)state;
     start_saving_swarm();
@@ -114,9 +113,9 @@ static void who_is_killed_between_two_parts_goes_on_from_the_checkpoint_before(v
     must_agree(5 * SECOND_NS);
 }
 
-/* What it told after its checkpoint comes back to it from the others, and must not be told again:
- * so it takes it off what it has not told. Nothing is learned meanwhile. */
-static void what_it_told_after_the_checkpoint_it_hears_as_its_own(void **state)
+/* Others send back what it published after its checkpoint. It must not publish that again, so it
+ * subtracts it from its residual. Nothing is learned meanwhile. */
+static void own_rumors_after_the_checkpoint_are_recognized(void **state)
 {
     (void)state;
     struct node_options options = saving_options();
@@ -128,9 +127,9 @@ static void what_it_told_after_the_checkpoint_it_hears_as_its_own(void **state)
     const uint64_t at_first = rumors_in(newest_of(2), own);
     while (known_of(2, 2) != rumors_in(newest_of(2), own) ||
            rumors_in(newest_of(2), own) <= at_first)
-        run(MILLI_NS); /* saved, and not told since ... */
+        run(MILLI_NS); /* saved, and no publication since then ... */
     while (known_of(2, 2) == rumors_in(newest_of(2), own))
-        run(MILLI_NS); /* ... but once */
+        run(MILLI_NS); /* ... except one */
     world_rest(&world);
     run(SECOND_NS);
     world_kill(&world, 2, false);
@@ -141,14 +140,14 @@ static void what_it_told_after_the_checkpoint_it_hears_as_its_own(void **state)
     run(5 * SECOND_NS);
     residual_of(2, after);
     assert_true(sum_of_sizes(after) < 0.9 * sum_of_sizes(before));
-    for (int c = 0; c < PARAMETERS; c++) { /* it only gets less, but for the last bit of a weight */
+    for (int c = 0; c < PARAMETERS; c++) { /* the residual only shrinks, except for rounding */
         assert_true(fabs(after[c]) <= fabs(before[c]) + 1e-7);
         assert_true(after[c] * before[c] > -1e-9);
     }
     assert_one_version();
 }
 
-static void a_clock_set_back_makes_no_second_life_of_the_same_number(void **state)
+static void a_clock_set_back_reuses_no_incarnation(void **state)
 {
     (void)state;
     start_saving_swarm();
@@ -165,7 +164,7 @@ static void a_clock_set_back_makes_no_second_life_of_the_same_number(void **stat
     must_agree(5 * SECOND_NS);
 }
 
-static void where_the_newest_checkpoint_is_rotten_the_older_is_taken(void **state)
+static void a_corrupt_checkpoint_falls_back_to_the_older_one(void **state)
 {
     (void)state;
     start_saving_swarm();
@@ -179,7 +178,7 @@ static void where_the_newest_checkpoint_is_rotten_the_older_is_taken(void **stat
     must_agree(5 * SECOND_NS);
 }
 
-static void who_has_lost_its_disk_begins_with_nothing(void **state)
+static void a_node_with_a_lost_disk_starts_empty(void **state)
 {
     (void)state;
     start_saving_swarm();
@@ -192,7 +191,7 @@ static void who_has_lost_its_disk_begins_with_nothing(void **state)
     must_agree(5 * SECOND_NS);
 }
 
-static void all_of_a_swarm_that_lost_its_power_go_on_together(void **state)
+static void a_swarm_continues_together_after_a_power_cut(void **state)
 {
     (void)state;
     start_saving_swarm();
@@ -208,7 +207,7 @@ static void all_of_a_swarm_that_lost_its_power_go_on_together(void **state)
     assert_true(stats_of(0).version > known / 2);
 }
 
-static void who_was_away_for_long_takes_over_a_base_and_keeps_what_it_had_not_told(void **state)
+static void a_long_absent_node_takes_over_a_base_and_keeps_its_residual(void **state)
 {
     (void)state;
     struct node_options options = busy_options();
@@ -227,15 +226,15 @@ static void who_was_away_for_long_takes_over_a_base_and_keeps_what_it_had_not_to
     must_agree(10 * SECOND_NS);
 }
 
-/* Nobody left. */
+/* All others are gone. */
 
-/* It has begun again, by itself. */
+/* Returns whether the node has reset its base by itself. */
 static bool is_newborn(uint32_t i)
 {
     return world_is_running(&world, i) && world.nodes[i].born_ns == world_now_ns(&world);
 }
 
-static void who_had_nothing_begins_alone_when_all_are_gone_who_have_the_base(void **state)
+static void a_node_without_a_checkpoint_resets_when_no_base_is_left(void **state)
 {
     (void)state;
     struct node_options options = busy_options();
@@ -254,7 +253,7 @@ static void who_had_nothing_begins_alone_when_all_are_gone_who_have_the_base(voi
     must_agree(2 * SECOND_NS);
 }
 
-static void who_had_a_checkpoint_goes_on_with_it_when_all_are_gone_who_have_the_base(void **state)
+static void a_node_with_a_checkpoint_continues_when_no_base_is_left(void **state)
 {
     (void)state;
     struct node_options options = busy_options();
@@ -271,7 +270,7 @@ static void who_had_a_checkpoint_goes_on_with_it_when_all_are_gone_who_have_the_
     const struct saved *saved = newest_of(2);
     until(is_newborn, 2, NODE_LOST_WAIT_NS + 10 * SECOND_NS);
     assert_ptr_equal(newest_of(2)->memory,
-                     saved->memory); /* what was half taken over is not saved */
+                     saved->memory); /* the incomplete transfer is not saved */
     must_begin_with(2, saved);
     until(is_training, 2, NODE_JOIN_WAIT_NS + 5 * SECOND_NS);
     must_agree(2 * SECOND_NS);
@@ -280,17 +279,17 @@ static void who_had_a_checkpoint_goes_on_with_it_when_all_are_gone_who_have_the_
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        STORY(who_was_killed_goes_on_from_its_last_checkpoint),
-        STORY(a_checkpoint_that_was_not_all_written_is_none),
-        STORY(who_is_killed_between_two_parts_goes_on_from_the_checkpoint_before),
-        STORY(what_it_told_after_the_checkpoint_it_hears_as_its_own),
-        STORY(a_clock_set_back_makes_no_second_life_of_the_same_number),
-        STORY(where_the_newest_checkpoint_is_rotten_the_older_is_taken),
-        STORY(who_has_lost_its_disk_begins_with_nothing),
-        STORY(all_of_a_swarm_that_lost_its_power_go_on_together),
-        STORY(who_was_away_for_long_takes_over_a_base_and_keeps_what_it_had_not_told),
-        STORY(who_had_nothing_begins_alone_when_all_are_gone_who_have_the_base),
-        STORY(who_had_a_checkpoint_goes_on_with_it_when_all_are_gone_who_have_the_base),
+        STORY(a_killed_node_continues_from_its_last_checkpoint),
+        STORY(ignores_an_incomplete_checkpoint),
+        STORY(a_kill_between_two_parts_restores_the_previous_checkpoint),
+        STORY(own_rumors_after_the_checkpoint_are_recognized),
+        STORY(a_clock_set_back_reuses_no_incarnation),
+        STORY(a_corrupt_checkpoint_falls_back_to_the_older_one),
+        STORY(a_node_with_a_lost_disk_starts_empty),
+        STORY(a_swarm_continues_together_after_a_power_cut),
+        STORY(a_long_absent_node_takes_over_a_base_and_keeps_its_residual),
+        STORY(a_node_without_a_checkpoint_resets_when_no_base_is_left),
+        STORY(a_node_with_a_checkpoint_continues_when_no_base_is_left),
     };
     return cmocka_run_group_tests(tests, open_all, close_all);
 }

@@ -1,4 +1,5 @@
-/* Who cannot hear as much as the swarm tells: block after block, without ever having all. */
+/* A node that cannot receive all of the swarm's rumors takes block after block, without ever having
+ * a whole base. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,8 +13,8 @@
 #include "support/sim/swarm_world.h"
 
 #define NODES 5
-#define HUT   4    /* on a line ... */
-#define THIN  8000 /* ... that carries so many bytes per second, of five times as many told */
+#define HUT   4    /* its line ... */
+#define THIN  8000 /* ... carries this many bytes per second, a fifth of the published rumors */
 #define GOOD  1000000
 
 static struct rate down_rates[NODES];
@@ -24,7 +25,7 @@ static void limit_down(uint32_t i, uint64_t bytes_per_s)
     world.wire.parties[i].down.rate = &down_rates[i];
 }
 
-/* Each tells some 5 kB twice a second. */
+/* Starts nodes that publish about 5 kB twice a second each. */
 static void start_talkative_listing(uint32_t listed_max)
 {
     struct node_options options = usual_options();
@@ -50,7 +51,7 @@ static uint64_t distance(const int32_t *a, const int32_t *b)
     return sum;
 }
 
-static void who_cannot_hear_the_swarm_takes_blocks_and_trains_on(void **state)
+static void a_node_on_a_thin_line_takes_blocks_and_keeps_training(void **state)
 {
     (void)state;
     static int32_t then[PARAMETERS], now[PARAMETERS], there[PARAMETERS];
@@ -63,7 +64,7 @@ static void who_cannot_hear_the_swarm_takes_blocks_and_trains_on(void **state)
     sim_learner_read_units(&world.nodes[0].sim_learner, now);
     sim_learner_read_units(&world.nodes[HUT].sim_learner, there);
     assert_true(is_rolling(HUT));
-    assert_true(distance(there, now) < distance(then, now)); /* less than so old */
+    assert_true(distance(there, now) < distance(then, now)); /* newer than the former base */
     assert_true(stats_of(HUT).rumors_published > before.rumors_published + 20);
     assert_true(stats_of(HUT).lag_ns < 40 * SECOND_NS);
     assert_int_equal(stats_of(HUT).members_live, NODES);
@@ -72,8 +73,9 @@ static void who_cannot_hear_the_swarm_takes_blocks_and_trains_on(void **state)
         assert_false(node_is_catching_up(world.nodes[i].node));
 }
 
-/* Of most others it does not know how much a block has: it needs to know that of itself only. */
-static void who_is_not_listed_beside_a_block_does_not_matter(void **state)
+/* Its blocks list few origins, so it does not know the others' rumors in them; it only needs its
+ * own. */
+static void origins_that_blocks_do_not_list_do_not_matter(void **state)
 {
     (void)state;
     start_talkative_listing(3);
@@ -88,7 +90,7 @@ static void who_is_not_listed_beside_a_block_does_not_matter(void **state)
     assert_true(node_bases(world.nodes[HUT].node) >= rounds + 2);
 }
 
-static void who_leaves_does_not_wait_for_it(void **state)
+static void leaving_nodes_do_not_wait_for_it(void **state)
 {
     (void)state;
     start_talkative();
@@ -101,7 +103,7 @@ static void who_leaves_does_not_wait_for_it(void **state)
     assert_int_equal(world.nodes[0].last[NOTE_LEFT].level, LEVEL_INFO);
 }
 
-static void its_base_is_whole_again_when_less_is_told(void **state)
+static void the_base_becomes_whole_when_less_is_published(void **state)
 {
     (void)state;
     start_talkative();
@@ -112,7 +114,7 @@ static void its_base_is_whole_again_when_less_is_told(void **state)
     assert_false(node_is_catching_up(world.nodes[HUT].node));
 }
 
-static void or_when_its_line_has_become_better(void **state)
+static void the_base_becomes_whole_when_the_line_improves(void **state)
 {
     (void)state;
     start_talkative();
@@ -125,7 +127,7 @@ static void or_when_its_line_has_become_better(void **state)
     must_agree(5 * SECOND_NS);
 }
 
-static void who_joins_over_a_thin_line_trains_before_its_base_is_whole(void **state)
+static void a_joiner_on_a_thin_line_trains_before_its_base_is_whole(void **state)
 {
     (void)state;
     start_talkative();
@@ -139,7 +141,7 @@ static void who_joins_over_a_thin_line_trains_before_its_base_is_whole(void **st
     assert_true(stats_of(HUT).rumors_published > 0);
 }
 
-static void where_all_lag_few_give_up_their_bases(void **state)
+static void few_nodes_give_up_their_bases_when_all_lag(void **state)
 {
     (void)state;
     start_talkative();
@@ -162,13 +164,13 @@ int main(void)
     parameters = PARAMETERS;
 #define TEST(name) cmocka_unit_test_setup_teardown(name, world_begins, world_ends)
     const struct CMUnitTest tests[] = {
-        TEST(who_cannot_hear_the_swarm_takes_blocks_and_trains_on),
-        TEST(who_is_not_listed_beside_a_block_does_not_matter),
-        TEST(who_leaves_does_not_wait_for_it),
-        TEST(its_base_is_whole_again_when_less_is_told),
-        TEST(or_when_its_line_has_become_better),
-        TEST(who_joins_over_a_thin_line_trains_before_its_base_is_whole),
-        TEST(where_all_lag_few_give_up_their_bases),
+        TEST(a_node_on_a_thin_line_takes_blocks_and_keeps_training),
+        TEST(origins_that_blocks_do_not_list_do_not_matter),
+        TEST(leaving_nodes_do_not_wait_for_it),
+        TEST(the_base_becomes_whole_when_less_is_published),
+        TEST(the_base_becomes_whole_when_the_line_improves),
+        TEST(a_joiner_on_a_thin_line_trains_before_its_base_is_whole),
+        TEST(few_nodes_give_up_their_bases_when_all_lag),
     };
     return cmocka_run_group_tests(tests, open_all, close_all);
 }

@@ -1,4 +1,4 @@
-/* What a swarm needs that is too large for everyone to talk to everyone. */
+/* Mechanisms of swarms that are too large for a full mesh. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,7 +12,7 @@
 #include "support/sim/puppet.h"
 #include "wire/bytes.h"
 
-/* So many that some are turned away, and a list takes several rounds. */
+/* Large enough that callers are refused, and a member list takes several messages. */
 #define MANY 24
 
 static struct puppet puppet;
@@ -53,11 +53,12 @@ static uint32_t links_called(uint32_t i)
     return called;
 }
 
-/* From every origin there must be somebody left who was not asked to stop. */
+/* For every origin the node must have a neighbour that it has not pruned. */
 static void nobody_has_sent_everyone_away(uint32_t i)
 {
     const struct node *node = world.nodes[i].node;
-    for (uint32_t place = 1; place < broadcast_versions(node)->count; place++) { /* 0: its own */
+    for (uint32_t place = 1; place < broadcast_versions(node)->count;
+         place++) { /* index 0 is its own origin */
         uint32_t left = 0;
         const struct peer *peer;
         for (uint32_t slot = 0; (peer = connection_neighbour(node, &slot)); slot++)
@@ -82,12 +83,12 @@ static void many_meet_at_one_address_and_stay_one_swarm(void **state)
     assert_int_equal(stats_of(MANY - 1).version, rumors_published());
 }
 
-static void who_has_neighbours_enough_turns_away_and_says_whom_else_to_call(void **state)
+static void a_full_node_refuses_callers_and_names_others(void **state)
 {
     (void)state;
     start_many(MANY);
     run(20 * SECOND_NS);
-    assert_true(neighbours(0) >= 16); /* everybody had its address */
+    assert_true(neighbours(0) >= 16); /* all nodes had its address */
     const struct node_options options = world.nodes[1].options;
     const uint32_t late = add(&options);
     world_start(&world, late);
@@ -104,8 +105,8 @@ static void who_has_neighbours_enough_turns_away_and_says_whom_else_to_call(void
     everybody_knows_everybody(MANY + 1);
 }
 
-/* Only three can be called: they take more than their share. */
-static void where_few_can_be_called_they_take_all(void **state)
+/* Only three accept calls, and take more than their share. */
+static void few_callable_nodes_accept_all_callers(void **state)
 {
     (void)state;
     struct node_options options = usual_options();
@@ -124,7 +125,7 @@ static void where_few_can_be_called_they_take_all(void **state)
         assert_int_equal(neighbours(i), 3);
 }
 
-/* The newcomer reaches one member only: a full list of the rest must come from it. */
+/* The newcomer reaches only one member, which must send a full list of the others. */
 static void a_newcomer_learns_everyone_from_one_address(void **state)
 {
     (void)state;
@@ -137,12 +138,12 @@ static void a_newcomer_learns_everyone_from_one_address(void **state)
     for (uint32_t i = 0; i < MANY - 1; i++)
         cut(late, i);
     world_start(&world, late);
-    run(3 * SECOND_NS); /* two lists, four a second; news alone takes 6 s */
+    run(3 * SECOND_NS); /* two lists, four a second; news by itself takes 6 s */
     assert_int_equal(neighbours(late), 1);
     assert_int_equal(stats_of(late).members_live, MANY + 1);
 }
 
-static void what_a_node_says_beside_rumors_does_not_grow_with_the_swarm(void **state)
+static void control_traffic_of_a_node_does_not_grow_with_the_swarm(void **state)
 {
     (void)state;
     start_many(MANY);
@@ -158,20 +159,21 @@ static void a_silent_neighbour_is_pinged_and_a_talkative_one_is_not(void **state
     start_many(2);
     world.nodes[0].step_ns = SECOND_NS / 8;
     run(10 * SECOND_NS);
-    const struct node *node = world.nodes[1].node; /* hears a rumor every two seconds, and gossip */
+    const struct node *node =
+        world.nodes[1].node; /* it receives a rumor every two seconds, and member gossip */
     assert_int_equal(connection_said(node, PING).count, 1);
     struct node_link link;
     node_link(node, 0, &link);
     assert_int_equal(link.rtt_ns, 2 * DELAY_NS);
 }
 
-/* Records that the first node is about to tell others. */
+/* Returns the records that the first node is about to send. */
 static uint32_t updates_waiting(void)
 {
     return member_gossip_waiting(world.nodes[0].node);
 }
 
-static void a_list_of_members_is_not_passed_on_and_news_is(void **state)
+static void member_lists_are_not_forwarded_but_news_is(void **state)
 {
     (void)state;
     struct identity somebody;
@@ -191,18 +193,18 @@ static void a_list_of_members_is_not_passed_on_and_news_is(void **state)
     record.stamp++;
     record_create(&record, &somebody, puppet.context, bytes);
     puppet_say_bulk(&puppet, MEMBER_UPDATE, bytes, sizeof bytes);
-    assert_int_equal(updates_waiting(), before + 1); /* for the other node, not for the puppet */
+    assert_int_equal(updates_waiting(), before + 1); /* to the other node, not to the puppet */
     run(SECOND_NS);
     assert_int_equal(stats_of(1).members_live, 4);
     puppet_free(&puppet);
 }
 
-/* Who has promised the next record soon, when it knew few, must keep that when it knows many. */
-static void nobody_is_taken_for_dead_while_the_swarm_grows(void **state)
+/* Renewals announced when few members were known must also be kept when many are known. */
+static void no_member_is_declared_dead_while_the_swarm_grows(void **state)
 {
     (void)state;
     struct node_options options = usual_options();
-    options.trains = false; /* so that no rumor is a sign of life */
+    options.trains = false; /* so that no rumor shows liveness */
     options.limits.peers_max = 64;
     options.limits.half_open_max = 64;
     options.limits.silence_ns = 4 * SECOND_NS;
@@ -213,9 +215,9 @@ static void nobody_is_taken_for_dead_while_the_swarm_grows(void **state)
         assert_int_equal(world.nodes[i].notes[NOTE_MEMBER_DEAD], 0);
 }
 
-/* The records of who never tells take a tree, too. When a link of it breaks, it is mended before
- * anybody is taken for dead. */
-static void member_gossip_of_who_never_tells_finds_another_way(void **state)
+/* Records of silent members also travel along a tree. A broken link is repaired before any member
+ * is declared dead. */
+static void member_gossip_of_silent_nodes_is_rerouted(void **state)
 {
     (void)state;
     struct node_options options = usual_options();
@@ -232,12 +234,12 @@ static void member_gossip_of_who_never_tells_finds_another_way(void **state)
     }
 }
 
-static void member_gossip_is_passed_on_once_and_dies_out(void **state)
+static void member_gossip_is_forwarded_once_and_dies_out(void **state)
 {
     (void)state;
     start_many(12);
     world_rest(&world);
-    run(120 * SECOND_NS); /* the trees stand, the speeds have fallen */
+    run(120 * SECOND_NS); /* the trees are built, and record intervals have grown */
     uint64_t before = 0, after = 0, span = 30;
     for (uint32_t i = 0; i < 12; i++)
         before += connection_said(world.nodes[i].node, MEMBER_UPDATE).bytes;
@@ -245,11 +247,11 @@ static void member_gossip_is_passed_on_once_and_dies_out(void **state)
     for (uint32_t i = 0; i < 12; i++)
         after += connection_said(world.nodes[i].node, MEMBER_UPDATE).bytes;
     const uint64_t copies_per_second = (after - before) / RECORD_BYTES / span;
-    /* 12 records, each renewed every 3 s at the latest, each heard by 11 others. */
+    /* 12 records, each renewed at least every 3 s and received by 11 others. */
     assert_in_range(copies_per_second, 12 * 11 / 3, 12 * 11 * 2 / 3);
 }
 
-static void the_oldest_rumor_that_is_lacking_is_the_lag(void **state)
+static void the_oldest_missing_rumor_is_the_lag(void **state)
 {
     (void)state;
     start_many(2);
@@ -265,7 +267,7 @@ static void the_oldest_rumor_that_is_lacking_is_the_lag(void **state)
     puppet_say(&puppet, &(struct message){.kind = VERSION, .bulk = {slice, sizeof slice}});
     run(3 * SECOND_NS);
     assert_in_range(stats_of(0).lag_ns, 2900 * MILLI_NS, 3100 * MILLI_NS);
-    run(90 * SECOND_NS); /* nobody has shown it since: it is lost, not late */
+    run(90 * SECOND_NS); /* no node has shown it since: it is lost, not late */
     assert_int_equal(stats_of(0).lag_ns, 0);
     puppet_free(&puppet);
 }
@@ -304,7 +306,7 @@ static void many_that_leave_together_leave_with_one_base(void **state)
     (void)state;
     start_many(MANY);
     run(20 * SECOND_NS);
-    world.nodes[1].step_ns = 4 * SECOND_NS; /* what it tells last comes late */
+    world.nodes[1].step_ns = 4 * SECOND_NS; /* its last publication is late */
     run(SECOND_NS / 2);
     for (uint32_t i = 0; i < MANY; i++)
         world_leave(&world, i);
@@ -320,16 +322,16 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         STORY(many_meet_at_one_address_and_stay_one_swarm),
-        STORY(who_has_neighbours_enough_turns_away_and_says_whom_else_to_call),
-        STORY(where_few_can_be_called_they_take_all),
+        STORY(a_full_node_refuses_callers_and_names_others),
+        STORY(few_callable_nodes_accept_all_callers),
         STORY(a_newcomer_learns_everyone_from_one_address),
-        STORY(what_a_node_says_beside_rumors_does_not_grow_with_the_swarm),
+        STORY(control_traffic_of_a_node_does_not_grow_with_the_swarm),
         STORY(a_silent_neighbour_is_pinged_and_a_talkative_one_is_not),
-        STORY(a_list_of_members_is_not_passed_on_and_news_is),
-        STORY(nobody_is_taken_for_dead_while_the_swarm_grows),
-        STORY(member_gossip_of_who_never_tells_finds_another_way),
-        STORY(member_gossip_is_passed_on_once_and_dies_out),
-        STORY(the_oldest_rumor_that_is_lacking_is_the_lag),
+        STORY(member_lists_are_not_forwarded_but_news_is),
+        STORY(no_member_is_declared_dead_while_the_swarm_grows),
+        STORY(member_gossip_of_silent_nodes_is_rerouted),
+        STORY(member_gossip_is_forwarded_once_and_dies_out),
+        STORY(the_oldest_missing_rumor_is_the_lag),
         STORY(the_version_can_be_read_origin_by_origin),
         STORY(many_that_leave_together_leave_with_one_base),
     };

@@ -1,4 +1,4 @@
-/* Giving a base to somebody who keeps to no rule. */
+/* Giving a base to a peer that breaks rules. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -19,7 +19,7 @@ static void must_hang_up(void)
     assert_int_equal(puppet.bye_reason, BYE_BROKEN);
 }
 
-static void who_asks_is_told_what_the_base_is_made_of_and_given_it(void **state)
+static void a_request_is_answered_with_history_and_blocks(void **state)
 {
     (void)state;
     start_talk_at_rest();
@@ -35,7 +35,7 @@ static void who_asks_is_told_what_the_base_is_made_of_and_given_it(void **state)
     assert_true(puppet.last[BLOCK].bulk.count > 1);
 }
 
-static void who_asks_is_no_longer_owed_what_is_in_the_base(void **state)
+static void a_request_cancels_pending_rumors_of_the_base(void **state)
 {
     (void)state;
     start_talk_at_rest();
@@ -55,7 +55,7 @@ static void who_asks_is_no_longer_owed_what_is_in_the_base(void **state)
     puppet.gives_no_acks = false;
 }
 
-static void who_knows_nothing_has_nothing_to_give(void **state)
+static void a_node_without_rumors_gives_nothing(void **state)
 {
     (void)state;
     struct node_options options = patient_options();
@@ -66,7 +66,7 @@ static void who_knows_nothing_has_nothing_to_give(void **state)
     assert_int_equal(puppet.last[HISTORY].parts, 0);
 }
 
-static void who_asks_for_blocks_that_no_base_has_is_hung_up_on(void **state)
+static void a_request_for_nonexistent_blocks_ends_the_connection(void **state)
 {
     (void)state;
     const struct span {
@@ -87,14 +87,14 @@ static void who_asks_for_blocks_that_no_base_has_is_hung_up_on(void **state)
         puppet_meet(&puppet);
         puppet_hello(&puppet);
     }
-    fetch(SMALL_BLOCKS - 1, 1); /* the last one there is */
+    fetch(SMALL_BLOCKS - 1, 1); /* the last block */
     assert_false(puppet.closed);
     assert_int_equal(puppet.heard[BLOCK], 1);
     must_have_the_base_it_had();
 }
 
-/* One is read at once, four wait. */
-static void who_asks_for_more_than_may_wait_is_refused_that(void **state)
+/* One request is being read, four wait. */
+static void requests_beyond_the_queue_are_refused(void **state)
 {
     (void)state;
     struct node_options options = patient_options();
@@ -116,12 +116,12 @@ static void who_asks_for_more_than_may_wait_is_refused_that(void **state)
     assert_false(puppet.closed);
 }
 
-static void who_hangs_up_while_it_is_read_for_is_forgotten(void **state)
+static void a_disconnect_during_a_read_cancels_the_request(void **state)
 {
     (void)state;
     struct node_options options = patient_options();
     start_talk(&options);
-    world.nodes[0].step_ns = SECOND_NS; /* so long does a reading take */
+    world.nodes[0].step_ns = SECOND_NS; /* duration of a read */
     run(SECOND_NS);
     fetch(0, 8);
     fetch(8, 8);
@@ -135,8 +135,8 @@ static void who_hangs_up_while_it_is_read_for_is_forgotten(void **state)
     assert_int_equal(puppet.heard[BLOCK], 1);
 }
 
-/* A checkpoint takes long, in parts between which its owner does everything else. */
-static void who_asks_while_a_checkpoint_is_written_does_not_wait_for_it(void **state)
+/* A checkpoint takes long, but between its parts the learner does everything else. */
+static void requests_do_not_wait_for_a_checkpoint(void **state)
 {
     (void)state;
     struct node_options options = patient_options();
@@ -160,13 +160,13 @@ static void who_asks_while_a_checkpoint_is_written_does_not_wait_for_it(void **s
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TALK(who_asks_is_told_what_the_base_is_made_of_and_given_it),
-        TALK(who_asks_is_no_longer_owed_what_is_in_the_base),
-        TALK(who_knows_nothing_has_nothing_to_give),
-        TALK(who_asks_for_blocks_that_no_base_has_is_hung_up_on),
-        TALK(who_asks_for_more_than_may_wait_is_refused_that),
-        TALK(who_hangs_up_while_it_is_read_for_is_forgotten),
-        TALK(who_asks_while_a_checkpoint_is_written_does_not_wait_for_it),
+        TALK(a_request_is_answered_with_history_and_blocks),
+        TALK(a_request_cancels_pending_rumors_of_the_base),
+        TALK(a_node_without_rumors_gives_nothing),
+        TALK(a_request_for_nonexistent_blocks_ends_the_connection),
+        TALK(requests_beyond_the_queue_are_refused),
+        TALK(a_disconnect_during_a_read_cancels_the_request),
+        TALK(requests_do_not_wait_for_a_checkpoint),
     };
     return cmocka_run_group_tests(tests, open_all, close_all);
 }

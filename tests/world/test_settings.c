@@ -1,4 +1,4 @@
-/* Settings that all nodes must share: who has another is told so, with both values. */
+/* Settings that all nodes must share: differences are reported with both values. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -31,7 +31,7 @@ static const struct note *told(uint32_t i)
     return &world.nodes[i].last[NOTE_SETTINGS];
 }
 
-static void what_differs_is_said_on_both_sides(void **state)
+static void both_sides_report_differences(void **state)
 {
     (void)state;
     start_two("train.rate=0.02\ntrain.schedule=constant\ndata.seed=1\n",
@@ -42,7 +42,7 @@ static void what_differs_is_said_on_both_sides(void **state)
                                        "train.rate = 0.02 (here 0.01), data.seed = 1 (here 7)");
 }
 
-static void two_with_one_part_of_the_data_are_told(void **state)
+static void two_nodes_with_one_data_shard_are_notified(void **state)
 {
     (void)state;
     start_two("data.shard!2/3\ndata.seed=1\n", "data.seed=1\ndata.shard!2/3\n");
@@ -52,7 +52,7 @@ static void two_with_one_part_of_the_data_are_told(void **state)
     (void)told(1);
 }
 
-static void nothing_is_said_of_what_is_right_or_unknown(void **state)
+static void equal_or_unknown_settings_are_not_reported(void **state)
 {
     (void)state;
     start_two("data.shard!1/3\ntrain.rate=0.02\nnew.key=5\n",
@@ -61,7 +61,7 @@ static void nothing_is_said_of_what_is_right_or_unknown(void **state)
     assert_int_equal(world.nodes[1].notes[NOTE_SETTINGS], 0);
 }
 
-static void who_says_nothing_is_told_nothing(void **state)
+static void a_node_without_settings_is_not_reported(void **state)
 {
     (void)state;
     start_two(NULL, "train.rate=0.02\n");
@@ -87,7 +87,7 @@ static void must_be_refused(const char *text, size_t bytes)
     run(40 * SECOND_NS);
 }
 
-static void texts_that_are_no_settings_end_the_conversation(void **state)
+static void invalid_settings_end_the_connection(void **state)
 {
     (void)state;
     static char long_text[SETTINGS_MAX + 1];
@@ -96,7 +96,7 @@ static void texts_that_are_no_settings_end_the_conversation(void **state)
     start_swarm(1, &options);
     run(SECOND_NS);
     puppet_init(&puppet, 0, 9);
-    must_be_refused("train.rate=0.02", 15); /* no end of line */
+    must_be_refused("train.rate=0.02", 15); /* no final newline */
     must_be_refused("=0.02\n", 6);
     must_be_refused("train.rate\n", 11);
     must_be_refused("train.rate=\x1b[2J\n", 16); /* would be printed */
@@ -130,11 +130,11 @@ static void a_difference_too_long_to_print_is_cut(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        STORY(what_differs_is_said_on_both_sides),
-        STORY(two_with_one_part_of_the_data_are_told),
-        STORY(nothing_is_said_of_what_is_right_or_unknown),
-        STORY(who_says_nothing_is_told_nothing),
-        STORY(texts_that_are_no_settings_end_the_conversation),
+        STORY(both_sides_report_differences),
+        STORY(two_nodes_with_one_data_shard_are_notified),
+        STORY(equal_or_unknown_settings_are_not_reported),
+        STORY(a_node_without_settings_is_not_reported),
+        STORY(invalid_settings_end_the_connection),
         STORY(a_difference_too_long_to_print_is_cut),
     };
     return cmocka_run_group_tests(tests, open_all, close_all);

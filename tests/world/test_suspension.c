@@ -1,5 +1,5 @@
-/* Proofs against members of what was published long ago: what most can take out is taken out by
- * all, what most cannot stays, and nobody is held up for long. */
+/* Proofs about old rumors: rumors that most nodes can remove are removed by all, other rumors stay,
+ * and no node is held up for long. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -16,7 +16,7 @@
 #include "support/sim/puppet.h"
 
 #define VILLAIN     3
-#define REACHES_ALL (1u << 22) /* bytes of a log that loses nothing in these stories */
+#define REACHES_ALL (1u << 22) /* bytes of a log that loses nothing in these tests */
 
 static struct puppet messenger;
 
@@ -33,7 +33,7 @@ static int suspension_ends(void **state)
     return world_ends(state);
 }
 
-/* A busy swarm of four, of which the first `far` have logs that reach back to the beginning. */
+/* Starts a busy swarm of four; the logs of the first `far` reach back to the beginning. */
 static void start_busy(uint32_t far)
 {
     for (uint32_t i = 0; i < 4; i++) {
@@ -58,8 +58,8 @@ static void begin_message(void)
     puppet_hello(&messenger);
 }
 
-/* The villain's first rumor, once more and otherwise: what it signed is real, and of long ago. Or
- * of an incarnation that nobody knows, which takes all its later ones with it. */
+/* Proves equivocation in the villain's first rumor, or in an unknown incarnation, which would
+ * remove all later ones. */
 static void prove(uint64_t earlier)
 {
     uint8_t proof[PROOF_BYTES];
@@ -112,7 +112,7 @@ static void must_stay(void)
     }
 }
 
-/* Another node joins, and must be training in time. */
+/* Adds a node, which must be training in time. */
 static void join_within(uint64_t ns)
 {
     const struct node_options options = busy_options();
@@ -120,7 +120,7 @@ static void join_within(uint64_t ns)
     until(is_training, joiner, ns);
 }
 
-static void what_no_log_reaches_stays_and_its_author_goes(void **state)
+static void rumors_beyond_all_logs_stay_and_their_author_is_expelled(void **state)
 {
     (void)state;
     prove_at_once(0);
@@ -131,7 +131,7 @@ static void what_no_log_reaches_stays_and_its_author_goes(void **state)
     must_stay();
 }
 
-static void nor_does_it_go_for_what_an_unknown_incarnation_did(void **state)
+static void an_unknown_incarnation_does_not_remove_them(void **state)
 {
     (void)state;
     start_busy(0);
@@ -145,8 +145,8 @@ static void nor_does_it_go_for_what_an_unknown_incarnation_did(void **state)
     must_stay();
 }
 
-/* One proof after the other, each of which leaves less: what was suspended stays so. */
-static void stricter_proofs_hold_nobody_up_anew(void **state)
+/* Each next proof is stricter, and the suspension continues. */
+static void stricter_proofs_hold_no_node_up_again(void **state)
 {
     (void)state;
     prove_at_once(0);
@@ -156,7 +156,7 @@ static void stricter_proofs_hold_nobody_up_anew(void **state)
     must_stay();
 }
 
-static void who_joins_then_is_not_held_up(void **state)
+static void a_later_joiner_is_not_held_up(void **state)
 {
     (void)state;
     prove_at_once(0);
@@ -165,16 +165,16 @@ static void who_joins_then_is_not_held_up(void **state)
     must_stay();
 }
 
-static void who_joins_before_that_is_clear_joins_then(void **state)
+static void an_early_joiner_joins_once_that_is_decided(void **state)
 {
     (void)state;
     prove_at_once(0);
     join_within(60 * SECOND_NS);
-    run(100 * SECOND_NS); /* nobody gave a base at first, and it began alone */
+    run(100 * SECOND_NS); /* at first no node gave a base, so it started by itself */
     must_stay();
 }
 
-static void who_restarts_finds_out_again(void **state)
+static void a_restarted_node_decides_again(void **state)
 {
     (void)state;
     prove_at_once(0);
@@ -185,7 +185,7 @@ static void who_restarts_finds_out_again(void **state)
     must_stay();
 }
 
-static void one_whose_log_reaches_back_gives_in(void **state)
+static void a_single_node_with_a_long_log_yields(void **state)
 {
     (void)state;
     prove_at_once(1);
@@ -196,7 +196,7 @@ static void one_whose_log_reaches_back_gives_in(void **state)
     must_stay();
 }
 
-static void where_most_logs_reach_back_all_obey(void **state)
+static void all_obey_if_most_logs_reach_back(void **state)
 {
     (void)state;
     prove_at_once(2);
@@ -206,8 +206,8 @@ static void where_most_logs_reach_back_all_obey(void **state)
     must_be_out(VILLAIN);
 }
 
-/* An accomplice says that it has a base without what no log reaches. */
-static void one_neighbour_alone_replaces_no_base(void **state)
+/* An accomplice claims to have a base without rumors that no log reaches. */
+static void a_single_neighbour_replaces_no_base(void **state)
 {
     (void)state;
     prove_at_once(0);
@@ -224,15 +224,15 @@ int main(void)
 {
 #define TOLD(name) cmocka_unit_test_setup_teardown(name, suspension_begins, suspension_ends)
     const struct CMUnitTest tests[] = {
-        TOLD(what_no_log_reaches_stays_and_its_author_goes),
-        TOLD(nor_does_it_go_for_what_an_unknown_incarnation_did),
-        TOLD(stricter_proofs_hold_nobody_up_anew),
-        TOLD(who_joins_then_is_not_held_up),
-        TOLD(who_joins_before_that_is_clear_joins_then),
-        TOLD(who_restarts_finds_out_again),
-        TOLD(one_whose_log_reaches_back_gives_in),
-        TOLD(where_most_logs_reach_back_all_obey),
-        TOLD(one_neighbour_alone_replaces_no_base),
+        TOLD(rumors_beyond_all_logs_stay_and_their_author_is_expelled),
+        TOLD(an_unknown_incarnation_does_not_remove_them),
+        TOLD(stricter_proofs_hold_no_node_up_again),
+        TOLD(a_later_joiner_is_not_held_up),
+        TOLD(an_early_joiner_joins_once_that_is_decided),
+        TOLD(a_restarted_node_decides_again),
+        TOLD(a_single_node_with_a_long_log_yields),
+        TOLD(all_obey_if_most_logs_reach_back),
+        TOLD(a_single_neighbour_replaces_no_base),
     };
     return cmocka_run_group_tests(tests, open_all, close_all);
 }

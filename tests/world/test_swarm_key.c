@@ -1,4 +1,4 @@
-/* Swarm keys in messages: to whom one is given, and what is no key (puppet.h). */
+/* Swarm keys in messages: which peers receive one, and which keys are invalid (puppet.h). */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -10,7 +10,7 @@
 #include "support/sim/puppet.h"
 #include "support/sim/rekey_story.h"
 
-/* It has the first key. */
+/* Has the first key. */
 static struct puppet puppet;
 
 static int puppet_story_ends(void **state)
@@ -38,11 +38,11 @@ static void say_key(uint64_t order, const uint8_t *key, size_t bytes)
                &(struct message){.kind = SWARM_KEY, .number = order, .bulk = {key, bytes}});
 }
 
-static void a_neighbour_is_given_the_key_and_may_ask_again(void **state)
+static void a_neighbour_receives_the_key_and_may_ask_again(void **state)
 {
     (void)state;
     start_three_and_a_puppet();
-    say_key(1, NULL, 0); /* nothing is ordered */
+    say_key(1, NULL, 0); /* no rekey was ordered */
     assert_int_equal(puppet.heard[SWARM_KEY], 0);
     rekey(1, FIRST, SECOND, HOUR_MS);
     run(SECOND_NS);
@@ -51,13 +51,13 @@ static void a_neighbour_is_given_the_key_and_may_ask_again(void **state)
     assert_int_equal(puppet.last[SWARM_KEY].bulk.count, KEY_BYTES);
     say_key(1, NULL, 0);
     assert_int_equal(puppet.heard[SWARM_KEY], 2);
-    say_key(2, NULL, 0); /* which is not known here */
+    say_key(2, NULL, 0); /* which is unknown here */
     run(SECOND_NS);
     assert_int_equal(puppet.heard[SWARM_KEY], 2);
     assert_false(puppet.closed);
 }
 
-static void who_is_put_out_is_given_none(void **state)
+static void an_expelled_node_receives_no_key(void **state)
 {
     (void)state;
     start_three_and_a_puppet();
@@ -76,8 +76,8 @@ static void who_is_put_out_is_given_none(void **state)
     must_all_have(SECOND, 1);
 }
 
-/* Whoever has the old key, and is not admitted, hears the orders and gets no key by them. */
-static void who_is_not_admitted_is_given_none(void **state)
+/* A holder of the old key that is not admitted receives orders but no key. */
+static void a_node_that_is_not_admitted_receives_no_key(void **state)
 {
     (void)state;
     start_three_and_a_puppet();
@@ -102,7 +102,7 @@ static void must_be_cut_off(void)
     assert_string_equal(puppet.bye, "sent a swarm key that was not ordered");
 }
 
-static void a_key_that_was_not_ordered_ends_the_conversation(void **state)
+static void an_unordered_key_ends_the_connection(void **state)
 {
     (void)state;
     start_three_and_a_puppet();
@@ -112,7 +112,7 @@ static void a_key_that_was_not_ordered_ends_the_conversation(void **state)
     assert_true(key_of(0).missing == 1 && key_of(0).older == 0);
 }
 
-static void a_key_of_impossible_size_ends_the_conversation(void **state)
+static void a_key_of_impossible_size_ends_the_connection(void **state)
 {
     (void)state;
     const uint8_t long_one[KEY_BYTES + 1] = {SECOND[0]};
@@ -122,7 +122,7 @@ static void a_key_of_impossible_size_ends_the_conversation(void **state)
     must_be_cut_off();
 }
 
-static void a_key_of_no_order_ends_the_conversation(void **state)
+static void a_key_without_an_order_number_ends_the_connection(void **state)
 {
     (void)state;
     start_three_and_a_puppet();
@@ -130,7 +130,7 @@ static void a_key_of_no_order_ends_the_conversation(void **state)
     must_be_cut_off();
 }
 
-static void who_brings_the_order_is_asked_for_the_key_at_once(void **state)
+static void the_sender_of_the_order_is_asked_for_the_key_at_once(void **state)
 {
     (void)state;
     uint8_t bytes[ORDER_BYTES_MAX];
@@ -147,7 +147,7 @@ static void who_brings_the_order_is_asked_for_the_key_at_once(void **state)
     must_all_have(SECOND, 0);
 }
 
-static void a_key_whose_order_is_not_known_yet_is_passed_over(void **state)
+static void ignores_a_key_of_an_unknown_order(void **state)
 {
     (void)state;
     start_three_and_a_puppet();
@@ -157,7 +157,7 @@ static void a_key_whose_order_is_not_known_yet_is_passed_over(void **state)
     assert_true(has_key(0, FIRST));
     order_key(1, FIRST, SECOND, HOUR_MS);
     run(SECOND_NS);
-    assert_true(puppet.heard[SWARM_KEY] > 0); /* it is asked for it */
+    assert_true(puppet.heard[SWARM_KEY] > 0); /* the node requests it */
     assert_int_equal(puppet.last[SWARM_KEY].bulk.count, 0);
     say_key(1, SECOND, KEY_BYTES);
     run(SECOND_NS);
@@ -169,14 +169,14 @@ static void a_key_whose_order_is_not_known_yet_is_passed_over(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        PUPPETS(a_neighbour_is_given_the_key_and_may_ask_again),
-        PUPPETS(who_is_put_out_is_given_none),
-        PUPPETS(who_is_not_admitted_is_given_none),
-        PUPPETS(a_key_that_was_not_ordered_ends_the_conversation),
-        PUPPETS(a_key_of_impossible_size_ends_the_conversation),
-        PUPPETS(a_key_of_no_order_ends_the_conversation),
-        PUPPETS(who_brings_the_order_is_asked_for_the_key_at_once),
-        PUPPETS(a_key_whose_order_is_not_known_yet_is_passed_over),
+        PUPPETS(a_neighbour_receives_the_key_and_may_ask_again),
+        PUPPETS(an_expelled_node_receives_no_key),
+        PUPPETS(a_node_that_is_not_admitted_receives_no_key),
+        PUPPETS(an_unordered_key_ends_the_connection),
+        PUPPETS(a_key_of_impossible_size_ends_the_connection),
+        PUPPETS(a_key_without_an_order_number_ends_the_connection),
+        PUPPETS(the_sender_of_the_order_is_asked_for_the_key_at_once),
+        PUPPETS(ignores_a_key_of_an_unknown_order),
     };
     return cmocka_run_group_tests(tests, open_all, close_all);
 }

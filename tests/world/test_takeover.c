@@ -1,4 +1,4 @@
-/* Taking a base over from somebody who keeps to no rule: blocks, and donors of no use. */
+/* Taking over a base from peers that break rules: blocks, and useless donors. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -9,12 +9,12 @@
 
 #include "support/sim/takeover_story.h"
 
-static void who_has_not_joined_and_asks_for_a_base_wants_no_rumors(void **state)
+static void a_joiner_that_requests_a_base_wants_no_rumors(void **state)
 {
     (void)state;
     const struct node_options options = patient_options();
     const uint32_t joiner = add(&options), nobody = add(&options);
-    world_introduce(&world, joiner, nobody); /* so it waits for somebody */
+    world_introduce(&world, joiner, nobody); /* so it waits for another node */
     world_start(&world, joiner);
     puppet_init(&puppet, joiner, 1);
     puppet_meet(&puppet);
@@ -26,9 +26,9 @@ static void who_has_not_joined_and_asks_for_a_base_wants_no_rumors(void **state)
     assert_int_equal(puppet.heard[WANT], 0);
 }
 
-/* In one read it hears that there is nothing that it lacks, so that it joins, and the history that
- * it asked for, so that its base is no longer whole. */
-static void who_joins_while_a_base_comes_does_not_train_on_it(void **state)
+/* In one read it learns that it lacks nothing, so that it joins, and receives the requested
+ * history, so that its base is no longer whole. */
+static void a_node_does_not_train_on_an_incomplete_base(void **state)
 {
     (void)state;
     const struct node_options options = patient_options();
@@ -42,7 +42,7 @@ static void who_joins_while_a_base_comes_does_not_train_on_it(void **state)
     puppet_hello(&puppet);
     say_ahead();
     assert_int_equal(puppet.heard[TAKE], 1);
-    run(2 * SECOND_NS); /* until the word of a neighbour that has not joined counts */
+    run(2 * SECOND_NS); /* until the statement of a neighbour that has not joined counts */
     assert_false(is_training(joiner));
     CHECK(peer_say(&puppet.peer, &(struct message){.kind = VERSION, .hash = 1, .whole = 1}));
     say_history(0, 1, history_of(1, MANY));
@@ -84,7 +84,7 @@ static void must_still_lack_all(void)
     must_have_the_base_it_had();
 }
 
-static void a_block_that_no_base_has_is_not_taken(void **state)
+static void ignores_a_nonexistent_block(void **state)
 {
     (void)state;
     static const uint8_t zeros[1] = {0};
@@ -106,28 +106,28 @@ static void must_break_off(const uint8_t *bulk, size_t bytes)
     must_have_the_base_it_had();
 }
 
-static void a_block_that_is_none_ends_the_conversation(void **state)
+static void an_invalid_block_ends_the_connection(void **state)
 {
     (void)state;
     static const uint8_t wide[1 + 5 * SMALL_BLOCK] = {33};
     must_break_off(wide, sizeof wide);
 }
 
-static void a_block_that_could_be_narrower_ends_the_conversation(void **state)
+static void a_block_that_could_be_narrower_ends_the_connection(void **state)
 {
     (void)state;
     static const uint8_t low[1 + SMALL_BLOCK] = {8};
     must_break_off(low, sizeof low);
 }
 
-static void a_block_cut_short_ends_the_conversation(void **state)
+static void a_truncated_block_ends_the_connection(void **state)
 {
     (void)state;
     static const uint8_t low[1 + SMALL_BLOCK] = {8, 0xff};
     must_break_off(low, sizeof low - 1);
 }
 
-static void a_block_of_a_version_nobody_knows_is_not_taken(void **state)
+static void ignores_a_block_of_an_unknown_version(void **state)
 {
     (void)state;
     static const uint8_t zeros[1] = {0};
@@ -140,13 +140,13 @@ static void a_block_of_a_version_nobody_knows_is_not_taken(void **state)
                             .text = {slice, sizeof slice},
                             .bulk = {zeros, 1}};
     puppet_say(&puppet, &block);
-    block.hash = block.text.count = 0; /* b0, and it says so: nobody has all that it lacks */
+    block.hash = block.text.count = 0; /* b0, correctly labelled: no node has all that it lacks */
     puppet_say(&puppet, &block);
     must_still_lack_all();
 }
 
-/* It has something else than we of what it does not list. */
-static void a_block_of_which_it_is_not_sure_what_it_is_made_of_is_not_taken(void **state)
+/* For origins that the block does not list, its donor has other rumors than we. */
+static void ignores_a_block_of_ambiguous_version(void **state)
 {
     (void)state;
     static const uint8_t zeros[1] = {0};
@@ -154,7 +154,7 @@ static void a_block_of_which_it_is_not_sure_what_it_is_made_of_is_not_taken(void
     start_taking();
     puppet_entry(&puppet, MANY, slice);
     const uint32_t asked = puppet.heard[FETCH];
-    for (uint64_t block = 0; block < 16; block++) /* all that it has been asked for */
+    for (uint64_t block = 0; block < 16; block++) /* all requested blocks */
         puppet_say(&puppet, &(struct message){.kind = BLOCK,
                                               .block = block,
                                               .hash = entries_hash(slice, 1) + 1,
@@ -162,13 +162,13 @@ static void a_block_of_which_it_is_not_sure_what_it_is_made_of_is_not_taken(void
                                               .bulk = {zeros, 1}});
     must_still_lack_all();
     run(5 * SECOND_NS);
-    assert_int_equal(puppet.heard[FETCH], asked); /* not so soon */
+    assert_int_equal(puppet.heard[FETCH], asked); /* not that soon */
     say_block(&puppet, 0, zeros, sizeof zeros);
     run(SECOND_NS);
     assert_int_equal(stats_of(0).blocks_held, 1);
 }
 
-static void a_block_that_nobody_asked_for_changes_nothing(void **state)
+static void an_unrequested_block_changes_nothing(void **state)
 {
     (void)state;
     static const uint8_t zeros[1] = {0};
@@ -181,7 +181,7 @@ static void a_block_that_nobody_asked_for_changes_nothing(void **state)
     must_go_on_with_its_own_base();
 }
 
-static void who_has_nothing_but_half_a_base_gives_none(void **state)
+static void a_node_with_half_a_base_gives_none(void **state)
 {
     (void)state;
     start_taking();
@@ -193,9 +193,9 @@ static void who_has_nothing_but_half_a_base_gives_none(void **state)
     assert_int_equal(puppet.last[BLOCK].bulk.count, 0);
 }
 
-/* Donors that are of no use, among others that are. */
+/* Useless donors among good ones. */
 
-/* Another node joins two that train, and the puppet is its neighbour first. */
+/* Adds a node to two that train; the puppet is its first neighbour. */
 static uint32_t join_with_puppet(uint64_t serve_bytes_per_s)
 {
     struct node_options options = patient_options();
@@ -210,11 +210,11 @@ static uint32_t join_with_puppet(uint64_t serve_bytes_per_s)
     return joiner;
 }
 
-/* It says that it knows more than there is, whenever it is asked. */
+/* Claims more rumors than exist, whenever it is asked. */
 static const struct message knows_all = {
     .kind = VERSION, .hash = 1, .rumors = 1ull << 40, .base = 1};
 
-/* What it is asked for it answers with this, until the other trains. */
+/* Answers every request with this message until the other trains. */
 static uint32_t answer_with(uint32_t joiner, const struct message *answer, uint64_t within_ns)
 {
     uint32_t answered = 0;
@@ -234,7 +234,7 @@ static uint32_t answer_with(uint32_t joiner, const struct message *answer, uint6
     return answered;
 }
 
-static void who_is_refused_asks_others(void **state)
+static void a_refused_node_asks_others(void **state)
 {
     (void)state;
     const uint32_t joiner = join_with_puppet(2000);
@@ -243,7 +243,7 @@ static void who_is_refused_asks_others(void **state)
     must_agree(5 * SECOND_NS);
 }
 
-static void what_a_donor_gives_that_is_behind_is_not_taken(void **state)
+static void ignores_blocks_of_a_donor_that_is_behind(void **state)
 {
     (void)state;
     static const uint8_t zeros[1] = {0};
@@ -253,7 +253,7 @@ static void what_a_donor_gives_that_is_behind_is_not_taken(void **state)
     must_agree(5 * SECOND_NS);
 }
 
-static void what_a_donor_does_not_give_for_long_comes_from_others(void **state)
+static void blocks_of_a_slow_donor_come_from_others(void **state)
 {
     (void)state;
     const uint32_t joiner = join_with_puppet(2000);
@@ -265,19 +265,19 @@ static void what_a_donor_does_not_give_for_long_comes_from_others(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TALK(who_has_not_joined_and_asks_for_a_base_wants_no_rumors),
-        TALK(who_joins_while_a_base_comes_does_not_train_on_it),
-        TALK(a_block_that_no_base_has_is_not_taken),
-        TALK(a_block_that_is_none_ends_the_conversation),
-        TALK(a_block_that_could_be_narrower_ends_the_conversation),
-        TALK(a_block_cut_short_ends_the_conversation),
-        TALK(a_block_of_a_version_nobody_knows_is_not_taken),
-        TALK(a_block_of_which_it_is_not_sure_what_it_is_made_of_is_not_taken),
-        TALK(a_block_that_nobody_asked_for_changes_nothing),
-        TALK(who_has_nothing_but_half_a_base_gives_none),
-        TALK(who_is_refused_asks_others),
-        TALK(what_a_donor_gives_that_is_behind_is_not_taken),
-        TALK(what_a_donor_does_not_give_for_long_comes_from_others),
+        TALK(a_joiner_that_requests_a_base_wants_no_rumors),
+        TALK(a_node_does_not_train_on_an_incomplete_base),
+        TALK(ignores_a_nonexistent_block),
+        TALK(an_invalid_block_ends_the_connection),
+        TALK(a_block_that_could_be_narrower_ends_the_connection),
+        TALK(a_truncated_block_ends_the_connection),
+        TALK(ignores_a_block_of_an_unknown_version),
+        TALK(ignores_a_block_of_ambiguous_version),
+        TALK(an_unrequested_block_changes_nothing),
+        TALK(a_node_with_half_a_base_gives_none),
+        TALK(a_refused_node_asks_others),
+        TALK(ignores_blocks_of_a_donor_that_is_behind),
+        TALK(blocks_of_a_slow_donor_come_from_others),
     };
     return cmocka_run_group_tests(tests, open_all, close_all);
 }
