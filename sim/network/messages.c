@@ -44,10 +44,10 @@ struct content *content_run(size_t first, size_t count)
     return content;
 }
 
-struct content *content_places(size_t count)
+struct content *content_indexed(size_t count)
 {
     struct content *content = content_run(0, count);
-    content->places = memory_new(count > 0 ? count : 1, sizeof *content->places);
+    content->indexes = memory_new(count > 0 ? count : 1, sizeof *content->indexes);
     return content;
 }
 
@@ -59,7 +59,7 @@ void content_drop(struct content *content)
     if (--content->references > 0)
         return;
     free(content->values);
-    free(content->places);
+    free(content->indexes);
     free(content);
 }
 
@@ -68,11 +68,11 @@ struct content *content_of_nonzero(const float *values, size_t count)
     size_t kept = 0;
     for (size_t c = 0; c < count; c++)
         kept += values[c] != 0;
-    struct content *content = content_places(kept);
+    struct content *content = content_indexed(kept);
     for (size_t c = 0, k = 0; c < count; c++) {
         if (values[c] == 0)
             continue;
-        content->places[k] = (uint32_t)c;
+        content->indexes[k] = (uint32_t)c;
         content->values[k++] = values[c];
     }
     return content;
@@ -81,7 +81,7 @@ struct content *content_of_nonzero(const float *values, size_t count)
 void content_add(const struct content *content, float scale, float *to)
 {
     for (size_t k = 0; k < content->count; k++) {
-        const size_t at = content->places ? content->places[k] : content->first + k;
+        const size_t at = content->indexes ? content->indexes[k] : content->first + k;
         to[at] += scale * content->values[k];
     }
 }

@@ -17,10 +17,10 @@
 /* Values of consecutive entries or of single ones. Messages share it by reference counting. */
 struct content {
     uint32_t references; /* number of references */
-    size_t first;        /* entry of the first value, if places is NULL */
+    size_t first;        /* entry of the first value, if indexes is NULL */
     size_t count;        /* number of values */
     float *values;       /* [count] */
-    uint32_t *places;    /* [count] entry of each value, ascending; NULL = first, first + 1, … */
+    uint32_t *indexes;   /* [count] entry of each value, ascending; NULL = first, first + 1, … */
 };
 
 struct sim_message {
@@ -42,7 +42,7 @@ struct messages;
 
 /* Allocates a content with one reference and undefined values. */
 struct content *content_run(size_t first, size_t count);
-struct content *content_places(size_t count);
+struct content *content_indexed(size_t count);
 /* Releases a reference; NULL is allowed. */
 void content_drop(struct content *content);
 

@@ -25,7 +25,7 @@ struct ako {
     struct workers *workers;
     float gain;      /* factor of each worker's progress */
     uint32_t *parts; /* [count] p of each worker */
-    float *untold;   /* [count][P] a of each worker */
+    float *pending;  /* [count][P] a of each worker */
     size_t parameters;
 };
 
@@ -50,7 +50,7 @@ static void *begin(struct workers *workers, const float *start)
         .gain = (float)(workers_scenario(workers)->settings.gain / count),
         .parameters = workers_parameters(workers),
         .parts = memory_new(count, sizeof *ako->parts),
-        .untold = memory_new(count * workers_parameters(workers), sizeof *ako->untold),
+        .pending = memory_new(count * workers_parameters(workers), sizeof *ako->pending),
     };
     for (uint32_t i = 0; i < count; i++)
         ako->parts[i] = parts_of(workers, i);
@@ -61,13 +61,13 @@ static void end(void *self)
 {
     struct ako *ako = self;
     free(ako->parts);
-    free(ako->untold);
+    free(ako->pending);
     free(ako);
 }
 
 static void publish(struct ako *ako, uint32_t i)
 {
-    float *untold = ako->untold + i * ako->parameters;
+    float *pending = ako->pending + i * ako->parameters;
     const uint32_t parts = ako->parts[i];
     const size_t k = (workers_steps(ako->workers, i) - 1) % parts;
     const size_t first = ako->parameters * k / parts, end = ako->parameters * (k + 1) / parts;
@@ -75,8 +75,8 @@ static void publish(struct ako *ako, uint32_t i)
         return;
     struct content *content = content_run(first, end - first);
     for (size_t c = first; c < end; c++) {
-        content->values[c - first] = untold[c];
-        untold[c] = 0;
+        content->values[c - first] = pending[c];
+        pending[c] = 0;
     }
     const struct sim_message message = {.bytes = content->count * sizeof(float),
                                         .content = content};
@@ -86,10 +86,10 @@ static void publish(struct ako *ako, uint32_t i)
 static void on_step(void *self, uint32_t i)
 {
     struct ako *ako = self;
-    float *untold = ako->untold + i * ako->parameters;
+    float *pending = ako->pending + i * ako->parameters;
     const float *progress = workers_step(ako->workers, i);
     for (size_t c = 0; c < ako->parameters; c++)
-        untold[c] += progress[c];
+        pending[c] += progress[c];
     workers_add(ako->workers, i, ako->gain - 1, progress);
     publish(ako, i);
 }

@@ -94,7 +94,7 @@ static void end(void *self)
  */
 static uint64_t keep_largest(const struct dgc *dgc, float *values)
 {
-    uint64_t told = 0;
+    uint64_t sent = 0;
     for (int i = 0; i < model_tensors(dgc->model); i++) {
         const struct tensor tensor = model_tensor(dgc->model, i);
         const struct matrix matrix = matrix_of(&tensor);
@@ -104,9 +104,9 @@ static uint64_t keep_largest(const struct dgc *dgc, float *values)
             continue;
         if (values)
             largest_keep(values + matrix.offset, entries, largest, dgc->keys);
-        told += largest;
+        sent += largest;
     }
-    return told;
+    return sent;
 }
 
 static struct round next(void *self)

@@ -40,7 +40,7 @@ struct downpour {
     float *common;     /* [P] the server's weights */
     float *sum;        /* [P] sum of the weights received in this round */
     uint32_t came;     /* number of weights in that sum */
-    float *untold;     /* [count][P] a of each worker */
+    float *pending;    /* [count][P] a of each worker */
     bool *is_fetching; /* [count] a fetch is running */
 };
 
@@ -71,7 +71,7 @@ static void *begin(struct workers *workers, const float *start)
         .gain = (float)(settings->gain / count),
         .common = memory_new(parameters, sizeof *downpour->common),
         .sum = memory_new(parameters, sizeof *downpour->sum),
-        .untold = memory_new(count * parameters, sizeof *downpour->untold),
+        .pending = memory_new(count * parameters, sizeof *downpour->pending),
         .is_fetching = memory_new(count, sizeof *downpour->is_fetching),
     };
     memcpy(downpour->common, start, parameters * sizeof *start);
@@ -83,7 +83,7 @@ static void end(void *self)
     struct downpour *downpour = self;
     free(downpour->common);
     free(downpour->sum);
-    free(downpour->untold);
+    free(downpour->pending);
     free(downpour->is_fetching);
     free(downpour);
 }
@@ -107,17 +107,17 @@ static void send(struct downpour *downpour, uint32_t from, uint32_t to, uint32_t
 static void on_step(void *self, uint32_t i)
 {
     struct downpour *downpour = self;
-    float *untold = downpour->untold + i * downpour->parameters;
+    float *pending = downpour->pending + i * downpour->parameters;
     const float *progress = workers_step(downpour->workers, i);
     const uint64_t steps = workers_steps(downpour->workers, i);
     const bool pushes = steps % downpour->push_steps == 0;
     for (size_t c = 0; c < downpour->parameters; c++)
-        untold[c] += progress[c];
+        pending[c] += progress[c];
     if (downpour->is_average && pushes)
-        workers_read(downpour->workers, i, untold);
+        workers_read(downpour->workers, i, pending);
     if (pushes) {
-        send(downpour, i, downpour->server, downpour->is_average ? LOCAL : PUSH, untold);
-        memset(untold, 0, downpour->parameters * sizeof *untold);
+        send(downpour, i, downpour->server, downpour->is_average ? LOCAL : PUSH, pending);
+        memset(pending, 0, downpour->parameters * sizeof *pending);
     }
     if (downpour->is_average) {
         downpour->is_fetching[i] = pushes;

@@ -41,7 +41,7 @@ struct gaia {
     double significance;    /* v */
     uint32_t bound;         /* most steps ahead of the slowest */
     float gain;             /* factor of each worker's progress */
-    float *untold;          /* [count][P] a of each worker */
+    float *pending;         /* [count][P] a of each worker */
     float *own;             /* [P] weights of one worker, then its message */
     struct mirror *mirrors; /* [count][count] of the second worker at the first */
 };
@@ -60,7 +60,7 @@ static void *begin(struct workers *workers, const float *start)
         .significance = settings->significance,
         .bound = settings->clock_bound,
         .gain = (float)(settings->gain / count),
-        .untold = memory_new(count * parameters, sizeof *gaia->untold),
+        .pending = memory_new(count * parameters, sizeof *gaia->pending),
         .own = memory_new(parameters, sizeof *gaia->own),
         .mirrors = memory_new((size_t)count * count, sizeof *gaia->mirrors),
     };
@@ -70,7 +70,7 @@ static void *begin(struct workers *workers, const float *start)
 static void end(void *self)
 {
     struct gaia *gaia = self;
-    free(gaia->untold);
+    free(gaia->pending);
     free(gaia->own);
     free(gaia->mirrors);
     free(gaia);
@@ -92,11 +92,11 @@ static bool may_step(void *self, uint32_t i)
 static struct content *take_significant(struct gaia *gaia, uint32_t i, uint64_t t)
 {
     const float part = (float)(gaia->significance / sqrt((double)t));
-    float *untold = gaia->untold + i * gaia->parameters, *own = gaia->own;
+    float *pending = gaia->pending + i * gaia->parameters, *own = gaia->own;
     workers_read(gaia->workers, i, own);
     for (size_t c = 0; c < gaia->parameters; c++) {
-        own[c] = fabsf(untold[c]) > part * fabsf(own[c]) ? untold[c] : 0;
-        untold[c] -= own[c];
+        own[c] = fabsf(pending[c]) > part * fabsf(own[c]) ? pending[c] : 0;
+        pending[c] -= own[c];
     }
     return content_of_nonzero(own, gaia->parameters);
 }
@@ -115,12 +115,12 @@ static void announce(struct gaia *gaia, uint32_t i, const struct sim_message *up
 static void on_step(void *self, uint32_t i)
 {
     struct gaia *gaia = self;
-    float *untold = gaia->untold + i * gaia->parameters;
+    float *pending = gaia->pending + i * gaia->parameters;
     const float *progress = workers_step(gaia->workers, i);
     const uint64_t t = workers_steps(gaia->workers, i);
     const uint64_t whole = gaia->parameters * sizeof(float);
     for (size_t c = 0; c < gaia->parameters; c++)
-        untold[c] += progress[c];
+        pending[c] += progress[c];
     workers_add(gaia->workers, i, gaia->gain - 1, progress);
     struct content *content = take_significant(gaia, i, t);
     const uint64_t sparse = content->count * ENTRY_BYTES;

@@ -69,7 +69,7 @@ static void orthonormalise(float *values, size_t rows, uint32_t rank, struct rng
     }
 }
 
-void low_rank_say(struct low_rank *factors, float *matrix)
+void low_rank_approximate(struct low_rank *factors, float *matrix)
 {
     const size_t rows = factors->rows, columns = factors->columns, rank = factors->rank;
     float *left = factors->left, *right = factors->right;

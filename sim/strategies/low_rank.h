@@ -30,6 +30,6 @@ void low_rank_init(struct low_rank *factors, size_t rows, size_t columns, uint32
 void low_rank_free(struct low_rank *factors);
 
 /* Replaces matrix[rows][columns] by P·Qᵀ. */
-void low_rank_say(struct low_rank *factors, float *matrix);
+void low_rank_approximate(struct low_rank *factors, float *matrix);
 
 #endif

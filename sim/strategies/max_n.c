@@ -95,11 +95,11 @@ uint32_t max_n_fit(const struct max_n *max_n, double bytes)
 
 struct content *max_n_content(const struct max_n *max_n, const float *values, uint32_t n)
 {
-    struct content *content = content_places(max_n->kept[n]);
+    struct content *content = content_indexed(max_n->kept[n]);
     for (size_t c = 0, k = 0; c < max_n->parameters; c++) {
         if (max_n->least[c] > n)
             continue;
-        content->places[k] = (uint32_t)c;
+        content->indexes[k] = (uint32_t)c;
         content->values[k++] = values[c];
     }
     return content;

@@ -4,7 +4,7 @@
 
 #include "base/error.h"
 
-void one_bit_say(float *values, float *error, size_t count)
+void one_bit_compress(float *values, float *error, size_t count)
 {
     double sums[2] = {0};
     size_t entries[2] = {0};

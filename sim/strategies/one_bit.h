@@ -15,7 +15,7 @@
 #include <stdint.h>
 
 /* Replaces values[count] by the message and updates the error. count > 0. */
-void one_bit_say(float *values, float *error, size_t count);
+void one_bit_compress(float *values, float *error, size_t count);
 
 /* Returns the size in bits of `count` entries and their two float32 values. */
 uint64_t one_bit_bits(size_t count);

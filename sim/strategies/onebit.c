@@ -81,7 +81,7 @@ static uint64_t compress_rows(const struct onebit *onebit, float *values, float 
         for (size_t row = 0; row < matrix.rows; row++) {
             const size_t first = matrix.offset + row * matrix.columns;
             if (values)
-                one_bit_say(values + first, error + first, matrix.columns);
+                one_bit_compress(values + first, error + first, matrix.columns);
             bits += one_bit_bits(matrix.columns);
         }
     }

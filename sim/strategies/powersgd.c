@@ -140,7 +140,8 @@ static void exchange(void *self)
 {
     struct powersgd *powersgd = self;
     for (uint32_t i = 0; i < powersgd->matrices_count; i++)
-        low_rank_say(&powersgd->matrices[i].factors, powersgd->mean + powersgd->matrices[i].offset);
+        low_rank_approximate(&powersgd->matrices[i].factors,
+                             powersgd->mean + powersgd->matrices[i].offset);
     for (uint32_t i = 0; i < powersgd->count; i++)
         keep_errors(powersgd, powersgd->kept + i * powersgd->parameters);
 }

@@ -25,8 +25,8 @@ struct strom {
     size_t parameters;
     float threshold; /* τ */
     float gain;      /* factor of each worker's progress */
-    float *untold;   /* [count][P] r of each worker */
-    float *told;     /* [P] message of one worker in one step */
+    float *pending;  /* [count][P] r of each worker */
+    float *sent;     /* [P] message of one worker in one step */
 };
 
 static void *begin(struct workers *workers, const float *start)
@@ -41,8 +41,8 @@ static void *begin(struct workers *workers, const float *start)
         .parameters = parameters,
         .threshold = (float)settings->threshold,
         .gain = (float)(settings->gain / count),
-        .untold = memory_new(count * parameters, sizeof *strom->untold),
-        .told = memory_new(parameters, sizeof *strom->told),
+        .pending = memory_new(count * parameters, sizeof *strom->pending),
+        .sent = memory_new(parameters, sizeof *strom->sent),
     };
     return strom;
 }
@@ -50,24 +50,25 @@ static void *begin(struct workers *workers, const float *start)
 static void end(void *self)
 {
     struct strom *strom = self;
-    free(strom->untold);
-    free(strom->told);
+    free(strom->pending);
+    free(strom->sent);
     free(strom);
 }
 
 static void on_step(void *self, uint32_t i)
 {
     struct strom *strom = self;
-    float *untold = strom->untold + i * strom->parameters, *told = strom->told;
+    float *pending = strom->pending + i * strom->parameters, *sent = strom->sent;
+    const float threshold = strom->threshold;
     const float *progress = workers_step(strom->workers, i);
     for (size_t c = 0; c < strom->parameters; c++) {
-        untold[c] += progress[c];
-        told[c] = fabsf(untold[c]) > strom->threshold ? copysignf(strom->threshold, untold[c]) : 0;
-        untold[c] -= told[c];
+        pending[c] += progress[c];
+        sent[c] = fabsf(pending[c]) > threshold ? copysignf(threshold, pending[c]) : 0;
+        pending[c] -= sent[c];
     }
     workers_add(strom->workers, i, -1, progress);
-    workers_add(strom->workers, i, strom->gain, told);
-    struct content *content = content_of_nonzero(told, strom->parameters);
+    workers_add(strom->workers, i, strom->gain, sent);
+    struct content *content = content_of_nonzero(sent, strom->parameters);
     const struct sim_message message = {.bytes = content->count * ENTRY_BYTES, .content = content};
     if (content->count > 0)
         workers_send_all(strom->workers, i, &message);

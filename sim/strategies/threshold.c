@@ -21,10 +21,10 @@
 struct thresholds {
     struct workers *workers;
     size_t parameters;
-    float least;   /* τ */
-    float gain;    /* factor of each worker's progress */
-    float *untold; /* [count][P] r of each worker */
-    float *told;   /* [P] message of one worker in one step */
+    float least;    /* τ */
+    float gain;     /* factor of each worker's progress */
+    float *pending; /* [count][P] r of each worker */
+    float *sent;    /* [P] message of one worker in one step */
 };
 
 static void *begin(struct workers *workers, const float *start)
@@ -39,8 +39,8 @@ static void *begin(struct workers *workers, const float *start)
         .parameters = parameters,
         .least = (float)settings->threshold,
         .gain = (float)(settings->gain / count),
-        .untold = memory_new(count * parameters, sizeof *thresholds->untold),
-        .told = memory_new(parameters, sizeof *thresholds->told),
+        .pending = memory_new(count * parameters, sizeof *thresholds->pending),
+        .sent = memory_new(parameters, sizeof *thresholds->sent),
     };
     return thresholds;
 }
@@ -48,8 +48,8 @@ static void *begin(struct workers *workers, const float *start)
 static void end(void *self)
 {
     struct thresholds *thresholds = self;
-    free(thresholds->untold);
-    free(thresholds->told);
+    free(thresholds->pending);
+    free(thresholds->sent);
     free(thresholds);
 }
 
@@ -63,15 +63,15 @@ static uint64_t bytes_of(const struct thresholds *thresholds, const struct conte
 static void on_step(void *self, uint32_t i)
 {
     struct thresholds *thresholds = self;
-    float *untold = thresholds->untold + i * thresholds->parameters, *told = thresholds->told;
+    float *pending = thresholds->pending + i * thresholds->parameters, *sent = thresholds->sent;
     const float *progress = workers_step(thresholds->workers, i);
     for (size_t c = 0; c < thresholds->parameters; c++) {
-        untold[c] += progress[c];
-        told[c] = fabsf(untold[c]) > thresholds->least ? untold[c] : 0;
-        untold[c] -= told[c];
+        pending[c] += progress[c];
+        sent[c] = fabsf(pending[c]) > thresholds->least ? pending[c] : 0;
+        pending[c] -= sent[c];
     }
     workers_add(thresholds->workers, i, thresholds->gain - 1, progress);
-    struct content *content = content_of_nonzero(told, thresholds->parameters);
+    struct content *content = content_of_nonzero(sent, thresholds->parameters);
     const struct sim_message message = {.bytes = bytes_of(thresholds, content), .content = content};
     if (content->count > 0)
         workers_send_all(thresholds->workers, i, &message);

@@ -14,7 +14,7 @@ static void weights_move_towards_the_replicas(void **state)
     stage_step(stage, 0, (const float[]){8, 1, 0, -4});
     const struct content *content = stage->posts[0].message.content;
     assert_int_equal(stage->posts[0].message.bytes, 4 + 2 * 8);
-    assert_true(content->count == 2 && content->places[0] == 0 && content->places[1] == 3);
+    assert_true(content->count == 2 && content->indexes[0] == 0 && content->indexes[1] == 3);
     assert_true(content->values[0] == 8 && content->values[1] == -4);
     assert_false(stage_may_step(stage, 0));
     stage_deliver(stage, 0);
@@ -27,8 +27,8 @@ static void weights_move_towards_the_replicas(void **state)
     stage_step(stage, 0,
                NULL); /* the replica lacks -2, 1, 0.5 and 1; of equal entries the first is sent */
     content = stage->posts[0].message.content;
-    assert_true(content->count == 2 && content->places[0] == 0 && content->values[0] == -2);
-    assert_true(content->places[1] == 1 && content->values[1] == 1);
+    assert_true(content->count == 2 && content->indexes[0] == 0 && content->values[0] == -2);
+    assert_true(content->indexes[1] == 1 && content->values[1] == 1);
     stage_close(stage);
 }
 

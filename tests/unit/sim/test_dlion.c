@@ -52,7 +52,7 @@ static void messages_fit_what_the_link_carries_in_a_step(void **state)
     assert_int_equal(stage->posts_count, 2);
     const struct content *content = stage->posts[0].message.content;
     assert_int_equal(stage->posts[0].message.bytes, 8 + 2 * 8);
-    assert_true(content->count == 2 && content->places[0] == 1 && content->places[1] == 5);
+    assert_true(content->count == 2 && content->indexes[0] == 1 && content->indexes[1] == 5);
     assert_true(content->values[0] == 5); /* a gradient */
     stage->up[0] = 200;                   /* 100 a step: all in a row are 48 */
     stage_step(stage, 0, change);
@@ -79,8 +79,8 @@ static void the_largest_entry_is_found_for_each_tensor(void **state)
     struct max_n *max_n = max_n_new(model, 6);
     max_n_rank(max_n, values);
     struct content *content = max_n_content(max_n, values, 1000); /* within a tenth */
-    assert_true(content->count == 4 && content->places[0] == 0 && content->places[1] == 2 &&
-                content->places[2] == 4 && content->places[3] == 5);
+    assert_true(content->count == 4 && content->indexes[0] == 0 && content->indexes[1] == 2 &&
+                content->indexes[2] == 4 && content->indexes[3] == 5);
     assert_int_equal(max_n_bytes(max_n, 625), 3 * 8);
     assert_int_equal(max_n_bytes(max_n, MAX_N_ALL), 6 * 4);
     assert_int_equal(max_n_fit(max_n, 23), 624);

@@ -25,8 +25,8 @@ static void significant_updates_are_sent_and_the_rest_adds_up(void **state)
     const struct content *content = stage->posts[0].message.content;
     assert_int_equal(stage->posts[0].message.bytes, 8 + 3 * 8);
     assert_int_equal(stage->posts[0].message.number, 1);
-    assert_true(content->count == 3 && content->places[0] == 1 && content->places[1] == 2 &&
-                content->places[2] == 3);
+    assert_true(content->count == 3 && content->indexes[0] == 1 && content->indexes[1] == 2 &&
+                content->indexes[2] == 3);
     stage_deliver(stage, 0);
     const float said[] = {10, 12, 0.001f, 80, 1, 1, 1, 1};
     assert_memory_equal(stage_weights(stage, 1), said, sizeof said);

@@ -133,7 +133,7 @@ static void a_content_is_shared_and_freed_with_the_last_message(void **state)
     messages_send(net.messages, 0, 1, &message);
     const float values[] = {0, 0, 0, 5};
     struct content *places = content_of_nonzero(values, 4);
-    assert_true(places->count == 1 && places->places[0] == 3 && places->values[0] == 5);
+    assert_true(places->count == 1 && places->indexes[0] == 3 && places->values[0] == 5);
     messages_send(net.messages, 1, 0, &(struct sim_message){.bytes = 8, .content = places});
     run(&net);
     assert_int_equal(run_of_two->references, 1);

@@ -12,17 +12,17 @@ static void one_bit_stands_for_the_means_of_both_signs(void **state)
 {
     (void)state;
     float values[] = {3, -1, 0, -2, 6}, error[5] = {0};
-    one_bit_say(values, error, 5);
+    one_bit_compress(values, error, 5);
     assert_memory_equal(values, ((float[]){3, -1.5f, 3, -1.5f, 3}), sizeof values);
     assert_memory_equal(error, ((float[]){0, 0.5f, -3, -0.5f, 3}), sizeof error);
     memcpy(values, (float[]){-1, -1, -1, 1, 1}, sizeof values);
-    one_bit_say(values, error, 5); /* of -1, -0.5, -4, 0.5, 4 */
+    one_bit_compress(values, error, 5); /* of -1, -0.5, -4, 0.5, 4 */
     const float below = -5.5f / 3;
     assert_memory_equal(values, ((float[]){below, below, below, 2.25f, 2.25f}), sizeof values);
     assert_true(error[0] == -1 - below && error[3] == 0.5f - 2.25f);
     float alike[] = {-2, -4, -6};
     memset(error, 0, sizeof error);
-    one_bit_say(alike, error, 3);
+    one_bit_compress(alike, error, 3);
     assert_memory_equal(alike, ((float[]){-4, -4, -4}), sizeof alike);
 }
 
@@ -35,7 +35,7 @@ static void sent_plus_error_equals_produced(void **state)
     for (int turn = 0; turn < 50; turn++) {
         for (int c = 0; c < ENTRIES; c++)
             produced[c] += (double)(values[c] = (float)(rng_uniform(&rng) - 0.3));
-        one_bit_say(values, error, ENTRIES);
+        one_bit_compress(values, error, ENTRIES);
         for (int c = 0; c < ENTRIES; c++) {
             said[c] += (double)values[c];
             assert_true(fabs(said[c] + (double)error[c] - produced[c]) < 1e-4);
@@ -67,8 +67,8 @@ static void the_error_stays_small_after_many_steps(void **state)
 static void say(float *values, float *error)
 {
     for (int row = 0; row < 10; row++)
-        one_bit_say(values + 784 * row, error + 784 * row, 784);
-    one_bit_say(values + 7840, error + 7840, 10);
+        one_bit_compress(values + 784 * row, error + 784 * row, 784);
+    one_bit_compress(values + 7840, error + 7840, 10);
 }
 
 static void nodes_and_the_mean_have_separate_errors(void **state)

@@ -63,12 +63,12 @@ static void factors_of_sufficient_rank_are_exact(void **state)
         low_rank_init(&factors, ROWS, COLUMNS, rank, rank);
         draw(matrix, rank, 5);
         memcpy(said, matrix, sizeof said);
-        low_rank_say(&factors, said);
+        low_rank_approximate(&factors, said);
         assert_orthonormal(&factors);
         assert_true(apart(matrix, said) < 1e-5);
         draw(matrix, rank + 2, 5);
         memcpy(said, matrix, sizeof said);
-        low_rank_say(&factors, said);
+        low_rank_approximate(&factors, said);
         assert_true(rank == ROWS || apart(matrix, said) > 1e-4);
         low_rank_free(&factors);
     }
@@ -80,21 +80,21 @@ static void dependent_columns_are_replaced(void **state)
     float matrix[ROWS * COLUMNS], said[ROWS * COLUMNS] = {0};
     struct low_rank factors;
     low_rank_init(&factors, ROWS, COLUMNS, 3, 1);
-    low_rank_say(&factors, said);
+    low_rank_approximate(&factors, said);
     assert_orthonormal(&factors);
     assert_true(length(said) == 0);
     for (uint32_t rank = 1; rank <= 3; rank++) { /* Q had no content, then too little */
         draw(matrix, rank, 7);
         memcpy(said, matrix, sizeof said);
-        low_rank_say(&factors, said);
+        low_rank_approximate(&factors, said);
         assert_orthonormal(&factors);
         memcpy(said, matrix, sizeof said);
-        low_rank_say(&factors, said);
+        low_rank_approximate(&factors, said);
         assert_orthonormal(&factors);
     }
     for (int c = 0; c < ROWS * COLUMNS; c++)
         said[c] = NAN;
-    low_rank_say(&factors, said); /* terminates */
+    low_rank_approximate(&factors, said); /* terminates */
     low_rank_free(&factors);
 }
 
@@ -110,7 +110,7 @@ static void each_iteration_starts_with_the_last_right_factor(void **state)
     double first = 0;
     for (int turn = 1; turn <= 50; turn++) {
         memcpy(said, matrix, sizeof said);
-        low_rank_say(&factors, said);
+        low_rank_approximate(&factors, said);
         first = turn == 1 ? apart(matrix, said) : first;
         assert_true(turn < 50 || apart(said, last) < 1e-5);
         memcpy(last, said, sizeof last);
@@ -132,7 +132,7 @@ static void error_feedback_sends_the_rest_later(void **state)
         float said[ROWS * COLUMNS], mean[ROWS * COLUMNS];
         for (int c = 0; c < ROWS * COLUMNS; c++)
             said[c] = kept[c] += matrix[c];
-        low_rank_say(&factors, said);
+        low_rank_approximate(&factors, said);
         for (int c = 0; c < ROWS * COLUMNS; c++) {
             kept[c] -= said[c];
             sum[c] += said[c];

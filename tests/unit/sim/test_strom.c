@@ -13,7 +13,7 @@ static void entries_above_the_threshold_are_sent_as_signs(void **state)
     assert_int_equal(stage->posts_count, 1);
     const struct content *content = stage->posts[0].message.content;
     assert_int_equal(stage->posts[0].message.bytes, 2 * 4);
-    assert_true(content->count == 2 && content->places[0] == 1 && content->places[1] == 3);
+    assert_true(content->count == 2 && content->indexes[0] == 1 && content->indexes[1] == 3);
     assert_true(content->values[0] == -2 && content->values[1] == 2);
     const float said[] = {0, -2, 0, 2}, later[] = {0, -4, 2, 2};
     assert_memory_equal(stage_weights(stage, 0), said, sizeof said);

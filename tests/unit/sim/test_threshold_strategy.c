@@ -14,7 +14,7 @@ static void entries_above_the_threshold_are_sent_as_values(void **state)
     stage_step(stage, 0, first);
     const struct content *content = stage->posts[0].message.content;
     assert_int_equal(stage->posts[0].message.bytes, 2 * 8);
-    assert_true(content->count == 2 && content->places[0] == 1 && content->places[1] == 3);
+    assert_true(content->count == 2 && content->indexes[0] == 1 && content->indexes[1] == 3);
     assert_memory_equal(stage_weights(stage, 0), first, sizeof first); /* the whole step */
     stage_deliver(stage, 0);
     assert_memory_equal(stage_weights(stage, 1), told, sizeof told);
