@@ -29,7 +29,7 @@ static struct widest find_widest(const struct model *model)
     return widest;
 }
 
-/* Of the copy of the weights in the type of activations. */
+/* Returns the bytes of the weights' copy in the type of activations; 0 for float32. */
 static size_t rounded_bytes(const struct model *model)
 {
     return model->type == FLOAT32 ? 0 : model->trained * number_bytes(model->type);

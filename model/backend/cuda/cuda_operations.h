@@ -22,7 +22,7 @@ struct operand {
     int stride; /* numbers from one row to the next; 0: as many as it is wide */
 };
 
-/* What a product writes. */
+/* Output of a matrix product. */
 struct result {
     void *numbers;
     cudaDataType type;
