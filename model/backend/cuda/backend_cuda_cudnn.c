@@ -65,7 +65,7 @@ static struct convolutions *convolutions_of(struct cuda *cuda)
     return cuda->convolutions;
 }
 
-/* What the products of float32 may be multiplied in. */
+/* The least precise math allowed for products of float32. */
 static cudnnMathType_t math_of(const struct cuda *cuda)
 {
     return cuda->compute == CUBLAS_COMPUTE_32F ? CUDNN_FMA_MATH : CUDNN_DEFAULT_MATH;

@@ -12,7 +12,7 @@ static void check_way(cudnnStatus_t error)
     cudnn_check(error, "a convolution");
 }
 
-/* What cuDNN says of its ways; the three kinds differ in the type of the algorithm only. */
+/* cuDNN's list of its ways. The three kinds differ in the type of the algorithm only. */
 union found {
     cudnnConvolutionFwdAlgoPerf_t forward[FOUND_MAX];
     cudnnConvolutionBwdDataAlgoPerf_t backward[FOUND_MAX];

@@ -56,7 +56,7 @@ set_tests_properties(helpers_cuda_on_cpu PROPERTIES ENVIRONMENT
 add_test(NAME random_calls_cuda_on_cpu COMMAND random_calls 2 20000)
 set_tests_properties(random_calls_cuda_on_cpu PROPERTIES ENVIRONMENT
                      HEARSAY_CUDA=$<TARGET_FILE:hearsay-cuda-on-cpu>)
-foreach(ROOM backend device helpers flash)
+foreach(ROOM backend device helpers attention flash)
   add_test(NAME ${ROOM}_cudnn_on_cpu COMMAND test_${ROOM})
   set_tests_properties(${ROOM}_cudnn_on_cpu PROPERTIES ENVIRONMENT
                        HEARSAY_CUDA=$<TARGET_FILE:hearsay-cudnn-on-cpu>)

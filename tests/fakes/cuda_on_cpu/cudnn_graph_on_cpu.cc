@@ -382,35 +382,54 @@ static float to_bf16(float value)
     return value;
 }
 
-static float read(memory_of_graph &memory, const tensor_of_graph &of, const place &at)
-{
-    if (of.is_by_value)
-        return memory.by_value[of.id];
-    if (of.is_virtual)
-        return memory.own[of.id][offset(of, at)];
-    const void *from = memory.given[of.id];
-    if (of.type == CUDNN_DATA_FLOAT)
-        return ((const float *)from)[offset(of, at)];
-    const uint32_t bits = (uint32_t)((const uint16_t *)from)[offset(of, at)] << 16;
-    float value;
-    memcpy(&value, &bits, sizeof value);
-    return value;
-}
+/* A tensor with its numbers. */
+struct view {
+    tensor_of_graph of;
+    void *at; /* bfloat16 if it is memory of that type, else float32 */
+    float by_value;
 
-static void write(memory_of_graph &memory, const tensor_of_graph &of, const place &at, float value)
-{
-    value = of.type == CUDNN_DATA_BFLOAT16 ? to_bf16(value) : value;
-    if (of.is_virtual) {
-        memory.own[of.id].resize(of.numbers(), NAN);
-        memory.own[of.id][offset(of, at)] = value;
-    } else if (of.type == CUDNN_DATA_FLOAT) {
-        ((float *)memory.given[of.id])[offset(of, at)] = value;
-    } else {
-        uint32_t bits;
-        memcpy(&bits, &value, sizeof bits);
-        ((uint16_t *)memory.given[of.id])[offset(of, at)] = (uint16_t)(bits >> 16);
+    view(memory_of_graph &memory, const tensor_of_graph &tensor)
+        : of(tensor), at(nullptr), by_value(0)
+    {
+        if (of.is_by_value) {
+            by_value = memory.by_value[of.id];
+            at = &by_value;
+        } else if (of.is_virtual) {
+            memory.own[of.id].resize(of.numbers(), NAN);
+            at = memory.own[of.id].data();
+        } else {
+            at = memory.given[of.id];
+        }
     }
-}
+
+    view(const view &) = delete;
+
+    bool is_half() const
+    {
+        return of.type == CUDNN_DATA_BFLOAT16 && !of.is_virtual;
+    }
+
+    float read(const place &place) const
+    {
+        if (!is_half())
+            return ((const float *)at)[offset(of, place)];
+        const uint32_t bits = (uint32_t)((const uint16_t *)at)[offset(of, place)] << 16;
+        float value;
+        memcpy(&value, &bits, sizeof value);
+        return value;
+    }
+
+    void write(const place &place, float value) const
+    {
+        uint32_t bits;
+        value = of.type == CUDNN_DATA_BFLOAT16 ? to_bf16(value) : value;
+        memcpy(&bits, &value, sizeof bits);
+        if (is_half())
+            ((uint16_t *)at)[offset(of, place)] = (uint16_t)(bits >> 16);
+        else
+            ((float *)at)[offset(of, place)] = value;
+    }
+};
 
 template <typename Visit> static void each_place(const int64_t size[4], Visit visit)
 {
@@ -425,12 +444,13 @@ template <typename Visit> static void each_place(const int64_t size[4], Visit vi
 static void multiply(memory_of_graph &memory, const operation_of_graph &of)
 {
     const int64_t shared = of.y.size[1] / of.b.size[1];
+    const view left(memory, of.x), right(memory, of.b), to(memory, of.y);
     each_place(of.y.size, [&](const place &at) {
         float sum = 0;
         for (int64_t i = 0; i < of.x.size[3]; i++)
-            sum += read(memory, of.x, {at[0], at[1], at[2], i}) *
-                   read(memory, of.b, {at[0], at[1] / shared, i, at[3]});
-        write(memory, of.y, at, sum);
+            sum +=
+                left.read({at[0], at[1], at[2], i}) * right.read({at[0], at[1] / shared, i, at[3]});
+        to.write(at, sum);
     });
 }
 
@@ -460,21 +480,40 @@ static float apply(const operation_of_graph &of, const place &at, float x, float
     }
 }
 
+static void map(memory_of_graph &memory, const operation_of_graph &of)
+{
+    const view x(memory, of.x), b(memory, of.has_b ? of.b : of.x),
+        t(memory, of.has_t ? of.t : of.x);
+    const view y(memory, of.y);
+    each_place(of.y.size, [&](const place &at) {
+        y.write(at, apply(of, at, x.read(at), b.read(at), t.read(at)));
+    });
+}
+
 static void reduce(memory_of_graph &memory, const operation_of_graph &of)
 {
     const bool adds = of.mode == CUDNN_REDUCE_TENSOR_ADD;
     std::vector<float> sums(of.y.numbers(), adds ? 0 : -INFINITY);
+    const view x(memory, of.x), y(memory, of.y);
     place ratio;
     for (int i = 0; i < 4; i++)
         ratio[i] = of.x.size[i] / of.y.size[i];
     each_place(of.x.size, [&](const place &at) {
         const place to = {at[0] / ratio[0], at[1] / ratio[1], at[2] / ratio[2], at[3] / ratio[3]};
         float &sum = sums[offset(of.y, to)];
-        const float value = read(memory, of.x, at);
-        sum = adds ? sum + value : fmaxf(sum, value);
+        sum = adds ? sum + x.read(at) : fmaxf(sum, x.read(at));
     });
-    each_place(of.y.size,
-               [&](const place &at) { write(memory, of.y, at, sums[offset(of.y, at)]); });
+    each_place(of.y.size, [&](const place &at) { y.write(at, sums[offset(of.y, at)]); });
+}
+
+/* The same numbers, in another order. */
+static void turn(memory_of_graph &memory, const operation_of_graph &of)
+{
+    const std::vector<float> &from = memory.own[of.x.id];
+    std::vector<float> &to = memory.own[of.y.id];
+    to.clear();
+    for (const float value : from)
+        to.push_back(of.y.type == CUDNN_DATA_BFLOAT16 ? to_bf16(value) : value);
 }
 
 static void compute(memory_of_graph &memory, const operation_of_graph &of)
@@ -484,15 +523,9 @@ static void compute(memory_of_graph &memory, const operation_of_graph &of)
     else if (of.type == CUDNN_BACKEND_OPERATION_REDUCTION_DESCRIPTOR)
         reduce(memory, of);
     else if (of.type == CUDNN_BACKEND_OPERATION_POINTWISE_DESCRIPTOR)
-        each_place(of.y.size, [&](const place &at) {
-            write(memory, of.y, at,
-                  apply(of, at, read(memory, of.x, at), of.has_b ? read(memory, of.b, at) : 0,
-                        of.has_t ? read(memory, of.t, at) : 0));
-        });
-    else /* the same numbers, in another order */
-        for (const float value : std::vector<float>(memory.own[of.x.id]))
-            memory.own[of.y.id].push_back(of.y.type == CUDNN_DATA_BFLOAT16 ? to_bf16(value)
-                                                                           : value);
+        map(memory, of);
+    else
+        turn(memory, of);
 }
 
 /* Memory of the device is given for each tensor that is neither virtual nor a number of the host:
