@@ -96,7 +96,7 @@ static void forge_entry(struct hostile *hostile)
                   bytes_get(entry + HEAD_SAMPLES_AT, 4) + rng_below(rng, AHEAD), 4);
 }
 
-/* Appends as many well-signed, unknown incarnations of its own as the victim has space for. */
+/* Appends well-signed, unknown incarnations of its own until the victim's table is full. */
 static void add_flood(struct hostile *hostile)
 {
     const struct world_node *victim = &hostile->world->nodes[hostile->victim];

@@ -120,8 +120,8 @@ struct outcome {
     uint64_t trace;             /* hash of everything that happened */
     uint64_t events;            /* number of events */
     double cpu_s;               /* processor time of the whole run */
-    double gradient_cpu_s;      /* thereof in forward and backward passes */
-    double evaluate_cpu_s;      /* thereof in evaluations */
+    double gradient_cpu_s;      /* part of it in forward and backward passes */
+    double evaluate_cpu_s;      /* part of it in evaluations */
     uint64_t rss_bytes_max;     /* peak memory of this process so far */
     char violation[256];        /* the violated invariant; "" = none */
 };

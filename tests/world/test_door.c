@@ -73,7 +73,7 @@ static void stranger_enter(struct stranger *stranger)
     assert_int_not_equal(stranger->party, WIRE_NOBODY);
 }
 
-static void stranger_knocks(struct stranger *stranger)
+static void stranger_tries(struct stranger *stranger)
 {
     stranger_calls(stranger);
     run(MILLI_NS);
@@ -106,9 +106,9 @@ static void callers_from_few_addresses_displace_each_other(void **state)
     struct stranger strangers[2];
     stranger_enter(&strangers[0]);
     stranger_enter(&strangers[1]);
-    stranger_knocks(&strangers[1]);
+    stranger_tries(&strangers[1]);
     for (int i = 0; i < 20; i++)
-        stranger_knocks(&strangers[0]);
+        stranger_tries(&strangers[0]);
     run(100 * MILLI_NS);
     assert_int_equal(strangers[0].let_in, 20);
     assert_int_equal(inside(&strangers[0], 1), PER_NET);
@@ -122,9 +122,9 @@ static void the_most_crowded_network_makes_way(void **state)
     for (int i = 0; i < 7; i++)
         stranger_enter(&strangers[i]);
     for (int i = 0; i < 12; i++)
-        stranger_knocks(&strangers[1 + i % 6]);
+        stranger_tries(&strangers[1 + i % 6]);
     for (int i = 0; i < 6; i++)
-        stranger_knocks(&strangers[0]); /* has waited less than the others, but is closed first */
+        stranger_tries(&strangers[0]); /* has waited less than the others, but is closed first */
     run(100 * MILLI_NS);
     assert_int_equal(inside(strangers, 7), PLACES);
     assert_int_equal(inside(&strangers[0], 1), PLACES - 12);
@@ -136,7 +136,7 @@ static void a_silent_caller_is_closed_after_two_seconds(void **state)
     (void)state;
     struct stranger stranger;
     stranger_enter(&stranger);
-    stranger_knocks(&stranger);
+    stranger_tries(&stranger);
     run(1900 * MILLI_NS);
     assert_int_equal(stranger.shut_out, 0);
     run(500 * MILLI_NS);
@@ -154,7 +154,7 @@ static void a_holder_of_the_key_gets_in_past_silent_callers(void **state)
         strangers[i].calls_again = true;
     }
     for (int i = 0; i < MUTE; i++)
-        stranger_knocks(&strangers[i % 4]);
+        stranger_tries(&strangers[i % 4]);
     struct puppet puppet;
     puppet_init(&puppet, 0, 77);
     for (int i = 0; i < 10; i++) {
@@ -179,13 +179,13 @@ static void strangers_cause_few_notes(void **state)
     stranger.says = garbage;
     stranger.says_bytes = sizeof garbage - 1;
     for (int i = 0; i < 1000; i++)
-        stranger_knocks(&stranger);
+        stranger_tries(&stranger);
     run(SECOND_NS);
     assert_int_equal(stranger.let_in, 1000);
     assert_in_range(world.nodes[0].notes[NOTE_REFUSED] - before, 10, 25);
     assert_int_equal(stranger.bytes_received, 0); /* no byte in answer */
     stranger.says_bytes = 0;
-    stranger_knocks(&stranger);
+    stranger_tries(&stranger);
     run(8 * SECOND_NS);
     assert_true(world.nodes[0].notes[NOTE_SUPPRESSED] > 0);
     assert_int_equal(stats_of(0).neighbours, 1);

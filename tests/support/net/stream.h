@@ -1,15 +1,15 @@
-/* Streams of rumors as their heads alone: what stands in versions and histories. */
+/* Streams of rumors as signed heads, as in versions and histories. */
 #ifndef HEARSAY_TESTS_SUPPORT_NET_STREAM_H
 #define HEARSAY_TESTS_SUPPORT_NET_STREAM_H
 
 #include "wire/signed_head.h"
 
-/* The head of rumor `seq` of a stream that this identity has signed; every head of it says these
+/* Makes the signed head of rumor `seq` of a stream of this identity; all its heads have these
  * samples. */
 struct signed_head stream_head(const struct identity *identity, uint64_t incarnation, uint32_t seq,
                                uint64_t samples, const uint8_t context[static CONTEXT_BYTES]);
 
-/* A head that nobody has signed. */
+/* Makes an unsigned head. */
 struct signed_head stream_unsigned(const uint8_t id[static ID_BYTES], uint64_t incarnation,
                                    uint32_t seq, uint64_t samples,
                                    const uint8_t context[static CONTEXT_BYTES]);

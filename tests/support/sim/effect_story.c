@@ -71,7 +71,7 @@ void must_find_who(void)
     const struct origin *origin = effect_next(node);
     struct node_harm harm;
     assert_ptr_equal(origin, &broadcast_versions(node)->origins[WHO]);
-    assert_null(effect_next(node)); /* and nobody else */
+    assert_null(effect_next(node)); /* and no other */
     assert_true(node_harm(node, 0, &harm) && harm.harms);
     assert_memory_equal(harm.id, origin->id, ID_BYTES);
     assert_false(node_harm(node, 1, &harm));

@@ -1,7 +1,8 @@
-/* Stories of what one node of a swarm finds in what the others publish: the test says what comes
- * and how far it agrees.
+/* Byzantine detection at one node of a swarm: the test sets what others publish and how far it
+ * agrees with local training.
  *
- *   effect_story_begins ─► let_all_publish ─► must_find_who */
+ *   effect_story_begins ─► let_all_publish ─► must_find_who
+ */
 #ifndef HEARSAY_TESTS_SUPPORT_SIM_EFFECT_STORY_H
 #define HEARSAY_TESTS_SUPPORT_SIM_EFFECT_STORY_H
 
@@ -11,18 +12,19 @@
 #include "support/sim/swarm_world.h"
 
 #define NODES 8
-#define WHO   5 /* the place of an origin that is none of node 0's own */
+#define WHO   5 /* index of an origin of another node */
 
-extern struct node *node; /* node 0, whose learner finds what the stories say */
-extern uint32_t seq;      /* of the next rumor of each */
+extern struct node *node; /* node 0, whose learner reports the agreement that the test sets */
+extern uint32_t seq;      /* number of the next rumor of each origin */
 
-/* The node has heard nothing of anybody. */
+/* Starts with a node that has received nothing. */
 void begin_anew(void);
 bool is_own(uint32_t place);
 
-/* A rumor of each origin, that of WHO another one, and a second later what is typical. */
+/* Publishes a rumor of each origin with this agreement and length, with other values for WHO, and
+ * updates the typical values a second later. */
 void let_all_publish(double agreement, double of_who, double length, double length_of_who);
-/* And nobody else. */
+/* WHO must be found, and no other origin. */
 void must_find_who(void);
 
 int effect_story_begins(void **state);

@@ -1,5 +1,5 @@
-/* A list of faults happens in a small swarm (swarm_world.h): five nodes that know each other, and a
- * place for a twin of the first. Times are seconds since the world began. */
+/* Plays a list of faults in a small swarm (swarm_world.h): five nodes that know each other, and a
+ * slot for a twin of the first. Times are seconds since the world began. */
 #ifndef HEARSAY_TESTS_SUPPORT_SIM_FAULT_STORY_H
 #define HEARSAY_TESTS_SUPPORT_SIM_FAULT_STORY_H
 
@@ -22,7 +22,7 @@ void begin_faults(const struct fault *faults, uint32_t count, uint64_t seed);
 uint64_t seconds(double s);
 void run_to(double s);
 
-/* All is well at `s`; everybody runs, and some time later all hold one version. */
+/* Ends all faults at `s`; all nodes must run, and hold one version some time later. */
 void heal(double s);
 void leave_world(void);
 void end_well(double s);

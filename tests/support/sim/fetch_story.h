@@ -1,7 +1,8 @@
-/* Stories in which a base is taken over: a busy swarm whose logs are so small that rumors soon
- * leave them, and a node that lacks too much. swarm_world.h has the rest.
+/* State transfers: a busy swarm with logs so small that rumors soon leave them, and a node that
+ * lacks too much. swarm_world.h has the rest.
  *
- *   start_busy_swarm ─► join ─► until(has_blocks, …) ─► faults ─► until(is_training, …) */
+ *   start_busy_swarm ─► join ─► until(has_blocks, …) ─► faults ─► until(is_training, …)
+ */
 #ifndef HEARSAY_TESTS_SUPPORT_SIM_FETCH_STORY_H
 #define HEARSAY_TESTS_SUPPORT_SIM_FETCH_STORY_H
 
@@ -35,15 +36,15 @@ bool is_finished(uint32_t i);
 /* Runs until the condition holds for node i, checked every millisecond, or fails the test. */
 void until(bool (*holds)(uint32_t i), uint32_t i, uint64_t within_ns);
 
-/* Runs until node i has so many blocks of the base that it takes over. */
+/* Runs until node i has `blocks` blocks of the base that it takes over. */
 void until_blocks(uint32_t i, uint32_t blocks, uint64_t within_ns);
 
-/* How many rumors of the present incarnation of node `of` node i knows. */
+/* Returns how many rumors of the current incarnation of node `of` node i knows. */
 uint32_t known_of(uint32_t i, uint32_t of);
 uint64_t incarnation_of(uint32_t i);
 uint32_t bases_of(uint32_t i);
 
-/* A learner's weights, and its residual. */
+/* Copy a learner's weights, and its residual. */
 void weights_of(uint32_t i, float out[static PARAMETERS]);
 void residual_of(uint32_t i, double out[static PARAMETERS]);
 double sum_of_sizes(const double residual[static PARAMETERS]);

@@ -4,7 +4,7 @@
 
 static void say(struct liar *liar, const struct message *message)
 {
-    CHECK(peer_say(&liar->puppet.peer, message)); /* goes when this event is over */
+    CHECK(peer_say(&liar->puppet.peer, message)); /* sent when this event ends */
 }
 
 static void refuse(struct liar *liar, enum message_kind kind)

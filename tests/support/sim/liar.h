@@ -1,7 +1,8 @@
-/* A liar: a puppet (puppet.h) that gives a node a base which is not what it says.
+/* A liar: a puppet (puppet.h) that gives a node a false base.
  *
  *   liar_meet ─► it shows the version of another node, its twin ─► TAKE: the twin's history of that
- *   moment ─► FETCH: blocks with the lie in them (faults/false_base.h), as many as it gives */
+ *   moment ─► FETCH: blocks with the lie in them (faults/false_base.h), as many as it gives
+ */
 #ifndef HEARSAY_TESTS_SUPPORT_SIM_LIAR_H
 #define HEARSAY_TESTS_SUPPORT_SIM_LIAR_H
 
@@ -11,17 +12,17 @@
 struct liar {
     struct puppet puppet; /* must be first */
     struct false_base base;
-    uint32_t twin;  /* whose history it gives */
-    enum lie lie;   /* what is wrong with it */
-    uint32_t gives; /* so many blocks; then it refuses */
+    uint32_t twin;  /* node whose history it gives */
+    enum lie lie;   /* kind of lie */
+    uint32_t gives; /* number of blocks it gives before it refuses */
     uint64_t aside; /* added to the digest that it shows */
 };
 
-/* It calls the node and shows its version. */
+/* Calls the node and shows its version. */
 void liar_meet(struct liar *liar, uint32_t node, uint32_t twin, enum lie lie, uint8_t seed);
-/* It shows the version that its twin has now, and a digest to go with its lie. */
+/* Shows its twin's current version, with a digest that matches its lie. */
 void liar_show(struct liar *liar);
-/* It calls again, once it was hung up on. */
+/* Calls again after it was disconnected. */
 void liar_call_again(struct liar *liar);
 void liar_free(struct liar *liar);
 

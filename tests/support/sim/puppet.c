@@ -36,7 +36,7 @@ static void puppet_on_message(struct puppet *puppet)
     }
 }
 
-/* As every node does, or it would soon be sent nothing more. */
+/* Sends ACKs like every node; without them it would soon receive nothing more. */
 static void puppet_give_ack(struct puppet *puppet)
 {
     struct link *link = &puppet->link;
@@ -128,7 +128,7 @@ void puppet_call(struct puppet *puppet)
                world_now_ns(&world));
     link_init(&puppet->link, world_now_ns(&world));
     wire_dial(&world.wire, puppet->party, puppet->peer.conn, puppet->node);
-    run(6 * NEARBY_NS); /* to connect and to greet takes two round trips, and the proof is there */
+    run(6 * NEARBY_NS); /* connecting and greeting take two round trips, then the proof is there */
 }
 
 void puppet_meet(struct puppet *puppet)
@@ -207,7 +207,7 @@ void puppet_hello(struct puppet *puppet)
     record_create(&said, &puppet->identity, puppet->context, record);
     puppet_say(puppet,
                &(struct message){.kind = HELLO, .incarnation = 1, .bulk = {record, RECORD_BYTES}});
-    if (!puppet->closed && puppet->peer.state != PEER_CLOSING) /* it knows nothing */
+    if (!puppet->closed && puppet->peer.state != PEER_CLOSING) /* the puppet knows no rumors */
         puppet_say(puppet, &(struct message){.kind = VERSION, .hash = 1, .base = 1, .whole = 1});
 }
 

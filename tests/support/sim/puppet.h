@@ -2,7 +2,8 @@
  *
  *   test ─► puppet_say, puppet_shout ─► the node;   the node's bytes ─► puppet ─► counted by kind
  *
- * It has the swarm key and its own identity, so it gets as far as any member does. */
+ * It has the swarm key and its own identity, so it gets as far as any member does.
+ */
 #ifndef HEARSAY_TESTS_SUPPORT_SIM_PUPPET_H
 #define HEARSAY_TESTS_SUPPORT_SIM_PUPPET_H
 
@@ -13,44 +14,45 @@
 #include "wire/rumor.h"
 
 #define PUPPET_QUEUE_BYTES (1u << 18)
-#define PUPPET_MADE        256     /* rumors whose heads it remembers */
-#define PUPPET_SAMPLES     1000000 /* learned by then, say the heads that it makes up */
+#define PUPPET_MADE        256     /* most rumors whose heads it remembers */
+#define PUPPET_SAMPLES     1000000 /* samples in invented heads */
 
 struct puppet {
-    uint32_t node; /* the one it dials */
+    uint32_t node; /* node that it calls */
     uint32_t party;
     uint32_t calls;
-    uint32_t slot; /* of the next call: another one, where the last is left open */
+    uint32_t slot; /* of the next call; another one if the last connection stays open */
     struct identity identity;
     struct entropy entropy;
     struct credentials credentials;
     uint8_t context[CONTEXT_BYTES];
     struct arena arena;
     struct peer peer;
-    struct link link;   /* what came, for acknowledgements */
-    bool gives_no_acks; /* so that it is soon sent nothing more */
+    struct link link;   /* received bytes, for acknowledgements */
+    bool gives_no_acks; /* the node then soon sends nothing more */
     struct message_reader *reader;
     bool sending; /* bytes are on the wire */
     bool closed;
     uint32_t heard[MESSAGE_KINDS]; /* received on this connection */
     uint64_t last_seq[MESSAGE_KINDS];
-    struct message last[MESSAGE_KINDS]; /* of each kind; of text and bulk only the sizes are good */
+    struct message last[MESSAGE_KINDS]; /* last message of each kind; of text and bulk only the
+                                           sizes are valid */
     uint64_t bye_reason;
     char bye[64];
-    struct signed_head made[PUPPET_MADE]; /* heads of the rumors that it made, by number */
+    struct signed_head made[PUPPET_MADE]; /* heads of its rumors, by number */
     void (*on_heard)(struct puppet *puppet, const struct message *message); /* or NULL */
 };
 
 void puppet_send(struct puppet *puppet, const uint8_t *bytes, size_t count);
 
-/* Say what waits to be said. */
+/* Sends queued bytes. */
 void puppet_pump(struct puppet *puppet);
 void puppet_init(struct puppet *puppet, uint32_t node, uint8_t seed);
 
-/* Dials, again if the last connection has ended, as far as it gets. */
+/* Dials, again if the last connection has ended, and gets as far as the node allows. */
 void puppet_call(struct puppet *puppet);
 
-/* The same, up to a session; HELLO is not yet sent. */
+/* Dials up to an established session, without sending HELLO. */
 void puppet_meet(struct puppet *puppet);
 
 /* Sends, and runs until immediate answers have arrived. */
@@ -64,14 +66,14 @@ void puppet_shout(struct puppet *puppet, const uint8_t *bytes, size_t count);
 /* The puppet's member record, without an address. */
 struct record puppet_record(const struct puppet *puppet);
 
-/* The head of its rumor `seq`: of the one that it made, or else of one that it makes up. */
+/* Returns the head of its rumor `seq`, made earlier or invented. */
 struct signed_head puppet_head(const struct puppet *puppet, uint64_t incarnation, uint32_t seq);
 
-/* An entry of a version: so many of its rumors of incarnation 1. */
+/* Writes a version entry: `next` rumors of its incarnation 1. */
 void puppet_entry(const struct puppet *puppet, uint32_t next, uint8_t *out);
 
-/* A rumor of the puppet's own, its number `seq`, one entry: base[index] += amount. It follows the
- * one before it. */
+/* Makes rumor number `seq` of its own stream with one entry: base[index] += amount. It follows the
+ * previous one. */
 size_t puppet_rumor(struct puppet *puppet, uint32_t seq, uint32_t index,
                     uint8_t out[static RUMOR_MAX]);
 void puppet_hello(struct puppet *puppet);

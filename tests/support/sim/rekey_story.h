@@ -10,19 +10,19 @@
 
 #define HOUR_MS 3600000
 
-extern const uint8_t FIRST[KEY_BYTES]; /* the one that nodes begin with */
+extern const uint8_t FIRST[KEY_BYTES]; /* the key that nodes start with */
 extern const uint8_t SECOND[KEY_BYTES], THIRD[KEY_BYTES];
 
-/* The operator orders this key at node i; older ones let in for so long. The key itself is not
- * there. */
+/* Gives node i the operator's order for this key, which keeps older ones valid for both_ms, but not
+ * the key itself. */
 void order_key(uint32_t i, const uint8_t *before, const uint8_t *key, uint64_t both_ms);
-/* And it is. */
+/* Gives node i the order and the key. */
 void rekey(uint32_t i, const uint8_t *before, const uint8_t *key, uint64_t both_ms);
 
 struct node_swarm_key key_of(uint32_t i);
-/* Is this the newest that node i has, and knows of? */
+/* Returns whether this is the newest key that node i has, and the newest that it knows of. */
 bool has_key(uint32_t i, const uint8_t *key);
-/* So it is on all nodes that run; and so many older ones let in. */
+/* All running nodes must have this key and accept `older` older ones. */
 void must_all_have(const uint8_t *key, uint32_t older);
 
 #endif

@@ -1,5 +1,5 @@
-/* Outcomes made by hand, for tests of what is shown: a short one with literal figures, and long
- * ones whose curves look like those of a swarm.
+/* Outcomes made by hand, for tests of reports: a short one with literal values, and long ones with
+ * curves like those of a swarm.
  *
  *   desk/1, desk/2 (400 samples/s, up 1 Mbit/s), box (100 samples/s, no limit), one crash
  */
@@ -27,7 +27,7 @@ void story_end(struct outcome *outcome);
 /* Four seconds; desk/2 is away in the third. */
 void story_short(struct outcome *outcome);
 
-/* Two minutes of as many nodes as wanted, three or more, in three groups, with faults. */
+/* Two minutes of `nodes` nodes, at least three, in three groups, with faults. */
 void story_long(struct outcome *outcome, uint32_t nodes);
 
 #endif

@@ -1,4 +1,4 @@
-/* Scenarios given as text, played to their end, for tests of what comes out. */
+/* Scenarios given as text and played to their end. */
 #ifndef HEARSAY_TESTS_SUPPORT_SIM_SCENARIO_PLAY_H
 #define HEARSAY_TESTS_SUPPORT_SIM_SCENARIO_PLAY_H
 
@@ -14,13 +14,14 @@
 #include "strategies/strategy.h"
 #include "support/sim/scenario_text.h"
 
-/* Four nodes, and four elsewhere; nothing is learned. */
+/* Four nodes in each of two regions; nothing is learned. */
 #define PLAY_BASE                                                                                  \
     "[scenario]\nseconds = 40\nupdates = made up\nparameters = 200\n"                              \
     "nodes = 4 west, 64 samples/s\nnodes = 4 east, 64 samples/s\nlink = all, rtt 20 ms\n"
 #define PLAY_REST "[train]\nbatch = 8\n[exchange]\nbytes_per_s = 2000\n"
 
-/* What came out, judged; the caller frees it. Its scenario is that of the last call. */
+/* Plays the scenario and judges it. The caller frees the outcome, whose scenario is that of the
+ * last call. */
 void play_out(struct outcome *outcome, const char *lines);
 
 #endif

@@ -1,4 +1,4 @@
-/* Scenarios that are refused, and words of the sentence that says why. */
+/* Scenarios that are refused, and words of the expected sentence. */
 #ifndef HEARSAY_TESTS_SUPPORT_SIM_SCENARIO_REFUSED_H
 #define HEARSAY_TESTS_SUPPORT_SIM_SCENARIO_REFUSED_H
 

@@ -1,4 +1,4 @@
-/* Lines of a scenario that are taken, and what they mean. */
+/* Lines of a scenario that are accepted, and their meaning. */
 #ifndef HEARSAY_TESTS_SUPPORT_SIM_SCENARIO_TAKEN_H
 #define HEARSAY_TESTS_SUPPORT_SIM_SCENARIO_TAKEN_H
 
@@ -32,7 +32,7 @@ struct taken_expect {
 extern const struct taken_expect taken_expects[];
 extern const size_t taken_expects_count;
 
-/* One of every kind of line. */
+/* Returns a scenario with one line of every kind. */
 const char *everything(void);
 
 #endif

@@ -32,7 +32,7 @@ const struct scenario *played_set(const char *text, const char *set)
     return played_with(text, &set, 1);
 }
 
-/* The text is refused with these words, and the scenario is as it was. */
+/* The text must be refused with these words, and the scenario unchanged. */
 static void assert_refused_with(const char *text, const char *const *sets, int count,
                                 const char *words)
 {

@@ -1,7 +1,8 @@
-/* Stories of a base that is served or taken over, with the other end played by the test: one node
- * that knows something, and a puppet (puppet.h) connected to it.
+/* A base that is served or taken over, with the other end played by the test: one node with rumors,
+ * and a puppet (puppet.h) connected to it.
  *
- *   start_talk, start_talk_at_rest ─► puppet_say, fetch ─► must_… */
+ *   start_talk, start_talk_at_rest ─► puppet_say, fetch ─► must_…
+ */
 #ifndef HEARSAY_TESTS_SUPPORT_SIM_SERVE_STORY_H
 #define HEARSAY_TESTS_SUPPORT_SIM_SERVE_STORY_H
 
@@ -19,7 +20,7 @@ extern struct puppet puppet;
 
 struct node_options patient_options(void);
 
-/* One node that knows something, with the puppet connected to it. */
+/* Starts one node with rumors, with the puppet connected to it. */
 void start_talk(const struct node_options *options);
 void start_talk_at_rest(void);
 void start_talk_at_rest_as(const struct node_options *options);

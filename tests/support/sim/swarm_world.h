@@ -1,9 +1,9 @@
-/* A simulated swarm (sim/world/world.h) for stories: nodes 20 ms apart, each with a learner that
- * walks at random, and room for outsiders, a tenth of a millisecond away from every node.
+/* A simulated swarm (sim/world/world.h) for tests: nodes 20 ms apart, each with a random walk as
+ * learner, and slots for outsiders, a tenth of a millisecond away from every node.
  *
  *   begin_world ─► start_swarm, or add, world_introduce, world_start ─► run, cut … ─► must_agree
  *
- * All invariants (sim/checks/check.h) are checked: a broken one fails the test at once.
+ * All invariants (sim/checks/check.h) are checked: a violation fails the test at once.
  */
 #ifndef HEARSAY_TESTS_SUPPORT_SIM_SWARM_WORLD_H
 #define HEARSAY_TESTS_SUPPORT_SIM_SWARM_WORLD_H
@@ -35,8 +35,8 @@ extern struct backend *backend;
 extern uint32_t parameters; /* of every model; a test with larger models sets it */
 extern struct world world;
 extern struct path paths[SCENARIO_REGIONS_MAX][SCENARIO_REGIONS_MAX];
-extern uint32_t density_max; /* entries per step of the learners made from now on */
-extern bool is_alike;        /* all learners that are made from now on walk the same way */
+extern uint32_t density_max; /* entries per step of learners made from now on */
+extern bool is_alike;        /* all learners made from now on walk alike */
 
 void begin_world(uint64_t seed);
 int world_begins(void **state);
@@ -53,40 +53,40 @@ uint32_t add_as(const struct node_options *options, uint64_t identity);
 uint32_t add(const struct node_options *options);
 void start_all(void);
 
-/* n nodes; each knows the address of the first. */
+/* Add n nodes; each knows the address of the first. */
 void add_swarm(uint32_t n, const struct node_options *options);
 void start_swarm(uint32_t n, const struct node_options *options);
 void start_usual_swarm(uint32_t n);
 
-/* What happens to them. */
+/* Events. */
 
 void run(uint64_t span_ns);
 
-/* From now on nothing passes between these two, and no connection breaks. */
+/* From now on nothing passes between the two, and no connection breaks. */
 void cut(uint32_t a, uint32_t b);
 void heal_cut(uint32_t a, uint32_t b);
 
-/* 0: no limit. */
+/* 0 = unlimited */
 void limit_up(uint32_t i, uint64_t bytes_per_s);
 
-/* What a story asks. */
+/* Queries. */
 
 struct node_stats stats_of(uint32_t i);
 uint32_t neighbours(uint32_t i);
 bool meshed(void);
 uint64_t rumors_published(void);
 
-/* Whether these two bases are equal, byte for byte. A learner outlives its process. */
+/* Returns whether two bases are equal, byte for byte. A learner outlives its process. */
 bool same_base(uint32_t a, uint32_t b);
 void assert_one_version(void);
 
-/* Training pauses; within this time every node holds the same base. */
+/* Pauses training; within this time every node must hold the same base. */
 void must_agree(uint64_t within_ns);
 void assert_near(double got, double want, double apart);
 
 #define STORY(name) cmocka_unit_test_setup_teardown(name, world_begins, world_ends)
 
-/* Whether it trains while its base is still incomplete. */
+/* Returns whether the node trains while its base is incomplete. */
 bool is_rolling(uint32_t i);
 
 #endif

@@ -43,7 +43,7 @@ void must_ask_within(uint64_t within_ns)
 void start_talk_of_much_more(void)
 {
     start_talk_at_rest();
-    world.check.outsiders_publish = true; /* as far as histories tell */
+    world.check.outsiders_publish = true; /* according to histories */
     say_ahead();
     must_ask_within(5 * SECOND_NS);
 }

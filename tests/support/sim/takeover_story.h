@@ -1,7 +1,8 @@
-/* Stories of a base taken over from a peer that keeps no rule: serve_story.h from the other side.
- * The puppet announces a newer version, is asked for it, and sends a history.
+/* A base taken over from a peer that breaks rules: serve_story.h from the other side. The puppet
+ * announces a newer version, is asked for it, and sends a history.
  *
- *   start_talk_of_much_more ─► say_history(history_of(…)) ─► must_… */
+ *   start_talk_of_much_more ─► say_history(history_of(…)) ─► must_…
+ */
 #ifndef HEARSAY_TESTS_SUPPORT_SIM_TAKEOVER_STORY_H
 #define HEARSAY_TESTS_SUPPORT_SIM_TAKEOVER_STORY_H
 
@@ -20,17 +21,17 @@
 
 void must_go_on_with_its_own_base(void);
 
-/* The puppet announces so many rumors that the node lacks. */
+/* Makes the puppet announce this many rumors that the node lacks. */
 void say_knows(uint32_t rumors);
 void say_ahead(void);
 void must_ask_within(uint64_t within_ns);
 void start_talk_of_much_more(void);
 
-/* A history of n incarnations of the puppet with `next` rumors each. Returns its bytes. */
+/* Makes a history of n incarnations of the puppet with `next` rumors each. Returns its size. */
 size_t history_of(uint32_t incarnations, uint32_t next);
-/* Likewise of so many nodes that nobody has met, one rumor of each. */
+/* Makes a history of `nodes` unknown nodes with one rumor each. Returns its size. */
 size_t history_of_strangers(uint32_t nodes);
 void say_history(uint64_t part, uint64_t parts, size_t bytes);
-void say_whole_history(size_t bytes); /* in as many parts as it takes */
+void say_whole_history(size_t bytes); /* in as many parts as needed */
 
 #endif

@@ -19,17 +19,17 @@
 #define MBIT      125000u /* bytes per second */
 #define TEN_KB    10000
 
-/* What has arrived at a party on one of its connections. */
+/* Data received by a party on one of its connections. */
 struct received {
     uint64_t conn;
-    bool is_taken; /* the other called */
+    bool is_taken; /* the other party called */
     uint32_t from;
     uint64_t begun_ns;   /* accepted, or connected; 0: not yet */
     uint64_t first_ns;   /* byte */
     uint64_t last_ns;    /* byte */
     uint64_t sent_ns;    /* last SEND done */
-    uint64_t closed_ns;  /* 0: not yet */
-    uint32_t sends_done; /* how often */
+    uint64_t closed_ns;  /* 0 = not yet */
+    uint32_t sends_done; /* number of completed sends */
     uint32_t pieces;
     char why[32];
     size_t count;
@@ -47,21 +47,21 @@ void story_begins(uint64_t seed);
 void story_ends(void);
 void run_until(uint64_t until_ns);
 
-/* One party dials another in this slot. Returns what arrives at the dialer. */
+/* Dials from one party to another in this slot. Returns the data received by the dialer. */
 struct received *call(uint32_t from, uint32_t slot, uint32_t to);
 
-/* What arrives at a party on the connection that it accepted last. */
+/* Returns the data received by a party on the connection that it accepted last. */
 struct received *taken_by(uint32_t party);
 
 extern struct received *a, *b; /* the ends of the call of party 0 to party 1 */
 
-/* Party 0 dials party 1: connected from 80 ms on; it is 100 ms afterwards. */
+/* Dials from party 0 to party 1 and runs to 100 ms; connected since 80 ms. */
 void meet(void);
 
-/* The first `count` of the text. */
+/* Sends the first `count` bytes of the text. */
 void say(uint32_t party, const struct received *here, size_t count);
 
-/* Whether the first `count` bytes of the text have arrived, and nothing else. */
+/* Returns whether exactly the first `count` bytes of the text have arrived. */
 bool has_text(const struct received *here, size_t count);
 
 #endif
