@@ -1,42 +1,33 @@
-"""What of a PyTorch model is shared, and how the library gets at it.
+"""How the library gets at the tensors of a PyTorch model that are shared (selection.py).
 
     what is dense, of float32 or sixteen bits, and where the library computes     used where it lies
     anything else (float64, a transposed one, another device's)                   copies, which are made
                                                                                   when they are needed
 
-The library computes on the GPU that the model is on, if it can, and else on the CPU. Variances of
+The library computes on the GPU that the model is on, if it can, and else on the CPU. Complex numbers are
+shared as pairs of real ones. Variances of
 batch norms are shared by their logarithms: what nodes add up may overshoot, and none falls below 0.
 """
 
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import torch
 
 from hearsay.handle import Tensor
+from hearsay.selection import Selection
 
 _DTYPES = {torch.float32: "float32", torch.bfloat16: "bfloat16", torch.float16: "float16"}
-_NORM = torch.nn.modules.batchnorm._NormBase
 _VARIANCE_MIN = 1e-12
 
 
-def _named(model: torch.nn.Module) -> Iterator[tuple[str, torch.Tensor]]:
-    """Parameters that are trained and the statistics that a model which is used needs, each once."""
-    seen: set[int] = set()
-    for name, parameter in model.named_parameters():
-        if parameter.requires_grad:
-            yield name, parameter
-    for prefix, module in model.named_modules():
-        if isinstance(module, _NORM) and module.track_running_stats:
-            dot = prefix + "." if prefix else ""
-            for name in ("running_mean", "running_var"):
-                statistic = getattr(module, name)
-                if statistic is not None and id(statistic) not in seen:
-                    seen.add(id(statistic))
-                    yield dot + name, statistic
+def _real(tensor: torch.Tensor) -> torch.Tensor:
+    """The same memory; complex numbers as pairs of real ones."""
+    held = tensor.detach()
+    return torch.view_as_real(held) if held.is_complex() else held
 
 
 class Shared:
@@ -45,7 +36,7 @@ class Shared:
 
     def __init__(
         self,
-        model: torch.nn.Module,
+        selection: Selection,
         names: Mapping[str, str] | None,
         device: torch.device,
         native: bool,
@@ -54,21 +45,20 @@ class Shared:
         swarm has variances as they are."""
         names = names or {}
         self.device = device
-        self.tensors = dict(_named(model))
-        if not self.tensors:
-            raise ValueError("no parameter of the model is trained (requires_grad)")
+        self.tensors = dict(selection.tensors)
+        self._owners = selection.owners
         unknown = [name for name in names if name not in self.tensors]
         if unknown:
             raise ValueError(f"the model trains no {unknown[0]}, which names mentions")
-        self._logs = {n for n in self.tensors if n.endswith("running_var") and not native}
+        self._logs = set() if native else set(selection.variances)
         self._names = {
             name: names.get(name, name + ".log" if name in self._logs else name)
             for name in self.tensors
         }
         self._copies = {
-            name: self._empty(tensor)
+            name: self._empty(_real(tensor))
             for name, tensor in self.tensors.items()
-            if name in self._logs or not self._is_usable(tensor)
+            if name in self._logs or name in self._owners or not self._is_usable(_real(tensor))
         }
         self._addresses = {
             name: tensor.data_ptr()
@@ -99,7 +89,7 @@ class Shared:
     def given(self) -> list[Tensor]:
         """As the library uses them."""
         return [
-            self._tensor(name, self._copies.get(name, tensor))
+            self._tensor(name, self._copies.get(name, _real(tensor)))
             for name, tensor in self.tensors.items()
         ]
 
@@ -109,7 +99,7 @@ class Shared:
             name: torch.empty(
                 tensor.shape, dtype=tensor.dtype if tensor.dtype in _DTYPES else torch.float32
             )
-            for name, tensor in self.tensors.items()
+            for name, tensor in ((name, _real(tensor)) for name, tensor in self.tensors.items())
         }
         return room, [self._tensor(name, tensor) for name, tensor in room.items()]
 
@@ -136,9 +126,13 @@ class Shared:
     def fetch(self) -> None:
         """What a GPU was asked for is done when this returns."""
         devices = {self.device} if self.device.type == "cuda" else set()
+        for name, (module, key) in self._owners.items():
+            self.tensors[name] = getattr(module, key)  # a script may have put another one there
         for name, copy in self._copies.items():
             tensor = self.tensors[name]
-            held = tensor.detach()
+            held = _real(tensor)
+            if held.shape != copy.shape:
+                raise RuntimeError(f"{name} has another shape than when the node was made")
             if name in self._logs:
                 held = held.clamp(min=_VARIANCE_MIN).log()
             copy.copy_(held, non_blocking=copy.is_pinned())
@@ -152,10 +146,12 @@ class Shared:
         """A GPU's come in the order of its stream: fetch waits for it before copies are written."""
         for name, copy in self._copies.items():
             held = copy.exp() if name in self._logs else copy
-            self.tensors[name].copy_(held, non_blocking=copy.is_pinned())
+            _real(self.tensors[name]).copy_(held, non_blocking=copy.is_pinned())
 
     def as_held(self, name: str, tensor: torch.Tensor) -> torch.Tensor:
         """A shared tensor as the model has it."""
+        if self.tensors[name].is_complex():
+            return torch.view_as_complex(tensor.float().contiguous())
         return tensor.exp() if name in self._logs else tensor
 
     def guard(self) -> Any:
@@ -164,8 +160,8 @@ class Shared:
         return torch.cuda.device(torch.cuda.current_device()) if is_gpu else contextlib.nullcontext()
 
 
-def device_of(model: torch.nn.Module) -> torch.device:
+def device_of(selection: Selection) -> torch.device:
     """Where the library had best compute: the GPU that all is on, or the CPU."""
-    devices = {tensor.device for _, tensor in _named(model)}
+    devices = {tensor.device for tensor in selection.tensors.values()}
     first = next(iter(devices), torch.device("cpu"))
     return first if len(devices) == 1 and first.type == "cuda" else torch.device("cpu")

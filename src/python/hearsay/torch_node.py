@@ -8,7 +8,7 @@ import logging
 import os
 import re
 import types
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import torch
@@ -17,6 +17,7 @@ from hearsay import signals as _signals
 from hearsay.errors import Closed, Ended, Refused, Terminated, Unsupported
 from hearsay.handle import Finished, Handle, Info, Settings
 from hearsay.ranks import unwrap
+from hearsay.selection import Selection
 from hearsay.shared import Shared, device_of
 from hearsay.writes import Writes
 
@@ -62,6 +63,10 @@ class Node:
     run        name of the run, one on all nodes; else the name of the model's class
     native     the model is the one of [model] and [data], which `hearsay node` may train, too
     names      of tensors in the swarm, by their names in the model, where they differ
+    share      names of parameters that are frozen now and trained later: they are shared as well
+    private    names of parameters and buffers that stay this node's own, and in its checkpoints
+    buffers    names of buffers that are shared beside those of batch norms; "mean": all that hold
+               real or complex numbers; "local": none, not even those of batch norms
     signals    SIGTERM and SIGHUP end the script by Terminated, so that the node leaves and saves;
                only in the main thread, and where the script has no handler of its own
     """
@@ -76,11 +81,15 @@ class Node:
         run: str | None = None,
         native: bool = False,
         names: Mapping[str, str] | None = None,
+        share: Sequence[str] = (),
+        private: Sequence[str] = (),
+        buffers: str | Sequence[str] | None = None,
         signals: bool = True,
     ) -> None:
         self._model, self._ranks = unwrap(model)
         self._optimizer = optimizer
-        self._shared = Shared(self._model, names, device_of(self._model), native)
+        self._selection = Selection(self._model, share, private, buffers)
+        self._shared = Shared(self._selection, names, device_of(self._selection), native)
         self._device = next(iter(self._shared.tensors.values())).device
         self._samples = 0
         self._has_stepped = False
@@ -102,7 +111,7 @@ class Node:
                 if self._shared.device.type == "cpu":
                     raise
                 log.warning("%s; the node computes on the CPU, on copies", error)
-                self._shared = Shared(self._model, names, torch.device("cpu"), native)
+                self._shared = Shared(self._selection, names, torch.device("cpu"), native)
                 self._handle = self._open(options)
         self._writes = Writes(self._shared, optimizer)
         self._hook = self._hook_optimizer() if optimizer is not None else None
@@ -194,6 +203,7 @@ class Node:
         self._must_have_joined()
         if self._optimizer is None:
             raise TypeError("this node was given no optimizer to count the steps of: call step")
+        self._selection.check(self._optimizer)
         self._samples += samples
         if self._handle is not None or self._ranks is not None:
             loss = loss.detach() if isinstance(loss, torch.Tensor) else loss
@@ -204,6 +214,7 @@ class Node:
     def step(self, samples: int, loss: torch.Tensor | float = 0.0) -> None:
         """For a node without an optimizer: the weights have made a step, with so many samples."""
         self._must_have_joined()
+        self._selection.check(None)
         self._samples += samples
         self._losses.append((loss.detach() if isinstance(loss, torch.Tensor) else loss, samples))
         self._step()
@@ -257,6 +268,8 @@ class Node:
     def _changed(self) -> None:
         if self._ranks is not None:
             self._ranks.follow(list(self._shared.tensors.values()))
+        if isinstance(self._optimizer, torch.optim.LBFGS):
+            self._optimizer.state.clear()  # its curvature is that of weights that it moved itself
         relapses = self.info().relapses if self._handle is not None else 0
         if self._ranks is not None:
             relapses = self._ranks.tell(self._device, relapses)
@@ -325,29 +338,59 @@ class Node:
         return state
 
     def save(self) -> None:
-        """A checkpoint, now, with the optimizer's state: join gives it back after a restart."""
+        """A checkpoint, now, with the optimizer's state and private tensors: join gives them back after
+        a restart."""
         if not self._is_first:
             return
         kept = io.BytesIO()
+        state: dict[str, Any] = {}
         if self._optimizer is not None:
-            state = self._optimizer.state_dict()["state"]
-            torch.save({"optimizer": type(self._optimizer).__name__, "state": state}, kept)
+            state["optimizer"] = type(self._optimizer).__name__
+            state["state"] = self._optimizer.state_dict()["state"]
+        private = {name: tensor.detach() for name, tensor in self._selection.own().items()}
+        if private:
+            state["private"] = private
+        if state:
+            torch.save(state, kept)
         self._shared.check()
         with self._shared.guard(), self._writes.aside(self._first()):
             self._first().save(kept.getvalue() or None)
         self._is_ahead = True
 
     def _restore(self, kept: bytes) -> None:
-        """The optimizer's state; rates and the like are the script's."""
-        if not kept or self._optimizer is None:
+        """Private tensors and the optimizer's state; rates and the like are the script's."""
+        if not kept:
             return
         try:
             found = _load(kept)
+            self._restore_private(found.get("private", {}))
+        except Exception as error:  # whatever lies there
+            log.warning("private tensors begin as the script made them: what was kept does not fit: %s", error)
+            found = {}
+        if self._optimizer is None or "optimizer" not in found:
+            return
+        try:
             if found["optimizer"] != type(self._optimizer).__name__:
                 raise ValueError(f"it is that of {found['optimizer']}")
             self._optimizer.load_state_dict({**self._optimizer.state_dict(), "state": found["state"]})
         except Exception as error:  # whatever lies there
             log.warning("the optimizer begins anew: what was kept does not fit: %s", error)
+
+    @torch.no_grad()
+    def _restore_private(self, kept: dict[str, torch.Tensor]) -> None:
+        own = self._selection.own()
+        for name, tensor in own.items():
+            if name in kept and kept[name].shape != tensor.shape:
+                raise ValueError(f"{name} was of shape {tuple(kept[name].shape)}")
+        for name, tensor in own.items():
+            if name in kept:
+                tensor.copy_(kept[name])
+
+    @property
+    def not_shared(self) -> list[str]:
+        """The names of the model's parameters and buffers that stay this node's own: frozen ones,
+        those of `private`, and buffers that are not shared."""
+        return self._selection.not_shared
 
     def set_rate(self, rate: float) -> None:
         """The learning rate of the optimizer, all groups; as a schedule says for swarm_samples."""
