@@ -227,7 +227,7 @@
     pen.stroke();
   };
 
-  const drawNode = (pen, node, place, isNamed) => {
+  const drawNode = (pen, node, place) => {
     const gone = node.state !== "live";
     pen.beginPath();
     pen.arc(place.x, place.y, place.size, 0, 2 * Math.PI);
@@ -242,12 +242,24 @@
       pen.stroke();
       pen.setLineDash([]);
     }
-    if (!isNamed) return;
-    const right = Math.cos(place.angle) >= -0.01;
-    pen.fillStyle = gone ? colour("--gone") : colour("--ink");
-    pen.textAlign = right ? "left" : "right";
+  };
+
+  // Outside of the circle, since the links are inside; where a line crosses it all the same, the name
+  // has a rim in the colour of the paper.
+  const drawName = (pen, node, place) => {
+    const across = Math.cos(place.angle), down = Math.sin(place.angle);
+    const isBeside = Math.abs(across) > 0.5 && !node.is_self;
+    const away = place.size + (node.dials_only ? 9 : 6);
+    const x = place.x + (isBeside ? Math.sign(across) * away : 0);
+    const y = place.y + (isBeside ? 0 : (down < -0.01 ? -1 : 1) * (away + 6));
+    pen.textAlign = !isBeside ? "center" : across > 0 ? "left" : "right";
     pen.textBaseline = "middle";
-    pen.fillText(node.name, place.x + (right ? 1 : -1) * (place.size + 6), place.y);
+    pen.lineJoin = "round";
+    pen.lineWidth = 4;
+    pen.strokeStyle = colour("--paper");
+    pen.strokeText(node.name, x, y);
+    pen.fillStyle = node.state !== "live" ? colour("--gone") : colour("--ink");
+    pen.fillText(node.name, x, y);
   };
 
   const nodeText = (node) => {
@@ -284,8 +296,10 @@
     pen.font = "12px system-ui, sans-serif";
     drawing.places = placeNodes(swarm.nodes, width, height);
     swarm.links.forEach((link) => drawLink(pen, link, drawing.places));
-    swarm.nodes.forEach((node, i) =>
-      drawNode(pen, node, drawing.places[i], swarm.nodes.length <= NAMED_MAX || i === drawing.pointed));
+    swarm.nodes.forEach((node, i) => drawNode(pen, node, drawing.places[i]));
+    swarm.nodes.forEach((node, i) => {
+      if (swarm.nodes.length <= NAMED_MAX || i === drawing.pointed) drawName(pen, node, drawing.places[i]);
+    });
     at("drawing-about").textContent = drawingText(swarm);
     canvas.setAttribute("aria-label", "The swarm as a drawing; the table of members says the same.");
   };
@@ -382,6 +396,37 @@
     return `${series.name}: from ${figureText(known[0][1])} to ${figureText(known[known.length - 1][1])}`;
   }).join("; ");
 
+  // A loss falls fast and then slowly: on a logarithmic axis both can be seen.
+  const canBeLog = (figure) => figure.y === "loss" &&
+    figure.series.every((series) => series.points.every((p) => p[1] === null || p[1] > 0));
+
+  const button = (text, onClick) => {
+    const made = make("button", text);
+    made.type = "button";
+    made.addEventListener("click", onClick);
+    return made;
+  };
+
+  const makeTools = (chart) => {
+    chart.tools = make("div", undefined, "tools");
+    chart.log = button("log scale", () => {
+      chart.isLog = !chart.isLog;
+      chart.dirty = true;
+      showSoon();
+    });
+    chart.whole = button("all of it", () => chart.graph.resetZoom());
+    chart.tools.append(chart.log, chart.whole, make("span", "drag over a part to enlarge it"));
+    return chart.tools;
+  };
+
+  const showTools = (chart) => {
+    const isZoomed = chart.graph.isZoomed();
+    chart.log.hidden = !canBeLog(chart.figure);
+    chart.log.setAttribute("aria-pressed", String(Boolean(chart.isLog)));
+    chart.whole.hidden = !isZoomed;
+    chart.tools.lastChild.hidden = isZoomed;
+  };
+
   const makeChart = (chart) => {
     const { figure } = chart;
     const whole = make("figure");
@@ -389,25 +434,28 @@
     chart.box = make("div", undefined, "chart");
     chart.keys = make("div", undefined, "keys");
     chart.box.setAttribute("role", "img");
-    whole.append(make("h2", figure.title), chart.keys, chart.box, make("figcaption", figure.about));
+    whole.append(make("h2", figure.title), makeTools(chart), chart.keys, chart.box,
+      make("figcaption", figure.about));
     at("figures").append(whole);
   };
 
   const optionsOf = (chart) => {
     const { figure } = chart;
     const colours = figure.series.map((_, i) => colour(`--c${i % COLOURS}`));
+    const isLog = Boolean(chart.isLog) && canBeLog(figure);
     const series = {};
     figure.series.forEach((each, i) => { series[each.name] = strokeOf(each, i); });
     return {
       file: rowsOf(figure, isBanded(figure)), labels: [figure.x, ...figure.series.map((s) => s.name)],
       customBars: isBanded(figure), colors: colours, series, xlabel: figure.x, ylabel: figure.y,
-      connectSeparatedPoints: true, includeZero: figure.from_zero, axisLineColor: colour("--line"),
+      connectSeparatedPoints: true, includeZero: figure.from_zero && !isLog, logscale: isLog, axisLineColor: colour("--line"),
       gridLineColor: colour("--line"), fillAlpha: 0.15, labelsShowZeroValues: true, legend: "never",
       axes: { x: { logscale: figure.is_log_x, axisLabelFormatter: figureText },
         y: { axisLabelFormatter: figureText, axisLabelWidth: 56 } },
       underlayCallback: shadeMarks(figure), highlightCircleSize: 3, animatedZooms: false,
       highlightCallback: (_, x, points) => showKeys(chart.keys, figure, chart.graph, { x, points }),
       unhighlightCallback: () => showKeys(chart.keys, figure, chart.graph, null),
+      zoomCallback: () => showTools(chart),
     };
   };
 
@@ -422,6 +470,7 @@
       chart.graph = new Dygraph(chart.box, file, rest);
     }
     showKeys(chart.keys, chart.figure, chart.graph, null);
+    showTools(chart);
     chart.box.setAttribute("aria-label", `${chart.figure.title}. ${describe(chart.figure)}`);
   };
 

@@ -90,6 +90,25 @@ def watch(page, swarm, address):
     assert all(asked.startswith(address) or asked.startswith("data:") for asked in page.asked), page.asked
 
 
+def enlarge(page):
+    """Drags over a part of the loss, and returns; then shows it on a logarithmic axis."""
+    tools = "document.querySelectorAll('#figure-loss .tools button')"
+    assert page.value(f"{tools}[0].hidden") is False, "no log scale for the loss"
+    assert page.value("document.querySelector('#figure-share .tools button').hidden"), "a share of 0 has no log"
+    page.value("document.getElementById('figure-loss').scrollIntoView()")
+    x, y, width, height = page.value("(() => { const box = document.querySelector('#figure-loss .chart')"
+                                     ".getBoundingClientRect(); return [box.x, box.y, box.width, box.height] })()")
+    for kind, part in ("mousePressed", 0.4), ("mouseMoved", 0.6), ("mouseMoved", 0.8), ("mouseReleased", 0.8):
+        page.do("Input.dispatchMouseEvent", type=kind, x=x + part * width, y=y + 0.5 * height, button="left",
+                buttons=int(kind != "mouseReleased"), clickCount=1)
+    page.wait(f"{tools}[1].hidden === false")
+    page.value(f"{tools}[1].click()")
+    page.wait(f"{tools}[1].hidden")
+    page.value(f"{tools}[0].click()")
+    page.wait(f"{tools}[0].getAttribute('aria-pressed') === 'true'")
+    page.wait("document.querySelectorAll('#figure-loss .dygraph-axis-label').length > 3")
+
+
 def use_keys(page):
     page.value("document.getElementById('drawing').focus()")
     for key in ("ArrowRight", "ArrowRight", "ArrowLeft"):
@@ -136,6 +155,7 @@ def main():
             page = chromium.open(address)
             watch(page, swarm, address)
             use_keys(page)
+            enlarge(page)
             page.picture(folder / "phone.png", 390, 844, is_dark=True)
             wide = page.value("document.documentElement.scrollWidth <= window.innerWidth")
             assert wide, "the page is wider than a phone"
