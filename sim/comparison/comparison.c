@@ -239,6 +239,8 @@ static enum error prepare(struct comparison_options *options, struct scenario *s
     struct plan *plan = &options->plan;
     enum error error = scenario_load(scenario, plan->file, plan->sets, plan->sets_count, problem);
     plan->scenario = scenario;
+    if (error == OK)
+        scenario_warn(scenario);
     if (error == OK && scenario_leave_out(scenario))
         (void)fprintf(stderr, "hearsay: faults, and nodes that start late or leave, are left out: "
                               "only gossip plays them\n");

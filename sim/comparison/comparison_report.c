@@ -63,6 +63,23 @@ void comparison_sentence(const struct comparison *comparison, uint32_t target, c
                        name_of(comparison, winner.second), winner.margin.least, winner.margin.most);
 }
 
+bool comparison_idle_sentence(const struct comparison *comparison, char *out, size_t bytes)
+{
+    const struct plan *plan = comparison->plan;
+    size_t used = 0;
+    out[0] = '\0';
+    for (uint32_t i = 0; i < plan->kinds_count && used < bytes; i++)
+        if (score_is_idle(plan, i))
+            used += (size_t)snprintf(out + used, bytes - used, "%s%s", used ? ", " : "",
+                                     name_of(comparison, i));
+    if (used > 0 && used < bytes)
+        (void)snprintf(out + used, bytes - used,
+                       ": no round was finished in these %.6g seconds, so there is no place among "
+                       "the others; play longer (scenario.seconds), or give faster links.",
+                       seconds_of(plan->scenario->span_ns));
+    return used > 0;
+}
+
 /* Sort key: the fastest at the highest target first; strategies that reach none by their final
  * result. */
 struct rank {
@@ -134,8 +151,11 @@ static void fill_times(struct table *table, const struct comparison *comparison,
         const uint32_t i = ranks[r].strategy;
         const struct band end = score_end(plan, i);
         table_add(table, "%s", name_of(comparison, i));
-        table_add_figure(table, is_accuracy(comparison) ? "%.2f" : "%.3f",
-                         shown(comparison, end.mean));
+        if (score_is_idle(plan, i))
+            table_add(table, "no round");
+        else
+            table_add_figure(table, is_accuracy(comparison) ? "%.2f" : "%.3f",
+                             shown(comparison, end.mean));
         table_add_figure(table, is_accuracy(comparison) ? "%.2f" : "%.3f",
                          shown(comparison, (end.most - end.least) / 2));
         for (uint32_t t = 0; t < comparison->targets_count; t++) {
@@ -259,6 +279,8 @@ void comparison_print(FILE *out, const struct comparison *comparison)
         comparison_sentence(comparison, t, text, sizeof text);
         table_print_words(out, text, 0);
     }
+    if (comparison_idle_sentence(comparison, text, sizeof text))
+        table_print_words(out, text, 0);
 }
 
 /* Computes the means over all seeds at an evaluation; returns false unless every seed has it. */
@@ -407,6 +429,8 @@ static json_t *comparison_story(const struct comparison *comparison)
         comparison_sentence(comparison, t, text, sizeof text);
         story_verdict(story, "first", text);
     }
+    if (comparison_idle_sentence(comparison, text, sizeof text))
+        story_fact(story, "not ranked", text);
     if (scenario->source[0])
         story_fact(story, "figures from", scenario->source);
     put_curves(story, comparison, true);

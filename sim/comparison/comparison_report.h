@@ -20,6 +20,8 @@ struct comparison {
     const char *command; /* command that repeats it */
 };
 
+/* Names the strategies that never finished a round. False: there is none. */
+bool comparison_idle_sentence(const struct comparison *comparison, char *out, size_t bytes);
 /* Writes a sentence such as "0.85: gossip first, after 12.3 s (11.9 to 12.8), 1.8 times faster than
  * dlion (1.6 to 2.1)." */
 void comparison_sentence(const struct comparison *comparison, uint32_t target, char *out,

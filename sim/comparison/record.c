@@ -52,8 +52,8 @@ void record_of(const struct outcome *outcome, struct record *record)
                                       .sent_bytes = record->sent_bytes,
                                       .distance = moment->distance};
     }
-    record->accuracy = record->count > 0 ? record->points[record->count - 1].accuracy : NAN;
-    record->loss = record->count > 0 ? record->points[record->count - 1].loss : NAN;
+    record->accuracy = outcome->trained_accuracy;
+    record->loss = outcome->trained_loss;
     measure_links(outcome, record);
 }
 

@@ -59,6 +59,21 @@ struct band score_band(const double *values, uint32_t count)
     return band;
 }
 
+bool score_is_idle(const struct plan *plan, uint32_t strategy)
+{
+    const enum strategy_kind kind = plan->kinds[strategy];
+    uint32_t played = 0;
+    if (kind == STRATEGY_IDEAL || kind == STRATEGY_SINGLE || plan->scenario->nodes_count == 1)
+        return false;
+    for (uint32_t k = 0; k < plan->seeds; k++) {
+        const struct record *record = plan_record(plan, strategy, k);
+        if (record && record->sent_bytes > 0)
+            return false;
+        played += record != NULL;
+    }
+    return played > 0;
+}
+
 enum what { END, TIME, BYTES };
 
 static struct band over_seeds(const struct plan *plan, uint32_t strategy, enum what what,
@@ -68,7 +83,7 @@ static struct band over_seeds(const struct plan *plan, uint32_t strategy, enum w
     for (uint32_t k = 0; k < plan->seeds; k++) {
         const struct record *record = plan_record(plan, strategy, k);
         values[k] = NAN;
-        if (!record)
+        if (!record || score_is_idle(plan, strategy))
             continue;
         const struct reach reach = score_reach(record, plan->measure, target);
         const double end = plan->measure == MEASURE_ACCURACY ? record->accuracy : record->loss;

@@ -33,6 +33,11 @@ double score_curve(const struct record *record, enum measure measure);
 
 struct band score_band(const double *values, uint32_t count);
 
+/* Returns true if no seed's nodes have sent anything, though the strategy needs a network: its
+ * first round took longer than the scenario. Such a strategy has no end, no time and no place in a
+ * rank. */
+bool score_is_idle(const struct plan *plan, uint32_t strategy);
+
 /* Statistics over the seeds of a strategy. */
 struct band score_end(const struct plan *plan, uint32_t strategy);
 struct band score_times(const struct plan *plan, uint32_t strategy, double target);

@@ -61,7 +61,7 @@ static void fact_best(struct table *table, const struct outcome *outcome)
     if (!best)
         return;
     const uint32_t some = outcome->scenario->evaluate_samples, all = outcome->tested;
-    const bool on_all = all > 0 && (best == report_last(outcome) || some == 0 || some > all);
+    const bool on_all = all > 0 && (some == 0 || some > all);
     table_add(table, "best");
     table_add(table, "%.2f %% of %u test samples at %.4g s%s%s", 100 * best->accuracy,
               on_all ? all : some, best->at_s, best->sent_bytes ? ", after " : "",

@@ -331,16 +331,13 @@ enum error clause_unknown(const struct clause *clause, const char *const *words,
                           struct problem *problem)
 {
     char typed[CLAUSE_BYTES];
-    char known[256] = "";
-    size_t used = 0;
+    char known[CONFIG_RANK_BYTES];
     const char *rest = rest_of(clause);
     (void)snprintf(typed, sizeof typed, "%.*s", (int)strcspn(rest, " \t"), rest);
     const char *nearest = config_key_nearest(typed, words, count);
     if (nearest)
         return clause_fail(clause, problem, "unknown word %.40s; did you mean %s?", typed, nearest);
-    for (size_t i = 0; i < count && used < sizeof known; i++)
-        used +=
-            (size_t)snprintf(known + used, sizeof known - used, "%s%s", i ? ", " : "", words[i]);
+    config_key_rank(typed, words, count, known);
     return clause_fail(clause, problem, "unknown word %.40s; known: %s", typed, known);
 }
 

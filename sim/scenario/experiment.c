@@ -247,12 +247,16 @@ void experiment_evaluate(struct experiment *experiment, struct outcome *outcome,
     CHECK(outcome->moments_count > 0);
     if (!experiment_is_evaluation(experiment, at_ns))
         return;
-    const bool is_end = at_ns == experiment->scenario->span_ns;
-    const struct evaluation evaluation = experiment_mark(
-        experiment, host_weights, is_end ? 0 : experiment->scenario->evaluate_samples);
+    struct evaluation evaluation =
+        experiment_mark(experiment, host_weights, experiment->scenario->evaluate_samples);
     store_evaluation(&outcome->moments[outcome->moments_count - 1], &evaluation);
-    if (!is_end) /* the last evaluation uses other samples */
-        watch_base(experiment, outcome, at_ns, &evaluation);
+    watch_base(experiment, outcome, at_ns, &evaluation);
+    if (at_ns < experiment->scenario->span_ns)
+        return;
+    if (evaluation.samples < evaluator_samples(experiment->evaluator))
+        evaluation = experiment_mark(experiment, host_weights, 0);
+    outcome->trained_accuracy = evaluation_accuracy(&evaluation);
+    outcome->trained_loss = evaluation.loss;
 }
 
 void experiment_show(const struct experiment *experiment, const struct outcome *outcome,
@@ -287,10 +291,13 @@ void experiment_finish(struct experiment *experiment, struct outcome *outcome,
                        const float *host_weights)
 {
     if (experiment->evaluator && host_weights && !outcome_is_stopped(outcome)) {
-        const struct evaluation evaluation = experiment_mark(experiment, host_weights, 0);
+        const uint32_t part = experiment->scenario->evaluate_samples;
+        struct evaluation evaluation = experiment_mark(experiment, host_weights, 0);
         outcome->accuracy = evaluation_accuracy(&evaluation);
         outcome->loss = evaluation.loss;
         outcome->tested = evaluation.samples;
+        if (part > 0 && part < evaluation.samples)
+            evaluation = experiment_mark(experiment, host_weights, part); /* as the curve before */
         if (outcome->moments_count > 0)
             store_evaluation(&outcome->moments[outcome->moments_count - 1], &evaluation);
     }

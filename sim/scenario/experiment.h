@@ -62,8 +62,8 @@ struct evaluation experiment_mark(struct experiment *experiment, const float *ho
 /* Returns whether this second has an evaluation. Interrupted plays have none. */
 bool experiment_is_evaluation(const struct experiment *experiment, uint64_t at_ns);
 
-/* Evaluates host_weights[P] into the last moment if this second has an evaluation; at the end of
- * training on the whole test set. */
+/* Evaluates host_weights[P] into the last moment, if this second is one to evaluate at: always on
+ * the same samples. At the end of training also on the whole test set, for the outcome. */
 void experiment_evaluate(struct experiment *experiment, struct outcome *outcome, uint64_t at_ns,
                          const float *host_weights);
 

@@ -17,6 +17,8 @@ void outcome_init(struct outcome *outcome, const struct scenario *scenario)
         .scenario = scenario,
         .stopped_s = NAN,
         .accuracy = NAN,
+        .trained_accuracy = NAN,
+        .trained_loss = NAN,
         .loss = NAN,
         .one_version_s = NAN,
         .copies = NAN,

@@ -105,6 +105,8 @@ struct outcome {
     struct verdict verdicts[SCENARIO_EXPECTS_MAX]; /* of the scenario's expectations */
     double stopped_s;           /* virtual time of the interruption; NAN = played to the end */
     double accuracy, loss;      /* of the base on the whole test set; NAN = not measured */
+    double trained_accuracy;    /* the same at the end of training, before the last exchange */
+    double trained_loss;        /* the loss at that time */
     uint32_t tested;            /* samples of the test set; 0 = not measured */
     struct evaluation averaged; /* of the first node's averaged base; samples 0 = none */
     double one_version_s;       /* from the end of training until one version; NAN = never */

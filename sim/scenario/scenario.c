@@ -22,6 +22,17 @@ const struct fault *scenario_partition_until(const struct scenario *scenario, ui
     return NULL;
 }
 
+void scenario_warn(const struct scenario *scenario)
+{
+    if (scenario->unlinked[0] && scenario->strategy != STRATEGY_IDEAL)
+        (void)fprintf(
+            stderr,
+            "hearsay: no link is given between regions (%s): between these nothing is "
+            "delayed or limited; add lines such as link = west east, rtt 40 ms, or link = "
+            "all, rtt 40 ms for the rest\n",
+            scenario->unlinked);
+}
+
 void scenario_node_config(const struct scenario *scenario, uint32_t i, struct config *config)
 {
     const struct group *group = scenario_group(scenario, i);

@@ -96,6 +96,7 @@ struct scenario {
     char regions[SCENARIO_REGIONS_MAX][SCENARIO_NAME_BYTES];
     uint32_t regions_count;
     struct path paths[SCENARIO_REGIONS_MAX][SCENARIO_REGIONS_MAX]; /* [from][to] */
+    char unlinked[256]; /* pairs of regions that no link line names; "": none */
     struct fault faults[SCENARIO_FAULTS_MAX];
     uint32_t faults_count;
     struct expect expects[SCENARIO_EXPECTS_MAX];
@@ -108,6 +109,9 @@ struct scenario {
  * key and remedy. */
 enum error scenario_load(struct scenario *scenario, const char *path, const char *const *sets,
                          int sets_count, struct problem *problem) MUST_USE;
+
+/* Warns on standard error of what is allowed, and rarely meant: regions without a link. */
+void scenario_warn(const struct scenario *scenario);
 
 /* Makes the configuration of node i: the common one with its group's set clauses. */
 void scenario_node_config(const struct scenario *scenario, uint32_t i, struct config *config);

@@ -108,11 +108,8 @@ static enum error unknown(const char *name, struct problem *problem)
     if (nearest)
         return problem_set(problem, MALFORMED, "unknown key [scenario] %.60s; did you mean %s?",
                            name, nearest);
-    char known[448] = "";
-    for (size_t i = 0; i < KEYS + 4; i++) {
-        (void)strncat(known, i > 0 ? ", " : "", sizeof known - strlen(known) - 1);
-        (void)strncat(known, words[i], sizeof known - strlen(known) - 1);
-    }
+    char known[CONFIG_RANK_BYTES];
+    config_key_rank(name, words, KEYS + 4, known);
     return problem_set(problem, MALFORMED, "unknown key [scenario] %.60s; known there: %s", name,
                        known);
 }

@@ -249,10 +249,23 @@ enum error scenario_link_add(struct scenario *scenario, struct scenario_links *l
     return OK;
 }
 
+static void note_unlinked(struct scenario *scenario, uint32_t from, uint32_t to, bool is_both)
+{
+    const size_t used = strlen(scenario->unlinked);
+    (void)snprintf(scenario->unlinked + used, sizeof scenario->unlinked - used, "%s%s %s%s",
+                   used ? ", " : "", scenario->regions[from], is_both ? "" : "> ",
+                   scenario->regions[to]);
+}
+
 void scenario_link_fill(struct scenario *scenario, const struct scenario_links *links)
 {
     for (uint32_t from = 0; from < scenario->regions_count; from++)
-        for (uint32_t to = 0; to < scenario->regions_count; to++)
-            if (links->line_of[from][to] == 0)
+        for (uint32_t to = 0; to < scenario->regions_count; to++) {
+            const bool is_missing = links->line_of[from][to] == 0;
+            const bool is_both = is_missing && links->line_of[to][from] == 0;
+            if (is_missing)
                 scenario->paths[from][to] = links->all;
+            if (is_missing && links->line_of_all == 0 && from != to && !(is_both && from > to))
+                note_unlinked(scenario, from, to, is_both);
+        }
 }

@@ -60,10 +60,9 @@ static enum error on_section(void *context, const char *section, struct problem 
     if (nearest)
         return problem_set(problem, MALFORMED, "unknown section [%.60s]; did you mean [%s]?",
                            section, nearest);
-    return problem_set(problem, MALFORMED,
-                       "unknown section [%.60s]; known: scenario, strategy, model, data, train, "
-                       "exchange, limits, node",
-                       section);
+    char known[CONFIG_RANK_BYTES];
+    config_key_rank(section, sections, SECTIONS, known);
+    return problem_set(problem, MALFORMED, "unknown section [%.60s]; known: %s", section, known);
 }
 
 /* Prefixes the sentence with the key. The caller adds file and line. */

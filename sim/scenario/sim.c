@@ -381,6 +381,7 @@ static int run_scenario(struct sim_options *options)
     enum error error =
         scenario_load(scenario, options->file, options->set, options->sets, &problem);
     if (error == OK) {
+        scenario_warn(scenario);
         (void)snprintf(folder, sizeof folder, "report-%s", scenario->name);
         write_command(command, sizeof command, options);
         if (!options->out)

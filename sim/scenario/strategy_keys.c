@@ -265,10 +265,10 @@ static enum error unknown(const char *name, struct problem *problem)
     if (nearest)
         return problem_set(problem, MALFORMED, "unknown key [strategy] %.60s; did you mean %s?",
                            name, nearest);
-    return problem_set(problem, MALFORMED,
-                       "unknown key [strategy] %.60s; the keys of each strategy are in "
-                       "sim/README.md",
-                       name);
+    char known[CONFIG_RANK_BYTES];
+    config_key_rank(name, words, KEYS, known);
+    return problem_set(problem, MALFORMED, "unknown key [strategy] %.60s; known there: %s", name,
+                       known);
 }
 
 enum error strategy_keys_set(struct strategy_settings *settings, struct strategy_lines *lines,

@@ -43,11 +43,10 @@ static void train_until(struct single *one, uint64_t now_ns, double *cpu_s)
     *cpu_s += sim_learner_cpu_s() - begin_s;
 }
 
-/* Stores the mean over all training nodes. */
+/* Computes the means over all training nodes, on so many test samples (0: all). */
 static void evaluate(struct experiment *experiment, struct outcome *outcome, struct single *all,
-                     uint32_t samples)
+                     uint32_t samples, double *mean_accuracy, double *mean_loss)
 {
-    struct moment *moment = &outcome->moments[outcome->moments_count - 1];
     double accuracy = 0, loss = 0;
     uint32_t count = 0;
     for (uint32_t i = 0; i < experiment->scenario->nodes_count; i++) {
@@ -61,8 +60,8 @@ static void evaluate(struct experiment *experiment, struct outcome *outcome, str
         loss += own.loss;
         count++;
     }
-    moment->accuracy = count ? accuracy / count : NAN;
-    moment->loss = count ? loss / count : NAN;
+    *mean_accuracy = count ? accuracy / count : NAN;
+    *mean_loss = count ? loss / count : NAN;
 }
 
 const float *single_play(struct experiment *experiment, struct outcome *outcome)
@@ -81,11 +80,16 @@ const float *single_play(struct experiment *experiment, struct outcome *outcome)
         moment->running = scenario->nodes_count;
         const bool last = now_ns + SECOND_NS > scenario->span_ns;
         if (last || experiment_is_evaluation(experiment, now_ns))
-            evaluate(experiment, outcome, all, last ? 0 : scenario->evaluate_samples);
+            evaluate(experiment, outcome, all, scenario->evaluate_samples, &moment->accuracy,
+                     &moment->loss);
         outcome->accuracy = moment->accuracy;
         outcome->loss = moment->loss;
+        if (last)
+            evaluate(experiment, outcome, all, 0, &outcome->accuracy, &outcome->loss);
         experiment_show(experiment, outcome, now_ns);
     }
+    outcome->trained_accuracy = outcome->accuracy;
+    outcome->trained_loss = outcome->loss;
     if (now_ns <= scenario->span_ns)
         outcome->stopped_s = (double)(now_ns - SECOND_NS) * 1e-9;
     for (uint32_t i = 0; i < scenario->nodes_count; i++) {

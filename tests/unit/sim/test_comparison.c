@@ -20,6 +20,7 @@ static struct record record_with(struct record_point *points, uint32_t count)
                            .count = count,
                            .accuracy = points[count - 1].accuracy,
                            .loss = points[count - 1].loss,
+                           .sent_bytes = points[count - 1].sent_bytes,
                            .computing = 0.5};
 }
 
@@ -57,6 +58,8 @@ static void a_band_has_a_mean_only_if_every_seed_has_a_value(void **state)
 /* Two strategies and the ideal one with two seeds, made by hand. */
 static struct play plays[3 * SEEDS];
 
+static struct scenario three_nodes = {.nodes_count = 3, .span_ns = 60000000000};
+
 static struct plan by_hand(void)
 {
     static struct record_point fast[] = {{0, 0, 2, 0, 0}, {10, 1, 1, 4e6, 0}};
@@ -67,6 +70,7 @@ static struct plan by_hand(void)
                         .measure = MEASURE_ACCURACY,
                         .kinds = {STRATEGY_AKO, STRATEGY_GOSSIP, STRATEGY_IDEAL},
                         .kinds_count = 3,
+                        .scenario = &three_nodes,
                         .plays = plays,
                         .plays_count = 3 * SEEDS};
     for (uint32_t i = 0; i < 3 * SEEDS; i++)
@@ -103,6 +107,25 @@ static void a_strategy_that_fails_with_one_seed_does_not_win(void **state)
     const struct winner winner = score_winner(&plan, 0.5);
     assert_true(winner.first == 0 && winner.second == UINT32_MAX);
     assert_true(isnan(score_end(&plan, 1).mean));
+}
+
+/* Nothing was sent: the first round took longer than the scenario. */
+static void a_strategy_that_never_finished_a_round_is_reported_and_not_ranked(void **state)
+{
+    (void)state;
+    char text[512];
+    const struct plan plan = by_hand();
+    const struct comparison comparison = {.plan = &plan, .targets = {0.5}, .targets_count = 1};
+    assert_false(comparison_idle_sentence(&comparison, text, sizeof text));
+    for (uint32_t i = 1; i < 3 * SEEDS; i += 3) /* gossip, which was the best */
+        plays[i].record.sent_bytes = 0;
+    for (uint32_t i = 2; i < 3 * SEEDS; i += 3) /* ideal needs no network */
+        plays[i].record.sent_bytes = 0;
+    assert_true(score_is_idle(&plan, 1) && !score_is_idle(&plan, 0) && !score_is_idle(&plan, 2));
+    assert_int_equal(score_winner(&plan, 0.5).first, 0);
+    assert_true(isnan(score_end(&plan, 1).mean) && isnan(score_times(&plan, 1, 0.5).mean));
+    assert_true(comparison_idle_sentence(&comparison, text, sizeof text));
+    assert_non_null(strstr(text, "gossip: no round was finished in these 60 seconds"));
 }
 
 static void targets_are_fractions_of_the_best_result(void **state)
@@ -188,7 +211,7 @@ static void a_record_has_the_evaluations_and_link_use_of_a_play(void **state)
     record_of(&played.outcome, &record);
     assert_int_equal(record.count, 2); /* at 5 and at 10 s */
     assert_true(record.points[0].at_s == 5 && record.points[1].at_s == 10);
-    assert_true(record.points[1].accuracy == played.outcome.accuracy);
+    assert_true(record.accuracy == played.outcome.accuracy);
     assert_true(record.points[1].distance > 0);
     assert_near(record.sent_bytes, (double)last_moment(&played)->sent_bytes / 3);
     assert_true(record.busiest_use > 0.8 && record.busiest_use <= 1);
@@ -236,7 +259,8 @@ static void the_trial_with_the_best_curve_is_chosen(void **state)
 static void a_record_ends_with_training(void **state)
 {
     (void)state;
-    const char *sets[] = {"scenario.evaluate_s=4", "scenario.evaluate_samples=1"};
+    const char *sets[] = {"scenario.evaluate_s=4",
+                          "scenario.evaluate_samples=1"}; /* right or wrong */
     struct played played = play_with("gossip", sets, 2);
     struct record record;
     record_of(&played.outcome, &record);
@@ -244,7 +268,9 @@ static void a_record_ends_with_training(void **state)
     assert_true(record.accuracy > 0 && record.accuracy < 1); /* not of one sample */
     assert_true(last_moment(&played)->at_s > 10 && isfinite(last_moment(&played)->accuracy));
     assert_true(record.points[record.count - 1].at_s == 10);
-    assert_true(record.accuracy == record.points[record.count - 1].accuracy);
+    for (uint32_t i = 0; i < record.count; i++) /* the last one also is of that sample */
+        assert_true(record.points[i].accuracy == 0 || record.points[i].accuracy == 1);
+    assert_true(last_moment(&played)->accuracy == 0 || last_moment(&played)->accuracy == 1);
     assert_true(record.sent_bytes * 3 <= (double)played.outcome.moments[9].sent_bytes + 1);
     record_free(&record);
     play_end(&played);
@@ -273,6 +299,7 @@ int main(void)
         cmocka_unit_test(a_band_has_a_mean_only_if_every_seed_has_a_value),
         cmocka_unit_test(the_first_on_average_wins_without_ideal),
         cmocka_unit_test(a_strategy_that_fails_with_one_seed_does_not_win),
+        cmocka_unit_test(a_strategy_that_never_finished_a_round_is_reported_and_not_ranked),
         cmocka_unit_test(targets_are_fractions_of_the_best_result),
         cmocka_unit_test(every_strategy_has_equally_many_different_trials),
         cmocka_unit_test(scenarios_accept_every_trial),

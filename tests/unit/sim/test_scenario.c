@@ -386,6 +386,21 @@ static void altered_and_random_bytes_are_accepted_or_refused_with_a_sentence(voi
     }
 }
 
+static void regions_without_a_link_are_named(void **state)
+{
+    (void)state;
+    static const char nodes[] = "[scenario]\nupdates = made up\nnodes = 1 a, region west\n"
+                                "nodes = 1 b, region east\nnodes = 1 c, region north\n";
+    char text[512];
+    (void)snprintf(text, sizeof text,
+                   "%slink = west east, rtt 9 ms\nlink = west > north, delay 1 ms\n", nodes);
+    assert_string_equal(played(text)->unlinked, "east north, north > west");
+    (void)snprintf(text, sizeof text, "%slink = west east, rtt 9 ms\nlink = all, rtt 1 ms\n",
+                   nodes);
+    assert_string_equal(played(text)->unlinked, "");
+    assert_string_equal(played(SCENARIO_BASE)->unlinked, "desk lab");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -403,6 +418,7 @@ int main(void)
         cmocka_unit_test(every_fault_has_a_unique_name),
         cmocka_unit_test(every_poison_has_a_unique_name_and_amount),
         cmocka_unit_test(every_expectation_is_read),
+        cmocka_unit_test(regions_without_a_link_are_named),
         cmocka_unit_test(assignments_override_the_file_and_later_ones_win),
         cmocka_unit_test(every_truncation_is_accepted_or_refused_with_a_sentence),
         cmocka_unit_test(altered_and_random_bytes_are_accepted_or_refused_with_a_sentence),
