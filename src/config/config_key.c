@@ -328,13 +328,15 @@ static size_t edits(const char *typed, const char *known)
     return row[width];
 }
 
-/* How far typed is from known: a name cut short or drawn out is as near as one wrong letter. */
+/* Returns the distance between two names. A name that begins as the other does is as near as one
+ * wrong letter, and one with the other inside (learning_rate, rate) as near as two. */
 static size_t distance(const char *typed, const char *known)
 {
-    size_t common = smaller(strlen(typed), strlen(known));
+    const size_t common = smaller(strlen(typed), strlen(known));
     if (common >= 3 && strncmp(typed, known, common) == 0)
         return typed[common] == known[common] ? 0 : 1;
-    return edits(typed, known);
+    const size_t far = edits(typed, known);
+    return common >= 4 && (strstr(typed, known) || strstr(known, typed)) ? smaller(far, 2) : far;
 }
 
 static bool is_near(const char *typed, size_t far)
@@ -363,18 +365,21 @@ enum error config_key_once(const struct config_key *key, int *set, int line,
     return OK;
 }
 
-/* The names in the table that pass, as a list: of one section, or of all sections. */
-static void list(char *out, size_t room, const char *section)
+void config_key_rank(const char *typed, const char *const *words, size_t count,
+                     char out[static CONFIG_RANK_BYTES])
 {
-    size_t used = 0;
-    CHECK(room > 0);
+    size_t used = 0, most = 0;
     out[0] = '\0';
-    for (size_t i = 0; i < config_key_count() && used < room; i++) {
-        bool wanted = section ? strcmp(keys[i].section, section) == 0 : begins_section(i);
-        if (wanted)
-            used += (size_t)snprintf(out + used, room - used, "%s%s", used ? ", " : "",
-                                     section ? keys[i].name : keys[i].section);
-    }
+    for (size_t i = 0; i < count; i++)
+        most = distance(typed, words[i]) > most ? distance(typed, words[i]) : most;
+    for (size_t far = 0; far <= most; far++)
+        for (size_t i = 0; i < count; i++) {
+            if (distance(typed, words[i]) != far)
+                continue;
+            used += (size_t)snprintf(out + used, CONFIG_RANK_BYTES - used, "%s%s", used ? ", " : "",
+                                     words[i]);
+            CHECK(used < CONFIG_RANK_BYTES); /* the tables are ours */
+        }
 }
 
 /* The new name of a key that has had another one, for files from before. */
@@ -400,39 +405,42 @@ enum error config_key_unknown(const char *section, const char *name, struct prob
     if (now)
         return problem_set(problem, MALFORMED, "the key [%s] %s is called %s now", section, name,
                            now);
-    const struct config_key *nearest = NULL;
     const struct config_key *elsewhere = NULL;
-    for (size_t i = 0; i < config_key_count(); i++) {
-        if (strcmp(keys[i].section, section) != 0)
-            elsewhere = strcmp(keys[i].name, name) == 0 ? &keys[i] : elsewhere;
-        else if (!nearest || distance(name, keys[i].name) < distance(name, nearest->name))
-            nearest = &keys[i];
-    }
+    const char *words[sizeof keys / sizeof *keys];
+    size_t count = 0;
+    for (size_t i = 0; i < config_key_count(); i++)
+        if (strcmp(keys[i].section, section) == 0)
+            words[count++] = keys[i].name;
+        else if (strcmp(keys[i].name, name) == 0)
+            elsewhere = &keys[i];
     if (elsewhere)
         return problem_set(problem, MALFORMED, "unknown key [%s] %.60s; did you mean [%s] %s?",
                            section, name, elsewhere->section, name);
-    if (nearest && is_near(name, distance(name, nearest->name)))
+    const char *nearest = config_key_nearest(name, words, count);
+    if (nearest)
         return problem_set(problem, MALFORMED, "unknown key [%s] %.60s; did you mean %s?", section,
-                           name, nearest->name);
-    char known[256];
-    list(known, sizeof known, section);
+                           name, nearest);
+    char known[CONFIG_RANK_BYTES];
+    config_key_rank(name, words, count, known);
     return problem_set(problem, MALFORMED, "unknown key [%s] %.60s; known there: %s", section, name,
                        known);
 }
 
 enum error config_key_section(const char *section, struct problem *problem)
 {
-    const char *nearest = keys[0].section;
-    for (size_t i = 0; i < config_key_count(); i++)
+    const char *words[sizeof keys / sizeof *keys];
+    size_t count = 0;
+    for (size_t i = 0; i < config_key_count(); i++) {
         if (strcmp(keys[i].section, section) == 0)
             return OK;
-    for (size_t i = 0; i < config_key_count(); i++)
-        if (distance(section, keys[i].section) < distance(section, nearest))
-            nearest = keys[i].section;
-    if (is_near(section, distance(section, nearest)))
+        if (begins_section(i))
+            words[count++] = keys[i].section;
+    }
+    const char *nearest = config_key_nearest(section, words, count);
+    if (nearest)
         return problem_set(problem, MALFORMED, "unknown section [%.60s]; did you mean [%s]?",
                            section, nearest);
-    char known[256];
-    list(known, sizeof known, NULL);
+    char known[CONFIG_RANK_BYTES];
+    config_key_rank(section, words, count, known);
     return problem_set(problem, MALFORMED, "unknown section [%.60s]; known: %s", section, known);
 }

@@ -63,6 +63,11 @@ enum error config_key_unknown(const char *section, const char *name, struct prob
 /* The word nearest to what was typed; NULL: none is near. Words are shorter than 32 characters. */
 const char *config_key_nearest(const char *typed, const char *const *words, size_t count);
 
+/* All words, the nearest to what was typed first. */
+#define CONFIG_RANK_BYTES 400
+void config_key_rank(const char *typed, const char *const *words, size_t count,
+                     char out[static CONFIG_RANK_BYTES]);
+
 /* Notes that a file set the key in this line; MALFORMED when it already had in line *set. */
 enum error config_key_once(const struct config_key *key, int *set, int line,
                            struct problem *problem) MUST_USE;

@@ -122,7 +122,8 @@ static void on_signal(void *self, int number)
 
 static enum error make(void *self, struct setup *setup, struct problem *problem)
 {
-    const struct daemon *daemon = self;
+    struct daemon *daemon = self;
+    startup_notes_reading(&daemon->host.report, transport_now_ns(), daemon->config);
     return setup_make(setup, daemon->config, problem);
 }
 

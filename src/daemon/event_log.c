@@ -377,7 +377,8 @@ void event_log_relapsed(struct event_log *report, uint64_t now_ns, uint64_t step
 {
     char text[sizeof((struct note *)0)->text];
     (void)snprintf(text, sizeof text,
-                   "training diverged here by step %" PRIu64 ": %.64s has weights that are no numbers; "
+                   "training diverged here by step %" PRIu64
+                   ": %.64s has weights that are no numbers; "
                    "%s. %s, or look for far too large numbers in the data",
                    step, relapses->tensor,
                    is_last ? "the third time in an hour: leaving the swarm"

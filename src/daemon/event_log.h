@@ -52,7 +52,7 @@ void event_log_say(struct event_log *report, uint64_t now_ns, enum note_kind kin
 void event_log_status(struct event_log *report, uint64_t now_ns, const struct node_stats *stats,
                       double loss);
 
-/* Notes that a step has so many samples, when that has changed; 0: nothing to say. */
+/* Says the number of samples in a step when it has changed; 0: says nothing. */
 void event_log_batch(struct event_log *report, uint64_t now_ns, uint32_t batch);
 
 /* Training diverged before the end of this step, and restarted from the base; is_last: too often,

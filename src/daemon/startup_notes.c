@@ -69,6 +69,24 @@ void startup_notes_say(struct event_log *report, uint64_t now_ns, const struct c
     say_training(report, now_ns, config, setup);
 }
 
+void startup_notes_reading(struct event_log *report, uint64_t now_ns, const struct config *config)
+{
+    const char *const files[] = {
+        [DATASET_IDX] = config->data.dir,   [DATASET_NPY] = config->data.x,
+        [DATASET_GENERATED] = "",           [DATASET_XOR] = "",
+        [DATASET_TEXT] = config->data.text, [DATASET_TOKENS] = config->data.tokens};
+    char text[256];
+    const char *data = files[config->data.source], *start = config->model.start;
+    if (data[0] || start[0])
+        (void)snprintf(text, sizeof text, "reads %s%.100s%s%s%.100s", data[0] ? "its data: " : "",
+                       data, data[0] && start[0] ? ", and " : "",
+                       start[0] ? "the first weights: " : "", start);
+    else
+        (void)snprintf(text, sizeof text, "makes its data: %u samples to learn",
+                       (unsigned)config->data.train_count);
+    event_log_say(report, now_ns, NOTE_TRAINING, LEVEL_INFO, text);
+}
+
 void startup_notes_sandbox(struct event_log *report, uint64_t now_ns, const struct config *config,
                            const struct sandbox *sandbox)
 {

@@ -11,6 +11,10 @@
 void startup_notes_say(struct event_log *report, uint64_t now_ns, const struct config *config,
                        const struct setup *setup, const struct node_options *options);
 
+/* What is read before the node can begin: files of data and of first weights, which may take long.
+ */
+void startup_notes_reading(struct event_log *report, uint64_t now_ns, const struct config *config);
+
 void startup_notes_sandbox(struct event_log *report, uint64_t now_ns, const struct config *config,
                            const struct sandbox *sandbox);
 

@@ -133,7 +133,14 @@ class Examples(unittest.TestCase):
         script.write_text('import sys, hearsay.local\nsys.exit(hearsay.local.shard()[0])\n')
         ran = subprocess.run([sys.executable, '-m', 'hearsay.local', '--nodes', '3', str(script)],
                              capture_output=True, text=True)
-        self.assertEqual((ran.returncode, ran.stderr), (1, 'failed: 2, 3\n'))
+        self.assertEqual((ran.returncode, sorted(ran.stderr.splitlines())),
+                         (1, ['[2] failed: exit code 1', '[3] failed: exit code 2']))
+        script.write_text('import os, signal, hearsay.local\n'
+                          'if hearsay.local.shard()[0] == 1: os.kill(os.getpid(), signal.SIGKILL)\n')
+        ran = subprocess.run([sys.executable, '-m', 'hearsay.local', '--nodes', '2', str(script)],
+                             capture_output=True, text=True)
+        self.assertEqual((ran.returncode, ran.stderr.startswith('[2] failed: killed by signal 9 (SIGKILL)')),
+                         (1, True), ran.stderr)
         ran = subprocess.run([sys.executable, '-m', 'hearsay.local', 'nowhere.py'], capture_output=True, text=True)
         self.assertEqual(ran.returncode, 2)
         self.assertIn('there is no nowhere.py', ran.stderr)

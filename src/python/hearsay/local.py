@@ -83,10 +83,14 @@ def _run(command: list[str]) -> None:
         sys.exit(done.stderr.strip())
 
 
-def _show(number: int, process: subprocess.Popen[str]) -> None:
+def _show(number: int, process: subprocess.Popen[str], ended: list[int]) -> None:
+    """Prints the lines of a process, and how it failed, at once: the others may go on for hours."""
     assert process.stdout is not None
     for line in process.stdout:
         print(f"[{number}] {line}", end="", flush=True)
+    code = process.wait()
+    if code != 0 and not (ended and code in (-ended[0], 128 + ended[0], -signal.SIGINT, 130)):
+        print(f"[{number}] failed: {_ending(code)}", file=sys.stderr, flush=True)
 
 
 def main() -> int:
@@ -112,6 +116,18 @@ def main() -> int:
             shutil.rmtree(folder, ignore_errors=True)
 
 
+def _ending(code: int) -> str:
+    """How a process ended, by its return code of subprocess."""
+    number = -code if code < 0 else code - 128  # a shell between says 128 + the signal
+    if code in range(1, 128) or number not in list(signal.Signals):
+        return f"exit code {code}"
+    name = signal.Signals(number).name
+    said = f"killed by signal {number} ({name})" if code < 0 else f"exit code {code}, as of {name}"
+    if number == signal.SIGKILL:
+        said += ": perhaps there was no memory left (dmesg)"
+    return said
+
+
 def _swarm(configs: list[pathlib.Path], script: str, arguments: list[str]) -> int:
     processes = [
         subprocess.Popen(
@@ -128,12 +144,13 @@ def _swarm(configs: list[pathlib.Path], script: str, arguments: list[str]) -> in
         )
         for i, config in enumerate(configs)
     ]
+    ended: list[int] = []
     shows = [
-        threading.Thread(target=_show, args=(i + 1, process)) for i, process in enumerate(processes)
+        threading.Thread(target=_show, args=(i + 1, process, ended))
+        for i, process in enumerate(processes)
     ]
     for show in shows:
         show.start()
-    ended: list[int] = []
 
     def end(number: int, _: object) -> None:
         """As Ctrl+C does: nodes leave, and save what they have."""
@@ -146,12 +163,9 @@ def _swarm(configs: list[pathlib.Path], script: str, arguments: list[str]) -> in
     codes = [process.wait() for process in processes]
     for show in shows:
         show.join()
-    failed = [i + 1 for i, code in enumerate(codes) if code != 0]
     if ended:
         return 128 + ended[0]
-    if failed:
-        print("failed: " + ", ".join(str(number) for number in failed), file=sys.stderr)
-    return 1 if failed else 0
+    return 1 if any(codes) else 0
 
 
 if __name__ == "__main__":

@@ -241,6 +241,23 @@ static void a_misspelt_name_is_answered_with_the_nearest(void **state)
     assert_set_refused(".=", "unknown section []");
 }
 
+/* The longest section: every key stands there, the most similar first. */
+static void the_known_keys_are_complete_and_the_nearest_come_first(void **state)
+{
+    struct config config;
+    struct problem problem;
+    (void)state;
+    config_defaults(&config);
+    assert_int_equal(config_set(&config, "train.evalzzzzzz=1", &problem), MALFORMED);
+    for (size_t i = 0; i < config_key_count(); i++) {
+        const struct config_key *key = config_key_at(i);
+        if (strcmp(key->section, "train") == 0)
+            assert_non_null(strstr(problem.text, key->name));
+    }
+    assert_non_null(strstr(problem.text, "known there: evaluate_s, enabled, "));
+    assert_set_refused("train.learning_rate=1", "did you mean rate?");
+}
+
 static void assert_contradicts(const char *a, const char *b, const char *words)
 {
     struct config config;
@@ -368,6 +385,7 @@ int main(void)
         cmocka_unit_test(every_number_is_taken_at_its_bounds_and_refused_beyond),
         cmocka_unit_test(a_list_takes_sixty_four_peers_and_no_more),
         cmocka_unit_test(a_misspelt_name_is_answered_with_the_nearest),
+        cmocka_unit_test(the_known_keys_are_complete_and_the_nearest_come_first),
         cmocka_unit_test(settings_that_contradict_each_other_are_refused),
         cmocka_unit_test(a_number_may_be_left_to_the_node_where_its_key_says_so),
         cmocka_unit_test(auto_settings_of_training_follow_from_data_and_optimizer),
