@@ -132,7 +132,8 @@ class Selection:
 
     @staticmethod
     def _part(buffer: torch.Tensor) -> torch.Tensor:
-        return buffer.detach().reshape(-1)[:_LOOKED_AT].clone()
+        part: torch.Tensor = buffer.detach().reshape(-1)[:_LOOKED_AT].clone()
+        return part
 
     @property
     def not_shared(self) -> list[str]:
