@@ -3,7 +3,7 @@
 
 static size_t numbers(const struct channel_norm *norm, int batch)
 {
-    return (size_t)batch * (size_t)norm->channels * norm->indexes;
+    return (size_t)batch * (size_t)norm->channels * norm->places;
 }
 
 static void host_measure(struct backend *b_, const struct channel_norm *norm, int batch,

@@ -30,18 +30,18 @@ static float stats[512], want_stats[512];
 
 static struct channel_norm norm_of(const struct norm_case *c)
 {
-    return (struct channel_norm){.channels = c->channels, .groups = c->groups, .indexes = c->indexes};
+    return (struct channel_norm){.channels = c->channels, .groups = c->groups, .places = c->places};
 }
 
 /* Of number i of the batch. */
 static size_t channel_of(const struct norm_case *c, size_t i)
 {
-    return i / c->indexes % (size_t)c->channels;
+    return i / c->places % (size_t)c->channels;
 }
 
 static size_t set_of(const struct norm_case *c, size_t i)
 {
-    const size_t sample = i / c->indexes / (size_t)c->channels;
+    const size_t sample = i / c->places / (size_t)c->channels;
     if (c->groups == 0)
         return channel_of(c, i);
     return sample * (size_t)c->groups + channel_of(c, i) * (size_t)c->groups / (size_t)c->channels;
@@ -49,7 +49,7 @@ static size_t set_of(const struct norm_case *c, size_t i)
 
 static size_t numbers_of(const struct norm_case *c)
 {
-    return (size_t)c->batch * (size_t)c->channels * c->indexes;
+    return (size_t)c->batch * (size_t)c->channels * c->places;
 }
 
 /* The mean of what `of` gives for each number of the set. */
@@ -156,13 +156,13 @@ static void a_large_mean_does_not_drown_the_deviations(void **state)
         x[i] += 1000;
     backend->channels.measure(backend, &norm, c->batch, x, stats);
     backend->channels.apply(backend, &norm, c->batch, x, stats, w, b, LINEAR, y);
-    reference_forward(&(struct norm_case){c->batch, c->channels, 0, c->indexes, LINEAR});
+    reference_forward(&(struct norm_case){c->batch, c->channels, 0, c->places, LINEAR});
     check_near(y, want_y, numbers_of(c), 1e-6);
 }
 
 static void running_statistics_take_the_place_of_measured_ones(void **state)
 {
-    const struct channel_norm norm = {.channels = 5, .indexes = 3};
+    const struct channel_norm norm = {.channels = 5, .places = 3};
     const float mean[] = {0, -2, 3, 1, 0}, variance[] = {1, 4, 0.25f, 0, -3};
     case_begin(state);
     stats[10] = NAN;
@@ -178,7 +178,7 @@ static void running_statistics_take_the_place_of_measured_ones(void **state)
 /* As far as they are from the batch's, whose variance is without bias, as elsewhere. */
 static void running_statistics_drift_to_what_was_measured(void **state)
 {
-    const struct channel_norm norm = {.channels = 3, .indexes = 2};
+    const struct channel_norm norm = {.channels = 3, .places = 2};
     const float batch[] = {1, 3, /**/ 10, 10, /**/ 3000, 0, /**/ 5, 7, /**/ 10, 10, /**/ 0, 0};
     const float mean[] = {0.5f, 10, 0}, variance[] = {1, 2, 1};
     /* Of 1, 3, 5, 7: mean 4, variance 20/3. The last one's is beyond all bounds. */
@@ -200,7 +200,7 @@ static void an_average_is_the_mean_of_a_plane_and_its_slope_goes_to_all_of_it(vo
         size_t planes, places;
     } sizes[] = {{1, 1}, {3, 2}, {70, 49}, {2, 1000}};
     for (size_t i = 0; i < 4; i++) {
-        const size_t planes = sizes[i].planes, places = sizes[i].indexes;
+        const size_t planes = sizes[i].planes, places = sizes[i].places;
         case_begin(state);
         for (size_t j = 0; j < planes * places; j++) {
             want_y[j / places] += (double)x[j] / (double)places;
