@@ -116,7 +116,7 @@ def main():
     parser.add_argument("--kept")
     options = parser.parse_args()
     bench = Bench(options)
-    places = list(PLACES)[:options.indexes]
+    places = list(PLACES)[:options.places]
     print("| | " + " | ".join(places) + " |\n|" + "---|" * (len(places) + 1), flush=True)
     with ThreadPoolExecutor(options.jobs) as pool:
         wanted = [s for s in SETTINGS if any(word in s for word in options.only.split(","))]

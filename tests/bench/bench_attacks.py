@@ -162,7 +162,7 @@ def main():
     parser.add_argument("--kept")
     options = parser.parse_args()
     bench = Bench(options)
-    places = options.indexes.split(",")
+    places = options.places.split(",")
     wanted = [a for a in ATTACKS if any(word in a for word in options.only.split(","))]
     print("| six of 32 | " + " | ".join(f"{place} data" for place in places) +
           " | one version | warnings | to be mended by |\n|" + "---|" * (len(places) + 4), flush=True)

@@ -107,13 +107,13 @@ static void make_call(struct player *player)
     struct slot *slot = &scene.slots[player_below(player, SLOT_COUNT)];
     switch (kind) {
     case CALL_OPEN:
-        open_call_good(player, make_empty(slot), &scene.indexes, scene.slots);
+        open_call_good(player, make_empty(slot), &scene.places, scene.slots);
         break;
     case CALL_FREE:
         free_slot(slot);
         break;
     case FORK:
-        crowd_fork(player, scene.slots, &scene.indexes);
+        crowd_fork(player, scene.slots, &scene.places);
         break;
     case CROWD:
         if (slot->state != SLOT_EMPTY)
@@ -124,7 +124,7 @@ static void make_call(struct player *player)
         break;
     case OPEN_WILD:
         if (slot->state == SLOT_EMPTY)
-            open_call_wild(player, slot, &scene.indexes);
+            open_call_wild(player, slot, &scene.places);
         break;
     case TOGETHER:
         node_calls_together(player, scene.slots);
@@ -169,14 +169,14 @@ int main(int argc, char **argv)
         __sanitizer_set_death_callback(slot_say_where);
     (void)signal(SIGABRT, on_abort);
     CHECK(mkdtemp(folder) && chdir(folder) == 0);
-    open_calls_begin(&scene.indexes);
+    open_calls_begin(&scene.places);
     for (uint64_t i = 1; i <= calls; i++) {
         slot_note_where(seed, i);
         make_call(&scene.player);
     }
     for (int i = 0; i < SLOT_COUNT; i++)
         free_slot(&scene.slots[i]);
-    open_calls_end(&scene.indexes);
+    open_calls_end(&scene.places);
     print_returned(&scene.player);
     CHECK(chdir("/") == 0);
     return nftw(folder, remove_one, 8, FTW_DEPTH | FTW_PHYS) == 0 ? 0 : 1;
