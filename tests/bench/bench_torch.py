@@ -3,7 +3,7 @@
 forward, backward and SGD, or AdamW with clipping for those of language.
 
     bench_torch.py
-    bench_torch.py --cuda [WORD...]     only what a word says: fp32 tf32 bf16; a model; eager graph compiled
+    bench_torch.py --cuda [WORD...]     only what a word says: fp32 tf32 bf16; a model; a variant, as eager graph
 
 On the CPU, one thread: Debian's package python3-torch; run with OPENBLAS_NUM_THREADS=1, right before
 or after bench_layers. With --cuda each net is run as it is written, as a CUDA graph of a whole step,
@@ -11,7 +11,8 @@ and compiled (torch.compile, reduce-overhead: fused kernels, as a graph); in flo
 autocast to bfloat16, and with weights and samples of bfloat16; and before them as PyTorch does if
 nobody says anything: products in float32, convolutions in TF32. Convolutions are the fastest that
 cuDNN finds. The samples lie on the card; which of them are in the batch comes from the host for each
-step. Language models have attention by scaled_dot_product_attention and AdamW's fused kernels, and
+step. Nets with convolutions also run with channels last (graph-last, compiled-last). Language models
+run as CUDA graphs and under both modes of torch.compile. Each line ends with the fastest variant. Language models have attention by scaled_dot_product_attention and AdamW's fused kernels, and
 gpt2-124m has 50,304 tokens instead of 50,257, as its products are faster then.
 """
 import statistics
@@ -89,12 +90,27 @@ def resnet20():
     return residual(normed=True)
 
 
+def recorded(learn):
+    """Records `learn` as a CUDA graph; returns what plays it again."""
+    side = torch.cuda.Stream()
+    side.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(side):
+        for _ in range(3):
+            learn()
+    torch.cuda.current_stream().wait_stream(side)
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        learn()
+    return graph.replay
+
+
 class Training:
     """A step over random samples that lie where the net is."""
 
-    def __init__(self, net, batch, device, dtype=None):
-        self.net = net.to(device)
+    def __init__(self, net, batch, device, dtype=None, layout=torch.contiguous_format):
+        self.net = net.to(device, memory_format=layout)
         self.samples = torch.randn(8192, 1, 28, 28, device=device)
+        self.layout = layout
         self.labels = torch.randint(0, 10, (8192,), device=device)
         self.host_pick = torch.randint(0, 8192, (batch,))
         if device == "cuda":
@@ -116,7 +132,8 @@ class Training:
 
     def learn(self):
         self.sgd.zero_grad(set_to_none=True)
-        self.loss(self.samples[self.pick], self.labels[self.pick]).backward()
+        x = self.samples[self.pick].contiguous(memory_format=self.layout)
+        self.loss(x, self.labels[self.pick]).backward()
         self.sgd.step()
 
     def step(self):
@@ -124,20 +141,11 @@ class Training:
         self.learn()
 
     def graph(self):
-        """The step, recorded; returns what plays it again."""
-        side = torch.cuda.Stream()
-        side.wait_stream(torch.cuda.current_stream())
-        with torch.cuda.stream(side):
-            for _ in range(3):
-                self.learn()
-        torch.cuda.current_stream().wait_stream(side)
-        graph = torch.cuda.CUDAGraph()
-        with torch.cuda.graph(graph):
-            self.learn()
+        replay_learn = recorded(self.learn)
 
         def replay():
             self.fetch()
-            graph.replay()
+            replay_learn()
 
         return replay
 
@@ -179,6 +187,10 @@ NETS = (("lenet", lenet, 32, 200), ("lenet", lenet, 256, 200), ("cnn", cnn, 32, 
 PRECISIONS = ("as it comes", "fp32", "tf32", "bf16", "all bf16")
 WAYS = {"eager": lambda training: training.step, "graph": lambda training: training.graph(),
         "compiled": lambda training: training.compiled()}
+LAST = "-last"  # of a variant whose images have their channels last
+OF_IMAGES = list(WAYS) + [way + LAST for way in ("graph", "compiled")]
+WAYS["overhead"] = lambda writing: writing.compiled(mode="reduce-overhead")
+OF_LANGUAGE = list(WAYS)
 # width, layers, heads, length, tokens
 LANGUAGE = (("gpt-mini", (384, 6, 6, 256, 256), 64, 20), ("gpt2-124m", (768, 12, 12, 1024, 50304), 16, 8))
 
@@ -186,9 +198,9 @@ LANGUAGE = (("gpt-mini", (384, 6, 6, 256, 256), 64, 20), ("gpt2-124m", (768, 12,
 class Writing:
     """A step of a language model, with autocast to bfloat16."""
 
-    def __init__(self, sizes, batch, words):
+    def __init__(self, sizes, batch, words, is_recorded=False):
         self.net = bench_language.GPT(*sizes).to("cuda")
-        self.optimizer = bench_language.optimizer_of(self.net, fused=True)
+        self.optimizer = bench_language.optimizer_of(self.net, fused=True, capturable=is_recorded)
         self.x, self.y = torch.randint(0, sizes[4], (2, batch, sizes[3]), device="cuda")
         self.words = words
 
@@ -200,19 +212,38 @@ class Writing:
         torch.nn.utils.clip_grad_norm_(self.net.parameters(), 1.0)
         self.optimizer.step()
 
-    def compiled(self):
-        self.net = torch.compile(self.net)
+    def graph(self):
+        return recorded(self.step)
+
+    def compiled(self, mode="default"):
+        self.net = torch.compile(self.net, mode=mode)
         return self.step
 
 
+def winner(rates):
+    """The fastest of the variants, by name."""
+    return max(rates, key=rates.get)
+
+
 def bench(name, batch, steps, make, ways):
-    line = f"{name:9} batch {batch:<5} samples/s"
+    rates = {}
     for way in ways:
-        step = WAYS[way](make())
-        line += f"  {way} {samples_per_second(step, batch, steps, torch.cuda.synchronize):10.0f}"
+        step = WAYS[way.removesuffix(LAST)](make(way))
+        rates[way] = samples_per_second(step, batch, steps, torch.cuda.synchronize)
         del step
         torch.cuda.empty_cache()
-    print(line, flush=True)
+    figures = "".join(f"  {way} {rate:10.0f}" for way, rate in rates.items())
+    print(f"{name:9} batch {batch:<5} samples/s{figures}  fastest: {winner(rates)}", flush=True)
+
+
+def image_net(net, batch, words):
+    """Makes the training of a variant."""
+    return lambda way: Training(net(), batch, "cuda", words, torch.channels_last if way.endswith(LAST)
+                                else torch.contiguous_format)
+
+
+def has_convolutions(net):
+    return any(isinstance(layer, nn.Conv2d) for layer in net().modules())
 
 
 def on_gpu(asked):
@@ -227,11 +258,14 @@ def on_gpu(asked):
         print(f"torch {torch.__version__}, {torch.cuda.get_device_name()}, {words}")
         for name, net, batch, steps in NETS:
             if name in models:
-                bench(name, batch, steps, lambda: Training(net(), batch, "cuda", words), among(WAYS))
+                ways = [way for way in among(OF_IMAGES)
+                        if not way.endswith(LAST) or has_convolutions(net)]
+                bench(name, batch, steps, image_net(net, batch, words), ways)
         for name, sizes, batch, steps in LANGUAGE if words in ("fp32", "tf32", "bf16") else ():
             if name in models:
-                bench(name, batch, steps, lambda: Writing(sizes, batch, words),
-                      [way for way in among(WAYS) if way != "graph"])
+                bench(name, batch, steps,
+                      lambda way: Writing(sizes, batch, words, is_recorded=way == "graph"),
+                      among(OF_LANGUAGE))
 
 
 on_gpu(sys.argv[sys.argv.index("--cuda") + 1:]) if "--cuda" in sys.argv[1:] else on_cpu()
