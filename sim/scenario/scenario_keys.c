@@ -150,10 +150,11 @@ void scenario_keys_apply(const struct scenario_keys *keys, struct scenario *scen
     scenario->quarantines = keys->quarantine;
 }
 
-/* Returns whether the word names one device: the CPU or a GPU. All learners share it. */
-static bool is_one_device(const char *value)
+/* Returns whether the key names one device: the CPU or a GPU. All learners share it. */
+static bool is_one_device(const char *section, const char *name, const char *value)
 {
-    return device_is_word(value) && strcmp(value, "auto") != 0 && strcmp(value, "cuda:all") != 0 &&
+    return strcmp(section, "train") == 0 && strcmp(name, "device") == 0 && device_is_word(value) &&
+           strcmp(value, "auto") != 0 && strcmp(value, "cuda:all") != 0 &&
            strchr(value, ',') == NULL;
 }
 
@@ -164,7 +165,6 @@ static const struct {
     const char *name;
     const char *value; /* only allowed value; NULL = none */
     const char *how;
-    bool (*is_allowed)(const char *value); /* also allowed; NULL = none */
 } given[] = {
     {"node", "grace_s", NULL, NULL},
     {"node", "save_s", NULL, NULL},
@@ -176,7 +176,7 @@ static const struct {
     {"train", "enabled", NULL,
      "goes by the speed in a nodes line; without one a group only passes on"},
     {"train", "device", NULL,
-     "computes all nodes on one device: cpu (default), cuda:N or cuda:GPU-…", is_one_device},
+     "computes all nodes on one device: cpu (default), cuda:N or cuda:GPU-…"},
     {"train", "threads", "1", "plays in one thread"},
     {"train", "evaluate_s", "60", "measures by [scenario] evaluate_s"},
     {"train", "evaluate_part", "auto", "measures by [scenario] evaluate_samples"},
@@ -185,13 +185,14 @@ static const struct {
 enum error scenario_keys_allowed(const char *section, const char *name, const char *value,
                                  struct problem *problem)
 {
+    if (is_one_device(section, name, value))
+        return OK;
     for (size_t i = 0; i < sizeof given / sizeof given[0]; i++) {
         bool fits = strcmp(given[i].section, section) == 0 &&
                     (!given[i].name || strcmp(given[i].name, name) == 0);
         if (!fits)
             continue;
-        if (!given[i].how || (given[i].value && strcmp(given[i].value, value) == 0) ||
-            (given[i].is_allowed && given[i].is_allowed(value)))
+        if (!given[i].how || (given[i].value && strcmp(given[i].value, value) == 0))
             return OK;
         if (!config_key_find(section, name))
             return config_key_unknown(section, name, problem);
