@@ -321,30 +321,32 @@ struct gather_operations {
 
 /* Optimizers: gradients g[count] move weights w[count]. */
 struct optimizer_operations {
-    /* The length of g[count] is made at most `most`, which lies in memory of the backend. */
-    void (*clip)(struct backend *, const float *most, size_t count, float *g);
+    /* Writes the factor that makes the length of g[count] at most `most`: 1 if it is shorter. Both
+     * lie in memory of the backend. The rules below multiply gradients by *factor, unless it is
+     * NULL. */
+    void (*clip)(struct backend *, const float *most, size_t count, const float *g, float *factor);
 
     /* g' = g + decay·w; m = momentum·m + g'; w -= rate·(nesterov ? g' + momentum·m : m)
      * The settings, here and below, lie in memory of the backend like everything else. */
-    void (*sgd)(struct backend *, const struct sgd *, size_t count, float *w, const float *g,
-                float *m);
+    void (*sgd)(struct backend *, const struct sgd *, const float *factor, size_t count, float *w,
+                const float *g, float *m);
 
     /* AdamW: m = beta1·m + (1 - beta1)·g; v = beta2·v + (1 - beta2)·g²; each corrected for its zero
      * start by / (1 - beta^step); w -= rate·(m / (sqrt(v) + epsilon) + weight_decay·w)
      * (Kingma, Ba 2015; decoupled weight decay: Loshchilov, Hutter 2019) */
-    void (*adam)(struct backend *, const struct adam *, size_t count, float *w, const float *g,
-                 float *m, float *v);
+    void (*adam)(struct backend *, const struct adam *, const float *factor, size_t count, float *w,
+                 const float *g, float *m, float *v);
     /* LAMB (You et al. 2020), for one tensor: u = m / (sqrt(v) + epsilon), corrected as above, and
      * + weight_decay·w if it decays; w -= rate · |w| / |u| · u; the ratio is 1 where one of the
      * lengths is 0. g is overwritten. */
-    void (*lamb)(struct backend *, const struct adam *, size_t count, bool decays, float *w,
-                 float *g, float *m, float *v);
+    void (*lamb)(struct backend *, const struct adam *, const float *factor, size_t count,
+                 bool decays, float *w, float *g, float *m, float *v);
     /* Muon (Jordan et al. 2024), for one matrix w[rows, columns]: m = momentum·m + g; n = nesterov
      * ? g + momentum·m : m; o = n with all its singular values made about 1; w -= rate ·
      * (MUON_SCALE·sqrt(max(rows, columns))·o + weight_decay·w), which moves w as far as Adam does
      * (Liu et al. 2025). g is overwritten. */
-    void (*muon)(struct backend *, const struct sgd *, int rows, int columns, float *w, float *g,
-                 float *m);
+    void (*muon)(struct backend *, const struct sgd *, const float *factor, int rows, int columns,
+                 float *w, float *g, float *m);
 };
 
 /* Losses, and their gradients. */
@@ -411,6 +413,16 @@ struct backend {
     void (*dense_backward)(struct backend *, int batch, int in, int out, struct numbers x,
                            struct numbers w, struct numbers y, enum activation, struct numbers dy,
                            struct numbers dx, float *dw, float *db, bool adds);
+    /* With an activation whose gradient follows from its input: before[batch, out] = x · wᵀ + b, y
+     * = activation(before). */
+    void (*dense_activate_forward)(struct backend *, int batch, int in, int out, struct numbers x,
+                                   struct numbers w, struct numbers b, enum activation,
+                                   struct numbers before, struct numbers y);
+    /* dense_backward of a linear layer whose x is such an activation's output: dx becomes the
+     * gradient of the activation's input before[batch, in]. */
+    void (*dense_activate_backward)(struct backend *, int batch, int in, int out, struct numbers x,
+                                    struct numbers w, struct numbers dy, enum activation,
+                                    struct numbers before, struct numbers dx, float *dw, float *db);
 
     /* y[row] = table[token[row]], rows of `size` numbers; a token is at least 0 and below the
      * table's rows. dtable[token[row]] += dy[row], row by row: it adds. */
@@ -437,12 +449,17 @@ struct backend {
     /* Each row of x[rows, size] normalised: y = (x - mean) / deviation · w + b; where b is NULL: y
      * = x / root mean square · w (Ba, Kiros, Hinton 2016; Zhang, Sennrich 2019). w[size], b[size].
      * stats[rows, 2]: mean (0 without b) and 1 / deviation, for the way back. db is NULL as b. dx
-     * may not be dy. */
+     * may not be dy. On the backward pass the gradient that passed the norm by is added to dx,
+     * unless it is none; it may be dx. */
     void (*norm_forward)(struct backend *, size_t rows, int size, struct numbers x, const float *w,
                          const float *b, struct numbers y, float *stats);
     void (*norm_backward)(struct backend *, size_t rows, int size, struct numbers x, const float *w,
-                          const float *stats, struct numbers dy, struct numbers dx, float *dw,
-                          float *db);
+                          const float *stats, struct numbers dy, struct numbers passed,
+                          struct numbers dx, float *dw, float *db);
+    /* Both at a residual: sum = a + b, and norm_forward of the sum. The sum may not be a or b. */
+    void (*add_norm_forward)(struct backend *, size_t rows, int size, struct numbers a,
+                             struct numbers b, struct numbers sum, const float *w,
+                             const float *norm_b, struct numbers y, float *stats);
 
     /* y[batch, length, attention_output] from x[batch, length, attention_input]. log_sums[batch,
      * heads, length]: of the softmaxes' sums, for the way back, which makes them anew (Dao et al.

@@ -82,6 +82,14 @@ struct layer {
 struct layer_words;
 struct chain;
 
+/* The work of a neighbouring layer that a layer does in the same operation. */
+struct fused {
+    const struct layer *sum;        /* norm: the ")" before it; the sum of x and other goes there */
+    const struct layer *activation; /* dense: behind it, or before it on the backward pass */
+    struct numbers before;          /* the input of that activation; backward only */
+    struct numbers passed;          /* norm: a gradient that is added to dx; backward only */
+};
+
 /* One layer's part of a pass over a batch. */
 struct pass {
     struct backend *backend;
@@ -95,6 +103,7 @@ struct pass {
     float *gradients;       /* [P]; backward only */
     struct numbers x;       /* [batch, in]; int32 tokens for an embed */
     struct numbers other;   /* ")" only: what is added */
+    struct fused fused;     /* what the layer computes for its neighbour */
     struct numbers dy;      /* [batch, out]; backward only */
     struct numbers dx;      /* [batch, in], or none; backward only */
     void *room;             /* [batch_max, room_bytes] */

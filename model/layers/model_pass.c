@@ -11,17 +11,57 @@ static struct numbers output_of(const struct model *model, int layer, const floa
     return layer == LAYER_INPUT ? floats(x) : model->layers[layer].y;
 }
 
+/* An activation that a dense layer computes with its own output: both outputs are kept. */
+static bool is_fused_activation(const struct model *model, int i)
+{
+    const struct layer *layer = &model->layers[i];
+    return layer->kind->is_activation && !layer->absorbed && layer->from == i - 1 && i > 0 &&
+           model->layers[i - 1].kind == &layer_dense;
+}
+
+/* Returns the number of the layer that reads the sum of the ")" i at once and is a norm, or 0. If
+ * the insides of residuals share memory, the norm's output may lie where the sum is read. */
+static int norm_of_sum(const struct model *model, int i)
+{
+    int next = i + 1;
+    if (next < model->count && model->layers[next].kind == &layer_open)
+        next++;
+    if (model->layers[i].kind != &layer_close || next >= model->count || model->recomputes)
+        return 0;
+    const struct layer *norm = &model->layers[next];
+    const bool is_norm = norm->kind == &layer_norm || norm->kind == &layer_rmsnorm;
+    return is_norm && norm->from == i ? next : 0;
+}
+
+/* Computes layer i, and with it the one behind it if one operation does both and it stands before
+ * `end`. Returns the number of the last of them. */
+static int layer_forward(struct model *model, struct pass *pass, const float *x, int i, int end)
+{
+    const struct layer *layer = &model->layers[i], *own = layer;
+    const int norm = norm_of_sum(model, i);
+    int done = i;
+    pass->x = output_of(model, layer->from, x);
+    pass->other = output_of(model, layer->partner, x);
+    pass->fused = (struct fused){0};
+    if (norm > 0 && norm < end) {
+        pass->fused.sum = layer;
+        own = &model->layers[norm];
+        done = norm;
+    } else if (i + 1 < end && is_fused_activation(model, i + 1)) {
+        pass->fused.activation = layer + 1;
+        done = i + 1;
+    }
+    own->kind->forward(own, pass);
+    return done;
+}
+
 /* The layers from `first` to before `end`. */
 static void forward(struct model *model, struct pass *pass, const float *x, int first, int end)
 {
-    for (int i = first; i < end; i++) {
-        const struct layer *layer = &model->layers[i];
-        if (!layer_has_output(layer))
-            continue;
-        pass->x = output_of(model, layer->from, x);
-        pass->other = output_of(model, layer->partner, x);
-        layer->kind->forward(layer, pass);
-    }
+    for (int i = first; i < end; i++)
+        if (layer_has_output(&model->layers[i]))
+            i = layer_forward(model, pass, x, i, end);
+    pass->fused = (struct fused){0};
 }
 
 /* Slopes on their way back. A residual's slope goes into its body as it is, and is kept until what
@@ -95,6 +135,35 @@ static void layer_backward(struct model *model, struct slopes *slopes, const str
     slopes->now = dx;
 }
 
+/* The norm that a body begins with adds the gradient that passed the body by. */
+static void norm_backward(struct model *model, struct slopes *slopes, const struct layer *norm,
+                          struct pass *pass)
+{
+    CHECK(slopes->depth > 0);
+    pass->fused.passed = activations(model, slopes->kept[slopes->depth - 1]);
+    layer_backward(model, slopes, norm, pass);
+    pass->fused = (struct fused){0};
+    slopes->depth--;
+}
+
+static bool is_first_norm(const struct model *model, int i)
+{
+    const struct layer *layer = &model->layers[i];
+    return i > 0 && (layer->kind == &layer_norm || layer->kind == &layer_rmsnorm) &&
+           layer->from != LAYER_INPUT && model->layers[i - 1].kind == &layer_open;
+}
+
+/* The dense layer also computes the gradient of the activation that it reads. */
+static void dense_backward(struct model *model, struct slopes *slopes, const struct layer *dense,
+                           struct pass *pass, const float *x)
+{
+    const struct layer *activation = dense - 1;
+    pass->fused.activation = activation;
+    pass->fused.before = output_of(model, activation->from, x);
+    layer_backward(model, slopes, dense, pass);
+    pass->fused = (struct fused){0};
+}
+
 static int rows_of(const struct model *model, int samples)
 {
     return samples * (int)shape_positions(model->in);
@@ -166,7 +235,7 @@ static void recompute(struct model *model, struct pass *pass, const float *x, in
     forward(model, pass, x, open + 1, close);
 }
 
-/* From the slopes of the last layer but one back to the first. */
+/* Leads gradients from the second to last layer back to the first. */
 static void model_backward(struct model *model, struct pass *pass, struct slopes *slopes,
                            const float *x)
 {
@@ -187,7 +256,14 @@ static void model_backward(struct model *model, struct pass *pass, struct slopes
             shortcut_backward(slopes);
         else if (layer->kind == &layer_open)
             open_backward(model, slopes, layer, pass->batch);
-        else
+        else if (is_first_norm(model, i)) {
+            norm_backward(model, slopes, layer, pass);
+            i--; /* the "residual(" is done */
+        } else if (layer->kind == &layer_dense && layer->activation == LINEAR &&
+                   layer->from == i - 1 && i > 0 && is_fused_activation(model, i - 1)) {
+            dense_backward(model, slopes, layer, pass, x);
+            i--; /* the activation is done */
+        } else
             layer_backward(model, slopes, layer, pass);
     }
     CHECK(slopes->depth == 0);

@@ -24,6 +24,7 @@ struct optimizer_step {
     struct adam bare;  /* the same of what does not decay */
     struct sgd follow; /* how statistics follow what is measured */
     float clip;        /* the gradients' length at most */
+    float factor;      /* that brings them to this length; optimizer_step_make writes it */
 };
 
 /* samples: learned by the swarm before the step. number: of the step, from 1. parts: whose
@@ -38,7 +39,7 @@ void optimizer_step_scale(struct optimizer_step *step, float factor);
 /* Moves weights[P] by gradients[P], which may be overwritten. step, weights, gradients and
  * moment[optimizer_moments][P] lie in memory of the backend. */
 void optimizer_step_make(struct backend *backend, const struct optimizer *optimizer,
-                         const struct model *model, const struct optimizer_step *step,
-                         float *weights, float *gradients, float *const moment[2]);
+                         const struct model *model, struct optimizer_step *step, float *weights,
+                         float *gradients, float *const moment[2]);
 
 #endif

@@ -51,9 +51,10 @@ static void step(const struct training *training, uint64_t number)
     struct score score = {0};
     model_learn(training->model, training->weights, training->gradients, training->x,
                 training->labels, training->batch, &score);
-    backend->optimize.clip(backend, &most, parameters, training->gradients);
-    backend->optimize.adam(backend, &adam, parameters, training->weights, training->gradients,
-                           training->mean, training->square);
+    float factor;
+    backend->optimize.clip(backend, &most, parameters, training->gradients, &factor);
+    backend->optimize.adam(backend, &adam, &factor, parameters, training->weights,
+                           training->gradients, training->mean, training->square);
 }
 
 static void draw(const struct training *training, size_t count)

@@ -76,8 +76,9 @@ static void training_step(void *state)
     const struct sgd sgd = {.rate = 0.01f, .momentum = 0.9f};
     model_learn(training->model, training->weights, training->gradients, training->x,
                 training->labels, training->batch, &training->score);
-    training->backend->optimize.sgd(training->backend, &sgd, model_parameters(training->model),
-                                    training->weights, training->gradients, training->momenta);
+    training->backend->optimize.sgd(training->backend, &sgd, NULL,
+                                    model_parameters(training->model), training->weights,
+                                    training->gradients, training->momenta);
 }
 
 #define NARROW(c) "residual(conv " c " 3x3 pad 1, relu, conv " c " 3x3 pad 1), relu"

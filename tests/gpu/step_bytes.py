@@ -8,8 +8,7 @@ STEP_PLAN is build/step_plan, which prints the operations of the step as the mod
 each operation the rules below list the kernels of the CUDA backend in bf16, and what each reads and
 writes. Each kernel is taken to read its arguments from memory once, whatever the caches still have; the
 loss reads its logits twice. A matrix product reads its operands once. So these are counts, not
-measurements: `ncu` measures them (visit.sh go SECONDS kernels). The pass that scales gradients which
-are too long is counted by itself, as not every step has it.
+measurements: `ncu` measures them (visit.sh go SECONDS kernels).
 
     product     operands and result of a matrix product
     attention   the kernels that compare and mix
@@ -21,7 +20,7 @@ import subprocess
 import sys
 
 FLOAT, HALF, INT, STATS = 4, 2, 4, 8  # bytes; STATS of a norm's row: mean and 1 / deviation
-PRODUCT, ATTENTION, PLAIN, SCALING = 'product', 'attention', 'plain', 'clip scaling'
+PRODUCT, ATTENTION, PLAIN = 'product', 'attention', 'plain'
 ROW_STEP = 8  # numbers of bfloat16 that rows are padded to
 LARGE_COUNT, LARGE_DEPTH = 1 << 18, 128  # backend_cuda_layers.c
 NORM_PARTS, NORM_ROWS = 256, 8  # blocks of a norm's backward pass, and rows of a block at a time
@@ -88,18 +87,40 @@ def gradient_to(name, operands, rows, columns, number):
 
 
 def dense_backward(rows, width, out, bias, activation, dx, adds, number, result):
+    """The product that gives dw also adds up db, where it reads dy as it is."""
     acts = activation != 'linear'
-    if bias or acts:
+    if acts or bias and (result == FLOAT or out % ROW_STEP or adds):
         yield Kernel('dy, db', PLAIN, result * rows * out * (2 if acts else 1),
                      (HALF * rows * padded(out) if result == FLOAT else 0) +
                      (result * rows * out if acts else 0))
-    if result == HALF or not (bias or acts):
+    if result == HALF or not (bias or acts):  # rounded above otherwise
         yield from operand('dy', rows, out, result)
     yield from operand('x again', rows, width, number)
     yield from weight_gradient(rows, width, out, adds)
     if dx:
         yield from weights(out, width, number)
         yield from gradient_to('dx', padded(out) * (rows + width), rows, width, number)
+
+
+def dense_activate_forward(rows, width, out, bias, activation, number, result):
+    """GELU is an epilogue of the product, which also writes the input of GELU."""
+    if activation == 'gelu' and bias and result == HALF and out % ROW_STEP == 0:
+        yield from operand('x', rows, width, number)
+        yield from weights(out, width, number)
+        yield product('y', (rows + out) * width, 2 * rows * out, number=result)
+        return
+    yield from dense_forward(rows, width, out, bias, 'linear', number, result)
+    yield Kernel('activation', PLAIN, result * rows * out, result * rows * out)
+
+
+def dense_activate_backward(rows, width, out, bias, activation, number, result):
+    """The gradient of GELU is an epilogue, which reads what was before it."""
+    for kernel in dense_backward(rows, width, out, bias, 'linear', 1, 0, number, result):
+        if kernel.name == 'dx' and activation == 'gelu' and number == HALF and width % ROW_STEP == 0:
+            kernel = kernel._replace(read=kernel.read + number * rows * width)
+        yield kernel
+    if activation != 'gelu' or number != HALF or width % ROW_STEP:
+        yield Kernel('activation, dx', PLAIN, 2 * number * rows * width, number * rows * width)
 
 
 def cross_entropy(rows, classes):
@@ -154,10 +175,14 @@ def norm_forward(rows, size, number):
     yield Kernel('norm', PLAIN, number * rows * size, number * rows * size + STATS * rows)
 
 
-def norm_backward(rows, size, number):
+def add_norm_forward(rows, size, number):
+    yield Kernel('sum, norm', PLAIN, 2 * number * rows * size, 2 * number * rows * size + STATS * rows)
+
+
+def norm_backward(rows, size, passed, number):
     """One kernel, whose blocks each write their sums for dw and db; another adds these up."""
     sums = 2 * FLOAT * size * min(NORM_PARTS, -(-rows // NORM_ROWS))
-    yield Kernel('norm, dx', PLAIN, 2 * number * rows * size + STATS * rows,
+    yield Kernel('norm, dx', PLAIN, (3 if passed else 2) * number * rows * size + STATS * rows,
                  number * rows * size + sums)
     yield Kernel('norm, dw and db', PLAIN, sums, 2 * FLOAT * size)
 
@@ -195,17 +220,17 @@ def swiglu_backward(rows, size, number):
 
 def clip(count):
     yield Kernel('length', PLAIN, FLOAT * count, 0)
-    yield Kernel('scale', SCALING, FLOAT * count, FLOAT * count)
 
 
 RULES = {
     'dense_forward': dense_forward, 'dense_backward': dense_backward,
-    'cross_entropy': cross_entropy, 'logits_loss': logits_loss, 'embed_forward': embed_forward,
+    'dense_activate_forward': dense_activate_forward,
+    'dense_activate_backward': dense_activate_backward, 'cross_entropy': cross_entropy, 'logits_loss': logits_loss, 'embed_forward': embed_forward,
     'embed_backward': embed_backward, 'add_shared': add_shared, 'sum_shared': sum_shared,
     'add': moving('add', 2, 1), 'copy': copy, 'clear': moving('clear', 0, 1),
     'drop': moving('drop', 1, 1), 'activate': moving('activation', 1, 1),
     'activate_backward': moving('activation, dx', 2, 1), 'norm_forward': norm_forward,
-    'norm_backward': norm_backward, 'attention_forward': attention_forward,
+    'norm_backward': norm_backward, 'add_norm_forward': add_norm_forward, 'attention_forward': attention_forward,
     'attention_backward': attention_backward, 'rotate': rotate, 'swiglu_forward': swiglu_forward,
     'swiglu_backward': swiglu_backward, 'clip': clip, 'adam': moving('AdamW', 4, 3),
 }
@@ -243,7 +268,7 @@ def print_table(rows):
     print(f'{"operation":20} {"kernel":18} {"kind":12} {"times":>5} {"GB read":>8} {"written":>8}')
     for (name, kernel, kind), (times, read, written) in rows.items():
         print(f'{name:20} {kernel:18} {kind:12} {times:5} {read / 1e9:8.3f} {written / 1e9:8.3f}')
-    for kind in (PLAIN, PRODUCT, ATTENTION, SCALING):
+    for kind in (PLAIN, PRODUCT, ATTENTION):
         print(f'{kind:12} {total(rows, kind) / 1e9:8.1f} GB a step')
 
 
@@ -256,7 +281,7 @@ def main(arguments):
                           universal_newlines=True).stdout.splitlines()
     rows = account(plan[1:])  # behind the line of the model
     if '--json' in arguments:
-        print(json.dumps({kind: total(rows, kind) for kind in (PLAIN, PRODUCT, ATTENTION, SCALING)}))
+        print(json.dumps({kind: total(rows, kind) for kind in (PLAIN, PRODUCT, ATTENTION)}))
     else:
         print_table(rows)
 

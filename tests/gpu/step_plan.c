@@ -61,6 +61,32 @@ static void plan_dense_backward(struct backend *backend, int batch, int in, int 
           number_bytes(dy.type));
 }
 
+static void plan_dense_activate_forward(struct backend *backend, int batch, int in, int out,
+                                        struct numbers x, struct numbers w, struct numbers b,
+                                        enum activation activation, struct numbers before,
+                                        struct numbers y)
+{
+    (void)backend, (void)w, (void)before;
+    PRINT("dense_activate_forward",
+          ", \"rows\": %d, \"in\": %d, \"out\": %d, \"bias\": %d, \"activation\": \"%s\", "
+          "\"number\": %zu, \"result\": %zu",
+          batch, in, out, b.at != NULL, names[activation], number_bytes(x.type),
+          number_bytes(y.type));
+}
+
+static void plan_dense_activate_backward(struct backend *backend, int batch, int in, int out,
+                                         struct numbers x, struct numbers w, struct numbers dy,
+                                         enum activation activation, struct numbers before,
+                                         struct numbers dx, float *dw, float *db)
+{
+    (void)backend, (void)w, (void)before, (void)dx, (void)dw;
+    PRINT("dense_activate_backward",
+          ", \"rows\": %d, \"in\": %d, \"out\": %d, \"bias\": %d, \"activation\": \"%s\", "
+          "\"number\": %zu, \"result\": %zu",
+          batch, in, out, db != NULL, names[activation], number_bytes(x.type),
+          number_bytes(dy.type));
+}
+
 static void plan_embed_forward(struct backend *backend, size_t rows, int size, const int32_t *token,
                                struct numbers table, struct numbers y)
 {
@@ -131,11 +157,20 @@ static void plan_norm_forward(struct backend *backend, size_t rows, int size, st
 
 static void plan_norm_backward(struct backend *backend, size_t rows, int size, struct numbers x,
                                const float *w, const float *stats, struct numbers dy,
-                               struct numbers dx, float *dw, float *db)
+                               struct numbers passed, struct numbers dx, float *dw, float *db)
 {
-    (void)backend, (void)x, (void)w, (void)stats, (void)dy, (void)dx, (void)dw, (void)db;
-    PRINT("norm_backward", ", \"rows\": %zu, \"size\": %d, \"number\": %zu", rows, size,
-          number_bytes(x.type));
+    (void)backend, (void)w, (void)stats, (void)dy, (void)dx, (void)dw, (void)db;
+    PRINT("norm_backward", ", \"rows\": %zu, \"size\": %d, \"passed\": %d, \"number\": %zu", rows,
+          size, passed.at != NULL, number_bytes(x.type));
+}
+
+static void plan_add_norm_forward(struct backend *backend, size_t rows, int size, struct numbers a,
+                                  struct numbers b, struct numbers sum, const float *w,
+                                  const float *norm_b, struct numbers y, float *stats)
+{
+    (void)backend, (void)b, (void)sum, (void)w, (void)norm_b, (void)y, (void)stats;
+    PRINT("add_norm_forward", ", \"rows\": %zu, \"size\": %d, \"number\": %zu", rows, size,
+          number_bytes(a.type));
 }
 
 #define SIZES_OF_ATTENTION                                                                         \
@@ -228,16 +263,17 @@ static size_t plan_logits_budget(struct backend *backend)
     return budget / (sizeof(float) + sizeof(uint16_t));
 }
 
-static void plan_clip(struct backend *backend, const float *most, size_t count, float *g)
+static void plan_clip(struct backend *backend, const float *most, size_t count, const float *g,
+                      float *factor)
 {
-    (void)backend, (void)most, (void)g;
+    (void)backend, (void)most, (void)g, (void)factor;
     PRINT("clip", ", \"count\": %zu", count);
 }
 
-static void plan_adam(struct backend *backend, const struct adam *adam, size_t count, float *w,
-                      const float *g, float *m, float *v)
+static void plan_adam(struct backend *backend, const struct adam *adam, const float *factor,
+                      size_t count, float *w, const float *g, float *m, float *v)
 {
-    (void)backend, (void)adam, (void)w, (void)g, (void)m, (void)v;
+    (void)backend, (void)adam, (void)factor, (void)w, (void)g, (void)m, (void)v;
     PRINT("adam", ", \"count\": %zu", count);
 }
 
@@ -248,6 +284,8 @@ static struct backend plan = {
     .give = plan_give,
     .dense_forward = plan_dense_forward,
     .dense_backward = plan_dense_backward,
+    .dense_activate_forward = plan_dense_activate_forward,
+    .dense_activate_backward = plan_dense_activate_backward,
     .embed_forward = plan_embed_forward,
     .embed_backward = plan_embed_backward,
     .add_shared = plan_add_shared,
@@ -258,6 +296,7 @@ static struct backend plan = {
     .drop = plan_drop,
     .norm_forward = plan_norm_forward,
     .norm_backward = plan_norm_backward,
+    .add_norm_forward = plan_add_norm_forward,
     .attention_forward = plan_attention_forward,
     .attention_backward = plan_attention_backward,
     .rotate = plan_rotate,

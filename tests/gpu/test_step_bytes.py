@@ -38,7 +38,19 @@ def reads_bfloat16_where_it_lies():
     assert rows['dense_forward', 'bias, activation', step_bytes.PLAIN] == [1, 4 * 4 * 16, 2 * 4 * 15]
     rows = step_bytes.account([line % ('backward', 16, ', "dx": 1, "adds": 0')])
     assert rows['dense_backward', 'dx', step_bytes.PRODUCT] == [1, 2 * 16 * (4 + 8), 2 * 4 * 8]
-    assert step_bytes.total(rows, step_bytes.PLAIN) == 2 * 4 * 16, rows  # the gradients of biases
+    assert step_bytes.total(rows, step_bytes.PLAIN) == 0, rows  # biases: with the weights
+
+
+def counts_gelu_with_its_product():
+    line = ('{"op": "dense_activate_%s", "rows": 4, "in": 8, "out": 16, "bias": 1, "activation": "%s", '
+            '"number": 2, "result": 2}')
+    rows = step_bytes.account([line % ('forward', 'gelu')])
+    assert list(rows.values()) == [[1, 2 * (4 + 16) * 8, 2 * 2 * 4 * 16]], rows
+    rows = step_bytes.account([line % ('backward', 'gelu')])
+    assert rows['dense_activate_backward', 'dx', step_bytes.PRODUCT][1:] == [2 * 16 * 12 + 2 * 32, 2 * 32]
+    assert step_bytes.total(rows, step_bytes.PLAIN) == 0
+    rows = step_bytes.account([line % ('backward', 'silu')])
+    assert step_bytes.total(rows, step_bytes.PLAIN) == 3 * 2 * 4 * 8, rows
 
 
 def counts_what_a_product_adds_to():
@@ -89,6 +101,7 @@ def stays_below_30_GB_and_agrees_with_the_archive(program):
 def main(program):
     counts_a_dense_layer_as_by_hand()
     reads_bfloat16_where_it_lies()
+    counts_gelu_with_its_product()
     counts_what_a_product_adds_to()
     rounds_the_operands_of_logits_once(program)
     refuses_an_operation_without_a_rule()

@@ -102,9 +102,9 @@ int main(int argc, char **argv)
         model_learn(model, weights, gradients, x, labels, batch, &score);
         const struct sgd follow = {.rate = FOLLOW};
         const size_t trained = model_trained(model), rest = count - trained;
-        backend->optimize.adam(backend, &adam, trained, weights, gradients, gradients + count,
+        backend->optimize.adam(backend, &adam, NULL, trained, weights, gradients, gradients + count,
                                gradients + 2 * count);
-        backend->optimize.sgd(backend, &follow, rest, weights + trained, gradients + trained,
+        backend->optimize.sgd(backend, &follow, NULL, rest, weights + trained, gradients + trained,
                               gradients + count + trained);
     }
     write_floats(out, weights, count);

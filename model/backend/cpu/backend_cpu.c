@@ -190,6 +190,24 @@ static void cpu_dense_backward(struct backend *backend, int batch, int in, int o
         cpu_gemm(CblasNoTrans, CblasNoTrans, batch, in, out, dy, w, 0, dx);
 }
 
+static void cpu_dense_activate_forward(struct backend *backend, int batch, int in, int out,
+                                       struct numbers x, struct numbers w, struct numbers b,
+                                       enum activation activation, struct numbers before,
+                                       struct numbers y)
+{
+    cpu_dense_forward(backend, batch, in, out, x, w, b, LINEAR, before);
+    cpu_activate(backend, activation, (size_t)batch * (size_t)out, before, y);
+}
+
+static void cpu_dense_activate_backward(struct backend *backend, int batch, int in, int out,
+                                        struct numbers x, struct numbers w, struct numbers dy,
+                                        enum activation activation, struct numbers before,
+                                        struct numbers dx, float *dw, float *db)
+{
+    cpu_dense_backward(backend, batch, in, out, x, w, floats(NULL), LINEAR, dy, dx, dw, db, false);
+    cpu_activate_backward(backend, activation, (size_t)batch * (size_t)in, before, dx, dx);
+}
+
 static const struct exchange_operations EXCHANGE = {
     .survey = cpu_survey,
     .refine = cpu_refine,
@@ -227,6 +245,8 @@ struct backend *backend_cpu(int threads)
         .sequence_drop = cpu_sequence_nothing,
         .dense_forward = cpu_dense_forward,
         .dense_backward = cpu_dense_backward,
+        .dense_activate_forward = cpu_dense_activate_forward,
+        .dense_activate_backward = cpu_dense_activate_backward,
         .conv_forward = cpu_conv_forward,
         .conv_backward = cpu_conv_backward,
         .embed_forward = cpu_embed_forward,
@@ -239,6 +259,7 @@ struct backend *backend_cpu(int threads)
         .drop = cpu_drop,
         .norm_forward = cpu_norm_forward,
         .norm_backward = cpu_norm_backward,
+        .add_norm_forward = cpu_add_norm_forward,
         .channels.measure = cpu_channel_norm_measure,
         .channels.recall = cpu_channel_norm_recall,
         .channels.apply = cpu_channel_norm_apply,

@@ -62,8 +62,11 @@ void cpu_drop(struct backend *backend, const struct dropout *dropout, const uint
 void cpu_norm_forward(struct backend *backend, size_t rows, int size, struct numbers x,
                       const float *w, const float *b, struct numbers y, float *stats);
 void cpu_norm_backward(struct backend *backend, size_t rows, int size, struct numbers x,
-                       const float *w, const float *stats, struct numbers dy, struct numbers dx,
-                       float *dw, float *db);
+                       const float *w, const float *stats, struct numbers dy, struct numbers passed,
+                       struct numbers dx, float *dw, float *db);
+void cpu_add_norm_forward(struct backend *backend, size_t rows, int size, struct numbers a,
+                          struct numbers b, struct numbers sum, const float *w, const float *norm_b,
+                          struct numbers y, float *stats);
 void cpu_swiglu_forward(struct backend *backend, size_t rows, int size, struct numbers x,
                         struct numbers y);
 void cpu_swiglu_backward(struct backend *backend, size_t rows, int size, struct numbers x,
@@ -125,14 +128,15 @@ void cpu_gather_tokens(struct backend *backend, int batch, int length, int token
                        const void *tokens, const uint32_t *pick, int32_t *x, int32_t *y);
 
 /* cpu_optimizers.c */
-void cpu_clip(struct backend *backend, const float *most, size_t count, float *g);
-void cpu_sgd(struct backend *backend, const struct sgd *sgd, size_t count, float *w, const float *g,
-             float *m);
-void cpu_adam(struct backend *backend, const struct adam *adam, size_t count, float *w,
-              const float *g, float *m, float *v);
-void cpu_lamb(struct backend *backend, const struct adam *adam, size_t count, bool decays, float *w,
-              float *g, float *m, float *v);
-void cpu_muon(struct backend *backend, const struct sgd *sgd, int rows, int columns, float *w,
-              float *g, float *m);
+void cpu_clip(struct backend *backend, const float *most, size_t count, const float *g,
+              float *factor);
+void cpu_sgd(struct backend *backend, const struct sgd *sgd, const float *factor, size_t count,
+             float *w, const float *g, float *m);
+void cpu_adam(struct backend *backend, const struct adam *adam, const float *factor, size_t count,
+              float *w, const float *g, float *m, float *v);
+void cpu_lamb(struct backend *backend, const struct adam *adam, const float *factor, size_t count,
+              bool decays, float *w, float *g, float *m, float *v);
+void cpu_muon(struct backend *backend, const struct sgd *sgd, const float *factor, int rows,
+              int columns, float *w, float *g, float *m);
 
 #endif

@@ -19,27 +19,30 @@ static double length_of(size_t count, const float *x)
     return sqrt(square);
 }
 
-void cpu_clip(struct backend *backend, const float *most, size_t count, float *g)
+void cpu_clip(struct backend *backend, const float *most, size_t count, const float *g,
+              float *factor)
 {
     (void)backend;
     const double length = length_of(count, g);
-    if (length <= (double)*most)
-        return;
-    const float scale = (float)((double)*most / length);
-    for (size_t i = 0; i < count; i++)
-        g[i] *= scale;
+    *factor = length <= (double)*most ? 1 : (float)((double)*most / length);
 }
 
-void cpu_sgd(struct backend *backend, const struct sgd *sgd, size_t count, float *restrict w,
-             const float *restrict g, float *restrict m)
+static float factor_of(const float *factor)
+{
+    return factor ? *factor : 1;
+}
+
+void cpu_sgd(struct backend *backend, const struct sgd *sgd, const float *factor, size_t count,
+             float *restrict w, const float *restrict g, float *restrict m)
 {
     (void)backend;
     const float rate = sgd->rate, momentum = sgd->momentum, decay = sgd->weight_decay;
+    const float by = factor_of(factor);
     const size_t decayed = sgd->decayed;
     /* Both rules are w -= rate · (own·g' + kept·m). */
     const float own = sgd->nesterov ? 1 : 0, kept = sgd->nesterov ? momentum : 1;
     for (size_t i = 0; i < count; i++) {
-        const float gradient = g[i] + (i < decayed ? decay : 0) * w[i];
+        const float gradient = by * g[i] + (i < decayed ? decay : 0) * w[i];
         m[i] = momentum * m[i] + gradient;
         w[i] -= rate * (own * gradient + kept * m[i]);
     }
@@ -47,8 +50,8 @@ void cpu_sgd(struct backend *backend, const struct sgd *sgd, size_t count, float
 
 /* The corrections are the same for all entries: they become one factor of the rate, and one of the
  * root. */
-void cpu_adam(struct backend *backend, const struct adam *adam, size_t count, float *restrict w,
-              const float *restrict g, float *restrict m, float *restrict v)
+void cpu_adam(struct backend *backend, const struct adam *adam, const float *factor, size_t count,
+              float *restrict w, const float *restrict g, float *restrict m, float *restrict v)
 {
     (void)backend;
     const double beta1 = (double)adam->beta1, beta2 = (double)adam->beta2;
@@ -58,15 +61,17 @@ void cpu_adam(struct backend *backend, const struct adam *adam, size_t count, fl
     const float kept2 = adam->beta2, own2 = (float)(1 - beta2);
     const float epsilon = adam->epsilon, shrink = adam->rate * adam->weight_decay;
     const size_t decayed = adam->decayed;
+    const float by = factor_of(factor);
     for (size_t i = 0; i < count; i++) {
-        m[i] = kept1 * m[i] + own1 * g[i];
-        v[i] = kept2 * v[i] + own2 * (g[i] * g[i]);
+        const float gradient = by * g[i];
+        m[i] = kept1 * m[i] + own1 * gradient;
+        v[i] = kept2 * v[i] + own2 * (gradient * gradient);
         w[i] -= (i < decayed ? shrink : 0) * w[i] + rate * m[i] / (root * sqrtf(v[i]) + epsilon);
     }
 }
 
 /* u into g. */
-EACH_WIDTH static void lamb_direction(size_t count, const struct adam *adam, float decay,
+EACH_WIDTH static void lamb_direction(size_t count, const struct adam *adam, float by, float decay,
                                       const float *restrict w, float *restrict g, float *restrict m,
                                       float *restrict v)
 {
@@ -76,17 +81,18 @@ EACH_WIDTH static void lamb_direction(size_t count, const struct adam *adam, flo
     const float kept1 = adam->beta1, own1 = (float)(1 - beta1);
     const float kept2 = adam->beta2, own2 = (float)(1 - beta2);
     for (size_t i = 0; i < count; i++) {
-        m[i] = kept1 * m[i] + own1 * g[i];
-        v[i] = kept2 * v[i] + own2 * (g[i] * g[i]);
+        const float gradient = by * g[i];
+        m[i] = kept1 * m[i] + own1 * gradient;
+        v[i] = kept2 * v[i] + own2 * (gradient * gradient);
         g[i] = first * m[i] / (root * sqrtf(v[i]) + adam->epsilon) + decay * w[i];
     }
 }
 
-void cpu_lamb(struct backend *backend, const struct adam *adam, size_t count, bool decays, float *w,
-              float *g, float *m, float *v)
+void cpu_lamb(struct backend *backend, const struct adam *adam, const float *factor, size_t count,
+              bool decays, float *w, float *g, float *m, float *v)
 {
     (void)backend;
-    lamb_direction(count, adam, decays ? adam->weight_decay : 0, w, g, m, v);
+    lamb_direction(count, adam, factor_of(factor), decays ? adam->weight_decay : 0, w, g, m, v);
     const double of_w = length_of(count, w), of_u = length_of(count, g);
     const double ratio = of_w > 0 && of_u > 0 ? of_w / of_u : 1;
     const float step = (float)((double)adam->rate * ratio);
@@ -126,15 +132,17 @@ static void muon_turn(int rows, int columns, const struct muon_room *room, float
     memcpy(x, room->next, all * sizeof *x);
 }
 
-void cpu_muon(struct backend *backend, const struct sgd *sgd, int rows, int columns, float *w,
-              float *g, float *m)
+void cpu_muon(struct backend *backend, const struct sgd *sgd, const float *factor, int rows,
+              int columns, float *w, float *g, float *m)
 {
     const size_t all = (size_t)rows * (size_t)columns;
     const size_t side = (size_t)(rows < columns ? rows : columns);
     float *room = cpu_scratch(backend, 2 * side * side + all);
     const struct muon_room parts = {
         .square = room, .polynomial = room + side * side, .next = room + 2 * side * side};
+    const float by = factor_of(factor);
     for (size_t i = 0; i < all; i++) {
+        g[i] *= by;
         m[i] = sgd->momentum * m[i] + g[i];
         g[i] = sgd->nesterov ? g[i] + sgd->momentum * m[i] : m[i];
     }

@@ -171,19 +171,31 @@ EACH_WIDTH static void norm_row_backward(int size, const float *restrict x, cons
         dx[j] = scale * (dx[j] - sum - (x[j] - mean) * scale * slope);
 }
 
-void cpu_norm_backward(struct backend *backend, size_t rows, int size, struct numbers xs,
-                       const float *w, const float *stats, struct numbers dys, struct numbers dxs,
-                       float *dw, float *db)
+void cpu_add_norm_forward(struct backend *backend, size_t rows, int size, struct numbers a,
+                          struct numbers b, struct numbers sum, const float *w, const float *norm_b,
+                          struct numbers y, float *stats)
 {
+    cpu_add(backend, rows * (size_t)size, a, b, sum);
+    cpu_norm_forward(backend, rows, size, sum, w, norm_b, y, stats);
+}
+
+void cpu_norm_backward(struct backend *backend, size_t rows, int size, struct numbers xs,
+                       const float *w, const float *stats, struct numbers dys,
+                       struct numbers passeds, struct numbers dxs, float *dw, float *db)
+{
+    const size_t width = (size_t)size;
     const float *x = floats_of(xs);
     const float *dy = floats_of(dys);
-    float *dx = floats_of(dxs);
-    (void)backend;
-    memset(dw, 0, (size_t)size * sizeof *dw);
+    const float *passed = floats_of(passeds);
+    float *dx = floats_of(dxs), *own = passed ? cpu_scratch(backend, width) : NULL;
+    memset(dw, 0, width * sizeof *dw);
     if (db)
-        memset(db, 0, (size_t)size * sizeof *db);
-    for (size_t row = 0; row < rows; row++, x += size, dy += size, dx += size, stats += 2)
-        norm_row_backward(size, x, w, stats, dy, dx, dw, db);
+        memset(db, 0, width * sizeof *db);
+    for (size_t row = 0; row < rows; row++, x += size, dy += size, dx += size, stats += 2) {
+        norm_row_backward(size, x, w, stats, dy, own ? own : dx, dw, db);
+        if (own)
+            add(width, own, passed + row * width, dx);
+    }
 }
 
 EACH_WIDTH static void swiglu_row(int size, const float *restrict x, float *restrict y)

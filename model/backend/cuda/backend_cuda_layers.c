@@ -202,26 +202,127 @@ void cuda_weight_gradient(struct cuda *cuda, int batch, int in, int out, struct 
                    dw + (size_t)most * (size_t)in);
 }
 
+/* A dense layer on the backward pass. */
+struct dense {
+    int batch, in, out;
+    enum activation activation; /* of y */
+    struct numbers x, w, y, dy;
+    float *dw, *db;
+    bool adds; /* dw += */
+};
+
+/* dw and db in one product. Returns false, and does nothing, if dy is not multiplied as it is, or
+ * no algorithm also adds up dy. */
+static bool weight_and_bias_gradients(struct cuda *cuda, const struct dense *of, struct operand x)
+{
+    if (!cuda->bf16 || of->activation != LINEAR || of->db == NULL || of->adds ||
+        !is_operand(cuda, of->batch, of->batch, of->out, of->dy))
+        return false;
+    const struct product product = {.turn_a = CUBLAS_OP_T,
+                                    .m = of->out,
+                                    .n = of->in,
+                                    .k = of->batch,
+                                    .alpha = 1,
+                                    .a = {of->dy.at, CUDA_R_16BF, 0},
+                                    .b = x,
+                                    .c = cuda_to_floats(of->dw),
+                                    .epilogue = CUBLASLT_EPILOGUE_BGRADB,
+                                    .a_sums = of->db};
+    return cuda_multiply(cuda, &product);
+}
+
+/* Computes dw and db; returns the gradient before the activation as an operand. */
+static struct operand gradients_of_weights(struct cuda *cuda, struct layout *room,
+                                           const struct dense *of)
+{
+    const struct operand x = cuda_operand(cuda, room, of->batch, of->batch, of->in, of->x);
+    if (weight_and_bias_gradients(cuda, of, x))
+        return (struct operand){of->dy.at, CUDA_R_16BF, 0};
+    const struct operand dy =
+        slope_operand(cuda, room, of->batch, of->out, of->y, of->activation, of->dy, of->db);
+    cuda_weight_gradient(cuda, of->batch, of->in, of->out, dy, x, of->adds, of->dw);
+    return dy;
+}
+
+/* dw, db, and the product that gives dx. */
+static struct product dense_gradients(struct cuda *cuda, const struct dense *of)
+{
+    struct layout room = operands_room(cuda, of->batch, of->in, of->out, of->x, of->w, of->dy);
+    const struct operand dy = gradients_of_weights(cuda, &room, of);
+    return (struct product){
+        .m = of->batch,
+        .n = of->in,
+        .k = cuda_depth(cuda, of->out),
+        .alpha = 1,
+        .a = dy,
+        .b = cuda_operand(cuda, &room, of->out, cuda_padded(of->out), of->in, of->w),
+        .epilogue = CUBLASLT_EPILOGUE_DEFAULT};
+}
+
 void cuda_dense_backward(struct backend *backend, int batch, int in, int out, struct numbers x,
                          struct numbers w, struct numbers y, enum activation activation,
                          struct numbers dy, struct numbers dx, float *dw, float *db, bool adds)
 {
     struct cuda *cuda = cuda_on(backend);
-    struct layout room = operands_room(cuda, batch, in, out, x, w, dy);
+    const struct dense of = {batch, in, out, activation, x, w, y, dy, dw, db, adds};
     CHECK(!adds || !db);
-    const struct operand by_dy = slope_operand(cuda, &room, batch, out, y, activation, dy, db);
-    const struct operand by_x = cuda_operand(cuda, &room, batch, batch, in, x);
-    cuda_weight_gradient(cuda, batch, in, out, by_dy, by_x, adds, dw);
-    if (dx.at == NULL)
-        return;
-    struct product to_x = {.m = batch,
-                           .n = in,
-                           .k = cuda_depth(cuda, out),
-                           .alpha = 1,
-                           .a = by_dy,
-                           .b = cuda_operand(cuda, &room, out, cuda_padded(out), in, w),
-                           .epilogue = CUBLASLT_EPILOGUE_DEFAULT};
+    struct product to_x = dense_gradients(cuda, &of);
+    if (dx.at != NULL)
+        cuda_product_to(cuda, &to_x, in, dx);
+}
+
+/* GELU is an epilogue of a product in bfloat16. */
+static bool is_gelu_epilogue(enum activation activation, int columns, struct numbers result)
+{
+    return activation == GELU && result.type == BFLOAT16 && columns == cuda_padded(columns);
+}
+
+void cuda_dense_activate_forward(struct backend *backend, int batch, int in, int out,
+                                 struct numbers x, struct numbers w, struct numbers b,
+                                 enum activation activation, struct numbers before,
+                                 struct numbers y)
+{
+    struct cuda *cuda = cuda_on(backend);
+    if (b.at != NULL && is_gelu_epilogue(activation, out, y)) {
+        struct layout room = operands_room(cuda, batch, in, out, x, w, floats(NULL));
+        const struct product product = {.turn_b = CUBLAS_OP_T,
+                                        .m = batch,
+                                        .n = out,
+                                        .k = cuda_depth(cuda, in),
+                                        .alpha = 1,
+                                        .a = cuda_operand(cuda, &room, batch, batch, in, x),
+                                        .b =
+                                            cuda_operand(cuda, &room, out, cuda_padded(out), in, w),
+                                        .c = result_of(y),
+                                        .epilogue = CUBLASLT_EPILOGUE_GELU_AUX_BIAS,
+                                        .bias = b.at,
+                                        .before = before.at};
+        if (cuda_multiply(cuda, &product))
+            return;
+    }
+    cuda_dense_forward(backend, batch, in, out, x, w, b, LINEAR, before);
+    cuda_activate(backend, activation, (size_t)batch * (size_t)out, before, y);
+}
+
+void cuda_dense_activate_backward(struct backend *backend, int batch, int in, int out,
+                                  struct numbers x, struct numbers w, struct numbers dy,
+                                  enum activation activation, struct numbers before,
+                                  struct numbers dx, float *dw, float *db)
+{
+    struct cuda *cuda = cuda_on(backend);
+    const struct dense of = {batch, in, out, LINEAR, x, w, floats(NULL), dy, dw, db, false};
+    struct product to_x = dense_gradients(cuda, &of);
+    if (is_gelu_epilogue(activation, in, dx)) {
+        to_x.c = result_of(dx);
+        to_x.epilogue = CUBLASLT_EPILOGUE_DGELU;
+        to_x.before = before.at;
+        if (cuda_multiply(cuda, &to_x))
+            return;
+        to_x.epilogue = CUBLASLT_EPILOGUE_DEFAULT;
+        to_x.before = NULL;
+    }
     cuda_product_to(cuda, &to_x, in, dx);
+    cuda_activate_backward(backend, activation, (size_t)batch * (size_t)in, before, dx, dx);
 }
 
 void cuda_pool_forward(struct backend *backend, const struct pool *pool, int batch, const float *x,

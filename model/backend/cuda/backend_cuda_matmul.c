@@ -138,6 +138,24 @@ static void set_bias(const struct plan *plan, const void *bias)
     set(plan, CUBLASLT_MATMUL_DESC_BIAS_POINTER, &bias, sizeof bias);
 }
 
+/* Whether the epilogue has a vector, and a matrix beside the result. */
+static bool has_vector(int epilogue)
+{
+    return epilogue != CUBLASLT_EPILOGUE_DEFAULT && epilogue != CUBLASLT_EPILOGUE_DGELU;
+}
+
+static bool has_before(int epilogue)
+{
+    return epilogue == CUBLASLT_EPILOGUE_GELU_AUX_BIAS || epilogue == CUBLASLT_EPILOGUE_DGELU;
+}
+
+static void set_before(const struct plan *plan, const void *before)
+{
+    const int64_t stride = plan->of.n;
+    set(plan, CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_POINTER, &before, sizeof before);
+    set(plan, CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_LD, &stride, sizeof stride);
+}
+
 static cublasLtMatrixLayout_t layout_of(int type, int rows, int columns, int stride)
 {
     cublasLtMatrixLayout_t layout;
@@ -191,8 +209,10 @@ static int list_algorithms(const struct cuda *cuda, const struct plan *plan,
     int found = 0, usable = 0;
     cublasLtMatmulHeuristicResult_t results[ALGORITHMS_MAX] = {0};
     cublasLtMatmulPreference_t preference = preference_of(&plan->of);
-    if (plan->of.epilogue != CUBLASLT_EPILOGUE_DEFAULT)
+    if (has_vector(plan->of.epilogue))
         set_bias(plan, (const char *)cuda->blas_room + ALIGNMENT);
+    if (has_before(plan->of.epilogue))
+        set_before(plan, (const char *)cuda->blas_room + ALIGNMENT);
     const cublasStatus_t error =
         cublasLtMatmulAlgoGetHeuristic(handle_of(cuda), plan->how, plan->b, plan->a, plan->c,
                                        plan->c, preference, ALGORITHMS_MAX, results, &found);
@@ -212,8 +232,10 @@ static cublasStatus_t run(const struct cuda *cuda, const struct plan *plan,
                           const struct product *product, const cublasLtMatmulAlgo_t *algorithm,
                           void *to)
 {
-    if (product->bias != NULL)
-        set_bias(plan, product->bias);
+    if (has_vector(plan->of.epilogue))
+        set_bias(plan, product->a_sums != NULL ? product->a_sums : product->bias);
+    if (has_before(plan->of.epilogue))
+        set_before(plan, product->before);
     return cublasLtMatmul(handle_of(cuda), plan->how, &product->alpha, product->b.numbers, plan->b,
                           product->a.numbers, plan->a, &product->beta, to, plan->c, to, plan->c,
                           algorithm, cuda->blas_room, BLAS_ROOM_BYTES, cuda->stream);
@@ -365,6 +387,8 @@ bool cuda_multiply(struct cuda *cuda, const struct product *of)
 {
     struct product product = *of;
     CHECK(of->a.type == of->b.type);
+    if (alignment_of(of->a_sums) != ALIGNMENT || alignment_of(of->before) != ALIGNMENT)
+        return false;
     product.bias = aligned(cuda, of);
     if (multiply(cuda, &product))
         return true;

@@ -4,31 +4,32 @@
 #include "backend/cuda/cuda_operations.h"
 #include "backend/cuda/cuda_optimizers.h"
 
-void cuda_clip(struct backend *backend, const float *most, size_t count, float *g)
+void cuda_clip(struct backend *backend, const float *most, size_t count, const float *g,
+               float *factor)
 {
     struct cuda *cuda = cuda_on(backend);
     double *squares = cuda_scratch(cuda, CLIP_PARTS * sizeof *squares);
-    cuda_check(kernel_clip(cuda->stream, most, count, squares, g), "clipping");
+    cuda_check(kernel_clip(cuda->stream, most, count, squares, g, factor), "clipping");
 }
 
-void cuda_sgd(struct backend *backend, const struct sgd *sgd, size_t count, float *w,
-              const float *g, float *m)
+void cuda_sgd(struct backend *backend, const struct sgd *sgd, const float *factor, size_t count,
+              float *w, const float *g, float *m)
 {
-    cuda_check(kernel_sgd(cuda_on(backend)->stream, sgd, count, w, g, m), "SGD");
+    cuda_check(kernel_sgd(cuda_on(backend)->stream, sgd, factor, count, w, g, m), "SGD");
 }
 
-void cuda_adam(struct backend *backend, const struct adam *adam, size_t count, float *w,
-               const float *g, float *m, float *v)
+void cuda_adam(struct backend *backend, const struct adam *adam, const float *factor, size_t count,
+               float *w, const float *g, float *m, float *v)
 {
-    cuda_check(kernel_adam(cuda_on(backend)->stream, adam, count, w, g, m, v), "Adam");
+    cuda_check(kernel_adam(cuda_on(backend)->stream, adam, factor, count, w, g, m, v), "Adam");
 }
 
-void cuda_lamb(struct backend *backend, const struct adam *adam, size_t count, bool decays,
-               float *w, float *g, float *m, float *v)
+void cuda_lamb(struct backend *backend, const struct adam *adam, const float *factor, size_t count,
+               bool decays, float *w, float *g, float *m, float *v)
 {
     struct cuda *cuda = cuda_on(backend);
     double *squares = cuda_scratch(cuda, 2 * CLIP_PARTS * sizeof *squares);
-    cuda_check(kernel_lamb(cuda->stream, adam, count, decays, squares, w, g, m, v), "LAMB");
+    cuda_check(kernel_lamb(cuda->stream, adam, factor, count, decays, squares, w, g, m, v), "LAMB");
 }
 
 /* Room of one Muon step: a square of the smaller side and its polynomial, and the next x. */
@@ -71,14 +72,14 @@ static void muon_turn(struct cuda *cuda, int rows, int columns, const struct muo
     cuda_check(kernel_scale(cuda->stream, all, 1, room->next, x), "Muon");
 }
 
-void cuda_muon(struct backend *backend, const struct sgd *sgd, int rows, int columns, float *w,
-               float *g, float *m)
+void cuda_muon(struct backend *backend, const struct sgd *sgd, const float *factor, int rows,
+               int columns, float *w, float *g, float *m)
 {
     struct cuda *cuda = cuda_on(backend);
     const size_t all = (size_t)rows * (size_t)columns;
     const struct muon_room room = room_of(cuda, (size_t)(rows < columns ? rows : columns), all);
     const float scale = MUON_SCALE * sqrtf((float)(rows > columns ? rows : columns));
-    cuda_check(kernel_muon_begin(cuda->stream, sgd, all, room.squares, g, m), "Muon");
+    cuda_check(kernel_muon_begin(cuda->stream, sgd, factor, all, room.squares, g, m), "Muon");
     for (int turn = 0; turn < MUON_TURNS; turn++)
         muon_turn(cuda, rows, columns, &room, g);
     cuda_check(kernel_muon_end(cuda->stream, sgd, all, scale, g, w), "Muon");

@@ -61,17 +61,28 @@ void cuda_drop(struct backend *backend, const struct dropout *dropout, const uin
 void cuda_norm_forward(struct backend *backend, size_t rows, int size, struct numbers x,
                        const float *w, const float *b, struct numbers y, float *stats)
 {
-    cuda_check(kernel_norm(cuda_on(backend)->stream, rows, size, x, w, b, y, stats), "norm");
+    const struct numbers none = {NULL, x.type};
+    cuda_check(kernel_norm(cuda_on(backend)->stream, rows, size, x, none, none, w, b, y, stats),
+               "norm");
+}
+
+void cuda_add_norm_forward(struct backend *backend, size_t rows, int size, struct numbers a,
+                           struct numbers b, struct numbers sum, const float *w,
+                           const float *norm_b, struct numbers y, float *stats)
+{
+    cuda_check(kernel_norm(cuda_on(backend)->stream, rows, size, a, b, sum, w, norm_b, y, stats),
+               "norm");
 }
 
 void cuda_norm_backward(struct backend *backend, size_t rows, int size, struct numbers x,
-                        const float *w, const float *stats, struct numbers dy, struct numbers dx,
-                        float *dw, float *db)
+                        const float *w, const float *stats, struct numbers dy,
+                        struct numbers passed, struct numbers dx, float *dw, float *db)
 {
     struct cuda *cuda = cuda_on(backend);
     float *sums = cuda_scratch(cuda, 2 * NORM_PARTS * (size_t)size * sizeof *sums);
-    cuda_check(kernel_norm_backward(cuda->stream, rows, size, x, w, stats, dy, sums, dx, dw, db),
-               "norm");
+    cuda_check(
+        kernel_norm_backward(cuda->stream, rows, size, x, w, stats, dy, passed, sums, dx, dw, db),
+        "norm");
 }
 
 /* Attention takes the tensor cores where dense layers do. In bfloat16 cuDNN computes it, if it can.

@@ -41,6 +41,8 @@ struct product {
     struct result c;
     cublasLtEpilogue_t epilogue;
     const void *bias; /* [n], in the type of c, where the epilogue adds one */
+    float *a_sums;    /* BGRADB: [m], of the rows of a: the gradients of biases */
+    void *before;     /* of GELU: [m, n], its input in the type of c */
 };
 
 /* Returns false, and does nothing, if no algorithm has the epilogue. */
@@ -60,6 +62,14 @@ void cuda_dense_forward(struct backend *backend, int batch, int in, int out, str
 void cuda_dense_backward(struct backend *backend, int batch, int in, int out, struct numbers x,
                          struct numbers w, struct numbers y, enum activation activation,
                          struct numbers dy, struct numbers dx, float *dw, float *db, bool adds);
+void cuda_dense_activate_forward(struct backend *backend, int batch, int in, int out,
+                                 struct numbers x, struct numbers w, struct numbers b,
+                                 enum activation activation, struct numbers before,
+                                 struct numbers y);
+void cuda_dense_activate_backward(struct backend *backend, int batch, int in, int out,
+                                  struct numbers x, struct numbers w, struct numbers dy,
+                                  enum activation activation, struct numbers before,
+                                  struct numbers dx, float *dw, float *db);
 void cuda_pool_forward(struct backend *backend, const struct pool *pool, int batch, const float *x,
                        float *y, uint8_t *winner);
 void cuda_pool_backward(struct backend *backend, const struct pool *pool, int batch,
@@ -109,8 +119,11 @@ void cuda_drop(struct backend *backend, const struct dropout *dropout, const uin
 void cuda_norm_forward(struct backend *backend, size_t rows, int size, struct numbers x,
                        const float *w, const float *b, struct numbers y, float *stats);
 void cuda_norm_backward(struct backend *backend, size_t rows, int size, struct numbers x,
-                        const float *w, const float *stats, struct numbers dy, struct numbers dx,
-                        float *dw, float *db);
+                        const float *w, const float *stats, struct numbers dy,
+                        struct numbers passed, struct numbers dx, float *dw, float *db);
+void cuda_add_norm_forward(struct backend *backend, size_t rows, int size, struct numbers a,
+                           struct numbers b, struct numbers sum, const float *w,
+                           const float *norm_b, struct numbers y, float *stats);
 void cuda_attention_forward(struct backend *backend, const struct attention *attention, int batch,
                             struct numbers x, struct numbers y, float *log_sums);
 void cuda_attention_backward(struct backend *backend, const struct attention *attention, int batch,
@@ -124,15 +137,16 @@ void cuda_swiglu_backward(struct backend *backend, size_t rows, int size, struct
                           struct numbers dy, struct numbers dx);
 
 /* backend_cuda_optimizers.c */
-void cuda_clip(struct backend *backend, const float *most, size_t count, float *g);
-void cuda_sgd(struct backend *backend, const struct sgd *sgd, size_t count, float *w,
-              const float *g, float *m);
-void cuda_adam(struct backend *backend, const struct adam *adam, size_t count, float *w,
-               const float *g, float *m, float *v);
-void cuda_lamb(struct backend *backend, const struct adam *adam, size_t count, bool decays,
-               float *w, float *g, float *m, float *v);
-void cuda_muon(struct backend *backend, const struct sgd *sgd, int rows, int columns, float *w,
-               float *g, float *m);
+void cuda_clip(struct backend *backend, const float *most, size_t count, const float *g,
+               float *factor);
+void cuda_sgd(struct backend *backend, const struct sgd *sgd, const float *factor, size_t count,
+              float *w, const float *g, float *m);
+void cuda_adam(struct backend *backend, const struct adam *adam, const float *factor, size_t count,
+               float *w, const float *g, float *m, float *v);
+void cuda_lamb(struct backend *backend, const struct adam *adam, const float *factor, size_t count,
+               bool decays, float *w, float *g, float *m, float *v);
+void cuda_muon(struct backend *backend, const struct sgd *sgd, const float *factor, int rows,
+               int columns, float *w, float *g, float *m);
 
 /* backend_cuda_channel_norm.c */
 void cuda_channel_norm_measure(struct backend *backend, const struct channel_norm *norm, int batch,

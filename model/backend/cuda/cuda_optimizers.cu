@@ -30,34 +30,35 @@ static unsigned parts_for(size_t count)
     return (unsigned)(stretches < CLIP_PARTS ? stretches : CLIP_PARTS);
 }
 
-/* Each block adds up the parts anew. */
-static __global__ void clip(unsigned count, unsigned parts, const double *squares,
-                            const float *most, float *g)
+/* One block. */
+static __global__ void clip(unsigned parts, const double *squares, const float *most, float *factor)
 {
     __shared__ double shared[THREADS];
     const double length = sqrt(sum_parts(parts, squares, shared));
-    if (length <= (double)*most)
-        return;
-    const float scale = (float)((double)*most / length);
-    EACH (i, count)
-        g[i] *= scale;
+    if (threadIdx.x == 0)
+        *factor = length <= (double)*most ? 1 : (float)((double)*most / length);
 }
 
 cudaError_t kernel_clip(cudaStream_t stream, const float *most, size_t count, double *squares,
-                        float *g)
+                        const float *g, float *factor)
 {
     const unsigned parts = parts_for(count);
     if (count > INT_MAX)
         return cudaErrorInvalidValue;
     const cudaError_t error =
-        launch(stream, parts, square_parts, parts, (unsigned)count, (const float *)g, squares);
+        launch(stream, parts, square_parts, parts, (unsigned)count, g, squares);
     return error != cudaSuccess
                ? error
-               : launch_each(stream, count, clip, parts, (const double *)squares, most, g);
+               : launch(stream, 1, clip, parts, (const double *)squares, most, factor);
 }
 
-static __global__ void lamb_direction(unsigned count, const struct adam *adam, bool decays,
-                                      const float *w, float *g, float *m, float *v)
+static __device__ float factor_of(const float *factor)
+{
+    return factor != NULL ? *factor : 1;
+}
+
+static __global__ void lamb_direction(unsigned count, const struct adam *adam, const float *factor,
+                                      bool decays, const float *w, float *g, float *m, float *v)
 {
     const double beta1 = (double)adam->beta1, beta2 = (double)adam->beta2;
     const float first = (float)(1 / (1 - pow(beta1, (double)adam->step)));
@@ -65,9 +66,11 @@ static __global__ void lamb_direction(unsigned count, const struct adam *adam, b
     const float kept1 = adam->beta1, own1 = (float)(1 - beta1);
     const float kept2 = adam->beta2, own2 = (float)(1 - beta2);
     const float decay = decays ? adam->weight_decay : 0;
+    const float by = factor_of(factor);
     EACH (i, count) {
-        m[i] = kept1 * m[i] + own1 * g[i];
-        v[i] = kept2 * v[i] + own2 * (g[i] * g[i]);
+        const float gradient = by * g[i];
+        m[i] = kept1 * m[i] + own1 * gradient;
+        v[i] = kept2 * v[i] + own2 * (gradient * gradient);
         g[i] = first * m[i] / (root * sqrtf(v[i]) + adam->epsilon) + decay * w[i];
     }
 }
@@ -85,12 +88,13 @@ static __global__ void lamb_step(unsigned count, unsigned parts, const struct ad
         w[i] -= step * u[i];
 }
 
-cudaError_t kernel_lamb(cudaStream_t stream, const struct adam *adam, size_t count, bool decays,
-                        double *squares, float *w, float *g, float *m, float *v)
+cudaError_t kernel_lamb(cudaStream_t stream, const struct adam *adam, const float *factor,
+                        size_t count, bool decays, double *squares, float *w, float *g, float *m,
+                        float *v)
 {
     const unsigned parts = parts_for(count);
     cudaError_t error =
-        launch_each(stream, count, lamb_direction, adam, decays, (const float *)w, g, m, v);
+        launch_each(stream, count, lamb_direction, adam, factor, decays, (const float *)w, g, m, v);
     if (error == cudaSuccess)
         error =
             launch(stream, parts, square_parts, parts, (unsigned)count, (const float *)w, squares);
@@ -103,9 +107,12 @@ cudaError_t kernel_lamb(cudaStream_t stream, const struct adam *adam, size_t cou
     return error;
 }
 
-static __global__ void muon_momentum(unsigned count, const struct sgd *sgd, float *g, float *m)
+static __global__ void muon_momentum(unsigned count, const struct sgd *sgd, const float *factor,
+                                     float *g, float *m)
 {
+    const float by = factor_of(factor);
     EACH (i, count) {
+        g[i] *= by;
         m[i] = sgd->momentum * m[i] + g[i];
         g[i] = sgd->nesterov ? g[i] + sgd->momentum * m[i] : m[i];
     }
@@ -120,11 +127,11 @@ static __global__ void make_unit(unsigned count, unsigned parts, const double *s
         g[i] *= scale;
 }
 
-cudaError_t kernel_muon_begin(cudaStream_t stream, const struct sgd *sgd, size_t count,
-                              double *squares, float *g, float *m)
+cudaError_t kernel_muon_begin(cudaStream_t stream, const struct sgd *sgd, const float *factor,
+                              size_t count, double *squares, float *g, float *m)
 {
     const unsigned parts = parts_for(count);
-    cudaError_t error = launch_each(stream, count, muon_momentum, sgd, g, m);
+    cudaError_t error = launch_each(stream, count, muon_momentum, sgd, factor, g, m);
     if (error == cudaSuccess)
         error =
             launch(stream, parts, square_parts, parts, (unsigned)count, (const float *)g, squares);
@@ -158,28 +165,29 @@ cudaError_t kernel_scale(cudaStream_t stream, size_t count, float by, const floa
     return launch_each(stream, count, scale_all, by, x, y);
 }
 
-static __global__ void sgd_step(unsigned count, const struct sgd *sgd, float *w, const float *g,
-                                float *m)
+static __global__ void sgd_step(unsigned count, const struct sgd *sgd, const float *factor,
+                                float *w, const float *g, float *m)
 {
     const float rate = sgd->rate, momentum = sgd->momentum, decay = sgd->weight_decay;
     const float own = sgd->nesterov ? 1 : 0, kept = sgd->nesterov ? momentum : 1;
     const uint64_t decayed = sgd->decayed;
+    const float by = factor_of(factor);
     EACH (i, count) {
-        const float gradient = g[i] + (i < decayed ? decay : 0) * w[i];
+        const float gradient = by * g[i] + (i < decayed ? decay : 0) * w[i];
         const float moment = momentum * m[i] + gradient;
         m[i] = moment;
         w[i] -= rate * (own * gradient + kept * moment);
     }
 }
 
-cudaError_t kernel_sgd(cudaStream_t stream, const struct sgd *sgd, size_t count, float *w,
-                       const float *g, float *m)
+cudaError_t kernel_sgd(cudaStream_t stream, const struct sgd *sgd, const float *factor,
+                       size_t count, float *w, const float *g, float *m)
 {
-    return launch_each(stream, count, sgd_step, sgd, w, g, m);
+    return launch_each(stream, count, sgd_step, sgd, factor, w, g, m);
 }
 
-static __global__ void adam_step(unsigned count, const struct adam *adam, float *w, const float *g,
-                                 float *m, float *v)
+static __global__ void adam_step(unsigned count, const struct adam *adam, const float *factor,
+                                 float *w, const float *g, float *m, float *v)
 {
     __shared__ float rate, root; /* the same for all: worked out once in each block */
     const double beta1 = (double)adam->beta1, beta2 = (double)adam->beta2;
@@ -191,17 +199,19 @@ static __global__ void adam_step(unsigned count, const struct adam *adam, float 
     const float own1 = (float)(1 - beta1), own2 = (float)(1 - beta2);
     const float epsilon = adam->epsilon, shrink = adam->rate * adam->weight_decay;
     const uint64_t decayed = adam->decayed;
+    const float by = factor_of(factor);
     EACH (i, count) {
-        const float mean = adam->beta1 * m[i] + own1 * g[i];
-        const float square = adam->beta2 * v[i] + own2 * (g[i] * g[i]);
+        const float gradient = by * g[i];
+        const float mean = adam->beta1 * m[i] + own1 * gradient;
+        const float square = adam->beta2 * v[i] + own2 * (gradient * gradient);
         m[i] = mean;
         v[i] = square;
         w[i] -= (i < decayed ? shrink : 0) * w[i] + rate * mean / (root * sqrtf(square) + epsilon);
     }
 }
 
-cudaError_t kernel_adam(cudaStream_t stream, const struct adam *adam, size_t count, float *w,
-                        const float *g, float *m, float *v)
+cudaError_t kernel_adam(cudaStream_t stream, const struct adam *adam, const float *factor,
+                        size_t count, float *w, const float *g, float *m, float *v)
 {
-    return launch_each(stream, count, adam_step, adam, w, g, m, v);
+    return launch_each(stream, count, adam_step, adam, factor, w, g, m, v);
 }

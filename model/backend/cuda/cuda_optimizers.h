@@ -4,6 +4,7 @@
  *
  * Every sum is added up in the same order each time. Room is the caller's, and holds nothing
  * between two operations. The settings lie in memory of the device.
+ * Gradients are multiplied by *factor, unless it is NULL.
  */
 #ifndef HEARSAY_MODEL_BACKEND_CUDA_CUDA_OPTIMIZERS_H
 #define HEARSAY_MODEL_BACKEND_CUDA_CUDA_OPTIMIZERS_H
@@ -19,21 +20,22 @@ extern "C" {
 /* squares[CLIP_PARTS]: room. */
 #define CLIP_PARTS 1024
 cudaError_t kernel_clip(cudaStream_t stream, const float *most, size_t count, double *squares,
-                        float *g);
-cudaError_t kernel_sgd(cudaStream_t stream, const struct sgd *sgd, size_t count, float *w,
-                       const float *g, float *m);
+                        const float *g, float *factor);
+cudaError_t kernel_sgd(cudaStream_t stream, const struct sgd *sgd, const float *factor,
+                       size_t count, float *w, const float *g, float *m);
 /* squares[2, CLIP_PARTS]: room. */
-cudaError_t kernel_lamb(cudaStream_t stream, const struct adam *adam, size_t count, bool decays,
-                        double *squares, float *w, float *g, float *m, float *v);
+cudaError_t kernel_lamb(cudaStream_t stream, const struct adam *adam, const float *factor,
+                        size_t count, bool decays, double *squares, float *w, float *g, float *m,
+                        float *v);
 /* g becomes the direction of its momentum, of length 1. squares[CLIP_PARTS]: room. */
-cudaError_t kernel_muon_begin(cudaStream_t stream, const struct sgd *sgd, size_t count,
-                              double *squares, float *g, float *m);
+cudaError_t kernel_muon_begin(cudaStream_t stream, const struct sgd *sgd, const float *factor,
+                              size_t count, double *squares, float *g, float *m);
 /* w -= rate · (scale·o + weight_decay·w) */
 cudaError_t kernel_muon_end(cudaStream_t stream, const struct sgd *sgd, size_t count, float scale,
                             const float *o, float *w);
 cudaError_t kernel_scale(cudaStream_t stream, size_t count, float by, const float *x, float *y);
-cudaError_t kernel_adam(cudaStream_t stream, const struct adam *adam, size_t count, float *w,
-                        const float *g, float *m, float *v);
+cudaError_t kernel_adam(cudaStream_t stream, const struct adam *adam, const float *factor,
+                        size_t count, float *w, const float *g, float *m, float *v);
 
 #ifdef __cplusplus
 }

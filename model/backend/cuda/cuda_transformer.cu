@@ -208,23 +208,48 @@ cudaError_t kernel_drop(cudaStream_t stream, struct dropout dropout, const uint3
     });
 }
 
+/* The arguments of a norm. */
+template <typename Number> struct norm_operands {
+    const Number *x, *other;
+    Number *sum; /* = x + other, where it is not NULL */
+    const float *w, *b;
+    Number *y;
+    float *stats;
+};
+
+/* sum = x + other, for this thread's numbers of a row; returns their part of the row's sum. */
+template <typename Number, unsigned N>
+static __device__ float norm_add(const norm_operands<Number> &of, size_t first, unsigned packs)
+{
+    float sum = 0;
+    EACH_PLACE (i, packs) {
+        pack<N> own = fetch_pack<N>(of.x + first, i);
+        if (of.sum != NULL) {
+            const pack<N> other = fetch_pack<N>(of.other + first, i);
+            for (unsigned k = 0; k < N; k++)
+                own.at[k] += other.at[k];
+            put_pack<N>(of.sum + first, i, own);
+            own = fetch_pack<N>((const Number *)of.sum + first, i); /* as it was rounded */
+        }
+        for (unsigned k = 0; k < N; k++)
+            sum += own.at[k];
+    }
+    return sum;
+}
+
 /* A warp a row. The deviations are summed from their mean, so that nothing is lost where it is
  * large; without b there is no mean. */
 template <typename Number, unsigned N>
-static __global__ void norm(unsigned rows, unsigned packs, const Number *x, const float *w,
-                            const float *b, Number *y, float *stats)
+static __global__ void norm(unsigned rows, unsigned packs, norm_operands<Number> of)
 {
     const float size = (float)(packs * N);
     EACH_LINE (row, rows) {
-        const Number *from = x + (size_t)row * packs * N;
-        Number *to = y + (size_t)row * packs * N;
-        float sum = 0, square = 0;
-        EACH_PLACE (i, b != NULL ? packs : 0) {
-            const pack<N> own = fetch_pack<N>(from, i);
-            for (unsigned k = 0; k < N; k++)
-                sum += own.at[k];
-        }
-        const float mean = b != NULL ? warp_sum(sum) / size : 0;
+        const size_t first = (size_t)row * packs * N;
+        const Number *from = (of.sum != NULL ? (const Number *)of.sum : of.x) + first;
+        const bool reads = of.b != NULL || of.sum != NULL;
+        const float sum = warp_sum(reads ? norm_add<Number, N>(of, first, packs) : 0);
+        const float mean = of.b != NULL ? sum / size : 0;
+        float square = 0;
         EACH_PLACE (i, packs) {
             const pack<N> own = fetch_pack<N>(from, i);
             for (unsigned k = 0; k < N; k++)
@@ -233,38 +258,45 @@ static __global__ void norm(unsigned rows, unsigned packs, const Number *x, cons
         const float scale = 1 / sqrtf(warp_sum(square) / size + NORM_EPSILON);
         EACH_PLACE (i, packs) {
             pack<N> own = fetch_pack<N>(from, i);
-            const pack<N> by = fetch_pack<N>(w, i);
-            const pack<N> more = b != NULL ? fetch_pack<N>(b, i) : pack<N>{};
+            const pack<N> by = fetch_pack<N>(of.w, i);
+            const pack<N> more = of.b != NULL ? fetch_pack<N>(of.b, i) : pack<N>{};
             for (unsigned k = 0; k < N; k++)
                 own.at[k] = (own.at[k] - mean) * scale * by.at[k] + more.at[k];
-            put_pack<N>(to, i, own);
+            put_pack<N>(of.y + first, i, own);
         }
         if (threadIdx.x % WARP == 0) {
-            stats[2 * (size_t)row] = mean;
-            stats[2 * (size_t)row + 1] = scale;
+            of.stats[2 * (size_t)row] = mean;
+            of.stats[2 * (size_t)row + 1] = scale;
         }
     }
 }
 
 cudaError_t kernel_norm(cudaStream_t stream, size_t rows, int size, struct numbers x,
-                        const float *w, const float *b, struct numbers y, float *stats)
+                        struct numbers other, struct numbers sum, const float *w, const float *b,
+                        struct numbers y, float *stats)
 {
     return by_type(y.type, [=](auto *typed) {
         using Number = std::remove_pointer_t<decltype(typed)>;
         const auto run = [=](auto pack) {
             constexpr unsigned N = decltype(pack)::value;
-            return launch_lines(stream, rows, norm<Number, N>, (unsigned)size / N,
-                                (const Number *)x.at, w, b, (Number *)y.at, stats);
+            const norm_operands<Number> of = {(const Number *)x.at,
+                                              (const Number *)other.at,
+                                              (Number *)sum.at,
+                                              w,
+                                              b,
+                                              (Number *)y.at,
+                                              stats};
+            return launch_lines(stream, rows, norm<Number, N>, (unsigned)size / N, of);
         };
-        return by_pack((size_t)size, run, x, y, floats(w), floats(b));
+        return by_pack((size_t)size, run, x, other, sum, y, floats(w), floats(b));
     });
 }
 
 /* The arguments of a norm's backward pass. */
 template <typename Number> struct norm_gradient {
     unsigned rows, packs;
-    bool centred; /* the mean was subtracted */
-    const Number *x, *dy;
+    bool centred;                  /* the mean was subtracted */
+    const Number *x, *dy, *passed; /* passed: added to dx; or NULL */
     const float *w, *stats;
     Number *dx;
 };
@@ -292,10 +324,11 @@ static __device__ void norm_row(const norm_gradient<Number> &of, unsigned row)
     const float common = of.centred ? sum / size : 0;
     EACH_PLACE (i, of.packs) {
         const pack<N> x = fetch_pack<N>(of.x + first, i), w = fetch_pack<N>(of.w, i);
+        const pack<N> passed = of.passed != NULL ? fetch_pack<N>(of.passed + first, i) : pack<N>{};
         pack<N> dy = fetch_pack<N>(of.dy + first, i);
         for (unsigned k = 0; k < N; k++) {
             const float n = (x.at[k] - mean) * scale;
-            dy.at[k] = scale * (dy.at[k] * w.at[k] - common - n * along);
+            dy.at[k] = scale * (dy.at[k] * w.at[k] - common - n * along) + passed.at[k];
         }
         put_pack<N>(of.dx + first, i, dy);
     }
@@ -383,8 +416,9 @@ static __global__ void norm_sums(unsigned groups, unsigned size, unsigned parts,
 }
 
 cudaError_t kernel_norm_backward(cudaStream_t stream, size_t rows, int size, struct numbers x,
-                                 const float *w, const float *stats, struct numbers dy, float *sums,
-                                 struct numbers dx, float *dw, float *db)
+                                 const float *w, const float *stats, struct numbers dy,
+                                 struct numbers passed, float *sums, struct numbers dx, float *dw,
+                                 float *db)
 {
     const unsigned most = (unsigned)((rows + WARPS - 1) / WARPS);
     const unsigned parts = most < NORM_PARTS ? most : NORM_PARTS;
@@ -395,17 +429,13 @@ cudaError_t kernel_norm_backward(cudaStream_t stream, size_t rows, int size, str
         using Number = std::remove_pointer_t<decltype(typed)>;
         const auto run = [=](auto pack) {
             constexpr unsigned N = decltype(pack)::value;
-            const norm_gradient<Number> of = {(unsigned)rows,
-                                              (unsigned)size / N,
-                                              db != NULL,
-                                              (const Number *)x.at,
-                                              (const Number *)dy.at,
-                                              w,
-                                              stats,
-                                              (Number *)dx.at};
+            const norm_gradient<Number> of = {
+                (unsigned)rows,        (unsigned)size / N,        db != NULL, (const Number *)x.at,
+                (const Number *)dy.at, (const Number *)passed.at, w,          stats,
+                (Number *)dx.at};
             return launch(stream, parts, norm_backward<Number, N>, parts, of, sums);
         };
-        return by_pack((size_t)size, run, x, dy, dx, floats(w));
+        return by_pack((size_t)size, run, x, dy, passed, dx, floats(w));
     });
     return error != cudaSuccess ? error
                                 : launch(stream, groups, norm_sums, groups, (unsigned)size, parts,

@@ -35,13 +35,16 @@ cudaError_t kernel_sum_shared(cudaStream_t stream, int batch, size_t count, stru
                               float *dshared);
 cudaError_t kernel_drop(cudaStream_t stream, struct dropout dropout, const uint32_t *draws,
                         struct numbers x, struct numbers y);
+/* The norm of x, or where sum is not none of sum = x + other. */
 cudaError_t kernel_norm(cudaStream_t stream, size_t rows, int size, struct numbers x,
-                        const float *w, const float *b, struct numbers y, float *stats);
+                        struct numbers other, struct numbers sum, const float *w, const float *b,
+                        struct numbers y, float *stats);
 /* sums[2, NORM_PARTS, size]: scratch. */
 #define NORM_PARTS 256 /* blocks, each with some of the rows */
 cudaError_t kernel_norm_backward(cudaStream_t stream, size_t rows, int size, struct numbers x,
-                                 const float *w, const float *stats, struct numbers dy, float *sums,
-                                 struct numbers dx, float *dw, float *db);
+                                 const float *w, const float *stats, struct numbers dy,
+                                 struct numbers passed, float *sums, struct numbers dx, float *dw,
+                                 float *db);
 /* turns[length, size / 2, 2]: room, for the cosine and sine of each angle. */
 cudaError_t kernel_rotate(cudaStream_t stream, struct attention attention, int batch, int turn,
                           float *turns, struct numbers x);

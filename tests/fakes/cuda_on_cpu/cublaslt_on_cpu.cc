@@ -2,6 +2,7 @@
 #include "cublasLt.h"
 
 #include <atomic>
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
@@ -14,7 +15,9 @@ struct stand_in_matmul {
     cublasComputeType_t compute;
     cublasOperation_t turn_a, turn_b;
     uint32_t epilogue;
-    const void *bias;
+    const void *bias; /* or where sums of the second operand go */
+    void *aux;        /* the input of GELU, in the type of the result */
+    int64_t aux_stride;
 };
 
 struct stand_in_matrix {
@@ -57,7 +60,8 @@ template <typename Value> static cublasStatus_t take(Value *to, const void *valu
 cublasStatus_t cublasLtMatmulDescCreate(cublasLtMatmulDesc_t *how, cublasComputeType_t compute,
                                         cudaDataType scale)
 {
-    *how = new stand_in_matmul{compute, CUBLAS_OP_N, CUBLAS_OP_N, CUBLASLT_EPILOGUE_DEFAULT, NULL};
+    *how = new stand_in_matmul{
+        compute, CUBLAS_OP_N, CUBLAS_OP_N, CUBLASLT_EPILOGUE_DEFAULT, NULL, NULL, 0};
     return scale == CUDA_R_32F ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_INVALID_VALUE;
 }
 
@@ -77,6 +81,10 @@ cublasStatus_t cublasLtMatmulDescSetAttribute(cublasLtMatmulDesc_t how,
         return take(&how->turn_b, value, bytes);
     if (attribute == CUBLASLT_MATMUL_DESC_EPILOGUE)
         return take(&how->epilogue, value, bytes);
+    if (attribute == CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_POINTER)
+        return take(&how->aux, value, bytes);
+    if (attribute == CUBLASLT_MATMUL_DESC_EPILOGUE_AUX_LD)
+        return take(&how->aux_stride, value, bytes);
     return take(&how->bias, value, bytes);
 }
 
@@ -126,7 +134,29 @@ static uint64_t alignment_of(const void *memory)
 
 static bool has_bias(cublasLtMatmulDesc_t how)
 {
-    return how->epilogue != CUBLASLT_EPILOGUE_DEFAULT;
+    return how->epilogue != CUBLASLT_EPILOGUE_DEFAULT && how->epilogue != CUBLASLT_EPILOGUE_DGELU;
+}
+
+static bool has_aux(cublasLtMatmulDesc_t how)
+{
+    return how->epilogue == CUBLASLT_EPILOGUE_GELU_AUX_BIAS ||
+           how->epilogue == CUBLASLT_EPILOGUE_DGELU;
+}
+
+/* Only products of bfloat16 have the epilogues of training. */
+static bool is_known(cublasLtMatmulDesc_t how, cublasLtMatrixLayout_t a)
+{
+    switch (how->epilogue) {
+    case CUBLASLT_EPILOGUE_DEFAULT:
+    case CUBLASLT_EPILOGUE_BIAS:
+    case CUBLASLT_EPILOGUE_RELU_BIAS:
+        return true;
+    case CUBLASLT_EPILOGUE_GELU_AUX_BIAS:
+    case CUBLASLT_EPILOGUE_DGELU:
+    case CUBLASLT_EPILOGUE_BGRADB:
+        return a->type == CUDA_R_16BF;
+    }
+    return false;
 }
 
 static uint64_t depth_of(cublasLtMatmulDesc_t how, cublasLtMatrixLayout_t a)
@@ -153,9 +183,8 @@ static bool fit(cublasLtMatmulDesc_t how, cublasLtMatrixLayout_t a, cublasLtMatr
     const uint64_t depth = how->turn_b == CUBLAS_OP_N ? b->rows : b->columns;
     return a->type == b->type && c == d && how->compute == compute &&
            (d->type == CUDA_R_32F || d->type == a->type) && depth == depth_of(how, a) &&
-           rows == d->rows && columns == d->columns &&
-           (how->epilogue == CUBLASLT_EPILOGUE_DEFAULT || how->epilogue == CUBLASLT_EPILOGUE_BIAS ||
-            how->epilogue == CUBLASLT_EPILOGUE_RELU_BIAS);
+           rows == d->rows && columns == d->columns && is_known(how, a) &&
+           (!has_aux(how) || how->aux_stride == (int64_t)d->rows);
 }
 
 /* There is none for a single output: this tests the caller's other way. */
@@ -168,7 +197,7 @@ cublasStatus_t cublasLtMatmulAlgoGetHeuristic(cublasLtHandle_t, cublasLtMatmulDe
     *found = 0;
     if (!fit(how, a, b, c, d) || count < 1 || preference->room_bytes < ROOM_BYTES ||
         preference->reductions & CUBLASLT_REDUCTION_SCHEME_INPLACE ||
-        (has_bias(how) && how->bias == NULL)) {
+        (has_bias(how) && how->bias == NULL) || (has_aux(how) && how->aux == NULL)) {
         (void)fprintf(stderr, "CUDA on CPU: cuBLASLt is asked about an impossible product\n");
         abort();
     }
@@ -203,12 +232,15 @@ static bool was_listed_for(const uint64_t *data, cublasLtMatmulDesc_t how, cubla
 }
 
 /* The bias for some algorithms at 16 bytes, whatever was said. */
-static bool is_bias_aligned(const uint64_t *data, const void *bias, cublasLtMatrixLayout_t d)
+static bool is_bias_aligned(const uint64_t *data, cublasLtMatmulDesc_t how,
+                            cublasLtMatrixLayout_t d)
 {
+    const void *bias = how->bias;
     const uint64_t of_bias = alignment_of(bias);
+    const uint64_t count = how->epilogue == CUBLASLT_EPILOGUE_BGRADB ? d->columns : d->rows;
     const size_t number = d->type == CUDA_R_32F ? sizeof(float) : sizeof(uint16_t);
     return of_bias >= 16 && of_bias >= data[BIAS_ALIGNED] &&
-           stand_in_is_device_memory(bias, d->rows * number);
+           stand_in_is_device_memory(bias, count * number);
 }
 
 static bool is_aligned(const uint64_t *data, const void *a, const void *b, const void *d)
@@ -216,6 +248,57 @@ static bool is_aligned(const uint64_t *data, const void *a, const void *b, const
     const uint64_t low = ((uint64_t)1 << 20) - 1, of = data[OPERANDS_ALIGNED];
     return alignment_of(a) >= of >> 40 && alignment_of(b) >= (of >> 20 & low) &&
            alignment_of(d) >= (of & low);
+}
+
+static float tanh_of_gelu(float x)
+{
+    return tanhf(0.79788456f * (x + 0.044715f * x * x * x));
+}
+
+static float gelu(float x)
+{
+    return 0.5f * x * (1 + tanh_of_gelu(x));
+}
+
+static float gelu_gradient(float x)
+{
+    const float t = tanh_of_gelu(x), inner = 0.79788456f * (1 + 3 * 0.044715f * x * x);
+    return 0.5f * (1 + t) + 0.5f * x * (1 - t * t) * inner;
+}
+
+/* What is written of a product's sums, columns of m numbers. */
+static void finish(const stand_in_matmul &how, cudaDataType type, size_t m,
+                   std::vector<float> &sums)
+{
+    const bool adds = how.epilogue & CUBLASLT_EPILOGUE_BIAS;
+    for (size_t i = 0; i < sums.size(); i++) {
+        float &sum = sums[i];
+        sum += adds ? stand_in_number(how.bias, type, i % m) : 0;
+        if (how.epilogue == CUBLASLT_EPILOGUE_RELU_BIAS)
+            sum = sum < 0 ? 0 : sum;
+        if (how.epilogue == CUBLASLT_EPILOGUE_DGELU)
+            sum *= gelu_gradient(stand_in_number(how.aux, type, i));
+        if (how.epilogue == CUBLASLT_EPILOGUE_GELU_AUX_BIAS) {
+            stand_in_put_number(how.aux, type, i, sum);
+            sum = gelu(sum);
+        }
+    }
+}
+
+/* The sums of the second operand over the terms of each of `columns` columns, in float32. */
+static void sum_operand(const stand_in_matmul &how, const void *b, const stand_in_matrix &matrix,
+                        size_t columns)
+{
+    const bool is_turned = how.turn_b == CUBLAS_OP_T;
+    const size_t depth = (size_t)(is_turned ? matrix.columns : matrix.rows);
+    const size_t stride = (size_t)matrix.stride;
+    for (size_t column = 0; column < columns; column++) {
+        float sum = 0;
+        for (size_t k = 0; k < depth; k++)
+            sum += stand_in_number(b, matrix.type,
+                                   is_turned ? column + k * stride : k + column * stride);
+        ((float *)const_cast<void *>(how.bias))[column] = sum;
+    }
 }
 
 cublasStatus_t cublasLtMatmul(cublasLtHandle_t blas, cublasLtMatmulDesc_t how, const void *alpha,
@@ -227,12 +310,12 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t blas, cublasLtMatmulDesc_t how, c
 {
     const int m = (int)of_d->rows, n = (int)of_d->columns;
     const uint64_t *data = algorithm->data;
-    const void *bias = has_bias(how) ? how->bias : NULL;
-    const bool rectified = how->epilogue == CUBLASLT_EPILOGUE_RELU_BIAS;
     const cudaDataType type = of_d->type;
+    const stand_in_matmul as_asked = *how;
     if (!fit(how, of_a, of_b, of_c, of_d) || !was_listed_for(data, how, of_a, of_d) ||
-        !is_aligned(data, a, b, d) || (bias != NULL && !is_bias_aligned(data, bias, of_d)) ||
-        room_bytes < ROOM_BYTES || !stand_in_is_device_memory(room, room_bytes) || c != d)
+        !is_aligned(data, a, b, d) || (has_bias(how) && !is_bias_aligned(data, how, of_d)) ||
+        (has_aux(how) && alignment_of(how->aux) < 16) || room_bytes < ROOM_BYTES ||
+        !stand_in_is_device_memory(room, room_bytes) || c != d)
         return CUBLAS_STATUS_INVALID_VALUE;
     const uint64_t launch = launches[data[WHICH]]++;
     if (data[WHICH] == STAND_IN_FAILING)
@@ -243,12 +326,13 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t blas, cublasLtMatmulDesc_t how, c
         *begun_ns = stand_in_clock_ns();
         stand_in_took(0);
     });
+    const stand_in_matrix matrix_b = *of_b;
     const auto epilogue = [=](std::vector<float> &sums) {
         memset(room, 0xA5, ROOM_BYTES);
-        for (size_t i = 0; bias != NULL && i < sums.size(); i++) {
-            sums[i] += stand_in_number(bias, type, i % (size_t)m);
-            sums[i] = rectified && sums[i] < 0 ? 0 : sums[i];
-        }
+        if (as_asked.epilogue == CUBLASLT_EPILOGUE_BGRADB)
+            sum_operand(as_asked, b, matrix_b, (size_t)n);
+        else
+            finish(as_asked, type, (size_t)m, sums);
     };
     const cublasStatus_t status = stand_in_multiply(
         blas, how->turn_a, how->turn_b, m, n, (int)data[DEPTH], *(const float *)alpha, a,

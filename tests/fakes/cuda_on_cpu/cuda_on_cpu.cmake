@@ -43,7 +43,7 @@ foreach(MODULE hearsay-cuda-on-cpu hearsay-cudnn-on-cpu)
   set_target_properties(${MODULE} PROPERTIES PREFIX "" LINKER_LANGUAGE CXX)
   target_link_libraries(${MODULE} PRIVATE cuda-on-cpu ${CMAKE_DL_LIBS})
 endforeach()
-foreach(ROOM backend dense products logits entries gather augment adam optimizer_step transformer attention step channel_norm regression recording
+foreach(ROOM backend dense fused products logits entries gather augment adam optimizer_step transformer attention step channel_norm regression recording
              exchange rebase replica evaluator sequence_learner step_time learner_thread_batch
              device library_device sim_device setup)
   add_test(NAME ${ROOM}_cuda_on_cpu COMMAND test_${ROOM})
@@ -56,7 +56,7 @@ set_tests_properties(helpers_cuda_on_cpu PROPERTIES ENVIRONMENT
 add_test(NAME random_calls_cuda_on_cpu COMMAND random_calls 2 20000)
 set_tests_properties(random_calls_cuda_on_cpu PROPERTIES ENVIRONMENT
                      HEARSAY_CUDA=$<TARGET_FILE:hearsay-cuda-on-cpu>)
-foreach(ROOM backend device helpers attention flash)
+foreach(ROOM backend device helpers attention flash precision)
   add_test(NAME ${ROOM}_cudnn_on_cpu COMMAND test_${ROOM})
   set_tests_properties(${ROOM}_cudnn_on_cpu PROPERTIES ENVIRONMENT
                        HEARSAY_CUDA=$<TARGET_FILE:hearsay-cudnn-on-cpu>)

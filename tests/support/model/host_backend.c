@@ -115,6 +115,33 @@ static void host_dense_backward(struct backend *b_, int batch, int in, int out, 
     carry_back();
 }
 
+static void host_dense_activate_forward(struct backend *b_, int batch, int in, int out,
+                                        struct numbers x, struct numbers w, struct numbers b,
+                                        enum activation activation, struct numbers before,
+                                        struct numbers y)
+{
+    (void)b_;
+    const size_t n = (size_t)batch, i = (size_t)in, o = (size_t)out;
+    device_of_tests->dense_activate_forward(device_of_tests, batch, in, out, NUMBERS(x, n * i),
+                                            WEIGHT_NUMBERS(w, o * i), WEIGHT_NUMBERS(b, o),
+                                            activation, NUMBERS(before, n * o), NUMBERS(y, n * o));
+    carry_back();
+}
+
+static void host_dense_activate_backward(struct backend *b_, int batch, int in, int out,
+                                         struct numbers x, struct numbers w, struct numbers dy,
+                                         enum activation activation, struct numbers before,
+                                         struct numbers dx, float *dw, float *db)
+{
+    (void)b_;
+    const size_t n = (size_t)batch, i = (size_t)in, o = (size_t)out;
+    device_of_tests->dense_activate_backward(device_of_tests, batch, in, out, NUMBERS(x, n * i),
+                                             WEIGHT_NUMBERS(w, o * i), NUMBERS(dy, n * o),
+                                             activation, NUMBERS(before, n * i), NUMBERS(dx, n * i),
+                                             WEIGHTS(dw, o * i), FLOATS(db, o));
+    carry_back();
+}
+
 static size_t filter_weights(const struct conv *conv)
 {
     return (size_t)conv->filters * (size_t)conv_patch(conv);
@@ -226,42 +253,43 @@ static void host_squared_error(struct backend *b_, int rows, int width, int of, 
     carry_back();
 }
 
-static void host_sgd(struct backend *b_, const struct sgd *sgd, size_t count, float *w,
-                     const float *g, float *m)
+static void host_sgd(struct backend *b_, const struct sgd *sgd, const float *factor, size_t count,
+                     float *w, const float *g, float *m)
 {
     (void)b_;
-    device_of_tests->optimize.sgd(device_of_tests, carry(sgd, sizeof *sgd), count, FLOATS(w, count),
-                                  FLOATS(g, count), FLOATS(m, count));
+    device_of_tests->optimize.sgd(device_of_tests, carry(sgd, sizeof *sgd), FLOATS(factor, 1),
+                                  count, FLOATS(w, count), FLOATS(g, count), FLOATS(m, count));
     carry_back();
 }
 
-static void host_adam(struct backend *b_, const struct adam *adam, size_t count, float *w,
-                      const float *g, float *m, float *v)
+static void host_adam(struct backend *b_, const struct adam *adam, const float *factor,
+                      size_t count, float *w, const float *g, float *m, float *v)
 {
     (void)b_;
-    device_of_tests->optimize.adam(device_of_tests, carry(adam, sizeof *adam), count,
-                                   FLOATS(w, count), FLOATS(g, count), FLOATS(m, count),
+    device_of_tests->optimize.adam(device_of_tests, carry(adam, sizeof *adam), FLOATS(factor, 1),
+                                   count, FLOATS(w, count), FLOATS(g, count), FLOATS(m, count),
                                    FLOATS(v, count));
     carry_back();
 }
 
-static void host_lamb(struct backend *b_, const struct adam *adam, size_t count, bool decays,
-                      float *w, float *g, float *m, float *v)
+static void host_lamb(struct backend *b_, const struct adam *adam, const float *factor,
+                      size_t count, bool decays, float *w, float *g, float *m, float *v)
 {
     (void)b_;
-    device_of_tests->optimize.lamb(device_of_tests, carry(adam, sizeof *adam), count, decays,
-                                   WEIGHTS(w, count), WEIGHTS(g, count), WEIGHTS(m, count),
-                                   WEIGHTS(v, count));
+    device_of_tests->optimize.lamb(device_of_tests, carry(adam, sizeof *adam), FLOATS(factor, 1),
+                                   count, decays, WEIGHTS(w, count), WEIGHTS(g, count),
+                                   WEIGHTS(m, count), WEIGHTS(v, count));
     carry_back();
 }
 
-static void host_muon(struct backend *b_, const struct sgd *sgd, int rows, int columns, float *w,
-                      float *g, float *m)
+static void host_muon(struct backend *b_, const struct sgd *sgd, const float *factor, int rows,
+                      int columns, float *w, float *g, float *m)
 {
     (void)b_;
     const size_t count = (size_t)rows * (size_t)columns;
-    device_of_tests->optimize.muon(device_of_tests, carry(sgd, sizeof *sgd), rows, columns,
-                                   WEIGHTS(w, count), WEIGHTS(g, count), WEIGHTS(m, count));
+    device_of_tests->optimize.muon(device_of_tests, carry(sgd, sizeof *sgd), FLOATS(factor, 1),
+                                   rows, columns, WEIGHTS(w, count), WEIGHTS(g, count),
+                                   WEIGHTS(m, count));
     carry_back();
 }
 
@@ -443,6 +471,8 @@ struct backend *host_backend(struct backend *device)
         .peek = host_peek,
         .dense_forward = host_dense_forward,
         .dense_backward = host_dense_backward,
+        .dense_activate_forward = host_dense_activate_forward,
+        .dense_activate_backward = host_dense_activate_backward,
         .conv_forward = host_conv_forward,
         .conv_backward = host_conv_backward,
         .pool_forward = host_pool_forward,

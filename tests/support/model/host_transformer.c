@@ -95,13 +95,25 @@ static void host_norm_forward(struct backend *b_, size_t rows, int size, struct 
 
 static void host_norm_backward(struct backend *b_, size_t rows, int size, struct numbers x,
                                const float *w, const float *stats, struct numbers dy,
-                               struct numbers dx, float *dw, float *db)
+                               struct numbers passed, struct numbers dx, float *dw, float *db)
 {
     (void)b_;
     const size_t width = (size_t)size, all = rows * width;
     device_of_tests->norm_backward(device_of_tests, rows, size, NUMBERS(x, all), WEIGHTS(w, width),
-                                   FLOATS(stats, 2 * rows), NUMBERS(dy, all), NUMBERS(dx, all),
-                                   WEIGHTS(dw, width), WEIGHTS(db, width));
+                                   FLOATS(stats, 2 * rows), NUMBERS(dy, all), NUMBERS(passed, all),
+                                   NUMBERS(dx, all), WEIGHTS(dw, width), WEIGHTS(db, width));
+    carry_back();
+}
+
+static void host_add_norm_forward(struct backend *b_, size_t rows, int size, struct numbers a,
+                                  struct numbers b, struct numbers sum, const float *w,
+                                  const float *norm_b, struct numbers y, float *stats)
+{
+    (void)b_;
+    const size_t width = (size_t)size, all = rows * width;
+    device_of_tests->add_norm_forward(device_of_tests, rows, size, NUMBERS(a, all), NUMBERS(b, all),
+                                      NUMBERS(sum, all), WEIGHTS(w, width), WEIGHTS(norm_b, width),
+                                      NUMBERS(y, all), FLOATS(stats, 2 * rows));
     carry_back();
 }
 
@@ -165,10 +177,12 @@ static void host_swiglu_backward(struct backend *b_, size_t rows, int size, stru
     carry_back();
 }
 
-static void host_clip(struct backend *b_, const float *most, size_t count, float *g)
+static void host_clip(struct backend *b_, const float *most, size_t count, const float *g,
+                      float *factor)
 {
     (void)b_;
-    device_of_tests->optimize.clip(device_of_tests, FLOATS(most, 1), count, FLOATS(g, count));
+    device_of_tests->optimize.clip(device_of_tests, FLOATS(most, 1), count, FLOATS(g, count),
+                                   FLOATS(factor, 1));
     carry_back();
 }
 
@@ -184,6 +198,7 @@ void host_transformer(struct backend *table)
     table->drop = host_drop;
     table->norm_forward = host_norm_forward;
     table->norm_backward = host_norm_backward;
+    table->add_norm_forward = host_add_norm_forward;
     table->attention_forward = host_attention_forward;
     table->attention_backward = host_attention_backward;
     table->rotate = host_rotate;

@@ -1,5 +1,4 @@
-/* What a backend does entry by entry: activations, losses, SGD. Against naive
- * references in double. */
+/* Operations on single entries, against naive references in double: activations, losses, SGD. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -298,7 +297,7 @@ static void sgd_agrees_with_the_reference_over_three_steps(void **state)
             want_dw[j] = b[j]; /* the momentum */
         }
         for (int step = 0; step < 3; step++) {
-            backend->optimize.sgd(backend, &settings[i], count, w, x, b);
+            backend->optimize.sgd(backend, &settings[i], NULL, count, w, x, b);
             sgd_reference(&settings[i], count, want_dx, want_y, want_dw);
         }
         check_near(w, want_y, count, LOOP_NMSE);

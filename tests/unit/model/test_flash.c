@@ -237,7 +237,8 @@ static void grow_scratch(void)
     enum { SIZE = 1024 };
     float *x = backend->take(backend, 8 * SIZE * sizeof *x);
     backend->norm_backward(backend, 1, SIZE, floats(x), x + SIZE, x + 2 * SIZE,
-                           floats(x + 3 * SIZE), floats(x + 4 * SIZE), x + 5 * SIZE, x + 6 * SIZE);
+                           floats(x + 3 * SIZE), floats(NULL), floats(x + 4 * SIZE), x + 5 * SIZE,
+                           x + 6 * SIZE);
     backend->give(backend, x);
 }
 

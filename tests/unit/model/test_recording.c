@@ -36,8 +36,8 @@ static void norm(size_t scale)
 {
     const int size = 8 * (int)scale;
     backend->norm_forward(backend, ROWS, size, floats(from), other, other, floats(more), kept);
-    backend->norm_backward(backend, ROWS, size, floats(from), other, kept, floats(from), floats(to),
-                           more, rest);
+    backend->norm_backward(backend, ROWS, size, floats(from), other, kept, floats(from),
+                           floats(NULL), floats(to), more, rest);
 }
 
 static void attend(size_t scale)
@@ -72,7 +72,7 @@ static void logits_loss(size_t scale)
 
 static void clip(size_t scale)
 {
-    backend->optimize.clip(backend, other, COUNT / LARGE * scale, to);
+    backend->optimize.clip(backend, other, COUNT / LARGE * scale, to, rest);
 }
 
 static void the_rest(size_t scale)
