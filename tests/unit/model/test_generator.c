@@ -184,11 +184,11 @@ static void what_is_remembered_changes_no_token(void **state)
 }
 
 static size_t rows_read;
-static void (*embed_forward)(struct backend *, size_t, int, const int32_t *, const float *,
-                             float *);
+static void (*embed_forward)(struct backend *, size_t, int, const int32_t *, struct numbers,
+                             struct numbers);
 
 static void count_rows(struct backend *of, size_t rows, int size, const int32_t *token,
-                       const float *table, float *to)
+                       struct numbers table, struct numbers to)
 {
     rows_read += rows;
     embed_forward(of, rows, size, token, table, to);
