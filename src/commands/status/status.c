@@ -322,7 +322,7 @@ static const struct column MEMBER_COLUMNS[] = {
     {"ADDRESS", -24, "address", NULL, "only dials"},
     {"STATE", -5, "state", NULL, "-"},
     {"SAMPLES", 10, "samples", "", "-"},
-    {"TRAINS", 10, "samples_per_second", "/s", "-"},
+    {"SAMPLES/S", 10, "samples_per_second", "/s", "-"},
     {"SEEN", 8, "age_s", "s", "-"},
     {"LAG", 8, "lag_s", "s", "-"},
 };

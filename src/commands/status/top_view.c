@@ -111,7 +111,7 @@ static struct part members_part(const json_t *page, const struct terminal *termi
     struct part part;
     FILE *out = begin_part(&part);
     (void)fprintf(out, "%-8s %-5s %-*s %5s %8s %9s %6s %6s\n", "MEMBER", "STATE", bar, "SAMPLES",
-                  "", "", "TRAINS", "SEEN", "LAG");
+                  "", "", "SAMPLES/S", "SEEN", "LAG");
     for (size_t i = 0; i < json_array_size(members); i++)
         print_member(out, json_array_get(members, i), all, terminal, bar);
     end_part(&part, out);
@@ -156,6 +156,12 @@ static void draw_loss(struct top_view *view, FILE *out, double now_s, int rows,
     struct strip strip;
     if (rows == 0)
         return;
+    const double span_s = now_s - view->loss.at_s[0];
+    char title[80];
+    (void)snprintf(title, sizeof title, "  loss of the training steps here, over the last %s",
+                   amount_span(span_s).text);
+    draw_line(out, title, strlen(title), terminal->columns);
+    rows--;
     strip_of(&strip, &view->loss, now_s, rows, terminal->columns, terminal->is_utf8);
     for (int row = 0; row < rows; row++) {
         strip_print_row(&strip, out, row, terminal->has_color ? CYAN : "");

@@ -4,6 +4,7 @@
 #include <inttypes.h>
 #include <jansson.h>
 #include <math.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -193,7 +194,11 @@ const char *swarm_amount(double bytes, char out[static 16])
 static void describe_end(const struct swarm_node *node, char *out, size_t bytes)
 {
     if (WIFSIGNALED(node->exit_status))
-        (void)snprintf(out, bytes, "ended by signal %d", WTERMSIG(node->exit_status));
+        (void)snprintf(out, bytes, "killed by signal %d (%s)%s", WTERMSIG(node->exit_status),
+                       strsignal(WTERMSIG(node->exit_status)),
+                       WTERMSIG(node->exit_status) == SIGKILL
+                           ? ": perhaps there was no memory left (dmesg)"
+                           : "");
     else
         (void)snprintf(out, bytes, "ended with exit code %d", WEXITSTATUS(node->exit_status));
 }
@@ -205,7 +210,7 @@ void swarm_print_table(FILE *out, const struct swarm_node *nodes, int count, enu
                   "per s", "sent", "received");
     for (int i = 0; i < count; i++) {
         const struct swarm_node *node = &nodes[i];
-        char sent[16], received[16], end[64], score[SCORE_TEXT];
+        char sent[16], received[16], end[128], score[SCORE_TEXT];
         if (!node->has_final) {
             describe_end(node, end, sizeof end);
             (void)fprintf(out, "%4d  %s\n", i + 1, end);

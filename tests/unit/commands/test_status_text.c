@@ -186,7 +186,7 @@ static void links_and_members_are_tables(void **state)
                 "-        198.51.100.1:7770        not       -          -         -         -\n");
     assert_text(
         status_print_members, page,
-        "MEMBER   ADDRESS                  STATE    SAMPLES     TRAINS     SEEN      LAG\n"
+        "MEMBER   ADDRESS                  STATE    SAMPLES  SAMPLES/S     SEEN      LAG\n"
         "6da36a14 [2001:db8:ffff:ffff:ff.. this      77.7 M    472 k/s   742 ms        -\n"
         "dfeb6506 only dials               dead          12          -    2h03m    2.5 s\n");
     json_decref(page);
