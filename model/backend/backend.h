@@ -203,9 +203,17 @@ struct sequence {
 
 struct backend;
 
+struct device_memory {
+    size_t free;  /* bytes */
+    size_t total; /* bytes; 0 = memory of the host, which the system grows */
+};
+
 /* The exchange: gradient compression with error feedback (exchange/replica.h). The residual r = w -
  * QUANTUM·base is derived here and stored nowhere. Weights in parts are the CPU's alone. */
 struct exchange_operations {
+    /* Takes the scratch buffers of the operations below at once, for a survey of `count` entries
+     * and a cut of `published`: none of them runs out of memory later. */
+    void (*reserve)(struct backend *, size_t count, uint32_t published);
     /* The one pass over all entries before a publication. Counts every entry whose |r| is at least
      * the floor, or is NaN: host_bins[float bits of |r| >> BIN_BITS]++ (a NaN one above
      * infinity's), from cleared bins, and lists its index in candidates, in order, as long as there
@@ -391,6 +399,9 @@ struct backend {
      * more than half of the free memory stays in host memory (*far), from where each operation
      * fetches what it reads. */
     void *(*keep)(struct backend *, const void *host_from, size_t bytes, bool *far);
+    /* Free and total memory of the device, which other programs may use also; 0 and 0 of the CPU.
+     */
+    struct device_memory (*memory)(struct backend *);
     /* Ends the backend; everything taken must have been given back. */
     void (*close)(struct backend *);
 

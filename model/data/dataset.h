@@ -116,6 +116,16 @@ static inline bool dataset_is_regression(const struct dataset *dataset)
     return dataset->targets != NULL;
 }
 
+/* Bytes of the samples with what is to be learned of them. */
+static inline uint64_t dataset_bytes(const struct dataset *dataset)
+{
+    const size_t numbers = shape_size(dataset->shape);
+    const size_t sample = dataset->pixels ? numbers : numbers * sizeof(float);
+    const size_t wanted = dataset->targets ? (size_t)dataset->classes : 1;
+    return dataset->tokens ? (uint64_t)dataset->tokens_count * (uint64_t)dataset->token_bytes
+                           : (uint64_t)dataset->count * (sample + wanted * sizeof(float));
+}
+
 /* Places from a sample to the next: 1, or the tokens of a window. */
 static inline uint32_t dataset_stride(const struct dataset *dataset)
 {

@@ -137,6 +137,12 @@ struct evaluation evaluator_score(struct evaluator *evaluator, uint32_t from, ui
                                .variance = evaluator->variance};
 }
 
+void evaluator_reserve(struct evaluator *evaluator)
+{
+    if (evaluator->test.count > 0)
+        run_batch(evaluator, 0, evaluator->test.batch_max);
+}
+
 void evaluator_watch(struct evaluator *evaluator,
                      void (*watch)(void *context, uint32_t done, uint32_t all), void *context)
 {

@@ -51,6 +51,9 @@ void evaluator_set_part(struct evaluator *evaluator, size_t first, size_t count,
                         const float *host_weights);
 struct evaluation evaluator_score(struct evaluator *evaluator, uint32_t from, uint32_t to);
 
+/* Takes the scratch buffers of the largest batch, by scoring one whose score is dropped. */
+void evaluator_reserve(struct evaluator *evaluator);
+
 /* To be called with how many samples of how many are scored, again and again while a score is made;
  * NULL: nobody wants to know. */
 void evaluator_watch(struct evaluator *evaluator,

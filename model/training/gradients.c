@@ -85,6 +85,14 @@ void gradients_compute(struct gradients *gradients, const float *weights,
     }
 }
 
+/* The input of a step is zero before the first. */
+void gradients_reserve(struct gradients *gradients, const float *weights, uint32_t size)
+{
+    const uint32_t part = smaller(gradients->train.batch_max, size);
+    learn_part(gradients, weights, size, 0, part, gradients->sum);
+    (void)gradients_take_score(gradients);
+}
+
 struct score gradients_take_score(struct gradients *gradients)
 {
     struct backend *backend = gradients->backend;

@@ -110,6 +110,21 @@ struct learner *learner_new(struct arena *arena, struct backend *backend, struct
     return learner;
 }
 
+void learner_reserve(struct learner *learner)
+{
+    struct backend *backend = learner->backend;
+    const struct learner_options *options = &learner->options;
+    CHECK(learner->steps == 0);
+    if (backend->memory(backend).total == 0)
+        return;
+    backend->exchange.reserve(backend, learner_parameters(learner), options->density_max);
+    if (learner_can_step(learner))
+        gradients_reserve(&learner->gradients, learner->replica.own,
+                          options->batch_max ? options->batch_max : options->batch);
+    if (learner->evaluator)
+        evaluator_reserve(learner->evaluator);
+}
+
 const struct model *learner_model(const struct learner *learner)
 {
     return learner->model;

@@ -52,6 +52,11 @@ struct learner *learner_new(struct arena *arena, struct backend *backend, struct
                             const struct dataset *train, const struct dataset *test,
                             const struct learner_options *options);
 
+/* Takes the scratch buffers of the largest step, evaluation and publication now, by computing one
+ * of each whose results are dropped: a device that is too small fails at the start, and not hours
+ * later. Before the first step. Does nothing on the CPU. */
+void learner_reserve(struct learner *learner);
+
 const struct model *learner_model(const struct learner *learner);
 bool learner_can_step(const struct learner *learner);
 /* Makes one step and returns its samples. A GPU may still compute the last few: step_time.h. */

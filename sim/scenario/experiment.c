@@ -65,7 +65,7 @@ uint32_t experiment_batch(const struct experiment *experiment, uint32_t i)
     struct config *config = node_config(experiment, i);
     uint32_t batch = config->train.batch;
     if (batch == CONFIG_AUTO) {
-        const uint32_t batch_max = setup_batch_max(config, &experiment->train);
+        const uint32_t batch_max = setup_batch_max(config, &experiment->train, 0);
         const struct batch_size batch_size = {.step_ns = (uint64_t)(config->train.step_ms * 1e6),
                                               .batch_max = batch_max};
         batch = batch_size_fit(&batch_size, BATCH_SIZE_START, samples_per_s);
@@ -81,7 +81,7 @@ static uint32_t batch_of(const struct experiment *experiment)
     uint32_t sum = 0, most = 0;
     for (uint32_t i = 0; i < experiment->scenario->nodes_count; i++) {
         struct config *config = node_config(experiment, i);
-        const uint32_t batch = setup_batch_max(config, &experiment->train);
+        const uint32_t batch = setup_batch_max(config, &experiment->train, 0);
         most = batch > most ? batch : most;
         sum += experiment_batch(experiment, i);
         free(config);

@@ -84,7 +84,7 @@ struct config_train {
     uint32_t threads;              /* of matrix products on the CPU */
     uint32_t batch;                /* samples a step; CONFIG_AUTO: by step_ms and batch_bytes */
     double step_ms, steps_per_s;   /* target time of a step; steps at most, 0: no limit */
-    uint64_t batch_bytes;          /* memory for the samples of a step, at most */
+    uint64_t batch_bytes;          /* memory for the samples of a step; or CONFIG_AUTO */
     uint32_t micro_batches;        /* parts of a step, one after the other */
     bool recompute;                /* what residuals have inside, on the way back */
     enum optimizer_kind optimizer; /* how gradients move weights */

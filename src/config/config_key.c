@@ -141,9 +141,10 @@ static const struct config_key keys[] = {
      .help = "Samples per step; auto: 8 to 256, as many as the machine learns from in step_ms."},
     {"train", "step_ms", CONFIG_REAL, AT(train.step_ms), .initial = "150", .min = 1, .max = 60000,
      .unit = "ms", .help = "batch = auto: target time of a step."},
-    {"train", "batch_bytes", CONFIG_SIZE, AT(train.batch_bytes), .initial = "128M", .min = 0x1p20,
-     .max = 0x1p36, .unit = "bytes",
-     .help = "batch = auto: memory for the samples of one step, at most."},
+    {"train", "batch_bytes", CONFIG_SIZE, AT(train.batch_bytes), .initial = "auto", .min = 0x1p20,
+     .max = 0x1p36, .unit = "bytes", .words = "auto",
+     .help =
+         "batch = auto: memory of a step's samples; auto: 128M, or half of a GPU's free memory."},
     {"train", "steps_per_s", CONFIG_REAL, AT(train.steps_per_s), .initial = "0", .max = 1e6,
      .unit = "steps/s", .help = "Make no more of them; 0: as many as the machine can."},
     {"train", "micro_batches", CONFIG_U32, AT(train.micro_batches), .initial = "1", .min = 1,

@@ -20,6 +20,8 @@
 #define EVALUATED_TOKENS  32768   /* the same, of sequences */
 #define PARAMETER_LAYOUT  2       /* of the flat vector: matrices, then biases. 1: layer by layer */
 #define WIDE              1024    /* outputs of a dense layer that is multiplied in bfloat16 */
+#define BATCH_BYTES       ((uint64_t)128 << 20) /* of a step's samples on the CPU */
+#define VECTORS           5 /* [P] of a GPU: weights, base, gradients, evaluated base, exchange */
 #define EVALUATION_BATCH  100
 #define EVALUATION_BYTES  ((size_t)128 << 20)
 #define EVALUATION_IMAGES ((size_t)1 << 30) /* the same of images, tables and volumes */
@@ -102,18 +104,45 @@ uint32_t setup_parts(const struct config *config)
     return config->train.micro_batches * (uint32_t)device_count(config->train.device);
 }
 
-uint32_t setup_batch_max(const struct config *config, const struct dataset *train)
+/* Half of what a GPU has left for the samples of a step, beside what does not grow with them. The
+ * other half is for scratch buffers and for the rounding of this estimate. */
+static uint64_t batch_bytes_of(const struct config *config, const struct dataset *train,
+                               const char *line, size_t free_bytes)
 {
-    if (config->train.batch != CONFIG_AUTO)
-        return config->train.batch;
+    struct arena arena;
+    struct model *model;
+    struct problem problem; /* said by setup_model */
+    if (config->train.batch_bytes != CONFIG_AUTO)
+        return config->train.batch_bytes;
+    if (free_bytes == 0)
+        return BATCH_BYTES;
+    arena_init_growing(&arena);
+    uint64_t fixed = dataset_bytes(train);
+    fixed = fixed > free_bytes / 2 ? 0 : fixed; /* or it stays in the host's memory */
+    if (model_new(&model, &arena, NULL, line, train->shape, train->classes, 1, &problem) == OK) {
+        const struct optimizer optimizer = {.kind = config->train.optimizer};
+        const uint64_t vectors =
+            VECTORS + optimizer_moments(&optimizer) + (config->train.micro_batches > 1);
+        fixed += vectors * model_parameters(model) * sizeof(float);
+        model_free(model);
+    }
+    arena_release(&arena);
+    return fixed < free_bytes ? (free_bytes - fixed) / 2 : 0;
+}
+
+uint32_t setup_batch_max(const struct config *config, const struct dataset *train,
+                         size_t free_bytes)
+{
     char line[MODEL_LINE_MAX];
     struct problem problem; /* said by setup_model */
-    const bool recompute = config->train.recompute;
+    if (config->train.batch != CONFIG_AUTO)
+        return config->train.batch;
+    if (find_line(config, train, line, &problem) != OK)
+        return BATCH_SIZE_MAX;
     const size_t sample_bytes =
-        find_line(config, train, line, &problem) == OK
-            ? model_sample_bytes(line, train->shape, train->classes, recompute)
-            : 0;
-    return batch_size_max(sample_bytes / setup_parts(config), config->train.batch_bytes);
+        model_sample_bytes(line, train->shape, train->classes, config->train.recompute);
+    return batch_size_max(sample_bytes / setup_parts(config),
+                          batch_bytes_of(config, train, line, free_bytes));
 }
 
 struct batch_size setup_batch_size(const struct config *config, const struct model *model)
@@ -332,8 +361,9 @@ static enum error make_learner(struct setup *setup, const struct config *config,
     CHECK(!setup->learner && !setup->backend);
     enum error error = setup_device(config, &setup->backend, &setup->team, setup->device, problem);
     if (error == OK)
-        error = setup_model(config, setup_batch_max(config, train), train, &setup->arena,
-                            setup->backend, &made, problem);
+        error = setup_model(
+            config, setup_batch_max(config, train, setup->backend->memory(setup->backend).free),
+            train, &setup->arena, setup->backend, &made, problem);
     if (error != OK)
         return error;
     setup->model = made.model;
@@ -350,6 +380,7 @@ static enum error make_learner(struct setup *setup, const struct config *config,
     options.team = setup->team;
     setup->learner = learner_new(&setup->arena, setup->backend, setup->model,
                                  config->train.enabled ? train : NULL, test, &options);
+    learner_reserve(setup->learner);
     if (learner_reads_far(setup->learner))
         strncat(setup->device, ", and fetches its samples from the memory of the host",
                 sizeof setup->device - strlen(setup->device) - 1);

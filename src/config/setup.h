@@ -86,8 +86,10 @@ enum error setup_model(const struct config *config, uint32_t batch_max, const st
                        struct arena *arena, struct backend *backend, struct setup_model *made,
                        struct problem *problem) MUST_USE;
 
-/* The largest batch that a learner by this configuration may come to. */
-uint32_t setup_batch_max(const struct config *config, const struct dataset *train);
+/* The largest batch that a learner by this configuration may come to. free_bytes: of the device's
+ * memory; 0 = that of the host. */
+uint32_t setup_batch_max(const struct config *config, const struct dataset *train,
+                         size_t free_bytes);
 
 /* Samples that a model of this line and data evaluates at once. */
 uint32_t setup_evaluation_batch(const char *line, struct shape in, int classes);

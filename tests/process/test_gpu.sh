@@ -95,6 +95,10 @@ tell 'a kind of GPU that it was not compiled for'
 expect 1 '^FAIL  device: GPU 0 cannot be used: no kernel image' env CUDA_ON_CPU_KERNELS=0 "${doctor[@]}"
 
 tell 'a model too large for it'
+large=(--set 'model.layers=dense 4000, relu, dense 10')
+expect 0 '^ok    GPU memory: .* that are free with CUDA loaded, of .*, scratch buffers and libraries ' "${doctor[@]}"
+expect 1 '^FAIL  GPU memory: .* free with CUDA loaded, of 41.9 MB, .*\(out of memory: .*; take a smaller model' \
+    env CUDA_ON_CPU_MIB=40 "${doctor[@]}" "${large[@]}"
 expect 1 'out of memory: .* on GPU 0.*take a smaller model' env CUDA_ON_CPU_MIB=40 \
     "$hearsay" node "${small[@]}" --set "node.identity=$dir/me.key" \
     --set "node.swarm_key=$dir/swarm.key" --set "node.state_dir=$dir/large" "${with_gpu[@]}" \

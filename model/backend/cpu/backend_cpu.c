@@ -208,7 +208,19 @@ static void cpu_dense_activate_backward(struct backend *backend, int batch, int 
     cpu_activate_backward(backend, activation, (size_t)batch * (size_t)in, before, dx, dx);
 }
 
+static struct device_memory cpu_memory(struct backend *backend)
+{
+    (void)backend;
+    return (struct device_memory){0};
+}
+
+static void cpu_reserve(struct backend *backend, size_t count, uint32_t published)
+{
+    (void)backend, (void)count, (void)published;
+}
+
 static const struct exchange_operations EXCHANGE = {
+    .reserve = cpu_reserve,
     .survey = cpu_survey,
     .refine = cpu_refine,
     .cut = cpu_cut,
@@ -238,6 +250,7 @@ struct backend *backend_cpu(int threads)
         .upload = cpu_copy,
         .download = cpu_copy,
         .peek = cpu_copy,
+        .memory = cpu_memory,
         .keep = cpu_keep,
         .close = cpu_close,
         .sequence_begin = cpu_sequence_begin,

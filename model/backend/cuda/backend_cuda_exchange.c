@@ -118,6 +118,14 @@ static struct cut_room cut_room(struct cuda *cuda, uint32_t found, uint32_t capa
     return lay_cut(&laid, found, capacity);
 }
 
+/* Rumors of others need less than a cut. */
+void cuda_reserve(struct backend *backend, size_t count, uint32_t published)
+{
+    struct cuda *cuda = cuda_on(backend);
+    (void)survey_room(cuda, count);
+    (void)cut_room(cuda, published, published);
+}
+
 void cuda_cut(struct backend *backend, uint32_t found, const uint32_t *candidates, float beta,
               struct weights w, int32_t *base, uint32_t capacity, struct update *host_update)
 {

@@ -10,6 +10,14 @@ static size_t memory_left(size_t *all)
     return left;
 }
 
+struct device_memory cuda_memory(struct backend *backend)
+{
+    struct device_memory memory;
+    (void)cuda_on(backend);
+    memory.free = memory_left(&memory.total);
+    return memory;
+}
+
 static void *take_raw(struct cuda *cuda, size_t bytes)
 {
     void *memory = NULL;

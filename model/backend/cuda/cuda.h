@@ -111,6 +111,7 @@ void cuda_check(cudaError_t error, const char *what);
 void cuda_check_blas(cublasStatus_t error, const char *what);
 
 /* backend_cuda_memory.c */
+struct device_memory cuda_memory(struct backend *backend);
 void *cuda_take(struct backend *backend, size_t bytes);
 void *cuda_keep(struct backend *backend, const void *host_from, size_t bytes, bool *far);
 void cuda_give(struct backend *backend, void *memory);

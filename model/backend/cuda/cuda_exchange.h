@@ -4,6 +4,7 @@
 
 #include "backend/backend.h"
 
+void cuda_reserve(struct backend *backend, size_t count, uint32_t published);
 uint32_t cuda_survey(struct backend *backend, const struct survey *survey, size_t count,
                      struct weights w, const int32_t *base, uint32_t host_bins[HISTOGRAM_BINS]);
 void cuda_refine(struct backend *backend, uint32_t found, const uint32_t *candidates,

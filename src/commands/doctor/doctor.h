@@ -5,6 +5,7 @@
  *   doctor_line.c   one line of what was found out
  *   doctor_here.c    this machine: keys, log, folder and what is in it, data, model, device, port
  *   doctor_key.c     which swarm key a start would use
+ *   doctor_gpu.c     a start on the GPU, rehearsed
  *   doctor_memory.c  what the node takes of memory, part by part
  *   doctor_peers.c   the others, and how they see us
  *   doctor_visit.c   calling on them, with the code of the node itself
@@ -20,6 +21,14 @@
 #include "crypto/identity.h"
 
 enum verdict { VERDICT_OK, VERDICT_WARN, VERDICT_FAIL };
+
+/* A start on a GPU, as far as it came. */
+struct rehearsal {
+    size_t free_bytes;  /* with CUDA loaded; 0: there is no GPU, or it cannot be opened */
+    size_t total_bytes; /* of its memory */
+    size_t left_bytes;  /* with all that the node takes; 0: it did not come so far */
+    char why[256];      /* the last sentence of a start that failed */
+};
 
 /* What was asked for, and what has been found out so far. */
 struct doctor {
@@ -42,6 +51,7 @@ struct doctor {
     bool has_swarm_key;                  /* the swarm key could be read */
     bool has_model;                      /* the model could be built */
     bool is_on_gpu;                      /* the model would be on a GPU */
+    struct rehearsal rehearsal;          /* of that */
     bool has_folder;                     /* the state folder can be written to */
     bool has_state;                      /* the folder was there before, and no node has it now */
     bool is_taken;                       /* a node runs with the folder now */
@@ -59,6 +69,9 @@ void doctor_look_here(struct doctor *doctor);
 void doctor_look_at_swarm_key(struct doctor *doctor);
 void doctor_count_memory(struct doctor *doctor, const struct dataset *train,
                          const struct dataset *test, const struct model *model);
+/* Does in a process of its own what a node does on a GPU at its start. Before this process opens the
+ * GPU: CUDA does not survive a fork. */
+void doctor_rehearse(struct doctor *doctor);
 void doctor_look_at_memory(struct doctor *doctor);
 void doctor_look_at_peers(struct doctor *doctor);
 

@@ -222,10 +222,12 @@ static void look_at_model(struct doctor *doctor, const struct dataset *train,
     struct arena arena;
     struct backend *backend = backend_cpu((int)doctor->config.train.threads);
     arena_init_growing(&arena);
-    doctor->has_model = state_dir_check_start(doctor->config.node.state_dir,
-                                              doctor->config.model.start, &problem) == OK &&
-                        setup_model(&doctor->config, setup_batch_max(&doctor->config, train), train,
-                                    &arena, backend, &made, &problem) == OK;
+    doctor->has_model =
+        state_dir_check_start(doctor->config.node.state_dir, doctor->config.model.start,
+                              &problem) == OK &&
+        setup_model(&doctor->config,
+                    setup_batch_max(&doctor->config, train, doctor->rehearsal.free_bytes), train,
+                    &arena, backend, &made, &problem) == OK;
     if (doctor->has_model) {
         doctor->parameters = model_parameters(made.model);
         (void)snprintf(doctor->model, sizeof doctor->model, "%s", made.description);
@@ -410,6 +412,7 @@ void doctor_look_here(struct doctor *doctor)
     look_at_locked_memory(doctor);
     look_at_log(doctor);
     look_at_folder(doctor);
+    doctor_rehearse(doctor); /* the sandbox has rules for this process only */
     look_at_sandbox(doctor);
     look_at_data(doctor);
     if (doctor->has_model && doctor->has_folder)

@@ -31,15 +31,6 @@ static void add(struct parts *parts, const char *name, double bytes)
         parts->part[parts->count++] = (struct part){name, bytes};
 }
 
-static double bytes_of(const struct dataset *dataset)
-{
-    const size_t numbers = shape_size(dataset->shape);
-    const size_t sample = dataset->pixels ? numbers : numbers * sizeof(float);
-    const size_t wanted = dataset->targets ? (size_t)dataset->classes : 1;
-    return dataset->tokens ? (double)dataset->tokens_count * dataset->token_bytes
-                           : (double)dataset->count * (double)(sample + wanted * sizeof(float));
-}
-
 static uint32_t moments_of(const struct config *config)
 {
     return config->train.enabled
@@ -93,13 +84,38 @@ static double sum_of(const struct parts *parts, int from, int to)
     return sum;
 }
 
-static void list(const struct parts *parts, char text[static TEXT_BYTES])
+static void list(const struct parts *parts, int count, char text[static TEXT_BYTES])
 {
     size_t used = 0;
     text[0] = '\0';
-    for (int i = 0; i < parts->count && used < TEXT_BYTES; i++)
+    for (int i = 0; i < count && used < TEXT_BYTES; i++)
         used += (size_t)snprintf(text + used, TEXT_BYTES - used, "%s%s %s", i > 0 ? ", " : "",
                                  parts->part[i].name, amount_of(parts->part[i].bytes, "B").text);
+}
+
+/* The GPU's memory by the rehearsed start: what is not in a part is scratch buffers, the logits'
+ * among them, and what cuBLAS, cuDNN and recorded steps take. */
+static void look_at_gpu(struct doctor *doctor, const struct parts *parts)
+{
+    const struct rehearsal *rehearsal = &doctor->rehearsal;
+    const double known = sum_of(parts, 0, parts->on_device), free = (double)rehearsal->free_bytes;
+    const double taken = free - (double)rehearsal->left_bytes;
+    char text[TEXT_BYTES];
+    list(parts, parts->on_device, text);
+    if (rehearsal->left_bytes > 0)
+        doctor_say(doctor, VERDICT_OK, "GPU memory",
+                   "%s of the %s that are free with CUDA loaded, of %s: %s, scratch buffers and "
+                   "libraries %s",
+                   amount_of(taken, "B").text, amount_of(free, "B").text,
+                   amount_of((double)rehearsal->total_bytes, "B").text, text,
+                   amount_of(taken > known ? taken - known : 0, "B").text);
+    else
+        doctor_say(doctor, VERDICT_FAIL, "GPU memory",
+                   "%s are free with CUDA loaded, of %s, and a start failed (%s): %s, and scratch "
+                   "buffers; take a smaller model or batch, more train.micro_batches, "
+                   "train.recompute = yes or another device",
+                   amount_of(free, "B").text, amount_of((double)rehearsal->total_bytes, "B").text,
+                   rehearsal->why, text);
 }
 
 /* What the system can still give; 0: it does not say. */
@@ -131,14 +147,16 @@ static double further_bytes(const struct config *config, const struct dataset *t
     const double layers = (double)model_bytes(copy);
     model_free(copy);
     arena_release(&arena);
-    return vectors * (double)model_parameters(model) * sizeof(float) + layers + bytes_of(train);
+    return vectors * (double)model_parameters(model) * sizeof(float) + layers +
+           (double)dataset_bytes(train);
 }
 
 void doctor_count_memory(struct doctor *doctor, const struct dataset *train,
                          const struct dataset *test, const struct model *model)
 {
     doctor->layers_bytes = model_bytes(model);
-    doctor->data_bytes = (doctor->config.train.enabled ? bytes_of(train) : 0) + bytes_of(test);
+    doctor->data_bytes = (doctor->config.train.enabled ? (double)dataset_bytes(train) : 0) +
+                         (double)dataset_bytes(test);
     if (doctor->config.train.enabled && device_count(doctor->config.train.device) > 1)
         doctor->further_bytes = further_bytes(&doctor->config, train, model);
 }
@@ -150,7 +168,7 @@ void doctor_look_at_memory(struct doctor *doctor)
     const double needed = sum_of(&parts, from, parts.count), available = available_bytes();
     const bool is_enough = available <= 0 || needed <= available;
     char text[TEXT_BYTES], there[64] = "", further[64] = "";
-    list(&parts, text);
+    list(&parts, parts.count, text);
     if (doctor->is_on_gpu)
         (void)snprintf(there, sizeof there, " and %s of the GPU's",
                        amount_of(sum_of(&parts, 0, from), "B").text);
@@ -162,4 +180,6 @@ void doctor_look_at_memory(struct doctor *doctor)
                amount_of(needed, "B").text, amount_of(available, "B").text, there, further,
                sum_of(&parts, 0, parts.count) / (double)doctor->parameters, text,
                is_enough ? "" : ": stop other programs, or take a smaller model or batch");
+    if (doctor->is_on_gpu && doctor->rehearsal.free_bytes > 0)
+        look_at_gpu(doctor, &parts);
 }

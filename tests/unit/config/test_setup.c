@@ -369,6 +369,28 @@ static void a_gpu_multiplies_as_fast_as_it_can_and_the_layers_gain(void **state)
     assert_precision("7", "train.precision=bf16", PRECISION_BF16); /* refused when it is opened */
 }
 
+/* Samples of GPT-2 are 1,024 tokens. */
+static void the_automatic_batch_follows_the_free_memory_of_a_gpu(void **state)
+{
+    (void)state;
+    struct config config;
+    const struct dataset train = {
+        .shape = {1, 1, 1, 1024}, .classes = 50257, .tokens_count = 1 << 20, .token_bytes = 2};
+    const size_t gib = (size_t)1 << 30;
+    config_defaults(&config);
+    must_set(&config, "train.batch=auto");
+    must_set(&config, "model.name=gpt2-124m");
+    config.train.optimizer = OPTIMIZER_ADAM;
+    assert_int_equal(setup_batch_max(&config, &train, 0), BATCH_SIZE_MIN);
+    assert_int_equal(setup_batch_max(&config, &train, gib), BATCH_SIZE_MIN);
+    assert_int_equal(setup_batch_max(&config, &train, 40 * gib), 2 * BATCH_SIZE_MIN);
+    assert_int_equal(setup_batch_max(&config, &train, 80 * gib), 4 * BATCH_SIZE_MIN);
+    must_set(&config, "train.batch_bytes=1M");
+    assert_int_equal(setup_batch_max(&config, &train, 80 * gib), BATCH_SIZE_MIN);
+    must_set(&config, "train.batch=77");
+    assert_int_equal(setup_batch_max(&config, &train, 80 * gib), 77);
+}
+
 int main(void)
 {
     const struct CMUnitTest stories[] = {
@@ -383,6 +405,7 @@ int main(void)
         cmocka_unit_test(sequences_are_loaded_as_is_said),
         cmocka_unit_test(fewer_sequences_than_images_are_evaluated_at_once),
         cmocka_unit_test(a_batch_that_was_named_stays_however_small),
+        cmocka_unit_test(the_automatic_batch_follows_the_free_memory_of_a_gpu),
         cmocka_unit_test(a_cpu_multiplies_in_float32),
         cmocka_unit_test(a_gpu_multiplies_as_fast_as_it_can_and_the_layers_gain),
     };
