@@ -2,6 +2,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "backend/cpu/blas_kernels.h"
 #include "backend/cuda/cuda_module.h"
@@ -9,6 +10,8 @@
 #define CUDA_PREFIX "cuda:"
 #define UUID_PREFIX "GPU-"
 #define ALL         "all"
+#define NO_GPU      " (no GPU: "
+#define DEVICE_FILE "/dev/nvidiactl"
 
 static const char *after(const char *word, const char *prefix)
 {
@@ -177,6 +180,12 @@ const char *device_precision_name(enum precision precision)
     return names[precision];
 }
 
+bool device_misses_gpu(const char *text)
+{
+    return strstr(text, NO_GPU) != NULL &&
+           (strstr(text, CUDA_DRIVER_NEEDED " ") != NULL || access(DEVICE_FILE, F_OK) == 0);
+}
+
 bool device_gpu(const char *word, struct gpu *gpu)
 {
     int gpus[TEAM_MAX];
@@ -210,11 +219,11 @@ static enum error open_any(const char *word, int threads, enum precision precisi
         return OK;
     }
     if (cuda_module()->devices() == 0) {
-        char why[128];
+        char why[200];
         cuda_module()->describe(why, sizeof why);
         open_cpu(threads, backend, text);
         const size_t length = strlen(text);
-        (void)snprintf(text + length, DEVICE_TEXT_MAX - length, " (no GPU: %s)", why);
+        (void)snprintf(text + length, DEVICE_TEXT_MAX - length, NO_GPU "%s)", why);
         return OK;
     }
     const enum error error = cuda_module()->open(0, precision, backend, problem);

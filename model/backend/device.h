@@ -59,6 +59,10 @@ int device_count(const char *word);
 enum precision device_precision(const char *word, bool is_wide);
 const char *device_precision_name(enum precision precision);
 
+/* Whether this text of an opened CPU says that a GPU may be here which cannot be used: its driver
+ * is too old, or there is a device file of NVIDIA's. */
+bool device_misses_gpu(const char *text);
+
 /* The first GPU that the word means. False: none, or it is not there. */
 bool device_gpu(const char *word, struct gpu *gpu);
 

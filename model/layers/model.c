@@ -226,6 +226,14 @@ size_t model_decayed(const struct model *model)
     return model->decayed;
 }
 
+double model_flops(const struct model *model)
+{
+    double flops = 0;
+    for (int i = 0; i < model->count; i++)
+        flops += model->layers[i].flops;
+    return flops;
+}
+
 size_t model_trained(const struct model *model)
 {
     return model->trained;

@@ -85,6 +85,7 @@ size_t model_bytes(const struct model *model);
 size_t model_parameters(const struct model *model); /* P */
 size_t model_decayed(const struct model *model);    /* of P, the first: matrices and filters */
 size_t model_trained(const struct model *model);    /* of P, the first: all but statistics */
+double model_flops(const struct model *model);      /* of a sample, forward */
 bool model_drops(const struct model *model);        /* it has dropout */
 int model_batch_max(const struct model *model);
 struct shape model_input(const struct model *model);

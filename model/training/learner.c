@@ -125,6 +125,11 @@ void learner_reserve(struct learner *learner)
         evaluator_reserve(learner->evaluator);
 }
 
+struct device_memory learner_memory(const struct learner *learner)
+{
+    return learner->backend->memory(learner->backend);
+}
+
 const struct model *learner_model(const struct learner *learner)
 {
     return learner->model;

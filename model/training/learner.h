@@ -76,6 +76,9 @@ void learner_gradient(struct learner *learner, float *host);
 uint32_t learner_descend(struct learner *learner, const float *host);
 uint32_t learner_descend_plainly(struct learner *learner, const float *host);
 
+/* Memory of the device; total 0 on the CPU. */
+struct device_memory learner_memory(const struct learner *learner);
+
 /* Waits for the steps, and returns the sum of the losses of all samples since the last call; a
  * sequence counts its positions' mean. */
 double learner_losses(struct learner *learner);

@@ -332,6 +332,13 @@ enum precision setup_precision(const struct config *config)
                : config->train.precision;
 }
 
+double setup_peak_flops(const struct config *config)
+{
+    struct gpu gpu;
+    const char *device = device_of(config);
+    return device_gpu(device, &gpu) ? gpu.flops[setup_precision(config)] * device_count(device) : 0;
+}
+
 enum error setup_device(const struct config *config, struct backend **backend, struct team **team,
                         char text[DEVICE_TEXT_MAX], struct problem *problem)
 {

@@ -69,6 +69,14 @@ struct setup_input setup_input(const struct dataset *dataset);
  * the GPUs that the device names. Loads the CUDA module unless the device is cpu. */
 enum precision setup_precision(const struct config *config);
 
+/* Peak rate of matrix products on the devices, in floating-point operations per second; 0 =
+ * unknown, as of the CPU. */
+double setup_peak_flops(const struct config *config);
+
+/* Peak rate of matrix products on the devices, in floating-point operations per second; 0 =
+ * unknown, as of the CPU. */
+double setup_peak_flops(const struct config *config);
+
 /* What computes, and its name (device_open_team); auto: the CPU for a node that only relays. */
 enum error setup_device(const struct config *config, struct backend **backend, struct team **team,
                         char text[DEVICE_TEXT_MAX], struct problem *problem) MUST_USE;

@@ -43,6 +43,8 @@ static uint64_t on_time(void *self, uint64_t now_ns)
 static void on_second(void *self, uint64_t now_ns, const struct node_stats *stats)
 {
     struct daemon *daemon = self;
+    device_watch_on_second(&daemon->host.training.device, now_ns,
+                           learner_thread_working_ns(daemon->learner));
     sd_notify_status(&daemon->sd_notify, now_ns, stats, daemon->host.training.loss,
                      &daemon->host.report.reach);
 }

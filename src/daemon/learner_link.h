@@ -58,6 +58,8 @@ struct learner_event {
     uint64_t took_ns;           /* of both evaluations */
     struct learner_relapses relapses;
     struct vitals vitals;
+    struct device_memory
+        memory; /* STEPPED: of the device, once a second; total 0 = not looked at */
 };
 
 enum learner_request_kind {

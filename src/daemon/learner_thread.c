@@ -7,6 +7,7 @@
 #include "base/thread.h"
 #include "training/step_time.h"
 
+#define MEMORY_NS   1000000000u
 #define PROGRESS_NS 20000000 /* STEPPED is said no more often than this */
 
 struct learner_thread {
@@ -24,6 +25,9 @@ struct learner_thread {
     uint64_t due_ns;               /* the next step begins no sooner */
     double rate_factor;            /* times the scheduled rate */
     struct learner_thread_used used;
+    uint64_t memory_ns; /* when the memory of the device was looked at last */
+
+    _Atomic uint64_t working_ns; /* when the step or order began; 0 = there is none */
 };
 
 static uint64_t thread_ns(void)
@@ -52,12 +56,22 @@ static void count_device_times(struct learner_thread *thread)
         count_time(thread, time.samples, time.ns);
 }
 
+static void look_at_memory(struct learner_thread *thread)
+{
+    const uint64_t now_ns = learner_link_now_ns();
+    if (now_ns - thread->memory_ns < MEMORY_NS)
+        return;
+    thread->progress.memory = learner_memory(thread->learner);
+    thread->memory_ns = now_ns;
+}
+
 static void say_progress(struct learner_thread *thread)
 {
     if (thread->progress.steps == 0)
         return;
     thread->progress.loss_sum += learner_losses(thread->learner); /* it may wait for a GPU */
     count_device_times(thread);
+    look_at_memory(thread);
     if (!learner_link_say_progress(&thread->link, &thread->progress))
         return;
     thread->progress = (struct learner_event){.kind = LEARNER_STEPPED};
@@ -124,7 +138,9 @@ static void do_request(struct learner_thread *thread, const struct learner_reque
 {
     switch (request->kind) {
     case LEARNER_ORDER:
+        thread->working_ns = learner_link_now_ns();
         perform(thread, request->order);
+        thread->working_ns = 0;
         break;
     case LEARNER_EVALUATE:
         evaluate(thread);
@@ -175,6 +191,13 @@ static bool is_step_due(void *context)
     return thread->is_training && learner_link_now_ns() >= thread->due_ns;
 }
 
+static void do_watched_step(struct learner_thread *thread)
+{
+    thread->working_ns = learner_link_now_ns();
+    do_step(thread);
+    thread->working_ns = 0;
+}
+
 static void *run(void *argument)
 {
     struct learner_thread *thread = argument;
@@ -183,7 +206,7 @@ static void *run(void *argument)
         if (request)
             do_request(thread, request);
         else if (is_step_due(thread))
-            do_step(thread);
+            do_watched_step(thread);
         else
             learner_link_sleep(&thread->link, thread->is_training ? thread->due_ns : UINT64_MAX,
                                is_step_due, thread);
@@ -234,4 +257,9 @@ void learner_thread_stop(struct learner_thread *thread)
 struct learner_thread_used learner_thread_used(const struct learner_thread *thread)
 {
     return thread->used;
+}
+
+uint64_t learner_thread_working_ns(const struct learner_thread *thread)
+{
+    return thread->working_ns;
 }

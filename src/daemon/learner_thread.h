@@ -49,4 +49,7 @@ struct learner_thread_used {
 };
 struct learner_thread_used learner_thread_used(const struct learner_thread *thread);
 
+/* When the step or order began on which the thread works; 0 = there is none. From any thread. */
+uint64_t learner_thread_working_ns(const struct learner_thread *thread);
+
 #endif

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "node/swarm_keys.h"
+#include "state/atomic_file.h"
 #include "state/state_dir.h"
 #include "state/swarm_key_files.h"
 
@@ -54,17 +55,76 @@ static void say_data(struct event_log *report, uint64_t now_ns, const struct set
     }
 }
 
+#define DEVICE_FILE "device" /* in the state folder: what computed at the last start */
+
+/* Reads what computed at the last start; "": unknown. */
+static void read_device(const char *folder, char text[static DEVICE_TEXT_MAX])
+{
+    char path[DISK_PATH_MAX];
+    const struct disk *disk = disk_real();
+    int64_t count = 0;
+    if (disk_path(path, folder, DEVICE_FILE, "") == 0) {
+        const int handle = disk->open(disk->self, path);
+        if (handle >= 0) {
+            count = disk_read_all(disk, handle, text, DEVICE_TEXT_MAX - 1);
+            (void)disk->close(disk->self, handle);
+        }
+    }
+    text[count > 0 ? count : 0] = '\0';
+}
+
+/* A failure costs the warning of a later start. */
+static void write_device(const char *folder, const char *text)
+{
+    struct atomic_file file;
+    atomic_file_begin(&file, disk_real(), folder, DEVICE_FILE, ATOMIC_FILE_PRIVATE);
+    atomic_file_write(&file, text, strlen(text));
+    (void)!atomic_file_end(&file);
+}
+
+/* A node that chooses its device by itself warns if it lost a GPU. */
+static bool say_lost_gpu(struct event_log *report, uint64_t now_ns, const struct config *config,
+                         const struct setup *setup)
+{
+    char before[DEVICE_TEXT_MAX], text[2 * DEVICE_TEXT_MAX + 200];
+    const char *folder = config->node.state_dir;
+    if (strcmp(config->train.device, "auto") != 0 || !config->train.enabled)
+        return false;
+    read_device(folder, before);
+    const bool is_lost = device_is_gpu(before) && !device_is_gpu(setup->device);
+    if (is_lost)
+        (void)snprintf(
+            text, sizeof text,
+            "computes on %s, and computed on %s before: see nvidia-smi for what became of "
+            "the GPU; train.device = cuda:0 lets no node start without it",
+            setup->device, before);
+    if (is_lost)
+        event_log_say(report, now_ns, NOTE_DEVICE, LEVEL_WARNING, text);
+    else if (strcmp(before, setup->device) != 0)
+        write_device(folder, setup->device);
+    return is_lost;
+}
+
+static void say_device(struct event_log *report, uint64_t now_ns, const struct config *config,
+                       const struct setup *setup)
+{
+    char text[DEVICE_TEXT_MAX + 16];
+    if (say_lost_gpu(report, now_ns, config, setup))
+        return;
+    (void)snprintf(text, sizeof text, "computes on %s", setup->device);
+    event_log_say(report, now_ns, NOTE_DEVICE,
+                  device_misses_gpu(setup->device) ? LEVEL_WARNING : LEVEL_INFO, text);
+}
+
 void startup_notes_say(struct event_log *report, uint64_t now_ns, const struct config *config,
                        const struct setup *setup, const struct node_options *options)
 {
-    char text[DEVICE_TEXT_MAX + 16];
     CHECK(setup->learner && options->parameters > 0);
     reach_start(&report->reach, options->seeds_count, now_ns);
     say_who(report, now_ns, config, setup, options);
     if (!report->is_quiet)
         model_print(setup->model, stderr);
-    (void)snprintf(text, sizeof text, "computes on %s", setup->device);
-    event_log_say(report, now_ns, NOTE_DEVICE, LEVEL_INFO, text);
+    say_device(report, now_ns, config, setup);
     say_data(report, now_ns, setup);
     say_training(report, now_ns, config, setup);
 }

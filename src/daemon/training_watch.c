@@ -7,6 +7,7 @@
 #include "daemon/json_fields.h"
 #include "state/best_base.h"
 
+#define PASSES           3              /* of a step: backward takes two forward passes */
 #define EVALUATIONS_PART 100            /* time between evaluations, in times that one takes */
 #define SCORE_NS_MAX     60000000000ull /* a score is too old for the base after this */
 
@@ -40,6 +41,12 @@ void training_watch_begin(struct training_watch *watch, const struct config *con
         .keeps_best = config->node.best_base,
     };
     training_watch_init(watch, &options, learner_link_now_ns());
+    const struct device_watch_options device = {
+        .report = report,
+        .sample_flops = options.steps_here ? PASSES * model_flops(setup->model) : 0,
+        .peak_flops = setup_peak_flops(config),
+    };
+    device_watch_init(&watch->device, &device);
 }
 
 void training_watch_end(struct training_watch *watch)
@@ -107,6 +114,7 @@ void training_watch_on_step(struct training_watch *watch, uint64_t now_ns,
     watch->loss_sum += event->loss_sum;
     watch->loss_samples += event->samples;
     time_spent_add(&watch->spent, &event->spent);
+    device_watch_on_step(&watch->device, event);
     on_guard_event(
         watch, now_ns,
         guard_on_steps(&watch->guard, now_ns, event->steps, event->samples, event->loss_sum));
@@ -254,4 +262,5 @@ void training_watch_put(const struct training_watch *watch, json_t *page, uint64
     json_put(page, "training", training_json(watch, now_ns));
     json_put(page, "spent", spent);
     json_put(page, "step_seconds", steps_json(&watch->spent));
+    json_put(page, "device", device_watch_json(&watch->device));
 }

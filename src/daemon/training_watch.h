@@ -12,6 +12,7 @@
 #include <jansson.h>
 
 #include "config/setup.h"
+#include "daemon/device_watch.h"
 #include "daemon/event_log.h"
 #include "daemon/learner_link.h"
 #include "training/guard.h"
@@ -35,11 +36,12 @@ struct training_watch {
     struct time_spent spent;
     struct guard guard;
     char alarm[GUARD_TEXT_BYTES]; /* the last warning of the guard; "": training is well */
-    bool is_looking;              /* vitals were asked for */
-    uint64_t evaluated_ns;        /* when the base was last evaluated; 0: it was not */
-    uint64_t evaluation_ns;       /* how long that took */
-    struct evaluation averaged;   /* of the averaged base, then; samples 0: there was none */
-    struct evaluation kept;       /* of the best base on disk; samples 0: there is none */
+    struct device_watch device;
+    bool is_looking;            /* vitals were asked for */
+    uint64_t evaluated_ns;      /* when the base was last evaluated; 0: it was not */
+    uint64_t evaluation_ns;     /* how long that took */
+    struct evaluation averaged; /* of the averaged base, then; samples 0: there was none */
+    struct evaluation kept;     /* of the best base on disk; samples 0: there is none */
 };
 
 /* Reads the score of the best base that is in the folder. */

@@ -2,6 +2,7 @@
  *
  *   STATE_DIR/incarnation        incarnation.h
  *   STATE_DIR/checkpoint-N       checkpoint.h: to go on from
+ *   STATE_DIR/device             what computed at the last start (startup_notes.c)
  *   STATE_DIR/orders             order_files.h: of the operator
  *   STATE_DIR/started.conf       saved_config.h: the configuration of the last start
  *   STATE_DIR/base.safetensors   export.h: the model, for anybody

@@ -82,6 +82,15 @@ static const struct metric OF_NODE[] = {
     {"state_free_bytes", GAUGE, "Free where checkpoints are kept.", "state_free_bytes"},
     {"resident_memory_bytes", GAUGE, "Resident memory of the process.", "rss_bytes"},
     {"parameters", GAUGE, "Of the model.", "parameters"},
+    {"device_memory_bytes", GAUGE, "Memory of the GPU.", "device.memory_bytes"},
+    {"device_memory_free_bytes", GAUGE, "Free memory of the GPU.", "device.memory_free_bytes"},
+    {"device_hung", GAUGE, "1: the GPU has not answered for ten times the usual time of a step.",
+     "device.is_hung"},
+    {"model_flops_per_second", GAUGE,
+     "Floating-point operations of the model; a step counts as three forward passes.",
+     "device.model_flops_per_s"},
+    {"model_flops_part", GAUGE, "Part of the GPU's peak that these are; 0 to 1.",
+     "device.peak_part"},
 };
 
 static const struct metric OF_LINKS[] = {

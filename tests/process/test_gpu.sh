@@ -91,6 +91,18 @@ expect 0 'device: .* multiplies in fp32$' env CUDA_ON_CPU_CAPABILITY=7 "${doctor
 expect 0 '^precision = bf16$' "$hearsay" node "${with_gpu[@]}" --set "$wide" --print-config
 expect 0 '^precision = fp32$' env CUDA_ON_CPU_CAPABILITY=7 "$hearsay" node --set "$wide" --print-config
 
+tell 'a driver that is too old, and a GPU that is gone'
+old='CUDA 13\.0 needs NVIDIA driver 580 or later, and the one here is for CUDA 12\.4'
+expect 0 "^WARN  device: cpu: .*$old" env CUDA_ON_CPU_DRIVER=12040 "${doctor[@]}"
+start lost --set train.samples_max=200
+wait_for 60 'it to learn' has_learned lost 200
+expect 0 '"device":.*"memory_bytes":536870912,.*"peak_part":[0-9]' "$hearsay" status --state "$dir/lost" --json
+leave lost
+CUDA_ON_CPU_DRIVER=12040 start lost --set train.samples_max=200
+says "$dir/lost.err" 'warning: computes on cpu: .*, and computed on cuda:0: .* before: see nvidia-smi' ||
+    fail 'it does not say that its GPU is gone'
+leave lost
+
 tell 'a kind of GPU that it was not compiled for'
 expect 1 '^FAIL  device: GPU 0 cannot be used: no kernel image' env CUDA_ON_CPU_KERNELS=0 "${doctor[@]}"
 

@@ -11,6 +11,24 @@ static int cuda_devices(void)
     return cudaGetDeviceCount(&count) == cudaSuccess ? count : 0;
 }
 
+/* The first driver that has this major version of CUDA; 0 = unknown. By NVIDIA's table of minor
+ * version compatibility. */
+static int driver_for(int runtime)
+{
+    const int major = runtime / 1000;
+    return major == 11 ? 450 : major == 12 ? 525 : major == 13 ? 580 : 0;
+}
+
+static void describe_old_driver(char *text, size_t room, int runtime, int driver)
+{
+    (void)snprintf(text, room,
+                   "CUDA %d.%d needs " CUDA_DRIVER_NEEDED
+                   " %d or later, and the one here is for CUDA "
+                   "%d.%d: install it, and restart the machine",
+                   runtime / 1000, runtime % 1000 / 10, driver_for(runtime), driver / 1000,
+                   driver % 1000 / 10);
+}
+
 static void cuda_describe(char *text, size_t room)
 {
     int runtime = 0, driver = 0, count = 0;
@@ -19,7 +37,9 @@ static void cuda_describe(char *text, size_t room)
     (void)cudaRuntimeGetVersion(&runtime);
     (void)cudaDriverGetVersion(&driver);
     const cudaError_t error = cudaGetDeviceCount(&count);
-    if (error != cudaSuccess)
+    if (error == cudaErrorInsufficientDriver)
+        describe_old_driver(text, room, runtime, driver);
+    else if (error != cudaSuccess)
         (void)snprintf(text, room, "CUDA %d.%d: %s", runtime / 1000, runtime % 1000 / 10,
                        cudaGetErrorString(error));
     else

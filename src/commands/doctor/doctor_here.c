@@ -280,6 +280,10 @@ static void look_at_data(struct doctor *doctor)
 
 static void look_at_processors(struct doctor *doctor, const char *device)
 {
+    if (device_misses_gpu(device)) {
+        doctor_say(doctor, VERDICT_WARN, "device", "%s", device);
+        return;
+    }
     const long processors = sysconf(_SC_NPROCESSORS_ONLN);
     const long threads = (long)doctor->config.train.threads;
     if (threads > processors)

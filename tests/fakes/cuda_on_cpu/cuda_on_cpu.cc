@@ -373,7 +373,8 @@ const char *cudaGetErrorString(cudaError_t error)
                                         "no kernel image is available for execution on the device",
                                         "invalid resource handle",
                                         "OS call failed or operation not supported on this OS",
-                                        "device not ready"};
+                                        "device not ready",
+                                        "CUDA driver version is insufficient for CUDA runtime version"};
     return texts[error];
 }
 
@@ -401,10 +402,14 @@ static bool names_a_thread()
     return is_named;
 }
 
+#define RUNTIME 13000
+
 cudaError_t cudaGetDeviceCount(int *count)
 {
     static const bool is_started = names_a_thread();
     *count = devices();
+    if (from_environment("CUDA_ON_CPU_DRIVER", RUNTIME) < RUNTIME)
+        return cudaErrorInsufficientDriver;
     if (!is_started)
         return cudaErrorOperatingSystem;
     return *count > 0 ? cudaSuccess : cudaErrorNoDevice;
@@ -452,7 +457,8 @@ cudaError_t cudaRuntimeGetVersion(int *version)
 
 cudaError_t cudaDriverGetVersion(int *version)
 {
-    return cudaRuntimeGetVersion(version);
+    *version = (int)from_environment("CUDA_ON_CPU_DRIVER", RUNTIME);
+    return cudaSuccess;
 }
 
 cudaError_t cudaMalloc(void **memory, size_t bytes)

@@ -10,7 +10,7 @@
  * is, whether threads race, and what rounding cuBLAS does.
  *
  * From the environment: CUDA_ON_CPU_DEVICES (1), CUDA_ON_CPU_MIB (512) of memory each,
- * CUDA_ON_CPU_CAPABILITY (9), CUDA_ON_CPU_KERNELS=0 (none fits the device), and CUDA_ON_CPU_BREAKS,
+ * CUDA_ON_CPU_CAPABILITY (9), CUDA_ON_CPU_DRIVER (13000) of which the driver is, CUDA_ON_CPU_KERNELS=0 (none fits the device), and CUDA_ON_CPU_BREAKS,
  * the name of a file: once it is there, everything fails.
  */
 #ifndef CUDA_ON_CPU_RUNTIME_API_H
@@ -35,7 +35,8 @@ typedef enum {
     cudaErrorNoKernelImageForDevice,
     cudaErrorInvalidResourceHandle,
     cudaErrorOperatingSystem,
-    cudaErrorNotReady
+    cudaErrorNotReady,
+    cudaErrorInsufficientDriver
 } cudaError_t;
 
 typedef struct stand_in_stream *cudaStream_t;
