@@ -86,8 +86,8 @@ uint16_t introduction_common(const struct introduction *ours, const struct intro
 {
     const uint32_t ours_to = newest_of(ours), theirs_to = newest_of(theirs);
     const uint32_t newest = ours_to < theirs_to ? ours_to : theirs_to;
-    if (theirs->protocol == PROTOCOL_KNOCK || newest < ours->protocol || newest < theirs->protocol)
-        return PROTOCOL_KNOCK;
+    if (theirs->protocol == PROTOCOL_PROBE || newest < ours->protocol || newest < theirs->protocol)
+        return PROTOCOL_PROBE;
     CHECK(newest <= ours_to && ours_to <= UINT16_MAX);
     return (uint16_t)newest;
 }
@@ -131,7 +131,7 @@ static enum error other_protocol(const struct introduction *ours, const struct i
 enum error introduction_compare(const struct introduction *ours, const struct introduction *theirs,
                                 struct problem *difference)
 {
-    if (introduction_common(ours, theirs) == PROTOCOL_KNOCK)
+    if (introduction_common(ours, theirs) == PROTOCOL_PROBE)
         return other_protocol(ours, theirs, difference);
     if (memcmp(ours->swarm, theirs->swarm, sizeof ours->swarm) != 0)
         return problem_set(difference, MISMATCH,

@@ -46,7 +46,7 @@ void introduction_make(struct introduction *introduction, const char *swarm_id, 
 void introduction_set_versions(struct introduction *introduction);
 void introduction_encode(uint8_t out[static INTRODUCTION_BYTES], const struct introduction *from);
 
-/* Returns the newest version that both speak, or PROTOCOL_KNOCK if there is none. */
+/* Returns the newest version that both speak, or PROTOCOL_PROBE if there is none. */
 uint16_t introduction_common(const struct introduction *ours, const struct introduction *theirs);
 
 /* Writes the prologue of the handshake: the dialer's introduction without the ignored bytes. The

@@ -19,8 +19,8 @@
 #ifndef HEARSAY_NET_WIRE_PROTOCOL_H
 #define HEARSAY_NET_WIRE_PROTOCOL_H
 
-#define PROTOCOL_KNOCK                                                                             \
-    0 /* no version: a version probe, which is refused and so learns the other's introduction */
+/* No version: a version probe, which is refused and so learns the other's introduction. */
+#define PROTOCOL_PROBE      0
 #define PROTOCOL_OLDEST     11
 #define PROTOCOL_NEWEST     12
 #define PROTOCOL_OF_CONTEXT 11

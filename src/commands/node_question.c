@@ -257,7 +257,7 @@ static void call(struct node_question *question, const struct introduction *intr
 static enum error knock(struct node_question *question, struct introduction *ours,
                         struct problem *problem)
 {
-    const struct introduction none = {.protocol = PROTOCOL_KNOCK}, *theirs = &question->theirs;
+    const struct introduction none = {.protocol = PROTOCOL_PROBE}, *theirs = &question->theirs;
     struct problem difference;
     call(question, &none);
     if (question->progress != REFUSED)

@@ -148,7 +148,7 @@ static enum error on_greeting(struct peer *peer, const struct credentials *crede
         return problem_set(problem, FORGED,
                            "did not show the swarm key: a stranger, or a node with another key");
     if (introduction_compare(&credentials->ours, &theirs, problem) != OK) {
-        peer->asks = theirs.protocol == PROTOCOL_KNOCK;
+        peer->asks = theirs.protocol == PROTOCOL_PROBE;
         refusal_create(&key->gate, credentials->entropy, frame + GATE_BYTES, frame_content(peer));
         send_frame(peer, REFUSAL_BYTES);
         return MISMATCH;
@@ -356,7 +356,7 @@ bool peer_can_say(const struct peer *peer)
 
 bool peer_knows(const struct peer *peer, enum message_kind kind)
 {
-    CHECK(peer_can_say(peer) && peer->protocol != PROTOCOL_KNOCK);
+    CHECK(peer_can_say(peer) && peer->protocol != PROTOCOL_PROBE);
     return message_since(kind) <= peer->protocol;
 }
 

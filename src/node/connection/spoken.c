@@ -38,7 +38,7 @@ static bool parse(const char *at, const char *end, struct introduction *theirs)
 
 bool spoken_check(struct node *node, const struct peer *peer, const char *value, size_t bytes)
 {
-    struct introduction theirs = {.protocol = PROTOCOL_KNOCK};
+    struct introduction theirs = {.protocol = PROTOCOL_PROBE};
     CHECK(peer->state == PEER_OPEN);
     if (!parse(value, value + bytes, &theirs)) {
         connection_hang_up(node, peer, BYE_BROKEN, "said settings that are none");

@@ -218,10 +218,10 @@ static void chooses_the_newest_common_version(void **state)
     assert_int_equal(common(11, 0, 11, 1), 11);
     assert_int_equal(common(11, 1, 12, 1), 12);
     assert_int_equal(common(12, 1, 11, 1), 12);
-    assert_int_equal(common(11, 1, 10, 0), PROTOCOL_KNOCK); /* two releases apart */
-    assert_int_equal(common(11, 1, 13, 1), PROTOCOL_KNOCK);
-    assert_int_equal(common(11, 1, UINT16_MAX, UINT8_MAX), PROTOCOL_KNOCK);
-    assert_int_equal(common(11, 1, PROTOCOL_KNOCK, UINT8_MAX), PROTOCOL_KNOCK);
+    assert_int_equal(common(11, 1, 10, 0), PROTOCOL_PROBE); /* two releases apart */
+    assert_int_equal(common(11, 1, 13, 1), PROTOCOL_PROBE);
+    assert_int_equal(common(11, 1, UINT16_MAX, UINT8_MAX), PROTOCOL_PROBE);
+    assert_int_equal(common(11, 1, PROTOCOL_PROBE, UINT8_MAX), PROTOCOL_PROBE);
 }
 
 static void context_and_prologue_match_builds_of_one_version(void **state)
