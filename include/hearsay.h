@@ -108,6 +108,7 @@ struct hearsay_info {
     uint64_t sent_bytes;     /* to all others, since open */
     uint64_t received_bytes; /* from all others, since open */
     uint64_t relapses;       /* how often a weight was no number, and training began anew */
+    uint64_t saturated;      /* weights beyond what the swarm shares: the rest stays here */
 };
 
 struct hearsay; /* a node: from hearsay_open to hearsay_free */

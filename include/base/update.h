@@ -11,10 +11,10 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define QUANTUM    0x1p-24f   /* q: the value of one unit of the base */
+#define QUANTUM    0x1p-24f   /* q: the value of one unit of the base (companding.h) */
 #define LEVEL_MAX  127        /* |level| <= 127, never 0 */
-#define TAU_MAX    1.0f       /* no honest telling moves a weight by more than this per level */
-#define MOVE_MAX   (1u << 24) /* amount·|level| <= this: no telling moves a weight by more than 1 */
+#define TAU_MAX    1.0f       /* no honest telling moves a value by more than this per level */
+#define MOVE_MAX   (1u << 24) /* amount·|level| <= this: no telling moves a value by more than 1 */
 #define AMOUNT_MAX MOVE_MAX
 
 struct update {

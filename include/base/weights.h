@@ -10,6 +10,7 @@
 #ifndef HEARSAY_BASE_WEIGHTS_H
 #define HEARSAY_BASE_WEIGHTS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -23,6 +24,7 @@ struct weights {
     float *flat;                     /* all of them; or NULL, and */
     const struct weights_part *part; /* [parts], lent: entry after entry, from 0 on */
     uint32_t parts;
+    bool are_companded; /* in the base: companding.h */
 };
 
 struct weights weights_flat(float *flat);

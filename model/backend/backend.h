@@ -120,10 +120,6 @@ static inline size_t channel_norm_sets(const struct channel_norm *norm, int batc
 #define NORM_EPSILON 1e-5f /* added to a variance, or to a mean square */
 #define ROPE_BASE    10000 /* of the angles' periods (Su et al. 2021) */
 
-/* A base holds numbers up to 128; a larger mean or variance says that the input was not
- * normalised. */
-#define STATISTIC_MAX 100.0f
-
 /* A label that is not to be learned. */
 #define LABEL_IGNORED (-1)
 
@@ -208,16 +204,17 @@ struct device_memory {
     size_t total; /* bytes; 0 = memory of the host, which the system grows */
 };
 
-/* The exchange: gradient compression with error feedback (exchange/replica.h). The residual r = w -
- * QUANTUM·base is derived here and stored nowhere. Weights in parts are the CPU's alone. */
+/* The exchange: gradient compression with error feedback (exchange/replica.h). The residual r of an
+ * entry (exchange/residual.h) is derived here and stored nowhere. Where the weights are companded,
+ * `w` below stands for their values (base/companding.h). Weights in parts are the CPU's alone. */
 struct exchange_operations {
     /* Takes the scratch buffers of the operations below at once, for a survey of `count` entries
      * and a cut of `published`: none of them runs out of memory later. */
     void (*reserve)(struct backend *, size_t count, uint32_t published);
     /* The one pass over all entries before a publication. Counts every entry whose |r| is at least
-     * the floor, or is NaN: host_bins[float bits of |r| >> BIN_BITS]++ (a NaN one above
-     * infinity's), from cleared bins, and lists its index in candidates, in order, as long as there
-     * is room. Returns how many such entries there are. */
+     * the floor, or is NaN, or that is saturated: host_bins[residual_bits >> BIN_BITS]++, from
+     * cleared bins. Lists its index in candidates, in order, as long as there is room, unless it is
+     * saturated. Returns how many such entries there are, without those that are saturated. */
     uint32_t (*survey)(struct backend *, const struct survey *survey, size_t count,
                        struct weights w, const int32_t *base, uint32_t host_bins[HISTOGRAM_BINS]);
     /* A histogram within one bin, of candidates[found]: host_parts[part of the bin]++ for those
@@ -226,8 +223,8 @@ struct exchange_operations {
                    const int32_t *base, uint32_t bin, uint32_t host_parts[BIN_PARTS]);
     /* Cuts from candidates[found] each entry with level k = trunc(r / tau) != 0, clamped to
      * ±update_level_max(amount), into host_update (at most capacity): base += amount·k,
-     * w += ((1 + beta)·QUANTUM·amount - tau)·k. A residual that is not finite stays here: it would
-     * spread what broke. host_update->tau and ->amount are given; ->count is set. */
+     * w += ((1 + beta)·QUANTUM·amount - tau)·k. A residual that is not finite, or whose entry is
+     * saturated, stays here. host_update->tau and ->amount are given; ->count is set. */
     void (*cut)(struct backend *, uint32_t found, const uint32_t *candidates, float beta,
                 struct weights w, int32_t *base, uint32_t capacity, struct update *host_update);
     /* base += amount·k, w += (1 + beta)·QUANTUM·amount·k. */
@@ -245,7 +242,7 @@ struct exchange_operations {
     void (*rebase)(struct backend *, size_t first, size_t count, const int32_t *host_base,
                    struct weights w, int32_t *base);
     /* held = part·r, rounded to bfloat16, and w -= held: so much of each residual is taken out of
-     * the weights, and what was rounded off stays there. */
+     * the weights, and what was rounded off stays there. All stays of a saturated entry. */
     void (*hold)(struct backend *, size_t count, float part, struct weights w, const int32_t *base,
                  uint16_t *held);
     /* w += held. */
@@ -286,8 +283,7 @@ struct channel_operations {
                      const float *stats, const float *w, const float *y, enum activation, float *dy,
                      float *dx, float *dw, float *db);
     /* How far the running statistics of a batch norm are from those that were measured: dmean =
-     * mean - theirs, dvariance = variance - theirs, without bias (n - 1). Theirs count as
-     * STATISTIC_MAX at most. */
+     * mean - theirs, dvariance = variance - theirs, without bias (n - 1). */
     void (*drift)(struct backend *, const struct channel_norm *, int batch, const float *stats,
                   const float *mean, const float *variance, float *dmean, float *dvariance);
     /* y[planes] = the mean of x[planes, places]; dx[planes, places] = dy / places. */

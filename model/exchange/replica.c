@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/error.h"
+#include "exchange/residual.h"
 
 #define ANEW_PART 4096 /* entries that become the base's at once */
 
@@ -61,7 +62,7 @@ void replica_init(struct replica *replica, struct arena *arena, struct backend *
         replica_begin_part(replica, 0, parameters, host_init);
 }
 
-/* The weights begin exactly at QUANTUM·b0, so the first residual is zero. */
+/* The weights begin exactly at b0, so the first residual is zero. */
 static void begin_piece(struct replica *replica, size_t first, size_t count, const float *host_init)
 {
     struct backend *backend = replica->backend;
@@ -69,11 +70,16 @@ static void begin_piece(struct replica *replica, size_t first, size_t count, con
     float start[PIECE];
     CHECK(count <= PIECE);
     for (size_t c = 0; c < count; c++) {
-        units[c] = (int32_t)lrintf(host_init[c] / QUANTUM);
-        start[c] = QUANTUM * (float)units[c];
+        units[c] = units_of_weight(host_init[c], replica->weights.are_companded);
+        start[c] = weight_of_units(units[c], replica->weights.are_companded);
     }
     backend->upload(backend, replica->base + first, units, count * sizeof *units);
     upload_weights(replica, first, count, start);
+}
+
+void replica_compand(struct replica *replica)
+{
+    replica->weights.are_companded = true;
 }
 
 void replica_begin_part(struct replica *replica, size_t first, size_t count, const float *host_init)
@@ -150,6 +156,7 @@ static float choose_tau(struct replica *replica, const struct publish_terms *ter
     size_ratio_learn(&replica->size_ratio, terms->last_bytes);
     *found = survey(replica, floor, bins);
     replica->lost = threshold_lost(bins);
+    replica->saturated = threshold_saturated(bins);
     if (terms->tau > 0)
         return terms->tau;
     const size_t budget_bytes =
@@ -204,6 +211,7 @@ void replica_place_weights(struct replica *replica, struct weights places)
     }
     replica->backend->give(replica->backend, replica->own);
     replica->own = NULL;
+    places.are_companded = replica->weights.are_companded;
     replica->weights = places;
 }
 
@@ -291,7 +299,7 @@ void replica_read_base_part(const struct replica *replica, size_t first, size_t 
     for (size_t c = 0; c < count; c++) {
         int32_t units; /* in the place of its float */
         memcpy(&units, &host[c], sizeof units);
-        host[c] = QUANTUM * (float)units;
+        host[c] = weight_of_units(units, replica->weights.are_companded);
     }
 }
 
@@ -313,6 +321,23 @@ size_t replica_begin_anew(struct replica *replica)
     replica->lost = 0;
     replica->floor = 0;
     return first_lost;
+}
+
+size_t replica_first_saturated(const struct replica *replica)
+{
+    const bool companded = replica->weights.are_companded;
+    float weights[PIECE];
+    int32_t units[PIECE];
+    for (size_t first = 0; first < replica->parameters; first += PIECE) {
+        const size_t left = replica->parameters - first, count = left < PIECE ? left : PIECE;
+        download_weights(replica, first, count, weights);
+        replica->backend->download(replica->backend, units, replica->base + first,
+                                   count * sizeof *units);
+        for (size_t c = 0; c < count; c++)
+            if (is_saturated(residual(weights[c], units[c], companded), units[c]))
+                return first + c;
+    }
+    return replica->parameters;
 }
 
 void replica_read_base(const struct replica *replica, float *host)

@@ -3,6 +3,7 @@
  *   base b[P] int32 (units of QUANTUM)     b0 = round(host_init / QUANTUM), the same everywhere
  *   weights w[P] float32                   training changes only these
  *   residual r = w - QUANTUM·b             learned here and not published yet; derived, not stored
+ *                                          (residual.h; of a companded replica, w is the value)
  *   held h[P] bfloat16                     the same, but kept out of the weights
  *
  *          train              publish: cut r at tau                  apply
@@ -47,6 +48,7 @@ struct replica {
     uint16_t *held;               /* [P] bfloat16: unpublished, and not in the weights; or NULL */
     bool is_holding;              /* held is of the last publication; else it is void */
     uint32_t lost;                /* weights that were no numbers at the last publication */
+    uint32_t saturated;           /* entries that were saturated at it (residual.h) */
     struct update published;      /* the last publication, in host memory */
     uint32_t density_max;         /* entries of one publication at most */
     uint32_t *candidates;         /* [candidates_max]: entries that the filter may let through */
@@ -59,6 +61,9 @@ struct replica {
 /* host_init[P] float32: b0; or NULL: zeros, until replica_begin_part. 1 <= density_max <= P. */
 void replica_init(struct replica *replica, struct arena *arena, struct backend *backend,
                   size_t parameters, const float *host_init, uint32_t density_max);
+
+/* Makes the base of a new replica of zeros a companded one (companding.h). */
+void replica_compand(struct replica *replica);
 
 /* Sets entries first .. first+count-1 of a new replica to b0, host_init[count]. */
 void replica_begin_part(struct replica *replica, size_t first, size_t count,
@@ -74,6 +79,9 @@ const struct update *replica_publish(struct replica *replica, const struct publi
 /* The weights become the base's again, and nothing is unpublished or held back. Returns the first
  * entry whose weight was no number; parameters: there was none. */
 size_t replica_begin_anew(struct replica *replica);
+
+/* Returns the first saturated entry, or `parameters` if there is none. It reads all of them. */
+size_t replica_first_saturated(const struct replica *replica);
 
 /* The weights as they are go to these places, and lie there from now on; where they were is given
  * back. On the CPU alone. The places are lent, as is the list of them. */
@@ -110,8 +118,8 @@ void replica_apply_own(struct replica *replica, const struct update *update, flo
 /* The digest of the base (digest.h). */
 uint64_t replica_digest(const struct replica *replica);
 
-/* Reads host[P]: QUANTUM·base as float32 (or entries first .. first+count-1 of it); the base in
- * units; the weights. */
+/* Reads host[P]: the base as weights, float32 (or entries first .. first+count-1 of it); the base
+ * in units; the weights. */
 void replica_read_base(const struct replica *replica, float *host);
 void replica_read_base_part(const struct replica *replica, size_t first, size_t count, float *host);
 void replica_read_units(const struct replica *replica, int32_t *host);

@@ -1,7 +1,7 @@
 /* The pass over all parameters before a publication, a piece at a time, with the fastest
  * instructions of this processor: AVX-512, AVX2, NEON or plain C.
  *
- *   w, base ─► |w - QUANTUM·base| >= floor? ─► at[], bits[]
+ *   w, base ─► |residual| >= floor? ─► at[], bits[]        (residual.h)
  *
  * All ways do the same arithmetic in the same order for each entry, so they give the same bits.
  * Held by tests/unit/model/test_survey_simd.c; for NEON on other processors by
@@ -10,6 +10,7 @@
 #ifndef HEARSAY_MODEL_EXCHANGE_SURVEY_SIMD_H
 #define HEARSAY_MODEL_EXCHANGE_SURVEY_SIMD_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -18,11 +19,11 @@
 
 struct survey_simd {
     const char *name; /* of the instructions */
-    /* Lists each entry whose |w - QUANTUM·base|, as float bits, is at least floor_bits: its place
-     * in at[SURVEY_ROOM] and those bits in bits[SURVEY_ROOM], in order. What lies behind the listed
+    /* Lists each entry whose residual_bits are at least floor_bits: its place in at[SURVEY_ROOM]
+     * and those bits in bits[SURVEY_ROOM], in order. What lies behind the listed
      * in both may be overwritten. Returns how many are listed. count <= SURVEY_MAX. */
     uint32_t (*survey)(uint32_t count, uint32_t floor_bits, const float *w, const int32_t *base,
-                       uint32_t *at, uint32_t *bits);
+                       bool companded, uint32_t *at, uint32_t *bits);
 };
 
 /* The i-th way that this processor supports, the fastest first; the last is plain C. NULL beyond.

@@ -5,6 +5,9 @@
 
 #include "base/error.h"
 #include "base/float_bits.h"
+#include "exchange/residual.h"
+
+#define SATURATED_BIN (SATURATED_BITS >> BIN_BITS)
 
 #define RUMOR_BYTES   64800.0 /* entries of one rumor at most */
 #define RUMOR_ADDS    150.0   /* bytes that header, signature, record and message add to a rumor */
@@ -138,15 +141,21 @@ static bool fits(const struct tally *tally, size_t parameters, uint32_t bin,
 uint32_t threshold_lost(const uint32_t bins[static HISTOGRAM_BINS])
 {
     uint32_t count = 0;
-    for (uint32_t bin = bin_of(INFINITY); bin < HISTOGRAM_BINS; bin++)
+    for (uint32_t bin = bin_of(INFINITY); bin < SATURATED_BIN; bin++)
         count += bins[bin];
     return count;
 }
 
-/* An upper bound on the residuals that are neither zero (bin 0, where it was counted) nor lost. */
+uint32_t threshold_saturated(const uint32_t bins[static HISTOGRAM_BINS])
+{
+    return bins[SATURATED_BIN];
+}
+
+/* An upper bound on the residuals that are not zero (bin 0, where it was counted), lost or
+ * saturated. */
 static double count_nonzero(const uint32_t *bins, size_t parameters)
 {
-    return (double)parameters - bins[0] - threshold_lost(bins);
+    return (double)parameters - bins[0] - threshold_lost(bins) - threshold_saturated(bins);
 }
 
 /* Does even the highest tau publish too much? */

@@ -49,6 +49,8 @@ void threshold_split(struct threshold *chosen, const uint32_t bins[static HISTOG
 
 /* Residuals that are infinite or NaN: where weights are no numbers. */
 uint32_t threshold_lost(const uint32_t bins[static HISTOGRAM_BINS]);
+/* Saturated entries (residual.h). */
+uint32_t threshold_saturated(const uint32_t bins[static HISTOGRAM_BINS]);
 
 /* What rumors really took, against what they were estimated to take. All start at 0. */
 struct size_ratio {

@@ -28,9 +28,13 @@ static void replica_start(struct learner *learner, struct arena *arena)
     const struct learner_options *options = &learner->options;
     CHECK(learner->model || (options->start && options->parameters > 0));
     replica_init(&learner->replica, arena, learner->backend,
-                 learner->model ? model_parameters(learner->model) : options->parameters,
-                 options->start, options->density_max);
-    if (!learner->options.start)
+                 learner->model ? model_parameters(learner->model) : options->parameters, NULL,
+                 options->density_max);
+    if (options->companded)
+        replica_compand(&learner->replica);
+    if (options->start)
+        replica_begin_part(&learner->replica, 0, learner->replica.parameters, options->start);
+    else
         draw_start(learner);
     learner->options.start = NULL;
 }

@@ -33,6 +33,7 @@ struct learner_options {
     uint32_t batch_max;             /* learner_set_batch may go up to it; 0: the batch stays */
     uint64_t model_seed;            /* draws b0 where start is NULL */
     const float *start;             /* [P], b0, for learner_new alone; or NULL */
+    bool companded;                 /* the base is companded (companding.h) */
     size_t parameters;              /* P, where there is no model */
     uint64_t data_seed;             /* the order of the samples, together with data_node */
     uint64_t data_node;             /* differs from node to node */
@@ -45,6 +46,8 @@ struct learner_options {
 };
 
 struct learner;
+
+#define LEARNER_TENSOR 96 /* bytes of a tensor's name */
 
 /* Copies train and test to the backend; each may be NULL: no steps, no evaluation. model may be
  * NULL with a start and neither of them: then the caller moves the weights (learner_weights). */
@@ -103,13 +106,22 @@ const struct update *learner_publish(struct learner *learner, const struct publi
 /* How often it began anew, and where that was seen last. */
 struct learner_relapses {
     uint32_t count;
-    size_t entry;    /* a weight that was no number */
-    char tensor[96]; /* that has it (model.h); "entry N" without a model; "": there was none yet */
+    size_t entry;                /* a weight that was no number */
+    char tensor[LEARNER_TENSOR]; /* its tensor; "entry N" without a model; "" if there is none */
 };
 const struct learner_relapses *learner_relapses(const struct learner *learner);
 
 /* Sets the weights to the base: what was not published is dropped. */
 void learner_revert(struct learner *learner);
+
+/* Entries that were saturated at the last publication (residual.h): what was learned of them stays
+ * here. */
+struct learner_saturation {
+    uint64_t entries;            /* 0: there were none */
+    uint64_t first;              /* of the first entry seen since the learner was made */
+    char tensor[LEARNER_TENSOR]; /* its tensor; "entry N" without a model; "" if there is none */
+};
+const struct learner_saturation *learner_saturation(const struct learner *learner);
 
 void learner_apply(struct learner *learner, const struct update *update, float beta);
 double learner_agreement(const struct learner *learner, const struct update *update);

@@ -17,20 +17,42 @@ static struct tensor tensor_at(const struct model *model, size_t entry)
     return at;
 }
 
+static void name_entry(const struct learner *learner, size_t entry,
+                       char name[static LEARNER_TENSOR])
+{
+    if (learner->model)
+        (void)snprintf(name, LEARNER_TENSOR, "%s", tensor_at(learner->model, entry).name);
+    else
+        (void)snprintf(name, LEARNER_TENSOR, "entry %zu", entry);
+}
+
 static void begin_anew(struct learner *learner)
 {
     struct learner_relapses *relapses = &learner->relapses;
     relapses->count++;
-    const size_t lost = replica_begin_anew(&learner->replica);
-    relapses->entry = lost;
-    if (learner->model)
-        (void)snprintf(relapses->tensor, sizeof relapses->tensor, "%s",
-                       tensor_at(learner->model, lost).name);
-    else
-        (void)snprintf(relapses->tensor, sizeof relapses->tensor, "entry %zu", lost);
+    relapses->entry = replica_begin_anew(&learner->replica);
+    name_entry(learner, relapses->entry, relapses->tensor);
     for (uint32_t i = 0; i < learner_moments(learner); i++)
         learner->backend->clear(learner->backend, learner_parameters(learner), learner->moment[i]);
     learner->steps = 0;
+}
+
+/* Looks for the first saturated entry once: this reads all of them. */
+static void note_saturation(struct learner *learner)
+{
+    struct learner_saturation *saturation = &learner->saturation;
+    saturation->entries = learner->replica.saturated;
+    if (saturation->entries == 0 || saturation->tensor[0])
+        return;
+    const size_t first = replica_first_saturated(&learner->replica);
+    CHECK(first < learner_parameters(learner));
+    saturation->first = first;
+    name_entry(learner, first, saturation->tensor);
+}
+
+const struct learner_saturation *learner_saturation(const struct learner *learner)
+{
+    return &learner->saturation;
 }
 
 const struct update *learner_publish(struct learner *learner, const struct publish_terms *terms)
@@ -38,6 +60,7 @@ const struct update *learner_publish(struct learner *learner, const struct publi
     learner_follow(learner, terms->swarm_samples);
     const struct update *update = replica_publish(&learner->replica, terms);
     CHECK(update->count <= learner->options.density_max);
+    note_saturation(learner);
     if (learner->replica.lost > 0)
         begin_anew(learner);
     base_average_add(&learner->average, &learner->replica, terms->swarm_samples);

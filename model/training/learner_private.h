@@ -15,6 +15,7 @@ struct learner {
     uint64_t samples;               /* learned here */
     uint64_t swarm_samples;         /* learned by all, as far as is known */
     struct learner_relapses relapses;
+    struct learner_saturation saturation;
     struct base_average average; /* of the base; without memory: none is kept */
 
     /* For training; all 0 without training samples. */

@@ -4,30 +4,38 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/companding.h"
 #include "base/digest.h"
 #include "base/memory.h"
 #include "state/model_folder.h"
 #include "state/safetensors.h"
 
-#define WEIGHT_MAX 100.0f /* a base holds up to 128: training needs room to move */
-
 static enum error check_weights(const char *path, const float *weights, size_t count,
                                 struct problem *problem)
 {
     for (size_t c = 0; c < count; c++)
-        if (!(fabsf(weights[c]) <= WEIGHT_MAX))
+        if (!(fabsf(weights[c]) <= FIRST_WEIGHT_MAX))
             return problem_set(problem, MALFORMED,
                                "%.300s: a weight is %g, and a swarm's are numbers from -%g to %g; "
                                "name another file",
-                               path, (double)weights[c], (double)WEIGHT_MAX, (double)WEIGHT_MAX);
+                               path, (double)weights[c], (double)FIRST_WEIGHT_MAX,
+                               (double)FIRST_WEIGHT_MAX);
     return OK;
 }
 
-static uint64_t digest_of(const float *weights, size_t count)
+bool initial_weights_compand(const struct model *model, const float *weights)
+{
+    bool companded = model_trained(model) < model_parameters(model);
+    for (size_t c = 0; weights && !companded && c < model_parameters(model); c++)
+        companded = fabsf(weights[c]) >= COMPANDING_WEIGHT;
+    return companded;
+}
+
+static uint64_t digest_of(const float *weights, size_t count, bool companded)
 {
     uint64_t digest = 0;
     for (size_t c = 0; c < count; c++) {
-        const uint32_t units = (uint32_t)lrintf(weights[c] / QUANTUM);
+        const uint32_t units = (uint32_t)units_of_weight(weights[c], companded);
         digest = digest_add(digest, digest_of_entry((uint32_t)c, units));
     }
     return digest;
@@ -51,7 +59,7 @@ enum error initial_weights_load(const char *path, const struct model *model, flo
     if (error == OK)
         error = check_weights(path, weights, count, problem);
     if (error == OK) {
-        *digest = digest_of(weights, count);
+        *digest = digest_of(weights, count, initial_weights_compand(model, weights));
         memcpy(host_weights, weights, count * sizeof *weights);
     }
     free(weights);

@@ -1,7 +1,7 @@
 /* The weights that all nodes of a swarm start from, b0: drawn by a seed, or read from a file.
  *
  *   model.seed ─────────────► model_init ─┐
- *   model.start, safetensors ─► tensors ──┴─► b0, in whole quanta (replica.h)
+ *   model.start, safetensors ─► tensors ──┴─► b0, in whole units (replica.h)
  *
  * So a saved model can be trained on with other data, and a swarm can begin anew from its own. A
  * saved base is float32: entries within 1 of zero, as most are, come back bit for bit, with their
@@ -19,8 +19,12 @@
 /* Reads host_weights[P] of b0 from the file, or from a folder with a config.json
  * (state/model_folder.h), and works out the digest of b0. Tensors are found by name and shape;
  * metadata is not looked at, so files that other programs wrote will do. Fails as safetensors_load
- * and model_folder_check. MALFORMED, too: a weight is no number, or too large for a base. */
+ * and model_folder_check. Also MALFORMED if a weight is no number or too large for a base. */
 enum error initial_weights_load(const char *path, const struct model *model, float *host_weights,
                                 uint64_t *digest, struct problem *problem) MUST_USE;
+
+/* Returns true if the base of such a model is companded (companding.h): the model has running
+ * statistics, or a first weight is large. weights[P]: b0 of a file; or NULL. */
+bool initial_weights_compand(const struct model *model, const float *weights);
 
 #endif

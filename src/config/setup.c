@@ -245,6 +245,7 @@ struct learner_options setup_learner_options(const struct config *config,
         .batch_max = batch_max,
         .model_seed = config->model.seed,
         .start = made->start,
+        .companded = made->companded,
         .data_seed = config->data.seed,
         .data_node = data_node,
         .augment = config->data.augment,
@@ -311,10 +312,11 @@ enum error setup_model(const struct config *config, uint32_t batch_max, const st
         model_free(made->model);
         return error;
     }
+    made->companded = initial_weights_compand(made->model, made->start);
     const struct setup_input input = setup_input(train);
-    (void)snprintf(made->description, sizeof made->description, "%s%s, layout %d: %s; %s",
+    (void)snprintf(made->description, sizeof made->description, "%s%s, layout %d%s: %s; %s",
                    input.text, dataset_is_regression(train) ? ", regression" : "", PARAMETER_LAYOUT,
-                   model_line(made->model), start);
+                   made->companded ? ", companded" : "", model_line(made->model), start);
     return OK;
 }
 
@@ -374,6 +376,7 @@ static enum error make_learner(struct setup *setup, const struct config *config,
     if (error != OK)
         return error;
     setup->model = made.model;
+    setup->companded = made.companded;
     memcpy(setup->description, made.description, sizeof setup->description);
     setup->about = (struct safetensors_about){.classes = classes_of(made.model, train),
                                               .is_regression = dataset_is_regression(train),

@@ -29,6 +29,7 @@ struct setup {
     char device[DEVICE_TEXT_MAX];              /* name of what computes */
     struct model *model;                       /* the layers */
     struct learner *learner;                   /* model, optimizer and data together */
+    bool companded;                            /* its base (companding.h) */
     struct safetensors_about about;            /* what saved models say of the data */
     char description[SETUP_DESCRIPTION_BYTES]; /* of the model: input, layers, seed or start */
     char settings[SETTINGS_MAX + 1];           /* those that all nodes must share */
@@ -87,6 +88,7 @@ uint32_t setup_parts(const struct config *config);
 struct setup_model {
     struct model *model;                       /* to be freed with model_free */
     const float *start;                        /* [P], in the arena; NULL: drawn by the seed */
+    bool companded;                            /* its base (companding.h) */
     char description[SETUP_DESCRIPTION_BYTES]; /* as in struct setup */
 };
 /* batch_max: of all learners with this model. */

@@ -387,3 +387,15 @@ void event_log_relapsed(struct event_log *report, uint64_t now_ns, uint64_t step
                                     : "Lower train.rate, set train.clip");
     event_log_say(report, now_ns, NOTE_DIVERGED, LEVEL_ERROR, text);
 }
+
+void event_log_saturated(struct event_log *report, uint64_t now_ns,
+                         const struct learner_saturation *saturation, bool companded)
+{
+    char text[sizeof((struct note *)0)->text];
+    (void)snprintf(text, sizeof text,
+                   "%s has a weight beyond %.8s, the largest that this swarm shares: the "
+                   "others have the largest, and the rest stays on this node. Normalise the data, "
+                   "lower train.rate or set train.weight_decay",
+                   saturation->tensor, companded ? "9.2e18" : "64");
+    event_log_say(report, now_ns, NOTE_SATURATED, LEVEL_WARNING, text);
+}

@@ -216,6 +216,13 @@ static void on_relapsed(struct host *host, uint64_t now_ns, const struct learner
     host->owner.on_event(host->owner.self, now_ns, event);
 }
 
+static void on_saturated(struct host *host, uint64_t now_ns, const struct learner_event *event)
+{
+    if (!host->saturation.tensor[0])
+        event_log_saturated(&host->report, now_ns, &event->saturation, host->setup.companded);
+    host->saturation = event->saturation;
+}
+
 bool host_drain(struct host *host)
 {
     struct learner_event event;
@@ -235,6 +242,9 @@ bool host_drain(struct host *host)
             break;
         case LEARNER_RELAPSED:
             on_relapsed(host, now_ns, &event);
+            break;
+        case LEARNER_SATURATED:
+            on_saturated(host, now_ns, &event);
             break;
         case LEARNER_EVALUATED:
             training_watch_on_evaluation(&host->training, now_ns, &event);
@@ -277,6 +287,7 @@ json_t *host_status(const struct host *host)
         .checkpoint_age_s = saved_ns ? (double)(transport_now_ns() - saved_ns) * 1e-9 : (double)NAN,
         .free_bytes = disk_free_bytes(host->config->node.state_dir),
         .diverged = host->relapses.count,
+        .saturation = &host->saturation,
     };
     return status_watch_page(&host->watch, host->node, &facts, transport_now_ns());
 }
@@ -348,7 +359,8 @@ static enum error resume(struct host *host, struct problem *problem)
     saver_options.model = host->saves;
     saver_options.wake = wake;
     saver_options.waker = host->transport;
-    saver_options.base = (struct export){.model = host->setup.model, .about = host->setup.about};
+    saver_options.base = (struct export){
+        .model = host->setup.model, .companded = host->setup.companded, .about = host->setup.about};
     export_path(saver_options.base.path, folder);
     host->saving.saver = saver_new(&saver_options);
     const struct checkpoint_refusal refusal = {.context = host, .refused = on_refused};

@@ -74,11 +74,12 @@ struct host {
     uint64_t status_ns; /* next status line */
     uint64_t owner_ns;  /* the owner's next time */
     struct training_watch training;
-    struct relapses relapses;       /* when training diverged */
-    bool stays_alone;               /* it was told to go on, even if it is shut out */
-    bool is_shut_out, starts_again; /* why it ended */
-    bool has_clash;                 /* it ended because another process has its identity */
-    bool is_shared;                 /* its base was the swarm's then */
+    struct relapses relapses;             /* when training diverged */
+    struct learner_saturation saturation; /* as it was reported last */
+    bool stays_alone;                     /* it was told to go on, even if it is shut out */
+    bool is_shut_out, starts_again;       /* why it ended */
+    bool has_clash;                       /* it ended because another process has its identity */
+    bool is_shared;                       /* its base was the swarm's then */
 };
 
 /* host is zeroed. Then, in this order, each if the one before was OK: */

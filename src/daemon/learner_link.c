@@ -105,6 +105,16 @@ void learner_link_say_relapse(struct learner_link *link, const struct learner_re
                      &(struct learner_event){.kind = LEARNER_RELAPSED, .relapses = *relapses});
 }
 
+void learner_link_say_saturation(struct learner_link *link,
+                                 const struct learner_saturation *saturation)
+{
+    if (saturation->entries == link->saturated)
+        return;
+    link->saturated = saturation->entries;
+    learner_link_say(link,
+                     &(struct learner_event){.kind = LEARNER_SATURATED, .saturation = *saturation});
+}
+
 void learner_link_sleep(struct learner_link *link, uint64_t due_ns, bool (*is_over)(void *context),
                         void *context)
 {
@@ -163,6 +173,7 @@ void learner_link_init(struct learner_link *link, struct arena *arena,
                           .numbers = arena_take(arena, NODE_PREDICT_MAX, sizeof(float)),
                           .snapshot = options->snapshot};
     link->relapses = 0;
+    link->saturated = 0;
     atomic_init(&link->has_more, false);
     ring_init(&link->requests, arena, request_ring_bytes(options->apply_window));
     ring_init(&link->events, arena, EVENT_RING_BYTES);

@@ -41,6 +41,7 @@ enum learner_event_kind {
     LEARNER_STEPPED,   /* steps, samples, batch, loss_sum, spent */
     LEARNER_ANSWERED,  /* answer */
     LEARNER_RELAPSED,  /* relapses: it diverged, and was reset to the base */
+    LEARNER_SATURATED, /* saturation: other entries than before are saturated */
     LEARNER_EVALUATED, /* evaluation, averaged, took_ns */
     LEARNER_LOOKED     /* vitals */
 };
@@ -57,6 +58,7 @@ struct learner_event {
     struct evaluation averaged; /* of the averaged base; samples 0: there is none */
     uint64_t took_ns;           /* of both evaluations */
     struct learner_relapses relapses;
+    struct learner_saturation saturation;
     struct vitals vitals;
     struct device_memory
         memory; /* STEPPED: of the device, once a second; total 0 = not looked at */
@@ -84,7 +86,8 @@ struct learner_link {
     pthread_mutex_t orders;   /* of the base, between its changes and its readers */
     pthread_mutex_t mutex;    /* only for falling asleep and waking up */
     pthread_cond_t woken;
-    uint32_t relapses; /* of the learner, that were said */
+    uint32_t relapses;  /* of the learner, that were said */
+    uint64_t saturated; /* entries that were reported as saturated last */
 };
 
 /* What learner_link_init takes from its arena. */
@@ -118,6 +121,9 @@ void learner_link_say(struct learner_link *link, const struct learner_event *eve
 bool learner_link_say_progress(struct learner_link *link, const struct learner_event *progress);
 /* After a publication: it may have found that training diverged. */
 void learner_link_say_relapse(struct learner_link *link, const struct learner_relapses *relapses);
+/* After a publication: other entries may be saturated than after the one before. */
+void learner_link_say_saturation(struct learner_link *link,
+                                 const struct learner_saturation *saturation);
 /* Sleeps until there is a request, or is_over, or it is due_ns on the monotonic clock; UINT64_MAX:
  * never. Whoever makes is_over true then calls learner_link_nudge. */
 void learner_link_sleep(struct learner_link *link, uint64_t due_ns, bool (*is_over)(void *context),

@@ -103,8 +103,10 @@ static void perform(struct learner_thread *thread, const struct action *order)
         thread->used.exchange_ns += took_ns;
     if (order->kind == ACTION_TRAIN)
         thread->is_training = learner_can_step(thread->learner);
-    if (order->kind == ACTION_PUBLISH)
+    if (order->kind == ACTION_PUBLISH) {
         learner_link_say_relapse(&thread->link, learner_relapses(thread->learner));
+        learner_link_say_saturation(&thread->link, learner_saturation(thread->learner));
+    }
 }
 
 /* An evaluation takes long on a large model, and leaves the base alone. */

@@ -430,6 +430,9 @@ static void put_facts(json_t *page, const struct status_facts *facts, uint64_t n
     json_put(page, "rss_bytes", json_integer((json_int_t)rss_bytes()));
     json_put(page, "state_free_bytes", json_integer((json_int_t)facts->free_bytes));
     json_put(page, "diverged", json_integer(facts->diverged));
+    json_put(page, "saturated", json_integer((json_int_t)facts->saturation->entries));
+    json_put(page, "saturated_tensor",
+             facts->saturation->tensor[0] ? json_string(facts->saturation->tensor) : json_null());
 }
 
 /* How it is: the phase, whether it is well, and whether it is alone. */

@@ -46,6 +46,7 @@ struct status_facts {
     double checkpoint_age_s; /* not a number: there is none */
     uint64_t free_bytes;     /* where checkpoints are kept */
     uint32_t diverged;       /* how often training began anew from the base */
+    const struct learner_saturation *saturation;
 };
 
 /* Once a second. */

@@ -18,8 +18,8 @@ static enum error describe(struct engine *engine, struct setup *setup, bool goes
         error = caller_file_save(engine->config.node.state_dir, &engine->file, problem);
     }
     caller_tensors_describe(&engine->tensors, engine->run, list);
-    (void)snprintf(setup->description, sizeof setup->description, "%s; start %016llx", list,
-                   (unsigned long long)engine->file.start_digest);
+    (void)snprintf(setup->description, sizeof setup->description, "%s, companded; start %016llx",
+                   list, (unsigned long long)engine->file.start_digest);
     return error;
 }
 
@@ -43,6 +43,7 @@ static enum error make_native(struct engine *engine, struct setup *setup, float 
     }
     if (error == OK) {
         memcpy(setup->description, made.description, sizeof setup->description);
+        setup->companded = made.companded;
         setup->about = (struct safetensors_about){.classes = train.classes,
                                                   .is_regression = dataset_is_regression(&train),
                                                   .mean = train.mean,
@@ -63,6 +64,7 @@ static void make_learner(struct engine *engine, struct setup *setup, const float
     const struct learner_options options = {
         .start = start,
         .parameters = parameters,
+        .companded = setup->companded,
         .density_max = setup_density_max(&engine->config, parameters),
         .holds = setup_holds(&engine->config),
     };
@@ -99,6 +101,7 @@ enum error caller_setup_make(void *self, struct setup *setup, struct problem *pr
     arena_init_growing(&setup->arena);
     setup->backend = engine->tensors.backend;
     memcpy(setup->device, engine->device, sizeof setup->device);
+    setup->companded = true;
     float *start = memory_new(parameters, sizeof *start);
     error = is_native ? make_native(engine, setup, start, problem)
                       : read_start(engine, goes_on, start, problem);

@@ -5,12 +5,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/companding.h"
 #include "base/half.h"
 #include "base/memory.h"
 #include "crypto/secret.h"
 
-#define WEIGHT_MAX  100.0f /* a base holds up to 128: training needs room to move */
-#define LIST_HASH   16     /* bytes of the hash over the list */
+#define LIST_HASH   16 /* bytes of the hash over the list */
 #define TENSORS_MAX (1 << 20)
 
 #define DEVICE_INDEX_MAX 999
@@ -313,12 +313,12 @@ enum error caller_tensors_read(const struct caller_tensors *tensors, float *weig
         float *ours = weights + tensor->first;
         download(tensors->backend, tensor, ours);
         for (size_t at = 0; at < tensor->count; at++)
-            if (!(fabsf(ours[at]) <= WEIGHT_MAX))
+            if (!(fabsf(ours[at]) <= FIRST_WEIGHT_MAX))
                 return problem_set(problem, MALFORMED,
                                    "tensor %.100s: a weight is %g, and a swarm's are numbers from "
                                    "-%g to %g",
-                                   tensor->name, (double)ours[at], (double)WEIGHT_MAX,
-                                   (double)WEIGHT_MAX);
+                                   tensor->name, (double)ours[at], (double)FIRST_WEIGHT_MAX,
+                                   (double)FIRST_WEIGHT_MAX);
     }
     return OK;
 }

@@ -300,8 +300,14 @@ static void perform(struct engine *engine, const struct action *order)
         (void)snprintf(relapses.tensor, sizeof relapses.tensor, "%s",
                        caller_tensors_name(&engine->tensors, relapses.entry));
     learner_link_say_relapse(&engine->link, &relapses);
+    struct learner_saturation saturation = *learner_saturation(engine->caller.learner);
+    if (saturation.tensor[0])
+        (void)snprintf(saturation.tensor, sizeof saturation.tensor, "%s",
+                       caller_tensors_name(&engine->tensors, saturation.first));
+    learner_link_say_saturation(&engine->link, &saturation);
     lock(engine);
     engine->count.relapses = relapses.count;
+    engine->count.saturated = saturation.entries;
     unlock(engine);
 }
 

@@ -68,7 +68,7 @@ struct engine_wishes {
 /* What the caller has done since open. */
 struct engine_count {
     bool has_joined;
-    uint64_t steps, samples, relapses;
+    uint64_t steps, samples, relapses, saturated;
 };
 
 struct engine {

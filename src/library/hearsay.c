@@ -383,6 +383,7 @@ static struct hearsay_info info_of(struct engine *engine)
         .sent_bytes = standing.stats.sent_bytes,
         .received_bytes = standing.stats.received_bytes,
         .relapses = count.relapses,
+        .saturated = count.saturated,
     };
 }
 

@@ -32,6 +32,7 @@ static const char *const NAMES[NOTE_KINDS] = {
     [NOTE_EVALUATED] = "evaluated",
     [NOTE_BATCH] = "batch",
     [NOTE_DIVERGED] = "diverged",
+    [NOTE_SATURATED] = "saturated",
     [NOTE_TRAINING] = "training",
     [NOTE_DOUBT] = "doubt",
     [NOTE_HARM] = "harm",

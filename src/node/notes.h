@@ -40,6 +40,7 @@ enum note_kind {
     NOTE_EVALUATED,
     NOTE_BATCH,
     NOTE_DIVERGED,
+    NOTE_SATURATED,
     NOTE_TRAINING,
     NOTE_DOUBT,
     NOTE_HARM,

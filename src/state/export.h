@@ -17,6 +17,7 @@ struct export
 {
     char path[BASE_PATH_BYTES];     /* of the file */
     const struct model *model;      /* gives the tensors their names and shapes */
+    bool companded;                 /* the base (companding.h) */
     struct safetensors_about about; /* the metadata that is the same in each save */
 };
 

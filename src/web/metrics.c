@@ -51,6 +51,8 @@ static const struct metric OF_NODE[] = {
      "training.idle_units"},
     {"diverged_total", COUNTER, "How often training diverged and began anew from the base.",
      "diverged"},
+    {"saturated_entries", GAUGE,
+     "Weights beyond what the swarm shares, of which the rest stays on this node.", "saturated"},
     {"step_time_seconds_total", COUNTER, "Time spent in local steps.", "spent.steps_s"},
     {"exchange_time_seconds_total", COUNTER, "Time that the learner spent in the exchange.",
      "spent.exchange_s"},

@@ -64,7 +64,7 @@ static uint32_t survey_simd_all(const struct survey_simd *sweep, const struct st
     for (uint32_t c = 0; c < P; c += SURVEY_MAX) {
         const uint32_t piece = P - c < SURVEY_MAX ? P - c : SURVEY_MAX;
         const uint32_t found =
-            sweep->survey(piece, floor_bits, state->w + c, state->base + c, at, bits);
+            sweep->survey(piece, floor_bits, state->w + c, state->base + c, false, at, bits);
         for (uint32_t i = 0; i < found; i++)
             bins[bits[i] >> 18]++;
         picked += found;

@@ -191,11 +191,6 @@ void cpu_channel_norm_backward(struct backend *backend, const struct channel_nor
     }
 }
 
-static float bounded(float value)
-{
-    return fminf(fmaxf(value, -STATISTIC_MAX), STATISTIC_MAX);
-}
-
 void cpu_channel_norm_drift(struct backend *backend, const struct channel_norm *norm, int batch,
                             const float *stats, const float *mean, const float *variance,
                             float *dmean, float *dvariance)
@@ -206,8 +201,8 @@ void cpu_channel_norm_drift(struct backend *backend, const struct channel_norm *
     const float unbiased = count > 1 ? count / (count - 1) : 1;
     for (int c = 0; c < norm->channels; c++) {
         const float scale = stats[2 * c + 1], measured = 1 / (scale * scale) - NORM_EPSILON;
-        dmean[c] = mean[c] - bounded(stats[2 * c]);
-        dvariance[c] = variance[c] - bounded(measured * unbiased);
+        dmean[c] = mean[c] - stats[2 * c];
+        dvariance[c] = variance[c] - measured * unbiased;
     }
 }
 

@@ -1,36 +1,16 @@
 /* The exchange on the CPU: where the residual is derived, cut and added to. */
 #include "backend/cpu/cpu_exchange.h"
 
-#include <float.h>
 #include <math.h>
 #include <string.h>
 
 #include "backend/cpu/weights_cursor.h"
 #include "base/digest.h"
 #include "base/error.h"
-#include "base/float_bits.h"
+#include "exchange/residual.h"
 #include "exchange/survey_simd.h"
 
 #define AHEAD 24 /* entries that are prefetched */
-
-static float residual(float w, int32_t base)
-{
-    return w - QUANTUM * (float)base;
-}
-
-/* A weight moves by this for each level by which the base does. */
-static float step_of(uint32_t amount, float beta)
-{
-    return (1 + beta) * QUANTUM * (float)amount;
-}
-
-static int32_t add_wrapping(int32_t base, uint32_t units)
-{
-    uint32_t sum = (uint32_t)base + units;
-    int32_t result;
-    memcpy(&result, &sum, sizeof result);
-    return result;
-}
 
 uint32_t cpu_survey(struct backend *backend, const struct survey *survey, size_t count,
                     struct weights w, const int32_t *base, uint32_t host_bins[HISTOGRAM_BINS])
@@ -43,13 +23,13 @@ uint32_t cpu_survey(struct backend *backend, const struct survey *survey, size_t
     memset(host_bins, 0, HISTOGRAM_BINS * sizeof *host_bins);
     for (size_t c = 0; c < count; c += part.count) {
         part = weights_part(w, c, count - c < SURVEY_MAX ? count : c + SURVEY_MAX);
-        const uint32_t in_piece =
-            way->survey((uint32_t)part.count, floor_bits, part.at, base + c, at, bits);
-        for (uint32_t i = 0; i < in_piece; i++)
+        const uint32_t in_piece = way->survey((uint32_t)part.count, floor_bits, part.at, base + c,
+                                              w.are_companded, at, bits);
+        for (uint32_t i = 0; i < in_piece; i++) {
             host_bins[bits[i] >> BIN_BITS]++;
-        for (uint32_t i = 0; i < in_piece && found + i < survey->candidates_max; i++)
-            survey->candidates[found + i] = (uint32_t)c + at[i];
-        found += in_piece;
+            if (bits[i] != SATURATED_BITS && found++ < survey->candidates_max)
+                survey->candidates[found - 1] = (uint32_t)c + at[i];
+        }
     }
     return found;
 }
@@ -62,8 +42,8 @@ void cpu_refine(struct backend *backend, uint32_t found, const uint32_t *candida
     memset(host_parts, 0, BIN_PARTS * sizeof *host_parts);
     for (uint32_t i = 0; i < found; i++) {
         const uint32_t c = candidates[i];
-        const float size = fabsf(residual(*weights_at(&weights, c), base[c]));
-        const uint32_t bits = bits_of_float(size);
+        const float r = residual(*weights_at(&weights, c), base[c], w.are_companded);
+        const uint32_t bits = residual_bits(r, base[c]);
         if (bits >> BIN_BITS == bin)
             host_parts[bits >> PART_BITS & (BIN_PARTS - 1)]++;
     }
@@ -82,15 +62,15 @@ void cpu_cut(struct backend *backend, uint32_t found, const uint32_t *candidates
     for (uint32_t i = 0; i < found && count < capacity; i++) {
         const uint32_t c = candidates[i];
         float *const weight = weights_at(&weights, c);
-        const float r = residual(*weight, base[c]);
-        if (!(fabsf(r) >= tau && fabsf(r) <= FLT_MAX)) /* NaN and infinity stay here */
+        const float r = residual(*weight, base[c], w.are_companded);
+        if (!is_published(r, base[c], tau))
             continue;
         const int level = (int)fmaxf(fminf(r / tau, most), -most);
         host_update->index[count] = c;
         host_update->level[count] = (int8_t)level;
         count++;
         base[c] = add_wrapping(base[c], amount * (uint32_t)level);
-        *weight += step * (float)level;
+        *weight = moved_weight(*weight, step * (float)level, w.are_companded);
     }
     host_update->count = count;
 }
@@ -109,18 +89,10 @@ void cpu_apply(struct backend *backend, const struct update *host_update, float 
             __builtin_prefetch(&base[host_update->index[i + AHEAD]], 1);
             weights_prefetch(&weights, host_update->index[i + AHEAD]);
         }
+        float *const weight = weights_at(&weights, c);
         base[c] = add_wrapping(base[c], amount * (uint32_t)level);
-        *weights_at(&weights, c) += step * (float)level;
+        *weight = moved_weight(*weight, step * (float)level, w.are_companded);
     }
-}
-
-/* How far a weight with residual r moves: by the arithmetic of a cut where r still has it all. */
-static float own_move(float r, float tau, float step, float level)
-{
-    const float left = level > 0 ? r : -r;
-    if (left / tau >= fabsf(level))
-        return (step - tau) * level;
-    return left > 0 ? step * level - r : step * level;
 }
 
 void cpu_apply_own(struct backend *backend, const struct update *host_update, float beta,
@@ -134,7 +106,9 @@ void cpu_apply_own(struct backend *backend, const struct update *host_update, fl
         uint32_t c = host_update->index[i];
         int level = host_update->level[i];
         float *const weight = weights_at(&weights, c);
-        *weight += own_move(residual(*weight, base[c]), host_update->tau, step, (float)level);
+        const float r = residual(*weight, base[c], w.are_companded);
+        const float move = own_move(r, host_update->tau, step, (float)level);
+        *weight = moved_weight(*weight, move, w.are_companded);
         base[c] = add_wrapping(base[c], amount * (uint32_t)level);
     }
 }
@@ -149,8 +123,10 @@ void cpu_rebase(struct backend *backend, size_t first, size_t count, const int32
         const int32_t *to = host_base + (from - first);
         int32_t *ours = base + from;
         for (size_t c = 0; c < part.count; c++) {
-            const float moved = QUANTUM * (float)to[c] + residual(part.at[c], ours[c]);
-            part.at[c] = to[c] == ours[c] ? part.at[c] : moved; /* there and back may round */
+            if (to[c] == ours[c])
+                continue; /* there and back may round */
+            const float r = residual(part.at[c], ours[c], w.are_companded);
+            part.at[c] = weight_of_value(QUANTUM * (float)to[c] + r, w.are_companded);
             ours[c] = to[c];
         }
     }
@@ -164,8 +140,10 @@ void cpu_hold(struct backend *backend, size_t count, float part, struct weights 
     for (size_t from = 0; from < count; from += here.count) {
         here = weights_part(w, from, count);
         for (size_t c = 0; c < here.count; c++) {
-            held[from + c] = half_to_bfloat16(part * residual(here.at[c], base[from + c]));
-            here.at[c] -= half_of_bfloat16(held[from + c]);
+            const float r = residual(here.at[c], base[from + c], w.are_companded);
+            held[from + c] = half_to_bfloat16(held_part(r, base[from + c], part));
+            here.at[c] =
+                moved_weight(here.at[c], -half_of_bfloat16(held[from + c]), w.are_companded);
         }
     }
 }
@@ -177,14 +155,9 @@ void cpu_release(struct backend *backend, size_t count, const uint16_t *held, st
     for (size_t from = 0; from < count; from += here.count) {
         here = weights_part(w, from, count);
         for (size_t c = 0; c < here.count; c++)
-            here.at[c] += half_of_bfloat16(held[from + c]);
+            here.at[c] =
+                moved_weight(here.at[c], half_of_bfloat16(held[from + c]), w.are_companded);
     }
-}
-
-/* What of held is let go, if so much should be. */
-static float gone(float held, float most)
-{
-    return held > 0 ? fmaxf(fminf(held, most), 0) : fminf(fmaxf(held, most), 0);
 }
 
 void cpu_let_go(struct backend *backend, const struct update *host_update, float part,
@@ -197,7 +170,7 @@ void cpu_let_go(struct backend *backend, const struct update *host_update, float
         if (i + AHEAD < host_update->count)
             __builtin_prefetch(&held[host_update->index[i + AHEAD]], 1);
         const float all = half_of_bfloat16(held[c]);
-        held[c] = half_to_bfloat16(all - gone(all, step * (float)host_update->level[i]));
+        held[c] = half_to_bfloat16(all - released(all, step * (float)host_update->level[i]));
     }
 }
 
@@ -213,7 +186,7 @@ double cpu_agreement(struct backend *backend, const struct update *host_update, 
             __builtin_prefetch(&base[host_update->index[i + AHEAD]], 1);
             weights_prefetch(&weights, host_update->index[i + AHEAD]);
         }
-        const double r = (double)residual(*weights_at(&weights, c), base[c]),
+        const double r = (double)residual(*weights_at(&weights, c), base[c], w.are_companded),
                      level = host_update->level[i];
         along += level * r;
         ours += r * r;

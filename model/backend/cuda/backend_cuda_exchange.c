@@ -64,8 +64,8 @@ uint32_t cuda_survey(struct backend *backend, const struct survey *survey, size_
     uint32_t counts[HISTOGRAM_BINS + 1];
     CHECK(is_survey_aligned(weights_all(w)) && is_survey_aligned(base));
     cuda_check(cudaMemsetAsync(room.counts, 0, sizeof counts, cuda->stream), "survey");
-    cuda_check(kernel_survey(cuda->stream, cuda->survey_blocks, survey, count, weights_all(w), base,
-                             room.counts, room.bitmap),
+    cuda_check(kernel_survey(cuda->stream, cuda->survey_blocks, survey, count, w, base, room.counts,
+                             room.bitmap),
                "survey");
     cuda_check(kernel_scan(cuda->stream, room.scan, room.scan_bytes, bitmap_lines(count),
                            room.bitmap.before),
@@ -86,8 +86,7 @@ void cuda_refine(struct backend *backend, uint32_t found, const uint32_t *candid
     const size_t bytes = BIN_PARTS * sizeof *host_parts;
     uint32_t *parts = exchange_room(cuda, bytes);
     cuda_check(cudaMemsetAsync(parts, 0, bytes, cuda->stream), "refine");
-    cuda_check(kernel_refine(cuda->stream, found, candidates, weights_all(w), base, bin, parts),
-               "refine");
+    cuda_check(kernel_refine(cuda->stream, found, candidates, w, base, bin, parts), "refine");
     cuda_download(backend, host_parts, parts, bytes);
 }
 
@@ -139,11 +138,11 @@ void cuda_cut(struct backend *backend, uint32_t found, const uint32_t *candidate
     room.cut.level_max = (float)update_level_max(host_update->amount);
     room.cut.amount = host_update->amount;
     room.cut.candidates = candidates;
-    cuda_check(kernel_levels(cuda->stream, room.cut, weights_all(w), base), "cut");
+    cuda_check(kernel_levels(cuda->stream, room.cut, w, base), "cut");
     cuda_check(
         kernel_scan(cuda->stream, room.scan, room.scan_bytes, found, room.cut.published_before),
         "cut");
-    cuda_check(kernel_cut(cuda->stream, room.cut, weights_all(w), base), "cut");
+    cuda_check(kernel_cut(cuda->stream, room.cut, w, base), "cut");
     cuda_download(backend, &host_update->count, room.cut.count, sizeof host_update->count);
     cuda_check(cudaMemcpyAsync(host_update->index, room.cut.index,
                                host_update->count * sizeof *host_update->index,
@@ -173,7 +172,7 @@ static struct update carried(struct backend *backend, const struct update *host_
 }
 
 static void apply(struct backend *backend, const struct update *host_update, float beta, bool own,
-                  float *w, int32_t *base)
+                  struct weights w, int32_t *base)
 {
     struct cuda *cuda = cuda_on(backend);
     const struct update update = carried(backend, host_update);
@@ -184,13 +183,13 @@ static void apply(struct backend *backend, const struct update *host_update, flo
 void cuda_apply(struct backend *backend, const struct update *host_update, float beta,
                 struct weights w, int32_t *base)
 {
-    apply(backend, host_update, beta, false, weights_all(w), base);
+    apply(backend, host_update, beta, false, w, base);
 }
 
 void cuda_apply_own(struct backend *backend, const struct update *host_update, float beta,
                     struct weights w, int32_t *base)
 {
-    apply(backend, host_update, beta, true, weights_all(w), base);
+    apply(backend, host_update, beta, true, w, base);
 }
 
 void cuda_rebase(struct backend *backend, size_t first, size_t count, const int32_t *host_base,
@@ -199,21 +198,20 @@ void cuda_rebase(struct backend *backend, size_t first, size_t count, const int3
     struct cuda *cuda = cuda_on(backend);
     int32_t *to = exchange_room(cuda, count * sizeof *to);
     cuda_upload(backend, to, host_base, count * sizeof *to);
-    cuda_check(kernel_rebase(cuda->stream, count, to, weights_all(w) + first, base + first),
-               "taking over a base");
+    cuda_check(kernel_rebase(cuda->stream, first, count, to, w, base), "taking over a base");
     cuda_check(cudaEventRecord(cuda->base_written, cuda->stream), "taking over a base");
 }
 
 void cuda_hold(struct backend *backend, size_t count, float part, struct weights w,
                const int32_t *base, uint16_t *held)
 {
-    cuda_check(kernel_hold(cuda_on(backend)->stream, count, part, weights_all(w), base, held),
+    cuda_check(kernel_hold(cuda_on(backend)->stream, count, part, w, base, held),
                "holding back a residual");
 }
 
 void cuda_release(struct backend *backend, size_t count, const uint16_t *held, struct weights w)
 {
-    cuda_check(kernel_release(cuda_on(backend)->stream, count, held, weights_all(w)),
+    cuda_check(kernel_release(cuda_on(backend)->stream, count, held, w),
                "giving back what is held");
 }
 
@@ -231,7 +229,7 @@ double cuda_agreement(struct backend *backend, const struct update *host_update,
     double sums[3];
     const struct update update = carried_behind(backend, host_update, sizeof sums);
     double *on_device = (double *)(void *)((uint8_t *)update.index - sizeof sums);
-    cuda_check(kernel_agreement(cuda_on(backend)->stream, &update, weights_all(w), base, on_device),
+    cuda_check(kernel_agreement(cuda_on(backend)->stream, &update, w, base, on_device),
                "comparing an update with the residual");
     cuda_download(backend, sums, on_device, sizeof sums);
     return sums[1] > 0 ? sums[0] / sqrt(sums[1] * sums[2]) : 0;

@@ -226,19 +226,14 @@ cudaError_t kernel_channel_backward(cudaStream_t stream, struct channel_norm nor
     return error;
 }
 
-static __device__ float bounded(float value)
-{
-    return fminf(fmaxf(value, -STATISTIC_MAX), STATISTIC_MAX);
-}
-
 static __global__ void drift(unsigned channels, float unbiased, const float *stats,
                              const float *mean, const float *variance, float *dmean,
                              float *dvariance)
 {
     EACH (c, channels) {
         const float scale = stats[2 * c + 1], measured = 1 / (scale * scale) - NORM_EPSILON;
-        dmean[c] = mean[c] - bounded(stats[2 * c]);
-        dvariance[c] = variance[c] - bounded(measured * unbiased);
+        dmean[c] = mean[c] - stats[2 * c];
+        dvariance[c] = variance[c] - measured * unbiased;
     }
 }
 

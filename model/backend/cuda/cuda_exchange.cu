@@ -1,38 +1,14 @@
 /* The exchange on the GPU: what cpu_exchange.c does, with the same arithmetic for each entry, so
  * that a base and a rumor come out the same, bit for bit. (-fmad=false: no multiplication and
  * addition become one.) Everything that must be in order gets its place from a scan. */
-#include <cfloat>
 #include <cub/device/device_scan.cuh>
 
 #include "backend/cuda/cuda_each.cuh"
 #include "backend/cuda/cuda_exchange_kernels.h"
 #include "base/digest.h"
-#include "base/on_device.h"
+#include "exchange/residual.h"
 
 #define SURVEY_BLOCKS 6 /* of a processor at once: as many as its shared memory has room for */
-
-static __device__ float residual(float w, int32_t base)
-{
-    return w - QUANTUM * (float)base;
-}
-
-/* The bits of |r|; a NaN, whose bits differ from one processor to the next, is always the same. */
-static __device__ uint32_t size_bits(float r)
-{
-    const uint32_t bits = __float_as_uint(fabsf(r));
-    return bits > 0x7F800000u ? 0x7FC00000u : bits;
-}
-
-/* A weight moves by this for each level by which the base does. */
-static ON_DEVICE float step_of(uint32_t amount, float beta)
-{
-    return (1 + beta) * QUANTUM * (float)amount;
-}
-
-static __device__ int32_t add_wrapping(int32_t base, uint32_t units)
-{
-    return (int32_t)((uint32_t)base + units);
-}
 
 size_t kernel_scan_bytes(size_t count)
 {
@@ -75,6 +51,7 @@ struct survey_of {
     unsigned count;
     const float *w;
     const int32_t *base;
+    bool companded;
 };
 
 /* Counts some entries; a bit for each that is a candidate. */
@@ -86,10 +63,11 @@ static __device__ uint32_t survey_some(const struct survey_of &of, unsigned firs
     uint32_t marks = 0;
 #pragma unroll
     for (unsigned k = 0; k < TOGETHER; k++) {
-        const uint32_t bits = size_bits(residual(weight.at[k], units.at[k]));
+        const float r = residual(weight.at[k], units.at[k], of.companded);
+        const uint32_t bits = residual_bits(r, units.at[k]);
         if (bits >= of.floor_bits && (all || first + k < of.count)) {
             (void)atomicAdd(&bins[bits >> BIN_BITS], 1u);
-            marks |= 1u << k;
+            marks |= (bits != SATURATED_BITS ? 1u : 0u) << k;
         }
     }
     return marks;
@@ -171,12 +149,16 @@ cudaError_t kernels_fit(int *survey_blocks)
 }
 
 cudaError_t kernel_survey(cudaStream_t stream, int blocks, const struct survey *survey,
-                          size_t count, const float *w, const int32_t *base, uint32_t *bins,
+                          size_t count, struct weights w, const int32_t *base, uint32_t *bins,
                           struct bitmap bitmap)
 {
     const size_t needed = (bitmap_lines(count) + WARPS - 1) / WARPS;
     const size_t most = (size_t)blocks;
-    struct survey_of of = {.floor_bits = 0, .count = (unsigned)count, .w = w, .base = base};
+    struct survey_of of = {.floor_bits = 0,
+                           .count = (unsigned)count,
+                           .w = w.flat,
+                           .base = base,
+                           .companded = w.are_companded};
     memcpy(&of.floor_bits, &survey->floor, sizeof of.floor_bits);
     if (count > INT_MAX)
         return cudaErrorInvalidValue;
@@ -215,41 +197,43 @@ cudaError_t kernel_pick(cudaStream_t stream, size_t count, struct bitmap bitmap,
                         found);
 }
 
-static __global__ void refine(unsigned found, const uint32_t *candidates, const float *w,
+static __global__ void refine(unsigned found, const uint32_t *candidates, struct weights w,
                               const int32_t *base, uint32_t bin, uint32_t *parts)
 {
     EACH (i, found) {
         const uint32_t c = candidates[i];
-        const uint32_t bits = size_bits(residual(w[c], base[c]));
+        const float r = residual(w.flat[c], base[c], w.are_companded);
+        const uint32_t bits = residual_bits(r, base[c]);
         if (bits >> BIN_BITS == bin)
             (void)atomicAdd(&parts[bits >> PART_BITS & (BIN_PARTS - 1)], 1u);
     }
 }
 
 cudaError_t kernel_refine(cudaStream_t stream, uint32_t found, const uint32_t *candidates,
-                          const float *w, const int32_t *base, uint32_t bin, uint32_t *parts)
+                          struct weights w, const int32_t *base, uint32_t bin, uint32_t *parts)
 {
     return launch_each(stream, found, refine, candidates, w, base, bin, parts);
 }
 
-static __global__ void levels(unsigned found, struct cut cut, const float *w, const int32_t *base)
+static __global__ void levels(unsigned found, struct cut cut, struct weights w, const int32_t *base)
 {
     EACH (i, found) {
         const uint32_t c = cut.candidates[i];
-        const float r = residual(w[c], base[c]);
-        const bool published = fabsf(r) >= cut.tau && fabsf(r) <= FLT_MAX;
+        const float r = residual(w.flat[c], base[c], w.are_companded);
+        const bool published = is_published(r, base[c], cut.tau);
         const float level = fmaxf(fminf(r / cut.tau, cut.level_max), -cut.level_max);
         cut.levels[i] = published ? (int8_t)(int)level : (int8_t)0;
         cut.published_before[i] = published;
     }
 }
 
-cudaError_t kernel_levels(cudaStream_t stream, struct cut cut, const float *w, const int32_t *base)
+cudaError_t kernel_levels(cudaStream_t stream, struct cut cut, struct weights w,
+                          const int32_t *base)
 {
     return launch_each(stream, cut.found, levels, cut, w, base);
 }
 
-static __global__ void entries(unsigned found, struct cut cut, float *w, int32_t *base)
+static __global__ void entries(unsigned found, struct cut cut, struct weights w, int32_t *base)
 {
     const float step = step_of(cut.amount, cut.beta) - cut.tau;
     EACH (i, found) {
@@ -259,7 +243,7 @@ static __global__ void entries(unsigned found, struct cut cut, float *w, int32_t
             cut.index[at] = c;
             cut.level[at] = (int8_t)level;
             base[c] = add_wrapping(base[c], cut.amount * (uint32_t)level);
-            w[c] += step * (float)level;
+            w.flat[c] = moved_weight(w.flat[c], step * (float)level, w.are_companded);
         }
         if (i + 1 == found) {
             const uint32_t all = at + (level != 0);
@@ -268,89 +252,79 @@ static __global__ void entries(unsigned found, struct cut cut, float *w, int32_t
     }
 }
 
-cudaError_t kernel_cut(cudaStream_t stream, struct cut cut, float *w, int32_t *base)
+cudaError_t kernel_cut(cudaStream_t stream, struct cut cut, struct weights w, int32_t *base)
 {
     return launch_each(stream, cut.found, entries, cut, w, base);
 }
 
-/* How far a weight with residual r moves, of which an earlier incarnation published `level`
- * (cpu_exchange.c).
- */
-static __device__ float own_move(float r, float tau, float step, float level)
-{
-    const float left = level > 0 ? r : -r;
-    if (left / tau >= fabsf(level))
-        return (step - tau) * level;
-    return left > 0 ? step * level - r : step * level;
-}
-
 /* No entry comes twice in an update, so no two threads meet. */
-static __global__ void apply(unsigned count, struct update update, float step, bool own, float *w,
-                             int32_t *base)
+static __global__ void apply(unsigned count, struct update update, float step, bool own,
+                             struct weights w, int32_t *base)
 {
     EACH (i, count) {
         const uint32_t c = update.index[i];
         const int level = update.level[i];
-        w[c] += own ? own_move(residual(w[c], base[c]), update.tau, step, (float)level)
-                    : step * (float)level;
+        const float r = residual(w.flat[c], base[c], w.are_companded);
+        const float move = own ? own_move(r, update.tau, step, (float)level) : step * (float)level;
+        w.flat[c] = moved_weight(w.flat[c], move, w.are_companded);
         base[c] = add_wrapping(base[c], update.amount * (uint32_t)level);
     }
 }
 
 cudaError_t kernel_apply(cudaStream_t stream, const struct update *update, float beta, bool own,
-                         float *w, int32_t *base)
+                         struct weights w, int32_t *base)
 {
     return launch_each(stream, update->count, apply, *update, step_of(update->amount, beta), own, w,
                        base);
 }
 
-static __global__ void rebase(unsigned count, const int32_t *to, float *w, int32_t *base)
+static __global__ void rebase(unsigned count, size_t first, const int32_t *to, struct weights w,
+                              int32_t *base)
 {
     EACH (c, count) {
-        if (to[c] == base[c])
+        float *const weight = &w.flat[first + c];
+        int32_t *const ours = &base[first + c];
+        if (to[c] == *ours)
             continue; /* there and back may round */
-        w[c] = QUANTUM * (float)to[c] + residual(w[c], base[c]);
-        base[c] = to[c];
+        const float r = residual(*weight, *ours, w.are_companded);
+        *weight = weight_of_value(QUANTUM * (float)to[c] + r, w.are_companded);
+        *ours = to[c];
     }
 }
 
-cudaError_t kernel_rebase(cudaStream_t stream, size_t count, const int32_t *to, float *w,
-                          int32_t *base)
+cudaError_t kernel_rebase(cudaStream_t stream, size_t first, size_t count, const int32_t *to,
+                          struct weights w, int32_t *base)
 {
-    return launch_each(stream, count, rebase, to, w, base);
+    return launch_each(stream, count, rebase, first, to, w, base);
 }
 
-static __global__ void hold(unsigned count, float part, float *w, const int32_t *base,
+static __global__ void hold(unsigned count, float part, struct weights w, const int32_t *base,
                             uint16_t *held)
 {
     EACH (c, count) {
-        held[c] = half_to_bfloat16(part * residual(w[c], base[c]));
-        w[c] -= half_of_bfloat16(held[c]);
+        const float r = residual(w.flat[c], base[c], w.are_companded);
+        held[c] = half_to_bfloat16(held_part(r, base[c], part));
+        w.flat[c] = moved_weight(w.flat[c], -half_of_bfloat16(held[c]), w.are_companded);
     }
 }
 
-cudaError_t kernel_hold(cudaStream_t stream, size_t count, float part, float *w,
+cudaError_t kernel_hold(cudaStream_t stream, size_t count, float part, struct weights w,
                         const int32_t *base, uint16_t *held)
 {
     return launch_each(stream, count, hold, part, w, base, held);
 }
 
-static __global__ void release(unsigned count, const uint16_t *held, float *w)
+static __global__ void release(unsigned count, const uint16_t *held, struct weights w)
 {
     EACH (c, count) {
-        w[c] += half_of_bfloat16(held[c]);
+        w.flat[c] = moved_weight(w.flat[c], half_of_bfloat16(held[c]), w.are_companded);
     }
 }
 
-cudaError_t kernel_release(cudaStream_t stream, size_t count, const uint16_t *held, float *w)
+cudaError_t kernel_release(cudaStream_t stream, size_t count, const uint16_t *held,
+                           struct weights w)
 {
     return launch_each(stream, count, release, held, w);
-}
-
-/* What of held is let go, if so much should be. */
-static __device__ float gone(float held, float most)
-{
-    return held > 0 ? fmaxf(fminf(held, most), 0) : fminf(fmaxf(held, most), 0);
 }
 
 static __global__ void let_go(unsigned count, struct update update, float step, uint16_t *held)
@@ -358,7 +332,7 @@ static __global__ void let_go(unsigned count, struct update update, float step, 
     EACH (i, count) {
         const uint32_t c = update.index[i];
         const float all = half_of_bfloat16(held[c]);
-        held[c] = half_to_bfloat16(all - gone(all, step * (float)update.level[i]));
+        held[c] = half_to_bfloat16(all - released(all, step * (float)update.level[i]));
     }
 }
 
@@ -369,14 +343,15 @@ cudaError_t kernel_let_go(cudaStream_t stream, const struct update *update, floa
 }
 
 /* One block, so that the sums are always added in the same order. */
-static __global__ void agree(unsigned count, struct update update, const float *w,
+static __global__ void agree(unsigned count, struct update update, struct weights w,
                              const int32_t *base, double *sums)
 {
     __shared__ double shared[THREADS];
     double along = 0, ours = 0, theirs = 0;
     for (unsigned i = threadIdx.x; i < count; i += THREADS) {
         const uint32_t c = update.index[i];
-        const double r = (double)residual(w[c], base[c]), level = update.level[i];
+        const double r = (double)residual(w.flat[c], base[c], w.are_companded),
+                     level = update.level[i];
         along += level * r;
         ours += r * r;
         theirs += level * level;
@@ -391,7 +366,7 @@ static __global__ void agree(unsigned count, struct update update, const float *
     sums[2] = theirs;
 }
 
-cudaError_t kernel_agreement(cudaStream_t stream, const struct update *update, const float *w,
+cudaError_t kernel_agreement(cudaStream_t stream, const struct update *update, struct weights w,
                              const int32_t *base, double *sums)
 {
     return launch(stream, 1, agree, (unsigned)update->count, *update, w, base, sums);

@@ -44,14 +44,14 @@ cudaError_t kernel_scan(cudaStream_t stream, void *room, size_t room_bytes, size
  * base begin at multiples of SURVEY_ALIGNMENT. */
 #define SURVEY_ALIGNMENT 16
 cudaError_t kernel_survey(cudaStream_t stream, int blocks, const struct survey *survey,
-                          size_t count, const float *w, const int32_t *base, uint32_t *bins,
+                          size_t count, struct weights w, const int32_t *base, uint32_t *bins,
                           struct bitmap bitmap);
 /* Lists the entries whose bits are set, as many as there is room for; *found: how many are set. */
 cudaError_t kernel_pick(cudaStream_t stream, size_t count, struct bitmap bitmap,
                         uint32_t *candidates, uint32_t candidates_max, uint32_t *found);
 /* Counts into cleared parts. */
 cudaError_t kernel_refine(cudaStream_t stream, uint32_t found, const uint32_t *candidates,
-                          const float *w, const int32_t *base, uint32_t bin, uint32_t *parts);
+                          struct weights w, const int32_t *base, uint32_t bin, uint32_t *parts);
 
 /* A cut, in three steps: kernel_levels, a scan of published_before, kernel_cut. */
 struct cut {
@@ -69,21 +69,23 @@ struct cut {
     int8_t *level;         /* [capacity]: of the entries published */
     uint32_t *count;       /* entries published */
 };
-cudaError_t kernel_levels(cudaStream_t stream, struct cut cut, const float *w, const int32_t *base);
-cudaError_t kernel_cut(cudaStream_t stream, struct cut cut, float *w, int32_t *base);
+cudaError_t kernel_levels(cudaStream_t stream, struct cut cut, struct weights w,
+                          const int32_t *base);
+cudaError_t kernel_cut(cudaStream_t stream, struct cut cut, struct weights w, int32_t *base);
 
 /* index and level of the update lie on the device. */
 cudaError_t kernel_apply(cudaStream_t stream, const struct update *update, float beta, bool own,
-                         float *w, int32_t *base);
-cudaError_t kernel_hold(cudaStream_t stream, size_t count, float part, float *w,
+                         struct weights w, int32_t *base);
+cudaError_t kernel_hold(cudaStream_t stream, size_t count, float part, struct weights w,
                         const int32_t *base, uint16_t *held);
-cudaError_t kernel_release(cudaStream_t stream, size_t count, const uint16_t *held, float *w);
+cudaError_t kernel_release(cudaStream_t stream, size_t count, const uint16_t *held,
+                           struct weights w);
 cudaError_t kernel_let_go(cudaStream_t stream, const struct update *update, float part,
                           uint16_t *held);
-cudaError_t kernel_rebase(cudaStream_t stream, size_t count, const int32_t *to, float *w,
-                          int32_t *base);
+cudaError_t kernel_rebase(cudaStream_t stream, size_t first, size_t count, const int32_t *to,
+                          struct weights w, int32_t *base);
 /* The same: sums[3] become Σ k·r, Σ r² and Σ k². */
-cudaError_t kernel_agreement(cudaStream_t stream, const struct update *update, const float *w,
+cudaError_t kernel_agreement(cudaStream_t stream, const struct update *update, struct weights w,
                              const int32_t *base, double *sums);
 /* Adds to digest[2], low and high lane. */
 cudaError_t kernel_digest(cudaStream_t stream, size_t count, const int32_t *base, uint32_t *digest);

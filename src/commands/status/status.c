@@ -186,6 +186,9 @@ static void print_traffic(FILE *out, const json_t *page)
                   amount(page, "rss_bytes", "B").text, amount(page, "log_bytes", "B").text,
                   has_checkpoint ? span(page, "checkpoint_age_s").text : "none",
                   has_checkpoint ? " old" : "");
+    if (real_of(page, "saturated") > 0)
+        (void)fprintf(out, "  saturated  %.0f weights, of %s first: the rest of each stays here\n",
+                      real_of(page, "saturated"), text_of(page, "saturated_tensor", 64).text);
 }
 
 /* Is there a later order about the same member? */

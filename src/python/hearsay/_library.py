@@ -66,6 +66,7 @@ class Info(ctypes.Structure):
         ("sent_bytes", ctypes.c_uint64),
         ("received_bytes", ctypes.c_uint64),
         ("relapses", ctypes.c_uint64),
+        ("saturated", ctypes.c_uint64),
     ]
 
 

@@ -58,6 +58,7 @@ class Info:
     sent_bytes: int  # to all others, since open
     received_bytes: int  # from all others, since open
     relapses: int  # how often a weight was no number, and training began anew
+    saturated: int  # weights beyond what the swarm shares: the rest stays here
 
 
 @dataclasses.dataclass(frozen=True)

@@ -293,6 +293,13 @@ static void host_muon(struct backend *b_, const struct sgd *sgd, const float *fa
     carry_back();
 }
 
+static struct weights carry_weights(struct weights w, size_t count)
+{
+    struct weights there = weights_flat(FLOATS(weights_all(w), count));
+    there.are_companded = w.are_companded;
+    return there;
+}
+
 static uint32_t host_survey(struct backend *b_, const struct survey *survey, size_t count,
                             struct weights w, const int32_t *base,
                             uint32_t host_bins[HISTOGRAM_BINS])
@@ -302,8 +309,7 @@ static uint32_t host_survey(struct backend *b_, const struct survey *survey, siz
     there.candidates =
         carry(survey->candidates, survey->candidates_max * sizeof *survey->candidates);
     const uint32_t found = device_of_tests->exchange.survey(
-        device_of_tests, &there, count, weights_flat(FLOATS(weights_all(w), count)),
-        FLOATS(base, count), host_bins);
+        device_of_tests, &there, count, carry_weights(w, count), FLOATS(base, count), host_bins);
     carry_back();
     return found;
 }
@@ -323,9 +329,9 @@ static void host_refine(struct backend *b_, uint32_t found, const uint32_t *cand
 {
     (void)b_;
     const size_t count = reach_of(found, candidates);
-    device_of_tests->exchange.refine(
-        device_of_tests, found, carry(candidates, found * sizeof *candidates),
-        weights_flat(FLOATS(weights_all(w), count)), FLOATS(base, count), bin, host_parts);
+    device_of_tests->exchange.refine(device_of_tests, found,
+                                     carry(candidates, found * sizeof *candidates),
+                                     carry_weights(w, count), FLOATS(base, count), bin, host_parts);
     carry_back();
 }
 
@@ -336,7 +342,7 @@ static void host_cut(struct backend *b_, uint32_t found, const uint32_t *candida
     const size_t count = reach_of(found, candidates);
     device_of_tests->exchange.cut(
         device_of_tests, found, carry(candidates, found * sizeof *candidates), beta,
-        weights_flat(FLOATS(weights_all(w), count)), FLOATS(base, count), capacity, host_update);
+        carry_weights(w, count), FLOATS(base, count), capacity, host_update);
     carry_back();
 }
 
@@ -345,8 +351,7 @@ static void host_apply(struct backend *b_, const struct update *update, float be
 {
     (void)b_;
     const size_t count = reach_of(update->count, update->index);
-    device_of_tests->exchange.apply(device_of_tests, update, beta,
-                                    weights_flat(FLOATS(weights_all(w), count)),
+    device_of_tests->exchange.apply(device_of_tests, update, beta, carry_weights(w, count),
                                     FLOATS(base, count));
     carry_back();
 }
@@ -356,8 +361,7 @@ static void host_apply_own(struct backend *b_, const struct update *update, floa
 {
     (void)b_;
     const size_t count = reach_of(update->count, update->index);
-    device_of_tests->exchange.apply_own(device_of_tests, update, beta,
-                                        weights_flat(FLOATS(weights_all(w), count)),
+    device_of_tests->exchange.apply_own(device_of_tests, update, beta, carry_weights(w, count),
                                         FLOATS(base, count));
     carry_back();
 }
@@ -366,9 +370,8 @@ static void host_hold(struct backend *b_, size_t count, float part, struct weigh
                       const int32_t *base, uint16_t *held)
 {
     (void)b_;
-    device_of_tests->exchange.hold(device_of_tests, count, part,
-                                   weights_flat(FLOATS(weights_all(w), count)), FLOATS(base, count),
-                                   carry(held, count * sizeof *held));
+    device_of_tests->exchange.hold(device_of_tests, count, part, carry_weights(w, count),
+                                   FLOATS(base, count), carry(held, count * sizeof *held));
     carry_back();
 }
 
@@ -376,7 +379,7 @@ static void host_release(struct backend *b_, size_t count, const uint16_t *held,
 {
     (void)b_;
     device_of_tests->exchange.release(device_of_tests, count, carry(held, count * sizeof *held),
-                                      weights_flat(FLOATS(weights_all(w), count)));
+                                      carry_weights(w, count));
     carry_back();
 }
 
@@ -412,8 +415,7 @@ static void host_rebase(struct backend *b_, size_t first, size_t count, const in
 {
     (void)b_;
     device_of_tests->exchange.rebase(device_of_tests, first, count, host_base,
-                                     weights_flat(FLOATS(weights_all(w), first + count)),
-                                     FLOATS(base, first + count));
+                                     carry_weights(w, first + count), FLOATS(base, first + count));
     carry_back();
 }
 

@@ -204,6 +204,33 @@ static void a_learner_that_diverged_says_so_once(void **state)
     assert_false(learner_link_next(learner_thread_link(worker), &none));
 }
 
+/* Likewise, of an entry whose base is at the largest that is published. */
+static void a_saturated_tensor_is_reported_once(void **state)
+{
+    (void)state;
+    const struct action publish = {.kind = ACTION_PUBLISH, .terms = whole};
+    const int32_t largest = 1 << 30;
+    float weights[64];
+    assert_true(learner_parameters(learner) <= 64);
+    learner_write_block(learner, 1, 1, &largest, false);
+    learner_read_weights(learner, weights);
+    weights[1] = 300;
+    learner_write_weights(learner, weights);
+    open_thread(false, 0);
+    learner_link_order(learner_thread_link(worker), &publish);
+    learner_link_order(learner_thread_link(worker), &publish);
+    assert_answers(next_event(), ACTION_PUBLISH);
+    const struct learner_event event = next_event();
+    assert_int_equal(event.kind, LEARNER_SATURATED);
+    assert_int_equal(event.saturation.entries, 1);
+    assert_int_equal(event.saturation.first, 1);
+    assert_string_equal(event.saturation.tensor, "0.dense.weight");
+    assert_answers(next_event(), ACTION_PUBLISH);
+    learner_thread_stop(worker);
+    struct learner_event none;
+    assert_false(learner_link_next(learner_thread_link(worker), &none));
+}
+
 static uint64_t digest_of(const struct update *update)
 {
     uint64_t digest = 0;
@@ -473,6 +500,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         THREAD(commands_are_answered_in_order),
         THREAD(a_learner_that_diverged_says_so_once),
+        THREAD(a_saturated_tensor_is_reported_once),
         THREAD(everything_heard_is_applied_once_however_much_it_is),
         THREAD(the_learner_learns_on_its_own_thread),
         THREAD(what_is_told_is_what_the_base_moved_by),

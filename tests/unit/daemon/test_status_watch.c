@@ -61,7 +61,9 @@ static json_t *page_at(uint64_t now_ns)
 {
     static struct status_watch watch;
     static struct training_watch training;
+    static const struct learner_saturation saturation = {.entries = 3, .tensor = "2.dense.bias"};
     const struct status_facts facts = {.options = &options,
+                                       .saturation = &saturation,
                                        .reach = &reach,
                                        .listen = {.host = "192.0.2.4"},
                                        .start_ns = START_NS,
@@ -105,6 +107,8 @@ static void a_first_node_is_running_and_well(void **state)
     assert_int_equal(json_integer_value(json_object_get(page, "parameters")), 215370);
     assert_true(fabs(json_real_value(json_object_get(page, "uptime_s")) - 20) < 1e-6);
     assert_true(json_integer_value(json_object_get(page, "rss_bytes")) > 0);
+    assert_int_equal(json_integer_value(json_object_get(page, "saturated")), 3);
+    assert_string_equal(text(page, "saturated_tensor"), "2.dense.bias");
     assert_int_equal(json_array_size(json_object_get(page, "links")), 0);
     const json_t *members = json_object_get(page, "members");
     assert_int_equal(json_array_size(members), 1);

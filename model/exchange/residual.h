@@ -1,0 +1,96 @@
+/* The residual of one entry: what CPU and GPU compute alike, bit for bit.
+ *
+ *   residual r = value of w - QUANTUM·base       (companding.h; without companding w -
+ * QUANTUM·base)
+ *
+ * The sum that an entry is may not leave int32: 2^31 units, a value of 128. A publication moves no
+ * entry outwards whose sum is PUBLISHED_MAX or more, a value of 64. One rumor moves an entry by at
+ * most MOVE_MAX, a value of 1. So the sum of an entry stays within 64 + n, if at most n rumors move
+ * it outwards that each were published without knowledge of the others: 63 of them cannot make it
+ * wrap. An entry whose residual points beyond PUBLISHED_MAX is saturated: its residual stays in the
+ * weight, is in no publication, and is counted. A sum of integers knows no order, with or without
+ * this rule, which acts only where a rumor is made.
+ * Held by tests/unit/model/test_companding.c.
+ */
+#ifndef HEARSAY_MODEL_EXCHANGE_RESIDUAL_H
+#define HEARSAY_MODEL_EXCHANGE_RESIDUAL_H
+
+#include <float.h>
+#include <math.h>
+#include <stdint.h>
+
+#include "base/companding.h"
+#include "base/update.h"
+
+#define PUBLISHED_MAX       (1 << 30)
+#define LOST_BITS           0x7FC00000u /* of a residual that is NaN, whatever its own bits are */
+#define SATURATED_BITS      0x7FFFFFFFu /* of one that points beyond PUBLISHED_MAX */
+#define VALUE_PUBLISHED_MAX (QUANTUM * PUBLISHED_MAX)
+
+ON_DEVICE static inline float residual(float w, int32_t base, bool companded)
+{
+    return value_of_weight(w, companded) - QUANTUM * (float)base;
+}
+
+/* Where the value of a weight moves by this, the weight becomes so. */
+ON_DEVICE static inline float moved_weight(float w, float move, bool companded)
+{
+    return weight_of_value(value_of_weight(w, companded) + move, companded);
+}
+
+ON_DEVICE static inline bool is_saturated(float r, int32_t base)
+{
+    return fabsf(r) <= FLT_MAX &&
+           ((r > 0 && base >= PUBLISHED_MAX) || (r < 0 && base <= -PUBLISHED_MAX));
+}
+
+/* May it be published at this threshold? Not one that is no number: it would spread what broke. */
+ON_DEVICE static inline bool is_published(float r, int32_t base, float tau)
+{
+    return fabsf(r) >= tau && fabsf(r) <= FLT_MAX && !is_saturated(r, base);
+}
+
+/* Returns the part of a residual that is held back: none of a saturated entry. */
+ON_DEVICE static inline float held_part(float r, int32_t base, float part)
+{
+    return is_saturated(r, base) ? 0 : part * r;
+}
+
+/* The bits of |r|, or LOST_BITS, or SATURATED_BITS. */
+ON_DEVICE static inline uint32_t residual_bits(float r, int32_t base)
+{
+    const uint32_t bits = bits_of_float(r) & 0x7FFFFFFFu;
+    return bits > 0x7F800000u ? LOST_BITS : is_saturated(r, base) ? SATURATED_BITS : bits;
+}
+
+/* The value of a weight moves by this for each level by which the base does. */
+ON_DEVICE static inline float step_of(uint32_t amount, float beta)
+{
+    return (1 + beta) * QUANTUM * (float)amount;
+}
+
+/* How far a weight with residual r moves of which an earlier incarnation published `level`: by the
+ * arithmetic of a cut where r still has it all. */
+ON_DEVICE static inline float own_move(float r, float tau, float step, float level)
+{
+    const float left = level > 0 ? r : -r;
+    if (left / tau >= fabsf(level))
+        return (step - tau) * level;
+    return left > 0 ? step * level - r : step * level;
+}
+
+/* The part of held that is released, where `most` should be. */
+ON_DEVICE static inline float released(float held, float most)
+{
+    return held > 0 ? fmaxf(fminf(held, most), 0) : fminf(fmaxf(held, most), 0);
+}
+
+ON_DEVICE static inline int32_t add_wrapping(int32_t base, uint32_t units)
+{
+    const uint32_t sum = (uint32_t)base + units;
+    int32_t result;
+    memcpy(&result, &sum, sizeof result);
+    return result;
+}
+
+#endif
