@@ -27,8 +27,8 @@
 # daemons has started.
 #
 # Each rival has the best of the rates, found on an unlimited network, where it also shows how many
-# steps it needs; what it learns in a step does not depend on the network (but for streaming, which
-# keeps to numbers of steps, too). Then it runs on the limited one. If that cannot end in --seconds,
+# steps it needs; what it learns in a step does not depend on the network (except streaming, which
+# also keeps to numbers of steps). Then it runs on the limited one. If that cannot end in --seconds,
 # some rounds are timed and the product is told as "extrapolated". hearsay has the best of the same
 # rates at the first point. "At equal speed" is the time less what the processes would have saved by
 # computing as fast as hearsay's. With --steps-per-s all are held to one speed, so that it does not
@@ -186,7 +186,7 @@ judge() { # folder, contestant, model, Mbit/s, milliseconds, rate, options
     rm -rf -- "$folder"
 }
 
-# What hearsay starts from, as the others read it.
+# hearsay's first weights in the format of the others.
 first_weights() {
     local model=$1 folder=$dir/first
     [[ ! -e $out/first-$model.safetensors ]] || return 0
@@ -208,7 +208,7 @@ split_text() {
     rm -- "$dir/all"
 }
 
-# What a daemon is told of what it learns: lines of SECTION.KEY=VALUE.
+# The learning settings of a daemon: lines of SECTION.KEY=VALUE.
 task_settings() { # model
     local folder=${data[${task[$1]}]}
     if [[ ${task[$1]} == images ]]; then
@@ -305,7 +305,7 @@ wait_for_rivals() {
     end_all
 }
 
-# On a network without limits: the mark after so many steps.
+# On a network without limits: the accuracy after a number of steps.
 learn_steps() { # model, rival, rate
     local model=$1 rival=$2 rate=$3 folder=$dir/learn i count=$steps target=()
     local file=$out/steps-$model-${rival/\//-}-$rate-$every.jsonl

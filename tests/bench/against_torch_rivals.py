@@ -24,7 +24,7 @@ class Dense:
     def __init__(self, net, asked, _):
         if asked.rival == "powersgd":
             # With more than two Gloo processes all must be one bucket: the sums of several are
-            # not begun in the same order everywhere, and then everybody waits for ever.
+            # not begun in the same order everywhere, and then all processes wait without end.
             torch.distributed._DEFAULT_FIRST_BUCKET_BYTES = ONE_BUCKET_MB << 20
             self.net = DistributedDataParallel(net, bucket_cap_mb=ONE_BUCKET_MB)
         else:

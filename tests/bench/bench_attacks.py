@@ -54,7 +54,7 @@ NORM = "bound on a rumor's length"
 SHARES = "shares.h"
 NOTHING = "it does no harm"
 EFFECT = "detection by effect, and votes"
-# What the bad nodes do; and which defence is to mend it.
+# The attack, and the defence against it.
 ATTACKS = {
     ABSENT: (["crash bad, at 0 s"], "-"),
     "none, they are honest": ([], "-"),

@@ -91,7 +91,7 @@ begin() {
     pids+=($!)
 }
 
-# Until the last one has published for so many seconds.
+# Waits until the last node has published for this many seconds.
 watch() {
     local i pid until=0
     while ((until == 0 || SECONDS < until)); do

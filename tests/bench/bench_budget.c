@@ -22,7 +22,7 @@
 #define JOIN_ROUND  90 /* the last node begins */
 #define WARM_ROUNDS 10 /* not counted as steady */
 #define CHANGE      10 /* rounds that are counted as those of a change */
-#define DOUBLES     10 /* a budget that grows doubles in so many rounds ... */
+#define DOUBLES     10 /* rounds in which a growing budget doubles ... */
 #define GROWN_ROUND 60 /* ... until then */
 #define STEPS       16
 #define BATCH       32
@@ -195,7 +195,7 @@ static void play(struct swarm *swarm, uint32_t full_bytes, bool grows,
     }
 }
 
-/* What came of it. */
+/* The result. */
 
 static int by_size(const void *a, const void *b)
 {

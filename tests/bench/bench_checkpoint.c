@@ -45,7 +45,7 @@ static void no_wake(void *waker)
     (void)waker;
 }
 
-/* What one save has cost. */
+/* Cost of one save. */
 struct cost {
     double hold[PARTS_MAX]; /* of each part */
     int parts;              /* how many those are */
@@ -90,7 +90,7 @@ static double largest(const double *of, int count)
     return most;
 }
 
-/* The medians of a step and of a memcpy of so many bytes, side by side. */
+/* Medians of a step and of a memcpy of `bytes` bytes, measured alternately. */
 static void measure_alone(struct learner *learner, size_t bytes, double *step_ms, double *copy_ms)
 {
     double step[ROUNDS], copy[ROUNDS];

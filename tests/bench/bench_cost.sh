@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# What the exchange costs where training is what the processors are for:
+# Cost of the exchange while training uses the processors:
 # bench_cost.sh [HEARSAY] [SECONDS] [CPUS]
 #
 # Four daemons on one machine, lenet on Fashion-MNIST, each with its own quarter and 20 Mbit/s up

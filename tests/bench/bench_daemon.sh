@@ -1,11 +1,11 @@
 #!/usr/bin/env bash
-# What the rumors that a daemon hears and passes on cost it:
+# Cost of receiving and relaying rumors in a daemon:
 # bench_daemon.sh [HEARSAY] [MEGABYTES] [RATE]
 #
 #   an origin (bench_daemon.c) ─► daemon a ─► daemon b;   over loopback, encrypted; none trains
 #
 # For each density of what is told: rumors, their size, how many of 100 came to b twice; nanoseconds
-# of processor time of a's loop and of a's learner for a byte of rumors heard and passed on; so many
+# of processor time of a's loop and of a's learner per byte of relayed rumors; so many
 # bits of them in and out a second of the loop's processor time carries; and how many passed in a
 # second here. The origin sends RATE megabytes per second (10; 0: as many as a takes): when there
 # are not enough processors for the five threads, b lags behind, asks, and is told twice.

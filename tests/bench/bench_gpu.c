@@ -1,4 +1,4 @@
-/* What a GPU makes of hearsay: bench_gpu [DEVICE [PARAMETERS [PART [WORD...]]]] (cuda:0, 100000000,
+/* Speed of hearsay on a GPU: bench_gpu [DEVICE [PARAMETERS [PART [WORD...]]]] (cuda:0, 100000000,
  * 1: all steps, or a PART-th of them; only what a WORD names: fp32, tf32, bf16, a model, samples,
  * exchange, publishing).
  *
@@ -30,7 +30,7 @@
 
 static struct backend *gpu;
 
-/* Whatever the device was given to do is done. */
+/* Waits for the device. */
 static void wait_for(const void *memory)
 {
     char one;
@@ -128,7 +128,8 @@ static struct learner *learner_for(struct arena *arena, const struct net *net, u
     return learner;
 }
 
-/* Over so many seconds; with `terms`, also PUBLICATIONS_S times a second publishing and applying.
+/* Measures for `seconds` seconds; with `terms` it also publishes and applies PUBLICATIONS_S times a
+ * second.
  */
 static double steps_per_second(struct learner *learner, const struct publish_terms *terms,
                                double for_s)
@@ -388,7 +389,7 @@ static bool has_part(char *const *words, const char *part)
     return is_asked(words, parts, sizeof parts / sizeof parts[0], part);
 }
 
-/* What multiplies nothing, or is to be measured once. */
+/* Layers without products, and those measured once. */
 static void bench_exchanges(char *const *words, size_t parameters, int part)
 {
     if (has_part(words, "samples")) {

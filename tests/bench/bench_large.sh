@@ -94,7 +94,7 @@ wait_for() { # until node $1 has noted something like $2 $3 times
 last() { jq -rs "map(select(.note == \"status\" or .note == \"final\")) | last | .$2" "$dir/$1.log"; }
 sent() { sed -n 's/^ *port:\( *[0-9]*\)\{8\} *\([0-9]*\).*/\2/p' /proc/net/dev; }
 
-# Nanoseconds of processor time of node $1 but its loop: of threads that have ended, too.
+# Nanoseconds of processor time of node $1 except its loop, including ended threads.
 learner_ns() {
     local loop all
     read -r loop _ <"/proc/${pid[$1]}/task/${pid[$1]}/schedstat"
@@ -103,7 +103,7 @@ learner_ns() {
     printf '%d' $((all - loop))
 }
 
-# What the two have done by now: steps, and nanoseconds of their learners.
+# Progress of both nodes: steps, and nanoseconds of their learners.
 done_by_now() {
     printf '%d %d' $(($(last node1 samples) + $(last node2 samples))) \
         $(($(learner_ns node1) + $(learner_ns node2)))

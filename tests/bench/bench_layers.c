@@ -86,7 +86,7 @@ static void training_step(void *state)
     "residual(conv " c " 3x3 stride 2 pad 1, relu, conv " c " 3x3 pad 1 | conv " c                 \
     " 1x1 stride 2), relu"
 
-/* Multiplications and additions of a step: each layer's forward and twice backward, but for the
+/* Multiplications and additions of a step: each layer's forward and twice backward, without the
  * first one's gradient of its input. */
 static const struct image_model {
     const char *name;

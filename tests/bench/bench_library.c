@@ -1,4 +1,4 @@
-/* What libhearsay costs a program: hearsay_step beside a step of training, and memory beside the
+/* Cost of libhearsay in a program: hearsay_step beside a step of training, and memory beside the
  * caller's tensors.
  *
  *   bench_library OPTIMIZER BATCH SECONDS
@@ -35,7 +35,7 @@
 #define RATE       1e-3f
 #define PAGE_BYTES (1u << 16)
 
-/* What a step did, by its costliest part. */
+/* Kinds of steps, by their costliest part. */
 enum kind { NOTHING, APPLIED, COMPARED, PUBLISHED, KINDS };
 static const char *const NAMES[KINDS] = {"nothing", "applied", "compared", "published"};
 
@@ -55,7 +55,7 @@ struct program {
     pthread_barrier_t *together;
 };
 
-/* What the learner was ordered in this thread: noted on its way (-Wl,--wrap=executor_perform). */
+/* Orders to the learner in this thread, recorded by -Wl,--wrap=executor_perform. */
 static _Thread_local enum kind ordered;
 
 struct answer __real_executor_perform(const struct executor *executor, const struct action *order);
@@ -93,15 +93,15 @@ static double status_bytes(const char *name)
     return 1024 * kilobytes;
 }
 
-/* What is the most from now on (VmHWM). */
+/* Resets the peak of resident memory (VmHWM). */
 static void forget_peak(void)
 {
     FILE *file = fopen("/proc/self/clear_refs", "w");
     CHECK(file && fputs("5", file) >= 0 && fclose(file) == 0);
 }
 
-/* A model whose numbers neither grow nor vanish, and a task without end: what it is to put out is
- * drawn anew for each step. */
+/* A model whose values neither grow nor vanish, and an endless task: each step has new random
+ * targets. */
 
 static void draw(struct rng *rng, float *values, size_t count, double most)
 {
@@ -205,7 +205,7 @@ static void program_open(struct program *program, int number, const char *optimi
     must(program, "open", hearsay_open(&options, &program->node));
 }
 
-/* From its page: the text or the number that follows the key. */
+/* Reads the text or number after a key of its status JSON. */
 static void find(struct program *program, const char *key, char value[64])
 {
     static char page[PAGE_BYTES];
@@ -236,7 +236,7 @@ static void *run(void *argument)
     return NULL;
 }
 
-/* What came out. */
+/* The result. */
 
 static double quantile(double *values, int count, double part)
 {

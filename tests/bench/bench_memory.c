@@ -1,7 +1,6 @@
-/* What a node reserves for each neighbour and life, as limits.peers and limits.incarnations allow
- * for: of the arena that it takes at its birth, without and with the queues. Memory that is never
- * touched costs nothing; what is touched in use is measured by tests/bench/bench_memory.sh, which
- * begins with this. */
+/* Memory that a node reserves per neighbour and incarnation (limits.peers, limits.incarnations):
+ * parts of its arena, without and with the queues. Memory that is never touched costs nothing; used
+ * memory is measured by tests/bench/bench_memory.sh, which begins with this. */
 #include <stdio.h>
 
 #include "node/inspect.h"

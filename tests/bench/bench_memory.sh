@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# What a neighbour costs a daemon in memory: bench_memory.sh [HEARSAY]
+# Memory of a daemon per neighbour: bench_memory.sh [HEARSAY]
 #
 #   a trainer ─► the daemon ─► 0 or 15 others;   lenet, rumors as fast as they come
 #
@@ -24,7 +24,7 @@ is_filled() {
     ((${heard:-0} >= filled_bytes))
 }
 
-# Resident KiB of a daemon with so many neighbours beside the trainer.
+# Resident KiB of a daemon with this many neighbours beside the trainer.
 resident() {
     local name=d$1 first i
     start "$name" --set train.enabled=no --set node.listen=127.0.0.1:0

@@ -3,7 +3,7 @@
 #
 # Four processes of one thread in four network namespaces (shaped_network.sh) train the GPT of
 # src/python/examples/char_gpt.py (3 x 96) on the bytes of a dictionary, AdamW, 8 windows of 64 a step,
-# a rate that rises and falls with the samples of all, until all together have had so many.
+# a rate that rises and falls with the samples of all, until the swarm has learned PERIOD samples.
 #
 #   hearsay    hearsay.Node in each
 #   churn      the same; the fourth is killed after a third of the time, a fifth joins after half of it

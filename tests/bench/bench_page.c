@@ -1,8 +1,7 @@
-/* What a page that is watched costs its node: bench_page [MEMBERS]
+/* Cost of a watched page for its node: bench_page [MEMBERS]
  *
- * Of a swarm of so many members (256), 32 of them neighbours: the time that an update for those who
- * watch takes, once a second, and a scrape of the metrics, medians of many, in parts of a second's
- * processor time.
+ * For a swarm of MEMBERS members (256), 32 of them neighbours: medians of the time of an update for
+ * watchers, once a second, and of a scrape of the metrics, as parts of a second's processor time.
  */
 #include <jansson.h>
 #include <stdio.h>

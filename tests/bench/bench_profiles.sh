@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Every strategy on every link profile, in one table: bench_profiles.sh HEARSAY DIR [SEEDS [SECONDS]].
 #
-# Finds the settings of each strategy on dlion-sys, with as many trials for each (one seed, 20 virtual
+# Finds the settings of each strategy on dlion-sys, with equal numbers of trials (one seed, 20 virtual
 # seconds); plays the eleven profiles with them, with 3 seeds of 30 virtual seconds; and prints, for
 # each strategy and profile, after how many seconds the second target was reached and how many
 # megabytes a node had sent by then, means over the seeds. Started again after it was stopped, it goes

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# What the protocol costs a node, against the number of nodes: tests/bench/bench_scale.sh [HEARSAY] [N ...]
+# Cost of the protocol per node, against the number of nodes: tests/bench/bench_scale.sh [HEARSAY] [N ...]
 #
 # Plays configs/sim-1000.conf with ever more nodes (a fifth in each of its regions), no training, a
 # rumor of each every ten seconds, and prints one line for each size. Rates are means over the

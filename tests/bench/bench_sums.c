@@ -1,4 +1,4 @@
-/* What would it save to pass on the sum of several rumors, and not each of them?
+/* Would relaying the sum of several rumors, instead of each of them, save bytes?
  *
  *     build/bench_sums TEXT [ONE ENTRY IN SO MANY, 300]
  *

@@ -76,7 +76,7 @@ make_network() {
     done
 }
 
-# What the daemons and the scenario have in common. The budget decides how much is told more than
+# Settings shared by the daemons and the scenario. The budget decides how much is told more than
 # the speed, which varies from second to second on a shared machine; the scenario has its mean.
 settings() {
     cat <<CONF
@@ -127,7 +127,7 @@ start_node() {
     pids+=("$!")
 }
 
-# Until node $1 has noted something like $2.
+# Waits until node $1 has a note that matches $2.
 wait_for() {
     local until=$((SECONDS + 60))
     until grep -qs -- "$2" "$dir/node$1.log"; do

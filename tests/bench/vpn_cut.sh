@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# What does it cost when the tunnel of one of five sites is down for six minutes?
+# Cost of a six-minute failure of the tunnel of one of five sites.
 #
 #   tests/bench/vpn_cut.sh [--hearsay PROGRAM] [--delay PROGRAM] [--cut-s 360] [--keep FOLDER]
 #
@@ -9,7 +9,7 @@
 # A site learns at most five steps a second, so both runs leave a machine of two cores mostly idle,
 # and no site's speed depends on the other's. Takes two and a half times as long as the cut, at
 # least a minute before it and a minute after. Exit code 0: each run ends with one base; no other
-# site learned less than in the uncut run, but for 2 %; the fifth, and with it the base, lost no
+# site learned less than in the uncut run, within 2 %; the fifth, and with it the base, lost no
 # more than what a site learns in the time of the cut; the accuracies are within a point; and it
 # found the others by itself within the 30 s that may lie between two tries, and was in step with
 # them within as much again. The networks are made of namespaces that end with this script; needs
@@ -97,7 +97,7 @@ start_site() { # site, folder
     pids+=("$!")
 }
 
-# Until the log of site $1 in folder $2 has something like $3.
+# Waits until the log of site $1 in folder $2 matches $3.
 wait_for() {
     local until=$((SECONDS + 120))
     until grep -qs -- "$3" "$2/node$1.log"; do
@@ -107,7 +107,7 @@ wait_for() {
     done
 }
 
-# What all sites say of themselves, twice a second for so many seconds.
+# Records the status of all sites twice a second for SECONDS.
 ask() { # seconds, folder
     local until=$((SECONDS + $1)) i
     while ((SECONDS < until)); do

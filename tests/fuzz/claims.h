@@ -1,5 +1,5 @@
-/* What members say of the version and base that they have: one claim in all of a script, which each
- * of them may state as it is or not. The operations are those of script.h. */
+/* Claims of members about their version and base: one claim per script, which each member may state
+ * truly or falsely. The operations are those of script.h. */
 #ifndef HEARSAY_TESTS_FUZZ_CLAIMS_H
 #define HEARSAY_TESTS_FUZZ_CLAIMS_H
 

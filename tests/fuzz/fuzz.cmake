@@ -56,7 +56,7 @@ foreach(CALL sign_detached sign_verify_detached scalarmult scalarmult_base)
   target_link_options(fuzz_member PRIVATE -Wl,--wrap=crypto_${CALL})
 endforeach()
 
-# The seeds, made anew: what lies in the corpora is what our encoders write today.
+# Regenerates the seeds: the corpora contain what our encoders write today.
 add_executable(fuzz_seeds tests/fuzz/seeds.c tests/fuzz/seeds_wire.c tests/fuzz/seeds_files.c
                tests/fuzz/seeds_member.c)
 target_link_libraries(fuzz_seeds PRIVATE support_state config)

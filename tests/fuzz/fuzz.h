@@ -20,7 +20,7 @@
 void fuzz_begin(void);
 void fuzz_one(const uint8_t *data, size_t bytes);
 
-/* What is left of the bytes, for a harness that reads them as a script. */
+/* The unread bytes, for a harness that reads them as a script. */
 struct input {
     const uint8_t *at;
     size_t left;
@@ -36,7 +36,7 @@ static inline const uint8_t *input_bytes(struct input *input, size_t most, size_
     return at;
 }
 
-/* A little-endian number of so many bytes; beyond the end there are zeros. */
+/* Reads a little-endian number of `bytes` bytes; zeros follow the end. */
 static inline uint64_t input_number(struct input *input, size_t bytes)
 {
     size_t taken;

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# fuzz.sh BUILD SECONDS [NAME...]: gives each harness, or those named, so many seconds.
+# fuzz.sh BUILD SECONDS [NAME...]: runs each harness, or the named ones, for SECONDS.
 #
-# What a harness has learned to reach is kept in BUILD/fuzz/corpus/NAME, where the next run goes on;
+# The inputs found by a harness stay in BUILD/fuzz/corpus/NAME, where the next run continues;
 # what it found, in BUILD/fuzz/found. Ends with a table, and fails if anything was found.
 set -euo pipefail
 build=$(cd "$1" && pwd) seconds=$2
@@ -16,7 +16,7 @@ if (($# == 0)); then
     done
 fi
 
-# Files that people wrote are seeds, too.
+# Files written by people are also seeds.
 seeds_of() {
     case $1 in
     config) ls "$root"/configs/node.conf ;;

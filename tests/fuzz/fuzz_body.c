@@ -128,7 +128,7 @@ static void same_entries(const struct plain *plain, const uint32_t *index, const
         CHECK(index[i] == plain->index[i] && level[i] == plain->level[i]);
 }
 
-/* What was read is written again, in as many bits at most, and read again. */
+/* A decoded body is encoded again, in at most the same number of bits, and decoded again. */
 static void comes_back(uint64_t parameters, uint32_t count, const uint32_t *index,
                        const int8_t *level)
 {

@@ -1,11 +1,11 @@
-/* Gate, handshake and the first records: two peers, and somebody between them.
+/* Gate, handshake and the first records: two peers, and an attacker between them.
  *
  *   dialer ── flight 1 ──► acceptor ── flight 2 ──► dialer ── flight 3 ──► acceptor …
  *
- * The input says what the two bring along, and then, flight by flight, what becomes of it on the
- * way. Keys follow from seeds, so the bytes of a flight are always the same. Whoever is through
- * knows who the other is; each hears what the other said, in order and from the first message on,
- * or nothing; and where nobody meddles, all. */
+ * The input sets both peers' credentials and then, flight by flight, the changes on the path. Keys
+ * follow from seeds, so the bytes of a flight are always the same. Whoever is through knows who the
+ * other is; each hears what the other said, in order and from the first message on, or nothing; and
+ * where nobody meddles, all. */
 #include "fuzz/fuzz.h"
 #include "node/connection/peer.h"
 
@@ -158,7 +158,7 @@ static void insert(struct flight *flight, size_t at, const uint8_t *bytes, size_
     flight->count += count;
 }
 
-/* What becomes of a flight on its way; `turn`: how many came before. */
+/* Changes a flight on the path; `turn`: number of earlier flights. */
 static void meddle(struct flight *flight, uint32_t turn, struct input *input)
 {
     const enum meddling how = input_byte(input) % MEDDLINGS;

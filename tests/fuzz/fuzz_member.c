@@ -1,4 +1,4 @@
-/* Members that say anything: behind a valid handshake, with signatures that hold.
+/* Members that send anything: after a valid handshake, with valid signatures.
  *
  * The input is a script: each byte is an operation, the next ones its arguments. So what lies
  * behind a HELLO, a claim to know more, a base that is offered block by block or an order of the
@@ -194,7 +194,7 @@ static void put_keys(struct order *order, uint8_t shape)
     order->until_ms = pick();
 }
 
-/* Orders of the operator: some member is put out, or the node; or there is a new key. */
+/* Orders of the operator: expel a member, or the node; or a new key. */
 static size_t make_order(uint8_t out[static ORDER_BYTES_MAX])
 {
     const uint8_t shape = input_byte(&input);
@@ -293,7 +293,7 @@ static void call(void)
     scene_call(scene, pick_member());
 }
 
-/* From one network or another; it is not heard of again. */
+/* A caller from one of two networks that never sends a byte. */
 static void stand_at_door(void)
 {
     const uint8_t shape = input_byte(&input);
@@ -307,7 +307,7 @@ static void hang_up(void)
     scene_close(scene, pick_member());
 }
 
-/* From a millisecond to twenty seconds. */
+/* Waits between a millisecond and twenty seconds. */
 static void pass(void)
 {
     static const uint16_t spans_ms[] = {1, 30, 300, 1000, 1000, 3000, 3000, 5000};

@@ -47,7 +47,7 @@ static void comes_back(const struct rumor_head *head, const struct update *updat
     }
 }
 
-/* Of two inputs of three the hash of the body is made to fit. */
+/* For two of three inputs the hash of the body is corrected. */
 void fuzz_one(const uint8_t *data, size_t bytes)
 {
     static uint8_t rumor[RUMOR_MAX];

@@ -1,7 +1,7 @@
 /* Curve arithmetic of a script that has been computed before is looked up: the linker leads these
- * calls here (--wrap, fuzz.cmake). What comes out follows from the bytes that go in alone, and
- * those are compared by a hash of 256 bits, so a harness sees what it would see without this.
- * Scripts begin alike, and nine tenths of their signatures and key exchanges have been seen. */
+ * calls here (--wrap, fuzz.cmake). The result depends only on the input bytes, which are compared
+ * by a 256-bit hash, so a harness sees the same results as without the cache. Scripts begin alike,
+ * and nine tenths of their signatures and key exchanges have been seen. */
 #include <sodium.h>
 #include <stdbool.h>
 #include <stdint.h>

@@ -219,7 +219,7 @@ static bool member_take(struct scene *scene, struct member *member, const uint8_
     return true;
 }
 
-/* What this member has to send reaches the node. */
+/* Delivers this member's queued bytes to the node. */
 static bool member_sends(struct scene *scene, struct member *member)
 {
     const uint8_t *bytes;
@@ -284,7 +284,7 @@ static void on_order(struct scene *scene, const struct action *order)
         return;
     }
     const size_t bytes = (order_bytes(order) + 15) & ~(size_t)15;
-    CHECK(bytes <= SCENE_ORDERS_BYTES - scene->orders_bytes); /* a node asks for so much at most */
+    CHECK(bytes <= SCENE_ORDERS_BYTES - scene->orders_bytes); /* largest request of a node */
     (void)order_copy(scene->orders + scene->orders_bytes, order);
     scene->orders_bytes += bytes;
 }
@@ -411,7 +411,7 @@ void scene_check(const struct scene *scene)
 
 /* Beginnings. */
 
-/* As the owner of a node does that counts votes. */
+/* Acts as the owner of a node that counts votes. */
 static void list_members(struct scene *scene)
 {
     uint8_t ids[SCENE_MEMBERS + 1][ID_BYTES];

@@ -58,7 +58,7 @@ struct scene {
  * all are in conversation, and no HELLO has been said. */
 struct scene *scene_new(bool node_calls);
 
-/* From here on scene_undo brings back what is now. */
+/* Marks the present state, to which scene_undo returns. */
 void scene_keep(struct scene *scene);
 void scene_undo(struct scene *scene);
 
@@ -88,7 +88,7 @@ extern const struct executor_ops scene_learner;
 /* All that the node asks for is done. Called by all of the above. */
 void scene_run(struct scene *scene);
 
-/* What must hold of the node at any time. */
+/* Checks the node's invariants. */
 void scene_check(const struct scene *scene);
 
 struct identity *scene_identity(uint32_t i);

@@ -1,4 +1,4 @@
-/* What learns in a scene: a base that is added to, and a little that is drawn. */
+/* The learner of a scene: a base, and random updates. */
 #include <string.h>
 
 #include "base/rng.h"
@@ -24,7 +24,7 @@ static void add(void *learner, const struct update *update, float beta)
     }
 }
 
-/* Whatever a learner may find. */
+/* Any possible evaluation of a learner. */
 static double agreement(void *learner, const struct update *update)
 {
     (void)learner;

@@ -1,4 +1,4 @@
-/* What a script of fuzz_member can have the members do. */
+/* Operations of a script of fuzz_member. */
 #ifndef HEARSAY_TESTS_FUZZ_SCRIPT_H
 #define HEARSAY_TESTS_FUZZ_SCRIPT_H
 

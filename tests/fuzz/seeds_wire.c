@@ -142,7 +142,7 @@ static void orders(void)
     seed_put("order", "rekey", NULL, 0, bytes, count);
 }
 
-/* What the two bring along, then flight by flight: how it is meddled with, and in which pieces. */
+/* Credentials of both peers, then for each flight: its changes and pieces. */
 static void handshakes(void)
 {
     static const uint8_t in_pieces[] = {0, 0, 0, 7, 0, 1, 0, 100};

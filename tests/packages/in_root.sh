@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# What packages.sh does in a clean Debian: /given has the packages, the tarball and this.
+# The part of packages.sh inside a clean Debian: /given has the packages, the tarball and this.
 set -euo pipefail
 export DEBIAN_FRONTEND=noninteractive LC_ALL=C.UTF-8 OPENBLAS_NUM_THREADS=1 HOME=/root
 cd /root
@@ -30,7 +30,7 @@ swarm() { # program, folder
         fail 'digests differ'
 }
 
-# Whatever is there that has our name.
+# Files with our name.
 ours() { find / -xdev \( -path /given -o -path /proc -o -path /root \) -prune -o -name '*hearsay*' -print; }
 
 tell 'the tarball, unpacked in two places, and moved'

@@ -76,8 +76,8 @@ def compare(program, line, data, classes, batch):
         optimizer.zero_grad()
         loss_now().backward()
         optimizer.step()
-    # A slope that is nothing but rounding (attention does not change with the biases of its keys)
-    # gives Adam a direction that is, too.
+    # A gradient of pure rounding (attention does not depend on the biases of its keys)
+    # gives Adam a direction of pure rounding.
     stepped = cut(last)
     moved = max((((stepped[name] - weight) * (ours[name].abs() > 1e-5 * ours[name].norm())).norm()
                  / weight.norm()).item() for name, weight in tensors_of_all.items())
@@ -103,7 +103,7 @@ CASES = [
     ('embed 65 48, position 40, residual(norm, attention 3, silu | dense 48), norm, logits', '40', 65, 4),
     ('conv 8 3x3 pad 1, relu, 2 * residual(conv 8 3x3 pad 1, relu, conv 8 3x3 pad 1), maxpool 2, '
      'residual(conv 16 3x3 pad 1, tanh | conv 16 1x1), dense 10', '3x12x12', 10, 8),
-    # A number within a rounding of zero before a relu has its slope in one and not in the other. Of so
+    # A number within a rounding of zero before a relu has a gradient in one and not in the other. Of so
     # few none is expected; of 3x16x16, 16 there are.
     (RESNET20, '3x8x8', 10, 6),
     ('conv 8 3x3 pad 1, groupnorm 4, relu, conv 8 3x3, groupnorm 1, tanh, avgpool, dense 10', '2x9x9', 10, 8),

@@ -122,7 +122,7 @@ def theirs_are_read_here(folder):
         for kind in (torch.float32, torch.float16, torch.bfloat16):
             to = f'{folder}/theirs{i}{kind}'
             model.to(kind).save_pretrained(to)
-            # Read again: what is not saved, as the rates of angles, was rounded in memory, too.
+            # Reads again: tensors that are not saved, such as rotation rates, were also rounded in memory.
             again = transformers.AutoModelForCausalLM.from_pretrained(to, dtype=torch.float32).eval()
             x = torch.randint(256, (LENGTH,))
             check(f'{type(model).__name__}, theirs, {kind}', logits_here(to, x), logits_there(again, x))

@@ -1,4 +1,4 @@
-# What the tests with the client of client.py share: story.sh, and a member that is not our code.
+# Shared by the tests with client.py: story.sh, and a member that is not our code.
 # Sourced as story.sh is. Exits 77 where Python or one of its modules is missing, unless
 # REQUIRE_PYTHON=1.
 # shellcheck shell=bash
@@ -11,7 +11,7 @@ fi
 source "$(dirname "${BASH_SOURCE[0]}")/story.sh"
 
 # Python decodes rumors at leisure, and slowly on a busy machine.
-# shellcheck disable=SC2034 # for who sources this
+# shellcheck disable=SC2034 # used by the sourcing script
 patient=(--set limits.silence_s=120 --set limits.handshake_s=60)
 
 # A program of this folder in the background, as a member of this swarm: the program, its name, the

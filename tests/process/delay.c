@@ -1,4 +1,4 @@
-/* A long way between network interfaces: a switch that passes each frame on after a delay.
+/* A long path between network interfaces: a switch that relays each frame after a delay.
  *
  *   port 1 ─┐                                       ┌─► port 1
  *   port 2 ─┼─► read ─► a queue, in order of time ──┼─► port 2
@@ -55,7 +55,7 @@ struct relay {
 
     uint8_t *queue;
     size_t head, tail; /* where the next frame is read, and where one is written */
-    size_t end;        /* where the bytes end that were written before tail began anew */
+    size_t end;        /* end of the bytes written before tail restarted */
     size_t waiting;    /* frames */
 
     uint64_t frames, lost_here, lost_at_ports;
@@ -198,7 +198,7 @@ static void send_due(struct relay *relay)
     }
 }
 
-/* Until something comes or is due. False: a signal has come. */
+/* Waits for a frame or a due time. Returns false after a signal. */
 static bool wait_for_frames(struct relay *relay, const sigset_t *open)
 {
     const struct frame *first = queue_first(relay);

@@ -42,7 +42,7 @@ static void *next_of(const char *name)
     return next;
 }
 
-/* What stands behind this word. */
+/* Returns the value after this word. */
 static long said(const char *word)
 {
     char text[BYTES + 1] = "";
@@ -181,7 +181,7 @@ int glob(const char *restrict pattern, int flags, int (*on_error)(const char *, 
     return code;
 }
 
-/* Of memory alone: a file that is mapped is another matter. */
+/* Only for anonymous memory, not for mapped files. */
 void *mmap(void *at, size_t bytes, int protection, int flags, int file, off_t offset)
 {
     static void *(*next)(void *, size_t, int, int, int, off_t);

@@ -1,4 +1,4 @@
-# What the tests of nodes that suffer share (faults.c): sourced with the program as $1 and the faults as
+# Shared by the tests with injected faults (faults.c): sourced with the program as $1 and the faults as
 # $2.
 # shellcheck shell=bash
 faults=$2
@@ -14,7 +14,7 @@ suffers 0 0
 
 hearsay_here=$hearsay
 with_faults() { FAULTS=$dir/script LD_PRELOAD=$faults exec "$hearsay_here" "$@"; }
-# As start does; the node suffers.
+# Starts a node, as start does, with faults.
 start_faulty() {
     [[ -e $dir/$1.key ]] || "$hearsay" keygen "$dir/$1.key" >/dev/null
     [[ -e $dir/swarm.key ]] || "$hearsay" swarmkey "$dir/swarm.key" >/dev/null

@@ -8,7 +8,7 @@
 #
 # Of each joiner: the bytes of the base's blocks, what the link carried, and the time it took;
 # exit code 0 if no base took more than 1.1 times its plain size (4 bytes a parameter), nor more
-# than 1.15 times the time that what the link carried meanwhile (rumors, too) needs. Of the three: samples per second before a joiner
+# than 1.15 times the time for the bytes that the link carried meanwhile (including rumors). Of the three: samples per second before a joiner
 # starts and while it takes over. They have one processor, the joiner another, so that its own work
 # slows nobody; and since others may use this machine, samples per second of their learners' own
 # processor time are told too. The network is made of namespaces that end with this script.
@@ -118,7 +118,7 @@ begin_swarm() {
     done
 }
 
-# What the port to the joiners has sent.
+# Bytes sent by the port to the joiners.
 sent() { sed -n 's/^ *port:\( *[0-9]*\)\{8\} *\([0-9]*\).*/\2/p' /proc/net/dev; }
 
 # "when node what value": seconds of processor time of loops and of learners (all other threads),
@@ -193,7 +193,7 @@ select(.note == "status") | [wall, $i, "samples", .samples] | @tsv' "$dir/node$i
 judge() {
     awk -v bits=$((rate_mbit * 1000000)) -v plain=$((4 * parameters)) -v nodes=$nodes \
         -v before=$before_s -v most_bytes=$most_bytes -v most_time=$most_time '
-# What node i had at this time, between the two values that were noted.
+# Interpolates the value of node i at this time between two recorded ones.
 function at(when, i, kind,   k, part) {
     for (k = 1; k < n[i, kind] - 1 && x[i, kind, k] < when; k++);
     part = (when - x[i, kind, k - 1]) / (x[i, kind, k] - x[i, kind, k - 1])

@@ -2,8 +2,8 @@
 # A member of the swarm means ill (hostile.py) while two nodes learn: no node breaks, the note names
 # it, and the honest end with one model that is as good as without it:
 # key_holder.sh HEARSAY [--short] [ATTACK...]
-# What a node learns between two publications must not depend on how busy the machine is: nodes make no
-# more steps a second than a part of a slow processor can, and are compared after as many samples.
+# The progress between two publications must not depend on the machine's load: nodes make no
+# more steps a second than a part of a slow processor can, and are compared after equal numbers of samples.
 # A swarm may lose a point. --short, for CI: a third of the samples, two attacks, and two points.
 set -euo pipefail
 attacks=("${@:2}")

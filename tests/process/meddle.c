@@ -16,7 +16,7 @@
 #include <unistd.h>
 
 static const struct treatment {
-    enum { ASKED, ANSWERED } way; /* which stream: the caller's, or that of who was called */
+    enum { ASKED, ANSWERED } way; /* which stream: the caller's or the acceptor's */
     long flip;                    /* the byte whose lowest bit is turned; -1: none */
     bool replay;                  /* say the caller's first words again on a call of our own */
 } treatments[] = {

@@ -66,7 +66,7 @@ static int make(const char *line, int classes, struct shape in, const char *file
     return error == OK ? 0 : fail(&problem);
 }
 
-/* What a saved model says of itself, be it ours or another library's. */
+/* Metadata of a saved model, ours or another library's. */
 static enum error read_about(const char *path, struct safetensors_about *about,
                              struct problem *problem)
 {

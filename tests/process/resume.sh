@@ -111,7 +111,7 @@ value() { sed -n "s/.*\"$1\":\"\{0,1\}\([^\",]*\).*/\1/p" "$dir/said.out"; }
 
 answers() { "$hearsay" status --json --state "$dir/it" >"$dir/said.out" 2>&1; }
 
-# What the end of the newest generation says of its base (src/state/checkpoint.h), before a checksum
+# Reads the base's data from the end of the newest generation (src/state/checkpoint.h), before a checksum
 # of 4 bytes; nothing where a chunk of the file ends in the middle of it.
 digest_on_disk() {
     local file=$dir/it/checkpoint-$newest bytes

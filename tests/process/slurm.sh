@@ -22,7 +22,7 @@ fail() {
     exit 1
 }
 
-# Until the command succeeds, at most so many seconds.
+# Waits until the command succeeds, at most $1 seconds.
 wait_for() {
     local until=$((SECONDS + $1)) what=$2
     shift 2

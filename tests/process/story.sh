@@ -1,9 +1,9 @@
-# What the tests of whole processes share. Sourced with the program as $1 (and meddle as $2).
+# Shared by the tests of whole processes. Sourced with the program as $1 (and meddle as $2).
 # shellcheck shell=bash
 set -euo pipefail
 
 hearsay=$1
-# shellcheck disable=SC2034 # for who sources this
+# shellcheck disable=SC2034 # used by the sourcing script
 meddle=${2:-}
 dir=$(mktemp -d "${TMPDIR:-/tmp}/hearsay-test-XXXXXX")
 declare -A pid=() # of what runs, by name
@@ -52,14 +52,14 @@ processor_s() {
     echo "$((sum / $(getconf CLK_TCK)))"
 }
 
-# Whether what runs has had its chance: it is idle, or it has had so many seconds of a processor.
+# Returns success once the processes are idle or have used this many seconds of a processor.
 had_its_chance() {
     local need=$1 waited=$2 had=$3
     ((had >= need || had * 50 < waited || waited >= 1200))
 }
 
 # Until the command succeeds. How busy the machine is must not matter, so this gives up after five
-# minutes at the earliest, and only when what runs has had its chance: as many seconds of a processor
+# minutes at the earliest, and only after the processes had their chance: the same number of seconds of a processor
 # as the event takes at most on an idle machine. When nothing runs any more there is no hope.
 wait_for() {
     local need=$1 what=$2 begin=$SECONDS before waited
@@ -109,7 +109,7 @@ start() {
     pid[$name]=$!
 }
 
-# What a node answers when it is asked how it is.
+# The node's status.
 page() { "$hearsay" status --state "$dir/$1" --json >"$dir/page.out" 2>/dev/null || true; }
 shows() { page "$1" && says "$dir/page.out" "$2"; }
 # The digest of the base that a node had last.

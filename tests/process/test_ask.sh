@@ -7,7 +7,7 @@ set -euo pipefail
 # shellcheck source=tests/process/story.sh
 source "$(dirname "${BASH_SOURCE[0]}")/story.sh"
 
-# NAME.npy: so many random samples of the type |u1 or <f4, with these sides.
+# NAME.npy: random samples of the type |u1 or <f4, with these sides.
 samples() {
     python3 - "$dir/$1.npy" "${@:2}" <<'PYTHON'
 import random, struct, sys

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# What the world can do wrong to a node: test_bad_input.sh HEARSAY MEDDLE
+# Bad input to a node: test_bad_input.sh HEARSAY MEDDLE
 # shellcheck source=tests/process/story.sh
 source "$(dirname "${BASH_SOURCE[0]}")/story.sh"
 
@@ -117,7 +117,7 @@ for name in stranger elsewhere; do
     reap "$name" 0
 done
 
-# Whatever comes out of the standard input goes to the port.
+# Sends the standard input to the port.
 throw() { cat >"/dev/tcp/127.0.0.1/$port"; } 2>/dev/null
 
 tell 'noise on the port'

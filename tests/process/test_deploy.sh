@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# What configs/deploy starts nodes with: test_deploy.sh HEARSAY
+# The start commands in configs/deploy: test_deploy.sh HEARSAY
 # Parts that need a tool that is not here are skipped, and say so. Under a real Slurm: slurm.sh.
 # shellcheck source=tests/process/story.sh
 source "$(dirname "${BASH_SOURCE[0]}")/story.sh"

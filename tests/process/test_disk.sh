@@ -29,7 +29,7 @@ operator=$(sed -n 's/^node.operator = //p' "$dir/said.out")
 nodes=(--set "node.operator=$operator" --set node.save_s=0.5 --set exchange.interval_s=1 --set node.verbose=yes)
 by=(--key "$dir/operator.key" --state "$dir/two")
 
-# What is on the disk of a node is a checkpoint that a start takes.
+# A node's disk holds a checkpoint from which it starts.
 is_whole() {
     rm -rf -- "$dir/copy"
     mkdir "$dir/copy"

@@ -85,7 +85,7 @@ start old --set train.enabled=no # so that there are two checkpoints
 address_of old >/dev/null
 leave old
 old=("${doctor[@]}" --set "node.identity=$dir/old.key" --set "node.state_dir=$dir/old")
-# What is in the folder, bit for bit.
+# The folder's content, bit for bit.
 content() { (cd "$dir/old" && sha256sum -- *); }
 before=$(content)
 expect 0 "^ok    checkpoint: $dir/old/checkpoint-2, [0-9.]+ m?s old: the node goes on from it" "${old[@]}"

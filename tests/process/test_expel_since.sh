@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# A member of a swarm of real nodes is put out during training, and what it published since some
+# A member of a swarm of real nodes is expelled during training, and its rumors since some
 # moment leaves the bases. A witness that is not our code hears all rumors from the first on, and does
 # the sum again: test_expel_since.sh HEARSAY
 set -euo pipefail
@@ -30,7 +30,7 @@ sees() {
 }
 sees 5
 
-# How many rumors of three node one knows; and whether so many have come.
+# Number of rumors of node three that node one knows; and whether a given number has arrived.
 known() { page one && sed -n "s/.*\"id\":\"$out\",\"incarnation\":[0-9]*,\"rumors\":\([0-9]*\).*/\1/p" "$dir/page.out"; }
 comes_to() { local now && now=$(known) && [[ -n $now ]] && ((now >= $1)); }
 

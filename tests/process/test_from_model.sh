@@ -5,13 +5,13 @@ source "$(dirname "${BASH_SOURCE[0]}")/story.sh"
 
 base=$dir/old/base.safetensors
 
-# What eval says of a saved model: said_of NAME KEY.
+# A value from eval's report on a saved model: said_of NAME KEY.
 said_of() {
     "$hearsay" eval --state "$dir/$1" --data-source generated --test-count 200 --json |
         sed "s/.*\"$2\": \"\{0,1\}\([^\",}]*\).*/\1/"
 }
 
-# Does the node say of itself at least so many of something? has NAME KEY NUMBER
+# Returns success if a status value is at least NUMBER: has NAME KEY NUMBER
 has() {
     local said
     said=$("$hearsay" status --state "$dir/$1" --json 2>/dev/null |
@@ -110,7 +110,7 @@ of 'node [0-9a-f]{8}, and this is node [0-9a-f]{8}: name the key of that one as 
 of 'another model \(1x28x28, layout 2: dense 16, relu, dense 10.*\); give each model a folder' \
     --set model.start= --set 'model.layers=dense 16, tanh, dense 10'
 
-# Is there a model, of so many samples at least?
+# Returns success if a model of at least that many samples exists.
 is_saved() {
     local samples
     samples=$(said_of "$1" samples 2>/dev/null) || return 1

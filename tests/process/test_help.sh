@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# What the program says of itself is so: of each command the help names the options that its parser
+# The help is true: each command's help names the options that its parser
 # takes and says how it ends; manual pages made of it are well-formed, and installed; the exit codes
 # are those of the table. Exit code 77: no mandoc here, or a sanitizer (all else was looked at).
 #

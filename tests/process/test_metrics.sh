@@ -26,7 +26,7 @@ fail() {
     exit 1
 }
 
-# What comes at its own pace is waited for; ctest bounds it all.
+# Waits without a limit for slow events; ctest has the limit.
 until_true() { until "$@"; do sleep 0.2; done; }
 
 start() { # its number, then options
@@ -117,7 +117,7 @@ echo short >token && chmod 600 token
     fail 'a short token is taken'
 grep -q 'less than 16 characters' short.out || fail "$(cat short.out)"
 
-# A killed node is gone for Prometheus, too.
+# A killed node also disappears from Prometheus.
 kill -9 "$(jobs -p | sed -n 2p)"
 is_gone() { [ "$(ask 'sum(up{job="hearsay"})')" = 1 ]; }
 until_true is_gone

@@ -49,7 +49,7 @@ python3 -c 'import json; p = json.load(open("out")); assert p["parameters"] == 2
 (($(run --json) == 0)) || fail 'no JSON of presets'
 python3 -c 'import json; assert json.load(open("out"))["xor"] == "dense 8, tanh, dense 2"' || fail 'other presets'
 
-# What cannot be is refused.
+# Impossible models are refused.
 (($(run --time) == 2)) && grep -q 'name the model that is to be timed' err || fail 'it times nothing'
 (($(run --time --passes 0 lenet) == 2)) && grep -q 'whole number from 1' err || fail 'no passes'
 (($(run --time --device toaster lenet) == 2)) && grep -q '"toaster" is no device; write auto, cpu' err || fail 'a strange device'

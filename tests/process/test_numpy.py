@@ -83,7 +83,7 @@ def arrays_are_read_as_numpy_has_them():
                 (check_labels if len(shape) == 1 and kind != '<f4' else check_statistics)(array, said, what)
 
 
-# What is refused, and what to do about it.
+# Refusals and their remedies.
 
 REFUSED = [
     (lambda a: a.astype('f2'), 'holds float16', lambda a: a.astype(np.float32)),
@@ -119,7 +119,7 @@ def what_cannot_be_learned_is_refused_with_a_remedy():
     must(code == 1 and 'is a .npz, an archive' in complaint, complaint)
 
 
-# What a model predicts.
+# Predictions of a model.
 
 def write_png(path, depth, colour, rows, palette=None):
     """rows[height, width, channels]: of 8 or 16 bits."""

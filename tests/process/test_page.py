@@ -17,7 +17,7 @@ import browser
 FIGURES = ("accuracy", "loss", "bytes", "up", "down", "lag", "share", "traffic")
 INK_MIN = 300  # pixels of a figure's curves that are not the background's
 
-# Of the canvas with the curves: pixels that are not empty.
+# Counts the non-empty pixels of the curves' canvas.
 INK = """(() => {{
     const canvas = document.querySelector('#figure-{} .chart canvas');
     const data = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height).data;

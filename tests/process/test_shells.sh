@@ -88,7 +88,7 @@ else
     skipped=fish
 fi
 
-# What the scripts are made of: every option that a command's parser knows is completed, and nothing
+# The completion scripts complete every option that a command's parser knows, and nothing
 # else is (test_help.sh compares the help with the parser).
 for command in $("$program" completion --ask '' | cut -f1 | grep -v -e '^-' -e '^help$'); do
     "$program" "$command" --help | sed -n 's/^  \(--[a-z-]*\).*/\1/p' >"$work/known"

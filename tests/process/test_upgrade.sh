@@ -51,7 +51,7 @@ start_release() {
     start "$2" "${nodes[@]}" --set "data.shard=$3/4" "${@:4}"
 }
 
-# Has this node a conversation in this version with so many neighbours?
+# Returns success if this node has that many neighbours in this version.
 speaks_with() {
     page "$1"
     (($(grep -o "\"open\":true[^{}]*\"protocol\":$2," "$dir/page.out" | wc -l) == $3))

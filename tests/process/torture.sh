@@ -6,7 +6,7 @@
 #                                SIGSTOP, and SIGCONT 1 to 8 s later
 #                                SIGTERM, and is started again when it has left
 #   then 10 s of calm; then all leave ─► nobody has crashed, one model, memory has not grown
-#   the same swarm undisturbed, as many samples ─► its model is not better by more than a point
+#   the same swarm undisturbed, with equal samples ─► its model is not better by more than a point
 #   (2 where fewer than ten million samples were learned, 3 where fewer than a million)
 #
 # Takes twice SECONDS (600) and half a minute. SEED repeats the faults, though not the moment in
@@ -48,7 +48,7 @@ draw() { drawn=$(($1 + RANDOM % ($2 - $1 + 1))); } # from $1 to $2; a subshell w
 # that comes again is where the others look for it.
 address() { printf '127.%d.%d.%d:17770' $((1 + $$ % 250)) $((1 + $$ / 250 % 250)) "$1"; }
 
-# What an ended life has left is kept: all that was said, and its notes.
+# Keeps the output and notes of an ended process.
 put_by() {
     local life=$((${lives[$1]:-0}))
     [[ ! -e $dir/$1.err ]] || cat -- "$dir/$1.err" >>"$dir/$1.said"
@@ -127,7 +127,7 @@ hurt_one() {
     done
 }
 
-# What has to be done to node $1 by now.
+# Applies the faults that are due for node $1.
 attend() {
     local i=$1 name=n$1
     if [[ ${state[$i]} == leaving ]] && dead "$name"; then
@@ -240,7 +240,7 @@ no_defect() {
     ! grep -sE -- "$bad" "$dir/$1"?.said "$dir/$1"?.err >&2 || fail 'a daemon has said this'
 }
 
-# How long the life whose notes are these took to hear so many bytes, in ms; nothing if it has not.
+# Milliseconds that the process with these notes took to receive that many bytes; empty if it has not.
 warm_up() {
     awk -v most=$warm_bytes 'match($0, /"rumor_bytes_received":[0-9]+/) {
         if (substr($0, RSTART + 14, RLENGTH - 14) + 0 < most) next

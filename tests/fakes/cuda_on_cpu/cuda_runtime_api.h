@@ -1,4 +1,4 @@
-/* CUDA without a GPU: as much of its runtime as model/ uses, for tests on machines that have none.
+/* CUDA without a GPU: the part of its runtime that model/ uses, for tests on machines without one.
  *
  *   model/backend_cuda*.c, model/cuda_*.cu ──► these headers ──► cuda_on_cpu.cc
  *
@@ -10,8 +10,9 @@
  * is, whether threads race, and what rounding cuBLAS does.
  *
  * From the environment: CUDA_ON_CPU_DEVICES (1), CUDA_ON_CPU_MIB (512) of memory each,
- * CUDA_ON_CPU_CAPABILITY (9), CUDA_ON_CPU_DRIVER (13000) of which the driver is, CUDA_ON_CPU_KERNELS=0 (none fits the device), and CUDA_ON_CPU_BREAKS,
- * the name of a file: once it is there, everything fails.
+ * CUDA_ON_CPU_CAPABILITY (9), CUDA_ON_CPU_DRIVER (13000) of which the driver is,
+ * CUDA_ON_CPU_KERNELS=0 (none fits the device), and CUDA_ON_CPU_BREAKS, the name of a file: once it
+ * is there, everything fails.
  */
 #ifndef CUDA_ON_CPU_RUNTIME_API_H
 #define CUDA_ON_CPU_RUNTIME_API_H

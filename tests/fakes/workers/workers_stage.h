@@ -50,7 +50,7 @@ struct workers {
     struct stage_post posts[STAGE_POSTS]; /* the oldest first */
     uint32_t posts_count;
     uint32_t busy;       /* messages that wait on each line, besides the posts */
-    uint64_t sent_bytes; /* of all so far, but for those to oneself */
+    uint64_t sent_bytes; /* of all so far, except those to oneself */
 };
 
 typedef const float *stage_play(struct experiment *experiment, struct outcome *outcome);

@@ -60,7 +60,7 @@ static void add_calls(struct player *player, struct slot *slot, const struct cal
             player->returned[call][error] += caller->player.returned[call][error];
 }
 
-/* What has become of the slot. */
+/* State of the slot. */
 static void look_again(struct slot *slot, const struct caller callers[2])
 {
     struct hearsay_info info = {.abi = HEARSAY_ABI};

@@ -138,7 +138,7 @@ static void finish(const struct given *given)
         given->gpu->download(given->gpu, &byte, given->tensors[0].data, 1);
 }
 
-/* As a caller's function may do by mistake. */
+/* A mistake of a caller's function. */
 static void call_from_inside(struct given *given)
 {
     CHECK(!given->node || hearsay_step(given->node, 1, 0, NULL) == HEARSAY_BUSY);
@@ -262,7 +262,7 @@ void given_poison(struct given *given, struct rng *rng)
     put(given, i, at, values[rng_below(rng, 5)]);
 }
 
-/* What is wrong with one tensor. */
+/* Error of one tensor. */
 
 static int spoil_type(struct hearsay_tensor *tensor, struct rng *rng)
 {

@@ -1,6 +1,5 @@
-/* Tensors as a caller has them, each in memory of its own, and ways in which they are wrong. What
- * is trained is their data, or, where they are copies of it, something else in the process's
- * memory:
+/* A caller's tensors, each in memory of its own, and possible errors. The trained values are their
+ * data, or, for copies, other memory of the process:
  *
  *   fetch  trained ─► data     before the library looks
  *   store  trained ◄─ data     after it has written

@@ -16,7 +16,7 @@
 #define TOGETHER_ROUNDS 4
 #define TOGETHER_STEPS  5
 
-/* Of exactly so many bytes; NULL: of none. */
+/* A buffer of exactly `bytes` bytes; NULL for 0. */
 static void *room_of(size_t bytes)
 {
     void *room = bytes > 0 ? malloc(bytes) : NULL;
@@ -150,7 +150,7 @@ static void call_base(struct player *player, struct slot *slot)
     given_free(&given);
 }
 
-/* What is kept follows, unless the node has ended: then it may be one or the other. */
+/* Tracks the kept value; after the end of the node either value is possible. */
 static void keep(struct slot *slot, int error, uint32_t bytes, uint8_t byte)
 {
     struct place *place = slot->place;
@@ -372,7 +372,7 @@ static void call_abi(struct player *player, struct slot *slot)
     player->returned[CALL_ABI][HEARSAY_OK]++;
 }
 
-/* What is trained is a number, and copies are written back in a call, once at the most. */
+/* Trained values are finite, and copies are written back at most once per call. */
 static void check_given(struct slot *slot, enum call call, uint32_t stores)
 {
     const bool may_store = call == CALL_JOIN || call == CALL_STEP || call == CALL_SETTLE ||
@@ -408,7 +408,7 @@ void node_call(struct player *player, struct slot *slot, enum call call)
         check_given(slot, call, slot->given.stores - stores);
 }
 
-/* As long as it takes to hear each other. */
+/* Waits until the nodes are connected. */
 static void settle(struct player *player, struct slot *slot)
 {
     const uint32_t stores = slot->given.stores;

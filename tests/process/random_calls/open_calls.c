@@ -19,7 +19,7 @@
 #define REFUSAL_S       15.0
 #define REFUSALS_ONE_OF 100
 
-/* What is gone when the call has returned. */
+/* Memory that is freed when the call returns. */
 struct opening {
     struct hearsay_options options;
     const char *settings[SETTINGS_MAX];
@@ -331,7 +331,7 @@ void open_call_wild(struct player *player, struct slot *slot, struct places *pla
     place->is_kept_known = false;
 }
 
-/* What is wrong with the options but for their tensors. */
+/* Errors of the options, except tensors. */
 
 static int spoil_run(struct player *player, struct hearsay_options *options)
 {

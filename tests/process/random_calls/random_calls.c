@@ -1,5 +1,5 @@
-/* Plays random calls through hearsay.h, good ones and misuse, against a reference model that knows
- * what each may return:
+/* Makes random calls through hearsay.h, valid ones and misuse, and compares them with a reference
+ * model of possible results:
  *
  *   random_calls SEED CALLS
  *
@@ -17,7 +17,7 @@
 #include "process/random_calls/node_calls.h"
 #include "process/random_calls/open_calls.h"
 
-/* Of so many draws. */
+/* One of `count` draws. */
 enum { FORK = CALL_COUNT, CROWD, OPEN_BAD, OPEN_WILD, TOGETHER, KINDS };
 static const uint32_t WEIGHTS[KINDS] = {
     [CALL_ABI] = 200,    [CALL_OPEN] = 40,    [CALL_JOIN] = 900,        [CALL_STEP] = 2800,
@@ -55,7 +55,7 @@ const char *__tsan_default_options(void)
 }
 
 /* libuv closes descriptors by system calls of its own, which are not seen: a number that comes
- * again looks like a descriptor that two threads make. What makes one and closes one is left out.
+ * again looks like a descriptor that two threads make. Calls that create or close one are excluded.
  */
 const char *__tsan_default_suppressions(void);
 const char *__tsan_default_suppressions(void)

@@ -89,12 +89,12 @@ void slot_expect(struct player *player, const struct slot *slot, enum call call,
 /* The same of a handle that is no more. */
 void slot_expect_gone(struct player *player, enum call call, int error, uint32_t allowed);
 
-/* What comes of a call that wants an open node, and of one that wants a joined node; `inner` is
- * what else comes of it. */
+/* Expected result of a call that needs an open node, and of one that needs a joined node; `inner`
+ * is the result otherwise. */
 uint32_t slot_allowed_open(const struct player *player, const struct slot *slot, uint32_t inner);
 uint32_t slot_allowed_joined(const struct player *player, const struct slot *slot, uint32_t inner);
 
-/* True in one of so many cases. */
+/* Returns true in one of `count` cases. */
 bool player_chance(struct player *player, uint32_t one_of);
 uint32_t player_below(struct player *player, uint32_t bound);
 

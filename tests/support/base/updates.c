@@ -1,6 +1,7 @@
 #include "support/base/updates.h"
 
-/* A residual passes the threshold with chance `density`, and each further step likewise. */
+/* A residual passes the threshold with probability `density`, and each further step with the same
+ * probability. */
 static int draw_magnitude(struct rng *rng, enum levels levels, double density)
 {
     double steps = 0;

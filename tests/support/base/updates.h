@@ -21,7 +21,7 @@ uint64_t draw_update(struct update *update, uint32_t count, double density, enum
 /* Bits of the best code that knows only the density and the frequencies of the levels. */
 double entropy_bits(const struct update *update, uint64_t parameters);
 
-/* What a decoder may give: entries in order and within their limits. */
+/* Checks a decoder's output: entries in order and within their limits. */
 bool update_is_valid(const struct update *update, uint64_t parameters);
 
 /* One to four changes: a bit, a byte, or a run of bytes. */

@@ -1,4 +1,4 @@
-/* What the tests of the configuration say of a setting, and of a message that refuses one. */
+/* Assertions of the configuration's tests on a setting, and on the message of a refusal. */
 #ifndef HEARSAY_TESTS_SUPPORT_CONFIG_CONFIG_STORY_H
 #define HEARSAY_TESTS_SUPPORT_CONFIG_CONFIG_STORY_H
 

@@ -24,7 +24,7 @@ struct program {
     const char *run;             /* NULL: "plane" */
     const char *peers;           /* whom it dials; NULL: nobody */
     const char *setting;         /* one more; or NULL */
-    uint32_t members;            /* it knows so many, itself too, before it steps; or 0 */
+    uint32_t members;            /* members it knows before it steps, itself included; or 0 */
     int steps;                   /* to make at least */
     double target;               /* loss of the base that it steps until; 0: none */
     uint32_t dtype;              /* of its weights */
@@ -67,7 +67,7 @@ void program_address(struct program *program, char address[64]);
 /* Begins a thread that joins, makes its steps and settles; and waits for it. */
 void program_start(struct program *program);
 void program_finish(struct program *program);
-/* One step of gradient descent, on points drawn anew; returns the loss before it. */
+/* One step of gradient descent on new random points; returns the loss before it. */
 double program_step(struct program *program, unsigned step);
 /* The loss of these weights on many points of the plane. */
 double program_loss(const float weights[PROGRAM_WEIGHTS], const float bias[PROGRAM_OUTPUTS]);
@@ -75,7 +75,7 @@ double program_loss(const float weights[PROGRAM_WEIGHTS], const float bias[PROGR
 int program_base(struct program *program, float weights[PROGRAM_WEIGHTS],
                  float bias[PROGRAM_OUTPUTS]);
 struct hearsay_info program_info(struct program *program);
-/* What went wrong, for a message. */
+/* Error text for a message. */
 const char *program_sentence(struct program *program, int error);
 
 #endif

@@ -20,7 +20,7 @@ int remove_data_folder(void **state);
 struct data_path data_path(const char *name);
 void write_data(const char *name, const void *bytes, size_t count);
 
-/* As a gzip file. Returns its length. */
+/* Writes a gzip file. Returns its length. */
 size_t write_packed(const char *name, const void *bytes, size_t count);
 
 /* llm.c's format: a header of 256 numbers, of which `announced` is the third, then the tokens. */
@@ -35,7 +35,7 @@ void write_npy(const char *name, const char *descr, const char *shape, const voi
 void write_npy_header(const char *name, int version, const char *header, const void *numbers,
                       size_t bytes);
 
-/* Makes the file so long; what is added takes no room on the disk. */
+/* Extends the file to this length; the extension is sparse. */
 void stretch_data(const char *name, uint64_t bytes);
 
 #define IN_DATA_FOLDER(test)                                                                       \

@@ -116,8 +116,9 @@ static double tensor_error(const struct tensor *tensor)
     return sqrt(error / power);
 }
 
-/* Float losses carry an error near 1e-7, so differences over 4e-3 one of some 3e-5, against
- * slopes near 0.1. A sign, a factor or a tap gone astray is an error of a few per cent or more. */
+/* Float losses have an error near 1e-7, so differences over 4e-3 one of about 3e-5, compared with
+ * gradients near 0.1. A sign, a factor or a tap gone astray is an error of a few per cent or more.
+ */
 #define SLOPE_ERROR_MAX 3e-3
 
 static void check_tensors(const char *line)

@@ -26,7 +26,7 @@ extern float batch_x[ROOM];                /* of a sequence: int32 tokens */
 extern int32_t batch_labels[ROOM];
 extern float batch_numbers[ROOM]; /* to be predicted, in place of the labels */
 
-/* Of a test: the model that it has built last is freed. */
+/* Tears a test down: frees the model that it built last. */
 int gradient_begins(void **state);
 int gradient_ends(void **state);
 

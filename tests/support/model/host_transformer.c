@@ -117,7 +117,7 @@ static void host_add_norm_forward(struct backend *b_, size_t rows, int size, str
     carry_back();
 }
 
-/* Positions of a batch, and what is kept of them for the way back. */
+/* Positions of a batch, and tensors kept for the backward pass. */
 static size_t positions(const struct attention *attention, int batch)
 {
     return (size_t)batch * (size_t)attention->length;

@@ -21,7 +21,7 @@
 #define BF16_NMSE 1e-4 /* of results that are rounded to 8 bits */
 #define ROOM      8192 /* more entries than any case here needs */
 
-/* Of so many rows, by themselves. */
+/* Operands of `rows` rows. */
 #define LOSS(n, all) (&(struct cross_entropy){.rows = (n), .classes = (all), .of = (n)})
 
 extern struct rng rng;

@@ -36,7 +36,7 @@ struct side {
 extern struct side dialer, acceptor;
 extern struct message_reader *reader;
 
-/* What happens on the way from the dialer [0] and from the acceptor [1]. */
+/* Changes on the path from the dialer [0] and from the acceptor [1]. */
 struct way {
     size_t chunk;   /* bytes at once */
     size_t flip[2]; /* the byte changed */

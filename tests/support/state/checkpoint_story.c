@@ -39,7 +39,7 @@ void story_fill(struct story *story, uint64_t generation)
             vectors[v][i] = (uint8_t)rng_next(&rng);
 }
 
-/* As snapshot_save: the learner is a story. */
+/* As snapshot_save, with an artificial learner. */
 static void story_take(void *learner, struct learner_state *part)
 {
     const struct learner_state *state = &((struct story *)learner)->state;

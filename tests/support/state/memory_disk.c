@@ -242,7 +242,7 @@ void memory_disk_copy(struct memory_disk *to, const struct memory_disk *from)
     to->table.self = to;
 }
 
-/* What a crash leaves of a file's bytes that were not synced. */
+/* Unsynced bytes of a file after a crash. */
 static void memory_crash_file(struct memory_file *file, int kind)
 {
     const size_t at_risk = file->size - file->synced, tear = file->size - file->last;

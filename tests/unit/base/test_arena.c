@@ -32,7 +32,7 @@ static void take_and_look(struct arena *arena, uint32_t bytes_max)
             assert_int_equal(taken[i][at], i % 255 + 1);
 }
 
-static void what_is_taken_is_zero_aligned_and_nobody_elses(void **state)
+static void allocations_are_zeroed_aligned_and_disjoint(void **state)
 {
     (void)state;
     struct arena arena;
@@ -74,7 +74,7 @@ static void an_arena_that_grows_takes_about_what_is_taken_and_gives_all_back(voi
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_is_taken_is_zero_aligned_and_nobody_elses),
+        cmocka_unit_test(allocations_are_zeroed_aligned_and_disjoint),
         cmocka_unit_test(an_arena_that_grows_takes_about_what_is_taken_and_gives_all_back),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -40,7 +40,7 @@ static void fail_plainly(void)
     CHECK(two == 2);
 }
 
-static void where_and_what_and_how_it_came_there_is_printed(void **state)
+static void a_failed_check_prints_its_place_condition_and_stack(void **state)
 {
     (void)state;
     abort_in_child(fail_plainly);
@@ -153,7 +153,7 @@ static void only_a_hook_that_is_there_is_removed(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(where_and_what_and_how_it_came_there_is_printed),
+        cmocka_unit_test(a_failed_check_prints_its_place_condition_and_stack),
         cmocka_unit_test(hooks_run_the_latest_first_but_those_that_were_removed),
         cmocka_unit_test(a_hook_that_fails_ends_it),
         cmocka_unit_test(a_second_thread_that_fails_waits_for_the_first),

@@ -37,7 +37,7 @@ static void end_in_child(void (*act)(void), const char *what)
     assert_int_equal(said[strlen(said) - 1], '\n');
 }
 
-static void what_is_new_is_zero_and_what_is_more_keeps_what_was_there(void **state)
+static void new_memory_is_zeroed_and_growing_keeps_its_content(void **state)
 {
     (void)state;
     unsigned char *memory = memory_new(3, 2);
@@ -75,7 +75,7 @@ static void ask_for_too_large_an_arena(void)
     arena_init(&arena, TOO_MUCH);
 }
 
-static void whoever_is_not_given_memory_ends_with_a_sentence(void **state)
+static void an_allocation_failure_ends_the_program_with_a_sentence(void **state)
 {
     (void)state;
     static const char sentence[] = "hearsay: out of memory: the system does not give ";
@@ -106,8 +106,8 @@ static void a_thread_runs(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_is_new_is_zero_and_what_is_more_keeps_what_was_there),
-        cmocka_unit_test(whoever_is_not_given_memory_ends_with_a_sentence),
+        cmocka_unit_test(new_memory_is_zeroed_and_growing_keeps_its_content),
+        cmocka_unit_test(an_allocation_failure_ends_the_program_with_a_sentence),
         cmocka_unit_test(a_thread_runs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,4 +1,5 @@
-/* Who asks on this machine: the door of a state folder, the transport behind it, and the asking. */
+/* Local inference requests: the socket in a state folder, the transport behind it, and the client.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -135,7 +136,7 @@ static void ask_once(struct question *question)
     assert_int_equal(pthread_join(question->thread, NULL), 0);
 }
 
-/* Asks and is answered, in so many bytes. */
+/* Sends a request and reads its answer of answer_bytes bytes. */
 static void ask_for(size_t bytes)
 {
     struct question question = {0};
@@ -149,7 +150,7 @@ static void ask_for(size_t bytes)
     json_decref(question.page);
 }
 
-static void who_asks_is_answered(void **state)
+static void a_request_is_answered(void **state)
 {
     (void)state;
     open_here();
@@ -277,7 +278,7 @@ static void no_answer_is_explained(void **state)
     assert_no_answer(MISSING, "no node runs with the state_dir");
 }
 
-static void what_is_no_page_is_refused(void **state)
+static void rejects_an_answer_that_is_no_page(void **state)
 {
     (void)state;
     open_here();
@@ -314,7 +315,7 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, start, stop)
     const struct CMUnitTest tests[] = {
-        TEST(who_asks_is_answered),
+        TEST(a_request_is_answered),
         TEST(a_long_answer_comes_whole),
         TEST(others_wait_for_those_who_do_not_read_and_are_answered),
         TEST(an_end_while_somebody_is_answered_leaves_nothing_behind),
@@ -322,7 +323,7 @@ int main(void)
         TEST(a_folder_has_one_node),
         TEST(the_socket_of_the_dead_is_replaced),
         TEST(no_answer_is_explained),
-        TEST(what_is_no_page_is_refused),
+        TEST(rejects_an_answer_that_is_no_page),
         TEST(a_long_path_has_a_door_too),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

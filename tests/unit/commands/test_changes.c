@@ -1,4 +1,4 @@
-/* What is new from one page of a node to the next, and what is shown of it. */
+/* Differences between two status snapshots, and their display. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

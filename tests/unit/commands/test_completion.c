@@ -1,4 +1,4 @@
-/* What may come next on a command line. */
+/* Completions of a command line. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -51,7 +51,7 @@ static const char *offered(const char *const *words)
     for (char *line = strtok(lines, "\n"); line; line = strtok(NULL, "\n")) {
         char *tab = strchr(line, '\t');
         assert_non_null(tab);
-        if (line[0] != ':') /* of files, what comes before them is looked at, too */
+        if (line[0] != ':') /* for files, the words before them also matter */
             *tab = 0;
         (void)strcat(strcat(all, line), " ");
     }

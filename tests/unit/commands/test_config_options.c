@@ -74,7 +74,7 @@ static void a_configuration_names_the_state_folder(void **state)
     assert_int_equal(config_options_read(&config, &options, &problem), MISSING);
 }
 
-static void what_cannot_be_meant_is_refused(void **state)
+static void rejects_impossible_options(void **state)
 {
     (void)state;
     static const char *const GIVEN[][2] = {{"--state=a", "--state=b"},
@@ -112,7 +112,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_state_folder_is_named_or_the_usual_one),
         cmocka_unit_test(a_configuration_names_the_state_folder),
-        cmocka_unit_test(what_cannot_be_meant_is_refused),
+        cmocka_unit_test(rejects_impossible_options),
         cmocka_unit_test(a_command_knows_only_its_options),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,4 +1,4 @@
-/* What kind of address an address is. */
+/* The scope of addresses. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

@@ -47,7 +47,7 @@ static void a_moment_is_named_by_its_age_or_its_time(void **state)
     }
 }
 
-static void what_is_no_moment_is_refused_with_a_sentence(void **state)
+static void rejects_an_invalid_time_with_a_sentence(void **state)
 {
     (void)state;
     static const char *const BROKEN[] = {
@@ -88,7 +88,7 @@ static void what_is_no_moment_is_refused_with_a_sentence(void **state)
     assert_non_null(strstr(problem.text, "still to come"));
 }
 
-/* What is kept at this age, of an origin with these marks; -1: the log does not reach back. */
+/* Returns the rumors that stay at this age, for an origin with these marks; -1 = beyond the log. */
 static int kept(const char *row, double reach_s, double age_s)
 {
     json_t *origin = json_loads(row, 0, NULL);
@@ -101,7 +101,7 @@ static int kept(const char *row, double reach_s, double age_s)
     return found ? (int)keep : -1;
 }
 
-static void what_had_come_by_then_stays(void **state)
+static void rumors_that_arrived_before_the_time_stay(void **state)
 {
     (void)state;
     static const char *const FROM_ITS_BEGIN =
@@ -130,8 +130,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_moment_is_named_by_its_age_or_its_time),
-        cmocka_unit_test(what_is_no_moment_is_refused_with_a_sentence),
-        cmocka_unit_test(what_had_come_by_then_stays),
+        cmocka_unit_test(rejects_an_invalid_time_with_a_sentence),
+        cmocka_unit_test(rumors_that_arrived_before_the_time_stay),
         cmocka_unit_test(the_log_may_not_reach_back),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -11,7 +11,7 @@
 
 static char shown[512];
 
-/* What is shown at so many seconds after the begin, where this part is done. */
+/* Returns the progress line at now_s seconds after the start, with this part done. */
 static const char *at(struct progress *progress, double now_s, double part)
 {
     memset(shown, 0, sizeof shown);
@@ -28,14 +28,14 @@ static struct progress on(int rows, int columns)
         .what = "evaluating", .terminal = {.rows = rows, .columns = columns}, .begin_s = 100};
 }
 
-static void what_is_quick_has_no_line(void **state)
+static void quick_work_prints_no_progress(void **state)
 {
     (void)state;
     struct progress progress = on(24, 80);
     assert_string_equal(at(&progress, 101.9, 0.9), "");
 }
 
-static void what_takes_longer_says_how_long(void **state)
+static void slow_work_prints_its_remaining_time(void **state)
 {
     (void)state;
     struct progress progress = on(24, 80);
@@ -72,8 +72,8 @@ static void nothing_stays_at_the_end(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_is_quick_has_no_line),
-        cmocka_unit_test(what_takes_longer_says_how_long),
+        cmocka_unit_test(quick_work_prints_no_progress),
+        cmocka_unit_test(slow_work_prints_its_remaining_time),
         cmocka_unit_test(only_a_terminal_is_told),
         cmocka_unit_test(nothing_stays_at_the_end),
     };

@@ -1,4 +1,4 @@
-/* What files hold, as series of points. */
+/* Reading series of points from files. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -108,7 +108,7 @@ static void half_a_line_is_left_out(void **state)
     is_series(0, "me", 1, (double[]){1}, (double[]){2.5});
 }
 
-static void what_a_log_lacks_is_said_with_what_it_has(void **state)
+static void a_missing_series_is_reported_with_the_available_ones(void **state)
 {
     (void)state;
     set.what = "acuracy";
@@ -145,7 +145,7 @@ static void a_play_has_points(void **state)
     is_series(0, "me", 1, (double[]){7}, (double[]){2});
 }
 
-static void what_is_none_of_them_is_refused(void **state)
+static void rejects_a_file_that_is_no_series(void **state)
 {
     (void)state;
     says(MALFORMED, read_text("hello\n"), "is no log of a node");
@@ -164,7 +164,7 @@ static void a_heading_alone_is_refused(void **state)
     says(MISSING, read_text("at_s,loss\n1"), "has a heading, and no whole line below it");
 }
 
-static void what_no_axis_can_have_is_left_out(void **state)
+static void skips_values_that_no_axis_can_show(void **state)
 {
     (void)state;
     assert_int_equal(read_text("at_s,loss\n1,1e308\n2,-1e308\n3,5e-324\n1e300,1\n4,1e38\n"
@@ -191,13 +191,13 @@ int main(void)
         TEST(a_log_has_what_was_evaluated),
         TEST(a_node_that_was_started_again_is_counted_on),
         TEST(half_a_line_is_left_out),
-        TEST(what_a_log_lacks_is_said_with_what_it_has),
+        TEST(a_missing_series_is_reported_with_the_available_ones),
         TEST(a_heading_names_columns),
         TEST(a_column_of_names_makes_curves),
         TEST(a_play_has_points),
-        TEST(what_is_none_of_them_is_refused),
+        TEST(rejects_a_file_that_is_no_series),
         TEST(a_heading_alone_is_refused),
-        TEST(what_no_axis_can_have_is_left_out),
+        TEST(skips_values_that_no_axis_can_show),
         TEST(too_many_curves_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -119,7 +119,7 @@ static void whom_the_operator_put_out_is_shown_with_the_reason(void **state)
     json_decref(page);
 }
 
-static void who_signed_two_rumors_is_shown_and_whether_they_stay(void **state)
+static void shows_equivocating_members_and_whether_their_rumors_stay(void **state)
 {
     (void)state;
     json_t *page =
@@ -192,7 +192,7 @@ static void links_and_members_are_tables(void **state)
     json_decref(page);
 }
 
-static void what_was_never_too_much_for_a_link_is_the_least_it_carries(void **state)
+static void an_untested_rate_is_shown_as_a_lower_bound(void **state)
 {
     (void)state;
     json_t *page = json_of(WHOLE);
@@ -201,7 +201,7 @@ static void what_was_never_too_much_for_a_link_is_the_least_it_carries(void **st
     json_decref(page);
 }
 
-static void what_a_link_carried_long_ago_is_marked(void **state)
+static void marks_a_rate_that_was_tested_long_ago(void **state)
 {
     (void)state;
     json_t *page = json_of(WHOLE);
@@ -256,7 +256,7 @@ static void no_line_is_longer_than_a_terminal(void **state)
     json_decref(page);
 }
 
-static void what_a_terminal_would_obey_is_not_shown(void **state)
+static void strips_terminal_control_characters(void **state)
 {
     (void)state;
     json_t *page = json_of(WHOLE);
@@ -300,15 +300,15 @@ int main(void)
         cmocka_unit_test(members_are_shown_by_what_they_gave),
         cmocka_unit_test(a_page_of_another_version_is_shown_as_far_as_it_goes),
         cmocka_unit_test(whom_the_operator_put_out_is_shown_with_the_reason),
-        cmocka_unit_test(who_signed_two_rumors_is_shown_and_whether_they_stay),
+        cmocka_unit_test(shows_equivocating_members_and_whether_their_rumors_stay),
         cmocka_unit_test(a_node_is_described_in_few_lines),
         cmocka_unit_test(a_node_that_is_alone_says_so_first_and_why),
         cmocka_unit_test(links_and_members_are_tables),
-        cmocka_unit_test(what_was_never_too_much_for_a_link_is_the_least_it_carries),
-        cmocka_unit_test(what_a_link_carried_long_ago_is_marked),
+        cmocka_unit_test(an_untested_rate_is_shown_as_a_lower_bound),
+        cmocka_unit_test(marks_a_rate_that_was_tested_long_ago),
         cmocka_unit_test(an_empty_table_says_so),
         cmocka_unit_test(no_line_is_longer_than_a_terminal),
-        cmocka_unit_test(what_a_terminal_would_obey_is_not_shown),
+        cmocka_unit_test(strips_terminal_control_characters),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

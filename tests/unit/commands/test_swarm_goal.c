@@ -20,7 +20,7 @@ static struct swarm_goal goal_of(double target, double seconds, uint64_t samples
     return (struct swarm_goal){.target = target, .seconds = seconds, .samples = samples};
 }
 
-/* Both have learned so many samples and evaluated once more. */
+/* Both nodes have learned `samples` samples and evaluated again. */
 static void evaluate(uint64_t samples, uint64_t correct)
 {
     for (int i = 0; i < 2; i++) {
@@ -66,7 +66,7 @@ static void a_round_waits_for_the_last_node(void **state)
     assert_int_equal(goal.rounds_above, 1);
 }
 
-/* A machine that has other work evaluates by the clock what has hardly changed. */
+/* On a busy machine the clock triggers evaluations of a nearly unchanged model. */
 static void rounds_lie_samples_apart(void **state)
 {
     (void)state;
@@ -164,7 +164,7 @@ static void without_a_limit_a_fast_machine_gets_five_minutes(void **state)
     assert_int_equal(judge(&goal, GOAL_SECONDS), SWARM_LIMIT_OVER);
 }
 
-static void who_learns_nothing_is_not_waited_for_forever(void **state)
+static void stops_waiting_for_nodes_that_learn_nothing(void **state)
 {
     (void)state;
     struct swarm_goal goal = goal_of(0.8, 0, 0);
@@ -174,7 +174,7 @@ static void who_learns_nothing_is_not_waited_for_forever(void **state)
     assert_int_equal(judge(&goal, 50 + GOAL_IDLE_S), SWARM_IDLE);
 }
 
-/* Of a text a score is what is known of eight bits: 2 bits per byte are 0.75. */
+/* The score of a text is the predicted part of eight bits: 2 bits per byte are 0.75. */
 static void a_text_is_judged_by_its_bits_per_byte(void **state)
 {
     (void)state;
@@ -220,7 +220,7 @@ int main(void)
         cmocka_unit_test(a_limit_in_samples_is_one),
         cmocka_unit_test(without_a_limit_a_slow_machine_gets_the_time_it_needs),
         cmocka_unit_test(without_a_limit_a_fast_machine_gets_five_minutes),
-        cmocka_unit_test(who_learns_nothing_is_not_waited_for_forever),
+        cmocka_unit_test(stops_waiting_for_nodes_that_learn_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,4 @@
-/* What a person sees of a swarm at work. */
+/* The display of a running swarm. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -99,7 +99,7 @@ static void without_a_terminal_it_is_a_plain_line(void **state)
     free(text);
 }
 
-static void what_is_not_known_is_a_dash(void **state)
+static void shows_unknown_values_as_a_dash(void **state)
 {
     (void)state;
     for (int i = 0; i < NODES; i++)
@@ -214,7 +214,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(without_a_terminal_it_is_a_plain_line, begin),
-        cmocka_unit_test_setup(what_is_not_known_is_a_dash, begin),
+        cmocka_unit_test_setup(shows_unknown_values_as_a_dash, begin),
         cmocka_unit_test_setup(a_terminal_has_bars_a_curve_and_a_line_for_each_node, begin),
         cmocka_unit_test_setup(sixty_columns_have_what_fits_whole, begin),
         cmocka_unit_test_setup(it_is_drawn_over_itself, begin),

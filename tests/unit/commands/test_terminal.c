@@ -1,4 +1,4 @@
-/* What a terminal is asked for. */
+/* Capabilities of a terminal. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

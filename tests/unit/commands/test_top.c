@@ -88,7 +88,7 @@ static void no_screen_has_more_lines_than_the_terminal(void **state)
         }
 }
 
-static void what_does_not_fit_is_counted(void **state)
+static void counts_the_rows_that_do_not_fit(void **state)
 {
     (void)state;
     draw(50, 60, 24, 80);
@@ -189,7 +189,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(a_small_swarm_fits_whole, begin),
         cmocka_unit_test_setup(no_screen_has_more_lines_than_the_terminal, begin),
-        cmocka_unit_test_setup(what_does_not_fit_is_counted, begin),
+        cmocka_unit_test_setup(counts_the_rows_that_do_not_fit, begin),
         cmocka_unit_test_setup(room_that_one_table_leaves_goes_to_the_other, begin),
         cmocka_unit_test_setup(no_line_is_longer_than_the_terminal_is_wide, begin),
         cmocka_unit_test_setup(a_curve_bars_and_what_was_new_are_shown, begin),

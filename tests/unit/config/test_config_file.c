@@ -232,7 +232,7 @@ static void a_value_of_every_type_is_read_as_it_is_meant(void **state)
     assert_int_equal(config.train.schedule, STEP);
 }
 
-static void what_is_printed_loads_to_the_same_configuration(void **state)
+static void a_printed_configuration_loads_unchanged(void **state)
 {
     (void)state;
     struct config config;
@@ -380,7 +380,7 @@ static void a_line_beyond_the_limit_is_refused_not_cut(void **state)
     assert_refused_bytes(text, sizeof text, ":1: the line is too long");
 }
 
-static void what_is_not_text_is_refused(void **state)
+static void rejects_a_file_that_is_not_text(void **state)
 {
     (void)state;
     const char zero[] = "[train]\nbatch = 1\0 2\n";
@@ -392,7 +392,7 @@ static void what_is_not_text_is_refused(void **state)
     assert_refused("\xFF\xFE\xFD\xFC\n", ":1: neither a [section] nor key = value");
 }
 
-static void what_cannot_be_opened_or_read_is_said(void **state)
+static void reports_a_file_that_cannot_be_opened_or_read(void **state)
 {
     (void)state;
     struct config config;
@@ -437,7 +437,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_other_value_of_every_key_is_not_its_default),
         cmocka_unit_test(a_value_of_every_type_is_read_as_it_is_meant),
-        cmocka_unit_test(what_is_printed_loads_to_the_same_configuration),
+        cmocka_unit_test(a_printed_configuration_loads_unchanged),
         cmocka_unit_test(a_file_is_read_with_blanks_comments_quotes_and_any_line_end),
         cmocka_unit_test(an_empty_file_changes_nothing),
         cmocka_unit_test(a_fault_in_a_file_is_named_with_its_line),
@@ -445,8 +445,8 @@ int main(void)
         cmocka_unit_test(a_contradiction_is_named_with_the_line_of_its_key),
         cmocka_unit_test(a_contradiction_that_does_not_stand_in_the_file_has_no_line),
         cmocka_unit_test(a_line_beyond_the_limit_is_refused_not_cut),
-        cmocka_unit_test(what_is_not_text_is_refused),
-        cmocka_unit_test(what_cannot_be_opened_or_read_is_said),
+        cmocka_unit_test(rejects_a_file_that_is_not_text),
+        cmocka_unit_test(reports_a_file_that_cannot_be_opened_or_read),
         cmocka_unit_test(the_example_holds_every_key_at_its_default_but_peers),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

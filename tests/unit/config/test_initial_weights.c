@@ -139,7 +139,7 @@ static void weights_that_no_base_can_hold_are_refused(void **state)
     assert_true(read[model_parameters(world->model) - 1] == -1e18f);
 }
 
-/* Of a base beyond 1 a float32 has no more than its first 24 bits. */
+/* A float32 keeps only the first 24 bits of base entries beyond 1. */
 static void a_base_beyond_one_is_started_from_as_near_as_a_float_is(void **state)
 {
     struct world *world = *state;

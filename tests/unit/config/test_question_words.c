@@ -1,5 +1,5 @@
-/* What may be asked of a learner: its words go around, what it says is what its model computes, and
- * what cannot be asked is refused with a sentence. */
+/* Inference requests to a learner: the description survives the round trip, predictions equal the
+ * model's output, and impossible requests are refused with a message. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -79,7 +79,7 @@ static struct question_shape read_back(void)
     return shape;
 }
 
-/* What the model says of x[COUNT] by the base, one at a time. */
+/* Predictions of the base for x[COUNT], one sample at a time. */
 static void assert_computed(const float *x, const float *numbers)
 {
     const size_t in = shape_size(model_input(model)), out = (size_t)model_outputs(model);
@@ -138,7 +138,7 @@ static void as_many_are_asked_as_fit_a_message(void **state)
     assert_int_equal(form.samples_max, 4); /* 16,000 numbers are said */
 }
 
-static void what_does_not_fit_is_refused(void **state)
+static void rejects_samples_that_do_not_fit(void **state)
 {
     (void)state;
     make("dense 10", (struct shape){1, 300, 300, 0}, 10, false, true);
@@ -178,7 +178,7 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
     const struct CMUnitTest tests[] = {
         TEST(bytes_are_normalised_and_computed),  TEST(floats_are_taken_as_they_are),
-        TEST(as_many_are_asked_as_fit_a_message), TEST(what_does_not_fit_is_refused),
+        TEST(as_many_are_asked_as_fit_a_message), TEST(rejects_samples_that_do_not_fit),
         TEST(words_that_are_none_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

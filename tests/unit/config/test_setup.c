@@ -1,4 +1,4 @@
-/* What a configuration says reaches the node and the learner, each key in its own place. */
+/* Each configuration key reaches its own place in the node or the learner. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -103,7 +103,7 @@ static void must_follow(const struct way *way, const void *before, const void *a
         fail_msg("%s changes nothing", way->set);
 }
 
-static void what_is_said_of_the_exchange_reaches_the_node(void **state)
+static void exchange_settings_reach_the_node(void **state)
 {
     (void)state;
     struct config plain, changed;
@@ -165,7 +165,7 @@ static bool is_listed(const struct config_key *key)
     return false;
 }
 
-/* A key that is added to these sections must be added above, too. */
+/* A key added to these sections must also be added above. */
 static void every_key_of_the_exchange_and_its_limits_is_listed(void **state)
 {
     (void)state;
@@ -178,7 +178,7 @@ static void every_key_of_the_exchange_and_its_limits_is_listed(void **state)
     }
 }
 
-static void what_is_said_of_training_reaches_the_learner(void **state)
+static void training_settings_reach_the_learner(void **state)
 {
     (void)state;
     struct config plain, changed;
@@ -396,12 +396,12 @@ int main(void)
     const struct CMUnitTest stories[] = {
         cmocka_unit_test(a_learner_of_a_large_model_is_given_as_much_as_ten_others_publish),
         cmocka_unit_test(all_of_a_small_model_may_be_in_one_publication),
-        cmocka_unit_test(what_is_said_of_the_exchange_reaches_the_node),
+        cmocka_unit_test(exchange_settings_reach_the_node),
         cmocka_unit_test(the_swarm_is_called_as_is_said),
         cmocka_unit_test(times_are_in_nanoseconds),
         cmocka_unit_test(only_momentum_that_adds_up_is_told_to_the_node),
         cmocka_unit_test(every_key_of_the_exchange_and_its_limits_is_listed),
-        cmocka_unit_test(what_is_said_of_training_reaches_the_learner),
+        cmocka_unit_test(training_settings_reach_the_learner),
         cmocka_unit_test(sequences_are_loaded_as_is_said),
         cmocka_unit_test(fewer_sequences_than_images_are_evaluated_at_once),
         cmocka_unit_test(a_batch_that_was_named_stays_however_small),

@@ -1,4 +1,4 @@
-/* What a node says of the settings that all must share, and that the example file says which. */
+/* The shared settings that a node sends, and their marks in the example file. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -49,7 +49,7 @@ static void a_part_of_the_data_is_to_be_unlike(void **state)
     assert_null(strstr(text_with("data.shard=1/1"), "data.shard"));
 }
 
-static void who_does_not_train_says_nothing_of_training(void **state)
+static void a_relay_shares_no_training_settings(void **state)
 {
     (void)state;
     assert_string_equal(text_with("train.enabled=no"),
@@ -71,7 +71,7 @@ static FILE *open_example(void)
 }
 
 /* A comment holds for the keys up to the next comment. */
-static void what_the_example_calls_the_same_is_compared(void **state)
+static void compares_the_settings_that_the_example_calls_shared(void **state)
 {
     (void)state;
     char line[512], section[32] = "", name[32];
@@ -102,8 +102,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(each_shared_key_is_a_line),
         cmocka_unit_test(a_part_of_the_data_is_to_be_unlike),
-        cmocka_unit_test(who_does_not_train_says_nothing_of_training),
-        cmocka_unit_test(what_the_example_calls_the_same_is_compared),
+        cmocka_unit_test(a_relay_shares_no_training_settings),
+        cmocka_unit_test(compares_the_settings_that_the_example_calls_shared),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,4 +1,4 @@
-/* What a node tells its person: when it is alone, and what led to a defect. */
+/* Messages to the operator: a node that is alone, and the notes before a failed CHECK. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

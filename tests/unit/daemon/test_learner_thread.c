@@ -294,8 +294,9 @@ static void the_learner_learns_on_its_own_thread(void **state)
     assert_true(event.evaluation.loss < 0.1);
 }
 
-/* What is told lies in the learner's memory and is read here, while the learner goes on. */
-static void what_is_told_is_what_the_base_moved_by(void **state)
+/* The published update lies in the learner's memory and is read here while the learner continues.
+ */
+static void publications_equal_the_movement_of_the_base(void **state)
 {
     (void)state;
     uint64_t digest = learner_digest(learner);
@@ -333,11 +334,12 @@ static struct gate {
     pthread_mutex_t mutex;
     pthread_cond_t moved;
     bool is_reached, is_open;
-    void (*sgd)(struct backend *, const struct sgd *, size_t, float *, const float *, float *);
+    void (*sgd)(struct backend *, const struct sgd *, const float *, size_t, float *, const float *,
+                float *);
 } gate = {.mutex = PTHREAD_MUTEX_INITIALIZER, .moved = PTHREAD_COND_INITIALIZER};
 
-static void sgd_at_gate(struct backend *with, const struct sgd *sgd, size_t count, float *w,
-                        const float *g, float *m)
+static void sgd_at_gate(struct backend *with, const struct sgd *sgd, const float *factor,
+                        size_t count, float *w, const float *g, float *m)
 {
     (void)pthread_mutex_lock(&gate.mutex);
     gate.is_reached = true;
@@ -345,7 +347,7 @@ static void sgd_at_gate(struct backend *with, const struct sgd *sgd, size_t coun
     while (!gate.is_open)
         (void)pthread_cond_wait(&gate.moved, &gate.mutex);
     (void)pthread_mutex_unlock(&gate.mutex);
-    gate.sgd(with, sgd, count, w, g, m);
+    gate.sgd(with, sgd, factor, count, w, g, m);
 }
 
 static void wait_for_step(void)
@@ -366,7 +368,7 @@ static void let_step_end(void)
 
 static const struct action read_all = {.kind = ACTION_READ, .first = 0, .entries = 21};
 
-/* What was ordered before it, and waits for the step, is neither in it nor answered. */
+/* Earlier orders that wait for the step are neither in the block nor answered. */
 static void the_base_is_read_while_a_step_lasts(void **state)
 {
     (void)state;
@@ -395,7 +397,7 @@ static void the_base_is_read_while_a_step_lasts(void **state)
 }
 
 /* Wherever the reading falls: what was answered before it is in it, and nothing else. */
-static void what_is_read_has_what_was_answered_before_it(void **state)
+static void a_read_block_contains_all_updates_answered_before_it(void **state)
 {
     (void)state;
     enum { ROUNDS = 2000, UNDER_WAY = 64 };
@@ -503,9 +505,9 @@ int main(void)
         THREAD(a_saturated_tensor_is_reported_once),
         THREAD(everything_heard_is_applied_once_however_much_it_is),
         THREAD(the_learner_learns_on_its_own_thread),
-        THREAD(what_is_told_is_what_the_base_moved_by),
+        THREAD(publications_equal_the_movement_of_the_base),
         THREAD(the_base_is_read_while_a_step_lasts),
-        THREAD(what_is_read_has_what_was_answered_before_it),
+        THREAD(a_read_block_contains_all_updates_answered_before_it),
         THREAD(nothing_is_learned_before_training_is_allowed),
         THREAD(the_last_telling_ends_the_training),
         THREAD(a_training_learner_stops_when_told_to),

@@ -56,7 +56,7 @@ static void nobody_is_woken(void *waker)
     (void)waker;
 }
 
-/* Trains for so many samples; the batch at the end, which was said. */
+/* Trains on `samples` samples; returns the last reported batch. */
 static uint32_t train(uint64_t step_ns, uint64_t swarm_samples)
 {
     enum { SAMPLES = 1600 };
@@ -86,13 +86,13 @@ static uint32_t train(uint64_t step_ns, uint64_t swarm_samples)
     return learner_batch(learner);
 }
 
-static void where_a_step_may_take_long_it_grows_to_what_there_is_room_for(void **state)
+static void the_batch_grows_to_the_available_memory_if_steps_may_be_slow(void **state)
 {
     (void)state;
     assert_int_equal(train(UINT64_C(3600000000000), 0), 64);
 }
 
-static void where_a_step_may_take_no_time_it_shrinks(void **state)
+static void the_batch_shrinks_if_steps_must_be_fast(void **state)
 {
     (void)state;
     assert_int_equal(train(1, 0), BATCH_SIZE_MIN);
@@ -216,8 +216,8 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
     const struct CMUnitTest tests[] = {
-        TEST(where_a_step_may_take_long_it_grows_to_what_there_is_room_for),
-        TEST(where_a_step_may_take_no_time_it_shrinks),
+        TEST(the_batch_grows_to_the_available_memory_if_steps_may_be_slow),
+        TEST(the_batch_shrinks_if_steps_must_be_fast),
         TEST(without_a_time_a_step_keeps_its_size),
         TEST(each_step_that_is_told_has_its_time),
         TEST(training_begins_where_the_swarm_is),

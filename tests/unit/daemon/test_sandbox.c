@@ -1,5 +1,5 @@
-/* What a node has given up it cannot do any more; what it needs it can. Each story is played by a
- * child, since nobody leaves a sandbox. */
+/* A node cannot use a permission that it gave up, and can do all that it needs. Each test runs in a
+ * child process, since a sandbox is permanent. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -283,7 +283,7 @@ static struct sandbox kernel_has(void)
     return sandbox_find(&config);
 }
 
-static void what_a_node_needs_it_can_do(void **state)
+static void the_sandbox_allows_all_that_a_node_needs(void **state)
 {
     (void)state;
     play(keeps_its_state);
@@ -380,7 +380,7 @@ static void it_can_be_left_out(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_a_node_needs_it_can_do),
+        cmocka_unit_test(the_sandbox_allows_all_that_a_node_needs),
         cmocka_unit_test(a_log_need_not_be_a_file),
         cmocka_unit_test(nothing_else_is_read_or_written),
         cmocka_unit_test(no_other_port_is_bound),

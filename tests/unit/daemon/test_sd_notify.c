@@ -1,4 +1,4 @@
-/* What the service manager is told, heard on a real socket. */
+/* Notifications of a service manager, received on a real socket. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -84,7 +84,7 @@ static void says_ready_once(const char *name)
     sd_notify_close(&sd_notify);
 }
 
-static void who_runs_is_ready_and_says_so_once(void **state)
+static void a_running_node_notifies_readiness_once(void **state)
 {
     (void)state;
     says_ready_once(manager.name);
@@ -197,7 +197,7 @@ static void the_status_is_one_line_for_a_person(void **state)
     sd_notify_close(&sd_notify);
 }
 
-static void who_leaves_says_so(void **state)
+static void a_leaving_node_notifies_stopping(void **state)
 {
     (void)state;
     struct sd_notify sd_notify;
@@ -223,7 +223,7 @@ static void ready_is_said_again_until_it_is_heard(void **state)
     sd_notify_close(&sd_notify);
 }
 
-static void who_does_not_read_blocks_nobody(void **state)
+static void a_manager_that_does_not_read_blocks_no_node(void **state)
 {
     (void)state;
     const struct node_stats stats = {.steps = 1};
@@ -241,7 +241,7 @@ static void who_does_not_read_blocks_nobody(void **state)
     sd_notify_close(&sd_notify);
 }
 
-static void what_is_no_address_is_told_of_and_left_alone(void **state)
+static void reports_and_ignores_an_invalid_notify_address(void **state)
 {
     (void)state;
     char path[256];
@@ -263,17 +263,17 @@ static void what_is_no_address_is_told_of_and_left_alone(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test_setup_teardown(who_runs_is_ready_and_says_so_once, start, stop),
+        cmocka_unit_test_setup_teardown(a_running_node_notifies_readiness_once, start, stop),
         cmocka_unit_test_setup_teardown(an_abstract_address_is_reached, start, stop),
         cmocka_unit_test_setup_teardown(with_no_address_nobody_is_told, start, stop),
         cmocka_unit_test_setup_teardown(a_sign_of_life_comes_twice_in_the_time_allowed, start,
                                         stop),
         cmocka_unit_test_setup_teardown(only_whom_the_watchdog_means_answers_it, start, stop),
         cmocka_unit_test_setup_teardown(the_status_is_one_line_for_a_person, start, stop),
-        cmocka_unit_test_setup_teardown(who_leaves_says_so, start, stop),
+        cmocka_unit_test_setup_teardown(a_leaving_node_notifies_stopping, start, stop),
         cmocka_unit_test_setup_teardown(ready_is_said_again_until_it_is_heard, start, stop),
-        cmocka_unit_test_setup_teardown(who_does_not_read_blocks_nobody, start, stop),
-        cmocka_unit_test_setup_teardown(what_is_no_address_is_told_of_and_left_alone, start, stop),
+        cmocka_unit_test_setup_teardown(a_manager_that_does_not_read_blocks_no_node, start, stop),
+        cmocka_unit_test_setup_teardown(reports_and_ignores_an_invalid_notify_address, start, stop),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -56,7 +56,7 @@ static int stop(void **state)
     return 0;
 }
 
-/* What somebody who asks at this time is told, to be released. */
+/* Returns the status JSON at this time; the caller releases it. */
 static json_t *page_at(uint64_t now_ns)
 {
     static struct status_watch watch;
@@ -117,7 +117,7 @@ static void a_first_node_is_running_and_well(void **state)
     json_decref(page);
 }
 
-static void what_is_not_known_is_null(void **state)
+static void unknown_values_are_null(void **state)
 {
     (void)state;
     static const char *const UNKNOWN[] = {"id",        "open_s",           "rtt_s",
@@ -186,7 +186,7 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, start, stop)
     const struct CMUnitTest tests[] = {
         TEST(a_first_node_is_running_and_well),
-        TEST(what_is_not_known_is_null),
+        TEST(unknown_values_are_null),
         TEST(a_node_that_reaches_nobody_is_not_well),
         TEST(a_name_that_is_no_text_is_not_known),
         cmocka_unit_test(rates_are_those_of_the_last_seconds),

@@ -1,4 +1,4 @@
-/* What is kept of what the learner says: loss, evaluation, and where its time went. */
+/* Records of the learner's reports: loss, evaluations, and its use of time. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

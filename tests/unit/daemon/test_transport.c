@@ -23,7 +23,7 @@
 static struct transport *transport;
 static uint8_t *large;
 
-/* What a test wants to happen; NULL: it must not happen. */
+/* Callbacks of a test; NULL = must not be called. */
 static struct story {
     uint64_t accept_as; /* 0: turn away */
     void (*on_connected)(uint64_t conn);
@@ -37,7 +37,7 @@ static struct story {
     size_t received[3]; /* by conn */
     bool closed[3];
     char why[3][128];
-    uint32_t closes_wanted; /* stop after so many */
+    uint32_t closes_wanted; /* stop after this many */
     struct address from;
 } story;
 
@@ -262,7 +262,7 @@ static void wait_for_the_end(uint64_t conn)
     (void)conn;
 }
 
-static void who_is_turned_away_sees_the_end(void **state)
+static void a_refused_caller_receives_the_goodbye(void **state)
 {
     (void)state;
     const struct address address = listen_on("127.0.0.1");
@@ -305,7 +305,7 @@ static void a_name_that_nobody_knows_says_so(void **state)
     assert_non_null(strstr(story.why[CALLER], "name cannot be resolved"));
 }
 
-/* What address_parse lets through, and others can make us dial. */
+/* Addresses that address_parse accepts and other nodes can make us dial. */
 static void names_that_are_no_names_end_like_any_other(void **state)
 {
     (void)state;
@@ -471,7 +471,7 @@ int main(void)
         TEST(names_are_resolved),
         TEST(much_is_sent_whole_and_in_order),
         TEST(hanging_up_twice_in_the_middle_of_a_send_is_one_end),
-        TEST(who_is_turned_away_sees_the_end),
+        TEST(a_refused_caller_receives_the_goodbye),
         TEST(a_refused_call_says_so),
         TEST(a_name_that_nobody_knows_says_so),
         TEST(names_that_are_no_names_end_like_any_other),

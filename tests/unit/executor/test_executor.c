@@ -128,7 +128,7 @@ static void perform_one_of_some(struct rng *rng)
     assert_int_equal(perform(&order).entries, order.update->count);
 }
 
-static void what_is_performed_between_two_parts_is_restored(void **state)
+static void restores_orders_performed_between_two_parts(void **state)
 {
     (void)state;
     struct rng rng = rng_new(1, 1);
@@ -180,7 +180,7 @@ static void it_is_said_how_far_an_update_agrees_before_it_is_applied(void **stat
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(what_is_performed_between_two_parts_is_restored),
+        TEST(restores_orders_performed_between_two_parts),
         TEST(a_snapshot_during_which_another_base_is_written_is_broken_off),
         TEST(it_is_said_how_far_an_update_agrees_before_it_is_applied),
     };

@@ -1,4 +1,4 @@
-/* What the state folder keeps for the caller: whole, or not at all. */
+/* The caller's file in the state folder is complete or absent. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -12,7 +12,7 @@
 #include "library/caller_file.h"
 #include "support/library/program.h"
 
-static void what_is_saved_is_loaded(void **state)
+static void a_saved_file_loads_unchanged(void **state)
 {
     static uint8_t bytes[200000];
     struct caller_file file = {.start_digest = 0x0123456789abcdef}, found = {.bytes = 1};
@@ -80,7 +80,7 @@ static void a_folder_that_is_not_there_is_said(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_is_saved_is_loaded),
+        cmocka_unit_test(a_saved_file_loads_unchanged),
         cmocka_unit_test(damage_is_found),
         cmocka_unit_test(a_folder_that_is_not_there_is_said),
     };

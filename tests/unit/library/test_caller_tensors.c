@@ -117,7 +117,7 @@ static void those_of_float32_are_the_weights_themselves(void **state)
     caller_tensors_free(&all);
 }
 
-static void what_shares_memory_is_refused(void **state)
+static void rejects_tensors_that_share_memory(void **state)
 {
     struct caller_tensors both;
     struct problem problem;
@@ -172,7 +172,7 @@ static void numbers_are_rounded_to_the_nearest_ties_to_even(void **state)
 {
     (void)state;
     assert_int_equal(half_to_bfloat16(1 + 0x1p-8f), 0x3f80);     /* half way: to even */
-    assert_int_equal(half_to_bfloat16(1 + 3 * 0x1p-8f), 0x3f82); /* likewise, upwards */
+    assert_int_equal(half_to_bfloat16(1 + 3 * 0x1p-8f), 0x3f82); /* the same, upwards */
     assert_int_equal(half_to_bfloat16(1 + 1.01f * 0x1p-8f), 0x3f81);
     assert_int_equal(half_to_float16(1), 0x3c00);
     assert_int_equal(half_to_float16(1 + 0x1p-11f), 0x3c00);
@@ -234,7 +234,7 @@ int main(void)
         TEST(an_update_touches_what_it_moves_alone),
         TEST(on_a_gpu_an_update_touches_all),
         TEST(those_of_float32_are_the_weights_themselves),
-        TEST(what_shares_memory_is_refused),
+        TEST(rejects_tensors_that_share_memory),
         TEST(small_moves_add_up_behind_sixteen_bits),
         cmocka_unit_test(each_number_of_sixteen_bits_goes_there_and_back),
         cmocka_unit_test(numbers_are_rounded_to_the_nearest_ties_to_even),

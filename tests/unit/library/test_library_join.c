@@ -57,7 +57,8 @@ static void a_late_program_gets_the_base(void **state)
     (void)end(&first);
 }
 
-/* What others publish moves its tensors as it moves the base: it has learned nothing itself. */
+/* Others' publications move its tensors as they move the base, since it has learned nothing itself.
+ */
 static void one_that_only_listens_has_the_base_in_its_tensors(void **state)
 {
     struct program first, listener;
@@ -193,7 +194,7 @@ static void another_model_is_refused_with_a_sentence(void **state)
     other.peers = address;
     must_be_refused(&other);
     program_init(&other, "otherwise", 9);
-    other.weights[PROGRAM_WEIGHTS - 1] += 1e-3f; /* the same but for the first weights */
+    other.weights[PROGRAM_WEIGHTS - 1] += 1e-3f; /* the same except the first weights */
     other.peers = address;
     must_be_refused(&other);
     (void)end(&first);

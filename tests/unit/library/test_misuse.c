@@ -1,4 +1,4 @@
-/* Whatever a caller does wrong is an error and a sentence. */
+/* Every misuse by a caller returns an error with a message. */
 #include <math.h>
 #include <pthread.h>
 #include <sched.h>
@@ -267,7 +267,7 @@ static void *join_for_ever(void *argument)
     return error == HEARSAY_OK ? argument : NULL;
 }
 
-/* Until the node goes on alone its thread is inside. */
+/* The call returns only when the node trains alone. */
 static void a_second_thread_is_told_that_one_is_inside(void **state)
 {
     struct program program;

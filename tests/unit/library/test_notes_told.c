@@ -88,14 +88,16 @@ static void the_longest_note_fits(void **state)
     note_queue_put(&queue, &note);
     struct queued_note out;
     assert_true(note_queue_take(&queue, &out));
-    assert_int_equal(strlen(out.text), strlen(note.who) + strlen(note.where) + strlen(note.text) + 2);
+    assert_int_equal(strlen(out.text),
+                     strlen(note.who) + strlen(note.where) + strlen(note.text) + 2);
 }
 
 static bool says(struct program *program, int level, const char *words)
 {
     char text[600];
     int got;
-    while (hearsay_note(program->node, &got, text, sizeof text) == HEARSAY_OK && got != HEARSAY_NONE)
+    while (hearsay_note(program->node, &got, text, sizeof text) == HEARSAY_OK &&
+           got != HEARSAY_NONE)
         if (got == level && strstr(text, words))
             return true;
     return false;
@@ -112,7 +114,8 @@ static void a_program_is_told_of_weights_that_are_no_numbers(void **state)
     program.bias[0] = (float)(0.0 / 0.0);
     assert_int_equal(hearsay_step(program.node, 1, 0, NULL), HEARSAY_OK);
     assert_int_equal(hearsay_settle(program.node, PROGRAM_FOREVER), HEARSAY_OK);
-    assert_true(says(&program, HEARSAY_ERROR, "by step 1: plane.bias has weights that are no numbers"));
+    assert_true(
+        says(&program, HEARSAY_ERROR, "by step 1: plane.bias has weights that are no numbers"));
     assert_int_equal(hearsay_close(program.node, 0), HEARSAY_OK);
     assert_int_equal(hearsay_free(program.node), HEARSAY_OK);
 }

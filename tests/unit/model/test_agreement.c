@@ -67,7 +67,7 @@ static void it_is_the_cosine_over_the_entries_of_the_update(void **state)
     assert_true(fabs(agreement) < 0.3);
 }
 
-static void where_nothing_was_learned_it_is_zero(void **state)
+static void agreement_is_zero_without_a_residual(void **state)
 {
     (void)state;
     assert_true(replica_agreement(&replica, &update) == 0);
@@ -99,7 +99,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(it_is_the_cosine_over_the_entries_of_the_update),
-        TEST(where_nothing_was_learned_it_is_zero),
+        TEST(agreement_is_zero_without_a_residual),
         TEST(along_the_residual_it_is_one_and_against_it_minus_one),
         TEST(with_weights_that_are_no_numbers_it_says_nothing),
     };

@@ -1,5 +1,6 @@
 /* Attention and its rotation on every backend, against a reference in double that keeps the whole
- * matrix of each head; on a GPU in bfloat16, too, of operands that are not rounded by it. */
+ * matrix of each head; on a GPU also in bfloat16, with operands that bfloat16 represents exactly.
+ */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -144,7 +145,7 @@ static void reference_row(const struct attention *attention, const struct place 
     }
 }
 
-/* The slopes that this query gives to itself, to the keys that it sees and to their values. */
+/* Gradients of this query, of the keys that it sees and of their values. */
 static void reference_row_backward(const struct attention *attention, const struct place *at,
                                    size_t row, const double *share)
 {

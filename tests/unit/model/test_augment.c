@@ -34,7 +34,7 @@ static void the_same_numbers_draw_the_same(void **state)
     }
 }
 
-/* Of many samples nearly all differ when one of the numbers does. */
+/* Nearly all samples differ when one of the numbers does. */
 static void another_seed_node_epoch_or_sample_draws_another(void **state)
 {
     (void)state;
@@ -81,7 +81,7 @@ static void every_value_is_as_likely(void **state)
         assert_in_range(left[i], DRAWS / 10 * 8 / 10, DRAWS / 10 * 12 / 10);
 }
 
-static void what_is_not_wanted_does_not_happen_and_changes_nothing_else(void **state)
+static void a_disabled_augmentation_draws_no_random_numbers(void **state)
 {
     (void)state;
     const struct augment_options no_flip = {.crop = 3, .cutout = 5}, no_crop = {.flip = true};
@@ -244,7 +244,7 @@ int main(void)
         cmocka_unit_test(the_same_numbers_draw_the_same),
         cmocka_unit_test(another_seed_node_epoch_or_sample_draws_another),
         cmocka_unit_test(every_value_is_as_likely),
-        cmocka_unit_test(what_is_not_wanted_does_not_happen_and_changes_nothing_else),
+        cmocka_unit_test(a_disabled_augmentation_draws_no_random_numbers),
         TEST(a_learner_learns_from_what_is_drawn),
         TEST(a_learner_goes_on_as_it_would_have),
     };

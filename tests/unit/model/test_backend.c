@@ -32,7 +32,7 @@ static void taken_memory_is_zero_and_aligned_and_can_be_given_back(void **state)
     }
 }
 
-static void what_is_uploaded_comes_back_when_downloaded(void **state)
+static void an_upload_survives_the_round_trip(void **state)
 {
     (void)state;
     const char text[] = "there and back";
@@ -44,7 +44,7 @@ static void what_is_uploaded_comes_back_when_downloaded(void **state)
     backend->give(backend, memory);
 }
 
-static void what_was_uploaded_may_be_written_over_at_once(void **state)
+static void an_upload_copies_its_source_at_once(void **state)
 {
     (void)state;
     static unsigned char sent[1 << 20], back[1 << 20];
@@ -73,7 +73,7 @@ static const struct dense_case dense_cases[] = {
 
 static const enum activation activations[] = {LINEAR, RELU, SIGMOID, TANH};
 
-/* One output, and what its slope adds to those of all that made it. */
+/* One output, and the gradients of its inputs. */
 static void dense_reference_output(struct dense_case c, enum activation activation, int i, int o)
 {
     const int at = i * c.out + o;
@@ -168,8 +168,8 @@ static void round_all(float *values)
         values[i] = rounded(values[i]);
 }
 
-/* Of numbers that are given as they are, some half way between two others, dense layers multiply
- * the rounded; biases and their slopes are only added. */
+/* Dense layers multiply rounded operands, including ties; biases and their gradients are only
+ * added. */
 static void check_rounded_dense(struct dense_case c, bool with_b)
 {
     static float in[3][ROOM];
@@ -452,8 +452,8 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup(name, case_begin)
     const struct CMUnitTest tests[] = {
         TEST(taken_memory_is_zero_and_aligned_and_can_be_given_back),
-        TEST(what_is_uploaded_comes_back_when_downloaded),
-        TEST(what_was_uploaded_may_be_written_over_at_once),
+        TEST(an_upload_survives_the_round_trip),
+        TEST(an_upload_copies_its_source_at_once),
         TEST(a_dense_slope_may_be_added_to_what_is_there),
         TEST(dense_agrees_with_the_reference_with_and_without_dx),
         TEST(dense_without_biases_agrees_with_the_reference),

@@ -88,7 +88,7 @@ static void one_sample_is_its_own_epoch(void **state)
     assert_int_equal(order, 0);
 }
 
-static void whoever_seeks_goes_on_as_the_one_who_was_there(void **state)
+static void seeking_continues_the_same_sequence_of_batches(void **state)
 {
     (void)state;
     struct arena arena;
@@ -168,7 +168,7 @@ int main(void)
         cmocka_unit_test(seeds_nodes_and_epochs_have_orders_of_their_own),
         cmocka_unit_test(every_order_is_equally_likely),
         cmocka_unit_test(one_sample_is_its_own_epoch),
-        cmocka_unit_test(whoever_seeks_goes_on_as_the_one_who_was_there),
+        cmocka_unit_test(seeking_continues_the_same_sequence_of_batches),
         cmocka_unit_test(a_place_beyond_a_smaller_shard_is_the_end_of_its_epoch),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

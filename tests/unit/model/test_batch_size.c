@@ -65,7 +65,7 @@ static void nothing_is_decided_before_enough_was_measured(void **state)
     assert_int_equal(batch_size_on_step(&batch_size, 256, 4 * SECOND_NS), 8);
 }
 
-static void whose_steps_have_no_time_keeps_its_batch(void **state)
+static void unknown_step_times_keep_the_batch(void **state)
 {
     (void)state;
     struct batch_size batch_size = {.batch_max = 256};
@@ -89,7 +89,7 @@ int main(void)
         cmocka_unit_test(no_step_is_smaller_or_larger_than_the_bounds),
         cmocka_unit_test(a_speed_that_varies_changes_nothing),
         cmocka_unit_test(nothing_is_decided_before_enough_was_measured),
-        cmocka_unit_test(whose_steps_have_no_time_keeps_its_batch),
+        cmocka_unit_test(unknown_step_times_keep_the_batch),
         cmocka_unit_test(the_largest_batch_fits_the_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

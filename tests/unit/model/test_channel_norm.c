@@ -33,7 +33,7 @@ static struct channel_norm norm_of(const struct norm_case *c)
     return (struct channel_norm){.channels = c->channels, .groups = c->groups, .places = c->places};
 }
 
-/* Of number i of the batch. */
+/* For value i of the batch. */
 static size_t channel_of(const struct norm_case *c, size_t i)
 {
     return i / c->places % (size_t)c->channels;
@@ -65,7 +65,7 @@ static double mean_of_set(const struct norm_case *c, size_t set, const double *o
     return sum / (double)count;
 }
 
-/* Of each number: normalised, and the slope before the activation. */
+/* For each value: the normalised value, and the gradient before the activation. */
 static double normal[ROOM], slope[ROOM], work[ROOM];
 
 static void reference_forward(const struct norm_case *c)

@@ -89,7 +89,7 @@ static double residual(float weight, int32_t units)
 
 /* Replicas. */
 
-static void what_was_published_after_the_save_is_not_published_twice(void **state)
+static void a_restart_does_not_publish_twice(void **state)
 {
     (void)state;
     struct replica first = replica_new(), second = replica_new();
@@ -108,7 +108,7 @@ static void what_was_published_after_the_save_is_not_published_twice(void **stat
     replica_free(&second);
 }
 
-static void what_was_learned_after_the_save_and_published_stays_in_the_base(void **state)
+static void publications_after_the_save_stay_in_the_base(void **state)
 {
     (void)state;
     static float before[P];
@@ -162,7 +162,7 @@ static struct replica replica_far_away(struct rng *rng)
     return replica;
 }
 
-static void who_knows_nothing_takes_blocks_and_has_nothing_to_publish(void **state)
+static void an_empty_joiner_takes_blocks_and_has_no_residual(void **state)
 {
     (void)state;
     struct rng rng = rng_new(6, 6);
@@ -178,7 +178,7 @@ static void who_knows_nothing_takes_blocks_and_has_nothing_to_publish(void **sta
     replica_free(&joiner);
 }
 
-static void who_lagged_keeps_its_residual(void **state)
+static void a_lagging_node_keeps_its_residual(void **state)
 {
     (void)state;
     static float before[P];
@@ -198,7 +198,7 @@ static void who_lagged_keeps_its_residual(void **state)
     replica_free(&late);
 }
 
-static void who_keeps_its_weights_publishes_what_it_learned_alone(void **state)
+static void kept_weights_publish_the_progress_made_alone(void **state)
 {
     (void)state;
     static float before[P];
@@ -408,11 +408,11 @@ static void a_random_walk_restored_goes_on_bit_for_bit(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(what_was_published_after_the_save_is_not_published_twice),
-        TEST(what_was_learned_after_the_save_and_published_stays_in_the_base),
-        TEST(who_knows_nothing_takes_blocks_and_has_nothing_to_publish),
-        TEST(who_lagged_keeps_its_residual),
-        TEST(who_keeps_its_weights_publishes_what_it_learned_alone),
+        TEST(a_restart_does_not_publish_twice),
+        TEST(publications_after_the_save_stay_in_the_base),
+        TEST(an_empty_joiner_takes_blocks_and_has_no_residual),
+        TEST(a_lagging_node_keeps_its_residual),
+        TEST(kept_weights_publish_the_progress_made_alone),
         TEST(a_learner_restored_goes_on_bit_for_bit),
         TEST(a_batch_without_room_for_it_is_not_restored),
         TEST(a_learner_without_data_has_a_state_without_momentum),

@@ -89,7 +89,7 @@ static void sums_are_right_in_every_width_at_every_size(void **state)
 }
 
 /* Sums that are added to are not those between two images, which are written over. */
-static void what_is_made_in_two_parts_is_the_sum_of_both(void **state)
+static void two_partial_products_add_up(void **state)
 {
     (void)state;
     const struct conv_places places = {3, 64, 49};
@@ -147,7 +147,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(sums_are_right_in_every_width_at_every_size),
-        cmocka_unit_test(what_is_made_in_two_parts_is_the_sum_of_both),
+        cmocka_unit_test(two_partial_products_add_up),
         cmocka_unit_test(weights_get_right_gradients_in_every_width_at_every_size),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

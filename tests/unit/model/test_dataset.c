@@ -213,7 +213,7 @@ static void every_truncation_of_a_gzip_file_is_refused(void **state)
     refuse_truncations(LABELS, ".gz", &packed_labels);
 }
 
-static void what_follows_the_last_item_is_refused(void **state)
+static void rejects_bytes_after_the_last_item(void **state)
 {
     (void)state;
     write_train(COUNT);
@@ -254,7 +254,7 @@ static void a_damaged_gzip_file_never_gives_other_samples(void **state)
     assert_in_range(accepted_behind_header, 0, 7);
 }
 
-/* Puts a file name into the gzip header, so long that the checksum begins at this byte. */
+/* Adds a file name to the gzip header such that the checksum begins at this byte. */
 static void move_checksum(struct bytes *packed, size_t to)
 {
     const size_t name_bytes = to - (packed->count - 8);
@@ -325,7 +325,7 @@ static void a_wrong_header_is_refused_with_its_reason(void **state)
     }
 }
 
-static void what_is_missing_is_named(void **state)
+static void names_a_missing_file(void **state)
 {
     (void)state;
     assert_refused_because(MISSING, "holds no " IMAGES ", nor");
@@ -477,11 +477,11 @@ int main(void)
         IN_FOLDER(a_gzipped_set_loads_the_same),
         IN_FOLDER(every_truncation_of_a_plain_file_is_refused),
         IN_FOLDER(every_truncation_of_a_gzip_file_is_refused),
-        IN_FOLDER(what_follows_the_last_item_is_refused),
+        IN_FOLDER(rejects_bytes_after_the_last_item),
         IN_FOLDER(a_damaged_gzip_file_never_gives_other_samples),
         IN_FOLDER(a_wrong_checksum_is_called_damage),
         IN_FOLDER(a_wrong_header_is_refused_with_its_reason),
-        IN_FOLDER(what_is_missing_is_named),
+        IN_FOLDER(names_a_missing_file),
         IN_FOLDER(the_test_set_is_whole_and_has_no_statistics),
         IN_FOLDER(the_shards_are_disjoint_and_cover_everything),
         IN_FOLDER(a_shard_is_a_random_part_and_not_a_stretch_of_the_file),

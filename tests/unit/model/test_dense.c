@@ -86,7 +86,7 @@ static double activation_of(enum activation activation, double value)
     return activation == TANH ? tanh(value) : value;
 }
 
-/* From what the activation gave. */
+/* Derivative from the activation's output. */
 static double slope_of(enum activation activation, double y)
 {
     if (activation == RELU)
@@ -111,7 +111,7 @@ static void check_y(struct dense_case c, enum activation activation, bool with_b
     assert_true(isnan(o->y[c.batch * c.out]));
 }
 
-/* dy became the slope before the activation; db is its sum. */
+/* dy became the gradient before the activation; db is its sum. */
 static void check_dy(struct dense_case c, enum activation activation, const float *dy_before,
                      const float *db, const struct operands *o)
 {
@@ -170,7 +170,7 @@ static void check_dw(struct dense_case c, const float *before, const struct oper
     free(sums);
 }
 
-/* What later operands are rounded to, and padded in, is NaN all over. */
+/* Fills the buffer for rounded and padded operands with NaN. */
 static void make_dirty(void)
 {
     enum { BATCH = 300, IN = 1024 };
@@ -266,7 +266,7 @@ static void check_nan(enum precision in, enum activation activation)
         assert_true(!isnan(y[i]) == (i >= OUT));
 }
 
-static void what_is_not_a_number_stays_so(void **state)
+static void nan_propagates(void **state)
 {
     (void)state;
     const enum precision precisions[] = {PRECISION_FP32, PRECISION_TF32, PRECISION_BF16};
@@ -280,7 +280,7 @@ int main(void)
         cmocka_unit_test(dense_in_float32_agrees_with_the_reference),
         cmocka_unit_test(dense_in_tf32_agrees_but_for_rounding),
         cmocka_unit_test(dense_in_bfloat16_agrees_with_rounded_operands),
-        cmocka_unit_test(what_is_not_a_number_stays_so),
+        cmocka_unit_test(nan_propagates),
     };
     RUN_ON_EACH_DEVICE(tests, NULL, NULL);
 }

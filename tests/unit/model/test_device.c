@@ -107,7 +107,7 @@ static void must_open(const char *word, const char *name, const char *described)
     backend->close(backend);
 }
 
-static void what_is_asked_for_is_opened(void **state)
+static void opens_the_requested_device(void **state)
 {
     (void)state;
     must_open("cpu", "cpu", "2 threads");
@@ -157,7 +157,7 @@ static void a_gpu_that_cannot_multiply_bfloat16_says_so(void **state)
 
 /* Samples. */
 
-/* x[6, size] of six samples of so many bytes, gathered from where the backend keeps them. */
+/* Gathers x[6, size] for six samples of `bytes` bytes from the backend's memory. */
 static void gather_kept(struct backend *on, const uint8_t *pixels, size_t size, bool far, float *x)
 {
     const uint32_t pick[6] = {1, 0, 999, 500, 998, 1};
@@ -350,7 +350,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(only_words_for_devices_are_words),
         TEST(a_gpu_that_is_not_there_is_named),
-        TEST(what_is_asked_for_is_opened),
+        TEST(opens_the_requested_device),
         TEST(a_gpu_that_cannot_multiply_bfloat16_says_so),
         TEST(samples_that_a_gpu_cannot_hold_are_fetched),
         TEST(a_gpu_learns_as_the_cpu_does),

@@ -48,7 +48,7 @@ static void nothing_counts_for_more_before_answers_are_known(void **state)
 }
 
 /* That nobody else publishes one entry says nothing of the next publication, which has many. */
-static void what_a_far_smaller_publication_found_is_forgotten(void **state)
+static void forgets_the_overlap_of_a_far_smaller_publication(void **state)
 {
     (void)state;
     static uint32_t many_indexes[2 * ECHO_GROWN];
@@ -73,7 +73,7 @@ static void what_a_far_smaller_publication_found_is_forgotten(void **state)
     assert_near(echo_rareness(&echo, 0.25, 1), 4 / (1 + ECHO_OTHERS));
 }
 
-static void what_nobody_else_publishes_counts_in_full(void **state)
+static void entries_that_no_other_node_publishes_count_in_full(void **state)
 {
     (void)state;
     struct echo echo = {0};
@@ -101,7 +101,7 @@ static void each_entry_that_others_publish_as_well_is_counted(void **state)
 }
 
 /* Of 5 and 11, each heard once, one moves the same way: on average nothing is alike. */
-static void what_others_have_not_learned_is_not_said_for_them(void **state)
+static void disagreeing_updates_lower_the_novelty_weight(void **state)
 {
     (void)state;
     struct echo echo = {0};
@@ -121,7 +121,7 @@ static void what_others_have_not_learned_is_not_said_for_them(void **state)
     assert_near(echo_rareness(&echo, 0.25, 1), 1 + (4 / (1 + ECHO_OTHERS * 0.4) - 1) * alike);
 }
 
-static void what_all_publish_counts_no_less_than_usual(void **state)
+static void common_entries_keep_their_usual_weight(void **state)
 {
     (void)state;
     struct echo echo = {0};
@@ -135,7 +135,7 @@ static void what_all_publish_counts_no_less_than_usual(void **state)
 }
 
 /* Before others have answered, a node says the same again: four times at once count as one. */
-static void what_is_published_before_others_answer_counts_together(void **state)
+static void publications_before_an_answer_count_as_one(void **state)
 {
     (void)state;
     struct echo echo = {0};
@@ -161,7 +161,7 @@ static void large_publications_hardly_count_for_more(void **state)
     assert_near(echo_rareness(&larger, 0.25, 1), 1);
 }
 
-static void what_counts_for_more_was_said_for_others(void **state)
+static void the_novelty_weight_of_an_update_decides_the_release(void **state)
 {
     (void)state;
     struct echo echo = {0};
@@ -214,14 +214,14 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(nothing_counts_for_more_before_answers_are_known),
-        cmocka_unit_test(what_a_far_smaller_publication_found_is_forgotten),
-        cmocka_unit_test(what_nobody_else_publishes_counts_in_full),
+        cmocka_unit_test(forgets_the_overlap_of_a_far_smaller_publication),
+        cmocka_unit_test(entries_that_no_other_node_publishes_count_in_full),
         cmocka_unit_test(each_entry_that_others_publish_as_well_is_counted),
-        cmocka_unit_test(what_others_have_not_learned_is_not_said_for_them),
-        cmocka_unit_test(what_all_publish_counts_no_less_than_usual),
-        cmocka_unit_test(what_is_published_before_others_answer_counts_together),
+        cmocka_unit_test(disagreeing_updates_lower_the_novelty_weight),
+        cmocka_unit_test(common_entries_keep_their_usual_weight),
+        cmocka_unit_test(publications_before_an_answer_count_as_one),
         cmocka_unit_test(large_publications_hardly_count_for_more),
-        cmocka_unit_test(what_counts_for_more_was_said_for_others),
+        cmocka_unit_test(the_novelty_weight_of_an_update_decides_the_release),
         cmocka_unit_test(a_replica_lets_go_of_what_was_said_for_it),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -102,7 +102,7 @@ static void see_progress(void *context, uint32_t done, uint32_t all)
     *seen = done;
 }
 
-static void who_watches_sees_how_far_it_is(void **state)
+static void progress_callbacks_report_evaluated_samples(void **state)
 {
     (void)state;
     static float weights[P_MAX];
@@ -229,7 +229,7 @@ static void learners_and_exam_share_a_model_as_if_each_had_its_own(void **state)
     assert_memory_not_equal(apart.weights[0], apart.weights[1], sizeof apart.weights[0]);
 }
 
-/* What one learner does between two marks of the same weights changes nothing. */
+/* Training between two evaluations of the same weights changes no score. */
 static void the_same_weights_get_the_same_mark_whatever_happens_between(void **state)
 {
     (void)state;
@@ -260,7 +260,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(weights_of_zero_know_nothing),
-        TEST(who_watches_sees_how_far_it_is),
+        TEST(progress_callbacks_report_evaluated_samples),
         TEST(the_marks_of_the_parts_are_the_mark_of_the_whole),
         TEST(learners_and_exam_share_a_model_as_if_each_had_its_own),
         TEST(the_same_weights_get_the_same_mark_whatever_happens_between),

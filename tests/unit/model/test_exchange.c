@@ -145,7 +145,7 @@ static void a_refinement_counts_the_parts_of_one_bin_among_the_candidates(void *
     assert_memory_equal(parts, expected, sizeof parts);
 }
 
-static void what_is_held_back_leaves_the_weights(void **state)
+static void withheld_entries_leave_the_weights(void **state)
 {
     (void)state;
     static uint16_t held[P];
@@ -164,7 +164,7 @@ static void what_is_held_back_leaves_the_weights(void **state)
     assert_memory_equal(weights + 10, w_before + 10, sizeof weights - 10 * sizeof *weights);
 }
 
-static void what_others_have_said_is_let_go_as_far_as_it_is_held(void **state)
+static void updates_release_at_most_the_withheld_amount(void **state)
 {
     (void)state;
     const float before[] = {1, 1, -1, -0.25f, 0, 5}; /* entries 0 .. 5 */
@@ -289,7 +289,7 @@ static void with_momentum_the_weights_move_on_beyond_the_base(void **state)
     }
 }
 
-/* What is cut, and comes back to who has it all, is one and the same. */
+/* An update that is cut and applied again restores the same state. */
 static void a_cut_moves_on_beyond_the_base_likewise(void **state)
 {
     (void)state;
@@ -335,8 +335,8 @@ int main(void)
         cmocka_unit_test(a_survey_of_many_entries_lists_all),
         cmocka_unit_test(a_survey_notes_no_more_than_there_is_room_for),
         cmocka_unit_test(a_refinement_counts_the_parts_of_one_bin_among_the_candidates),
-        cmocka_unit_test(what_is_held_back_leaves_the_weights),
-        cmocka_unit_test(what_others_have_said_is_let_go_as_far_as_it_is_held),
+        cmocka_unit_test(withheld_entries_leave_the_weights),
+        cmocka_unit_test(updates_release_at_most_the_withheld_amount),
         cmocka_unit_test(a_cut_looks_at_nothing_else_than_what_was_picked),
         cmocka_unit_test(a_cut_publishes_the_large_residuals_in_order),
         cmocka_unit_test(a_cut_stops_at_its_capacity),

@@ -146,7 +146,7 @@ static enum error read_list(const char *text, struct problem *problem)
     return error;
 }
 
-static void what_names_nothing_is_refused(void **state)
+static void rejects_a_pattern_without_files(void **state)
 {
     (void)state;
     struct problem problem;
@@ -181,7 +181,7 @@ int main(void)
         IN_DATA_FOLDER(a_folder_or_a_file_may_have_commas),
         IN_DATA_FOLDER(a_pattern_may_be_of_folders),
         IN_DATA_FOLDER(the_folders_of_patterns_are_listed),
-        IN_DATA_FOLDER(what_names_nothing_is_refused),
+        IN_DATA_FOLDER(rejects_a_pattern_without_files),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,5 +1,4 @@
-/* What a backend makes a batch of: samples picked from a data set, on every backend, against naive
- * references. */
+/* Gathering a batch from a data set, on every backend, compared with naive references. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -28,7 +27,7 @@ static void pixels_are_picked_and_normalised(void **state)
     }
 }
 
-/* Whatever the bits mean: labels, numbers, NaN with a payload. */
+/* Copies any bits: labels, numbers, NaN with a payload. */
 static void rows_are_picked_bit_for_bit(void **state)
 {
     const size_t sizes[] = {1, 2, 31, 32, 33, 100};

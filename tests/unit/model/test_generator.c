@@ -48,7 +48,7 @@ static void without_temperature_the_likeliest_comes_however_long_the_text(void *
     stop(generator);
 }
 
-/* How often a token follows by so much. */
+/* Frequency of each next token. */
 static void count_steps(double temperature, uint32_t top_k, uint64_t seed, int steps[TOKENS])
 {
     struct generator *generator = start(temperature, top_k, seed);
@@ -93,7 +93,7 @@ static void a_seed_gives_one_text(void **state)
     build("embed 7 7, dense 7", (struct shape){1, 1, 1, LENGTH}, TOKENS); /* to be freed */
 }
 
-/* What is behind the text must not matter, and all of what is in it must. */
+/* Bytes after the text must not matter, and every byte in it must. */
 static void the_whole_text_is_seen(void **state)
 {
     (void)state;
@@ -139,7 +139,7 @@ static int32_t follows(const int32_t *tokens, size_t count)
     return likeliest;
 }
 
-/* What the model sees of a text: when it is full, so many of the first make room. */
+/* The model's context: when it is full, the first tokens are dropped. */
 struct window {
     int32_t tokens[LENGTH];
     size_t count;
@@ -156,7 +156,7 @@ static void window_put(struct window *window, int32_t token, size_t dropped)
 
 /* Its own token drops half of a full text, one that is put the first alone. Sometimes somebody else
  * uses the model in between. */
-static void what_is_remembered_changes_no_token(void **state)
+static void the_key_value_cache_changes_no_token(void **state)
 {
     (void)state;
     const struct generator_options options = {0};
@@ -211,13 +211,13 @@ static void each_position_is_read_once_until_the_text_is_full(void **state)
     assert_int_equal(rows_read, LENGTH);
     for (int i = 0; i < LENGTH / 2; i++)
         (void)generator_next(generator);
-    assert_int_equal(rows_read, 2 * LENGTH); /* the half that was left, and as many again */
+    assert_int_equal(rows_read, 2 * LENGTH); /* the remaining half, and the same number again */
     generator_free(generator);
     arena_release(&room);
 }
 
 /* Of a text longer than the model sees, its end counts. */
-static void of_a_long_text_the_end_is_seen(void **state)
+static void a_long_prompt_is_cut_to_its_end(void **state)
 {
     (void)state;
     const struct generator_options options = {.temperature = 1, .seed = 3};
@@ -246,9 +246,9 @@ int main(void)
         TEST(draws_follow_the_softmax),
         TEST(a_seed_gives_one_text),
         TEST(the_whole_text_is_seen),
-        TEST(what_is_remembered_changes_no_token),
+        TEST(the_key_value_cache_changes_no_token),
         TEST(each_position_is_read_once_until_the_text_is_full),
-        TEST(of_a_long_text_the_end_is_seen),
+        TEST(a_long_prompt_is_cut_to_its_end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

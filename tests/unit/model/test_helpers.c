@@ -46,7 +46,7 @@ static void need_devices(int count)
         skip();
 }
 
-/* What is refused. */
+/* Refused device lists. */
 
 static void must_be_refused(const char *word, const char *why)
 {
@@ -109,7 +109,7 @@ static void without_nccl_a_list_is_refused(void **state)
 }
 
 /* The stand-in's library is where HEARSAY_NCCL says. */
-static void where_nccl_fails_a_list_is_refused(void **state)
+static void rejects_a_device_list_if_nccl_fails(void **state)
 {
     (void)state;
     char library[512];
@@ -234,7 +234,8 @@ static double far(const float *a, const float *b, const float *start, size_t cou
     return error / power;
 }
 
-/* Of so many GPUs, and of one that makes as many parts. 0: they come to the same weights. */
+/* Compares several GPUs with one GPU that splits its step into as many parts as there are GPUs. 0 =
+ * equal weights. */
 static double distance(const char *word, const struct plan *plan)
 {
     static float start[P_MAX], alone[P_MAX], together[P_MAX];
@@ -328,7 +329,7 @@ static void a_step_in_two_halves_has_the_gradient_of_all(void **state)
     }
 }
 
-/* What a learner is, is on its first device: one that was saved goes on with one, or with two. */
+/* A learner's state is on its first device, so a saved one continues with one device or two. */
 static void a_learner_goes_on_with_fewer_or_more_devices(void **state)
 {
     (void)state;
@@ -385,7 +386,7 @@ int main(void)
         TEST(no_list_is_a_device_for_who_needs_one),
         TEST(one_gpu_of_a_list_is_no_team),
         TEST(without_nccl_a_list_is_refused),
-        TEST(where_nccl_fails_a_list_is_refused),
+        TEST(rejects_a_device_list_if_nccl_fails),
         TEST(two_gpus_learn_as_one_that_makes_two_parts),
         TEST(parts_are_shared_out),
         TEST(a_batch_may_be_smaller_than_the_devices_are_many),

@@ -164,7 +164,7 @@ static void impossible_sizes_are_refused(void **state)
     must_refuse(4, (uint32_t[]){UINT32_MAX, 64, 1024, 1024}, MALFORMED, "can hold");
 }
 
-static void what_is_missing_is_named_with_both_its_names(void **state)
+static void a_missing_file_is_reported_under_both_names(void **state)
 {
     (void)state;
     struct idx idx;
@@ -187,7 +187,7 @@ static void only_where_the_package_puts_its_files_it_is_a_remedy(void **state)
     assert_null(strstr(problem.text, "dataset-fashion-mnist"));
 }
 
-static void of_two_files_the_one_without_channels_is_read(void **state)
+static void prefers_the_file_without_channels(void **state)
 {
     (void)state;
     const struct bytes with = images();
@@ -209,10 +209,10 @@ int main(void)
         cmocka_unit_test_setup_teardown(channels_come_one_after_the_other, begin, end),
         cmocka_unit_test_setup_teardown(every_truncation_is_noticed, begin, end),
         cmocka_unit_test_setup_teardown(impossible_sizes_are_refused, begin, end),
-        cmocka_unit_test_setup_teardown(what_is_missing_is_named_with_both_its_names, begin, end),
+        cmocka_unit_test_setup_teardown(a_missing_file_is_reported_under_both_names, begin, end),
         cmocka_unit_test_setup_teardown(only_where_the_package_puts_its_files_it_is_a_remedy, begin,
                                         end),
-        cmocka_unit_test_setup_teardown(of_two_files_the_one_without_channels_is_read, begin, end),
+        cmocka_unit_test_setup_teardown(prefers_the_file_without_channels, begin, end),
     };
     return cmocka_run_group_tests(stories, NULL, NULL);
 }

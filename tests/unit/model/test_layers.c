@@ -59,7 +59,7 @@ static void predicted_numbers_have_the_right_gradient(void **state)
                                (struct shape){2, 4, 4, 0});
 }
 
-/* Gradients are right without it, too. */
+/* Gradients are also right without it. */
 static void an_activation_after_no_weights_is_not_left_out(void **state)
 {
     (void)state;

@@ -67,7 +67,7 @@ static struct model *build(const char *line, struct shape in, int classes)
     return model;
 }
 
-/* What the line is refused with; it must be refused, and nothing taken or written. */
+/* Returns the message of a refused line. The line must be refused without allocations or writes. */
 static struct problem refusal(const char *line, struct shape in, int batch_max)
 {
     struct model *model = NULL;
@@ -311,7 +311,7 @@ static void a_model_has_at_most_1024_layers(void **state)
     assert_non_null(strstr(problem.text, "more than 1024 layers"));
 }
 
-/* What is wrong with a line as a whole. */
+/* Errors of a line as a whole. */
 static void wrong_parentheses_are_named(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* Less memory for the same gradients: a step in parts, logits of some samples at a time, the
- * insides of residuals computed twice; and dropout, which must drop the same on the way back. */
+/* Less memory for the same gradients: a step in parts, logits of some samples at a time, recomputed
+ * activations inside residuals; and dropout, whose mask must be the same in the backward pass. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

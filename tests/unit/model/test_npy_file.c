@@ -19,7 +19,7 @@ static const float NUMBERS[] = {1, -2.5f, 3e30f, 0, 5, 6};
 #define HEADER(descr, order, shape)                                                                \
     "{'descr': " descr ", 'fortran_order': " order ", 'shape': " shape ", }"
 
-/* What it is refused with, or "": it is open. */
+/* Returns the message of its refusal; "" if it opened. */
 static const char *refusal(const char *name, struct npy_file *file)
 {
     static struct problem problem;
@@ -188,7 +188,7 @@ static void samples_can_be_left_out(void **state)
     npy_file_close(&file);
 }
 
-static void what_is_no_array_is_refused(void **state)
+static void rejects_a_file_that_is_no_array(void **state)
 {
     (void)state;
     must_refuse("nowhere.npy", ": cannot be opened: No such file");
@@ -328,7 +328,7 @@ int main(void)
         IN_DATA_FOLDER(doubles_are_read_as_floats),
         IN_DATA_FOLDER(images_with_their_channels_last_are_read_with_them_first),
         IN_DATA_FOLDER(channels_are_found_where_they_can_be_nothing_else),
-        IN_DATA_FOLDER(what_is_no_array_is_refused),
+        IN_DATA_FOLDER(rejects_a_file_that_is_no_array),
         IN_DATA_FOLDER(every_truncation_is_refused),
         IN_DATA_FOLDER(versions_to_come_are_refused),
         IN_DATA_FOLDER(other_orders_are_refused),

@@ -170,7 +170,7 @@ static void two_are_through_the_schedule_when_each_has_learned_half(void **state
     trained_free(&other);
 }
 
-static void who_joins_begins_where_the_swarm_is(void **state)
+static void a_joiner_continues_the_swarms_schedule(void **state)
 {
     (void)state;
     struct trained early = short_one(), late = short_one();
@@ -204,7 +204,7 @@ int main(void)
         TEST(the_first_step_of_a_learner_with_adam_is_as_far_as_its_rate),
         TEST(alone_the_schedule_counts_own_samples),
         TEST(two_are_through_the_schedule_when_each_has_learned_half),
-        TEST(who_joins_begins_where_the_swarm_is),
+        TEST(a_joiner_continues_the_swarms_schedule),
         TEST(an_old_count_does_not_lead_back),
     };
     RUN_ON_EACH_DEVICE(tests, device_opens, device_closes);

@@ -47,7 +47,7 @@ static struct random_walk *one(uint64_t seed)
     return random_walk_new(&arena, &broken, P, seed, P / 10, true);
 }
 
-static void where_it_walks_follows_from_the_seed(void **state)
+static void the_seed_determines_the_walk(void **state)
 {
     (void)state;
     struct random_walk *a = one(1), *same = one(1), *other = one(2);
@@ -445,7 +445,7 @@ static void a_learner_can_be_held_to_account_from_outside(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(where_it_walks_follows_from_the_seed),
+        TEST(the_seed_determines_the_walk),
         TEST(a_step_moves_some_weights_by_very_different_amounts),
         TEST(those_who_applied_the_same_hold_the_same),
         TEST(published_and_residual_are_what_was_produced),

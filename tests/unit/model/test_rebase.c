@@ -96,7 +96,7 @@ static void rebase_keeps_the_residual_and_what_has_none_has_none(void **state)
     }
 }
 
-/* What is trained rounded, and its weights in full: numbers of all sizes, and those that are none.
+/* Rounded trained tensors and their full weights: values of all sizes, and NaN.
  */
 static void halves_are_rounded_and_followed(void **state)
 {

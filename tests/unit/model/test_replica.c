@@ -98,7 +98,7 @@ static void a_replica_begins_with_no_residual(void **state)
     replica_free(&replica);
 }
 
-static void what_is_held_back_is_published_later(void **state)
+static void withheld_entries_are_published_later(void **state)
 {
     (void)state;
     static float learned[P], saved[P], after[P];
@@ -130,7 +130,7 @@ static void what_is_held_back_is_published_later(void **state)
     replica_free(&replica);
 }
 
-static void what_is_held_back_is_forgotten_by_one_that_holds_nothing_back(void **state)
+static void withheld_entries_are_dropped_once_nothing_is_withheld(void **state)
 {
     (void)state;
     static float kept[P];
@@ -151,7 +151,7 @@ static void what_is_held_back_is_forgotten_by_one_that_holds_nothing_back(void *
     replica_free(&replica);
 }
 
-/* What each origin published, in its order. */
+/* Publications of each origin, in order. */
 static struct update said[ORIGINS][PUBLICATIONS];
 
 /* Apply in every order that keeps each origin's own; `next` says how much of each was applied. */
@@ -305,7 +305,7 @@ static void no_more_is_published_than_allowed(void **state)
 }
 
 /* Rounding leaves residuals far below a quantum: at one quantum per level, noise would grow. */
-static void what_is_too_small_for_its_share_is_kept(void **state)
+static void movements_below_the_unit_are_not_published(void **state)
 {
     (void)state;
     struct replica replica = replica_new(P);
@@ -440,7 +440,7 @@ static void must_publish_evenly(uint32_t density_max, uint32_t budget_bytes)
     assert_true(most > 90);
 }
 
-static void what_piles_up_below_tau_is_published_as_far_as_it_fits(void **state)
+static void residuals_below_tau_are_published_within_the_budget(void **state)
 {
     (void)state;
     must_publish_evenly(P, 220);
@@ -464,7 +464,7 @@ static uint32_t count_where_half_is_taken(uint32_t bytes_max)
     return count;
 }
 
-static void where_rumors_take_less_than_estimated_more_is_published(void **state)
+static void smaller_rumors_than_estimated_leave_budget_for_more_entries(void **state)
 {
     (void)state;
     const uint32_t usual = count_where_half_is_taken(0);
@@ -477,21 +477,21 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(a_replica_begins_with_no_residual),
-        TEST(what_is_held_back_is_published_later),
-        TEST(what_is_held_back_is_forgotten_by_one_that_holds_nothing_back),
+        TEST(withheld_entries_are_published_later),
+        TEST(withheld_entries_are_dropped_once_nothing_is_withheld),
         TEST(in_whatever_order_rumors_are_applied_the_base_is_the_same),
         TEST(learners_that_publish_and_apply_by_turns_stay_equal),
         TEST(published_and_residual_are_what_was_produced),
         TEST(the_base_moves_by_the_share_and_own_progress_falls_to_it),
         TEST(no_more_is_published_than_allowed),
-        TEST(what_is_too_small_for_its_share_is_kept),
+        TEST(movements_below_the_unit_are_not_published),
         TEST(the_digest_follows_from_the_updates_even_where_the_base_wraps),
         TEST(with_weights_that_are_no_numbers_nothing_is_published),
         TEST(the_base_is_read_as_what_it_stands_for),
         TEST(weights_written_leave_the_base_and_are_published),
         TEST(a_fixed_threshold_is_published_down_to_whatever_that_takes),
-        TEST(what_piles_up_below_tau_is_published_as_far_as_it_fits),
-        TEST(where_rumors_take_less_than_estimated_more_is_published),
+        TEST(residuals_below_tau_are_published_within_the_budget),
+        TEST(smaller_rumors_than_estimated_leave_budget_for_more_entries),
     };
     RUN_ON_EACH_DEVICE(tests, device_opens, device_closes);
 }

@@ -104,7 +104,7 @@ static void sequences_of_a_batch_do_not_meet(void **state)
     }
 }
 
-static void what_is_repeated_has_weights_of_its_own(void **state)
+static void repeated_layers_have_separate_weights(void **state)
 {
     (void)state;
     build("embed 3 4, 3 * dense 4, logits", (struct shape){1, 1, 1, 2}, CLASSES);
@@ -191,7 +191,7 @@ int main(void)
         TEST(images_have_residuals_too),
         TEST(no_position_sees_what_follows_it),
         TEST(sequences_of_a_batch_do_not_meet),
-        TEST(what_is_repeated_has_weights_of_its_own),
+        TEST(repeated_layers_have_separate_weights),
         TEST(tied_logits_have_no_weights_of_their_own),
         TEST(matrices_come_before_biases_and_scales),
         TEST(a_label_that_is_ignored_teaches_nothing),

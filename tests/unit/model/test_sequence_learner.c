@@ -158,7 +158,7 @@ static void matrices_alone_decay(void **state)
                                     .clip = 1e-15f});
 }
 
-/* After three steps, of so many parts each. */
+/* State after three steps of `parts` parts each. */
 static void weights_of_parts(const char *line, uint32_t parts, float weights[static P_MAX])
 {
     const struct learner_options options = {.optimizer = {.sgd = {.rate = 0.5f, .momentum = 0.5f}},

@@ -260,7 +260,7 @@ static void files_of_two_formats_are_refused(void **state)
     must_refuse(&options, true, MISMATCH, "a.bin of 2; name files of one format");
 }
 
-static void what_is_learned_is_not_tested_on(void **state)
+static void training_and_test_sequences_are_disjoint(void **state)
 {
     (void)state;
     struct dataset_options options = options_of(DATASET_TOKENS, "*.bin", NULL);
@@ -300,7 +300,7 @@ int main(void)
         IN_DATA_FOLDER(too_many_tokens_are_refused_before_they_are_read),
         IN_DATA_FOLDER(a_token_that_no_vocabulary_has_is_refused),
         IN_DATA_FOLDER(files_of_two_formats_are_refused),
-        IN_DATA_FOLDER(what_is_learned_is_not_tested_on),
+        IN_DATA_FOLDER(training_and_test_sequences_are_disjoint),
         IN_DATA_FOLDER(a_fault_in_any_of_the_files_is_named),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

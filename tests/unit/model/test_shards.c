@@ -134,7 +134,7 @@ static void without_skew_weights_are_honoured_to_one_sample(void **state)
     shards_free(&shards);
 }
 
-static void whoever_wants_some_gets_one_at_least(void **state)
+static void every_shard_has_a_sample(void **state)
 {
     (void)state;
     static const double little[] = {1e-9, 5, 0, 1e-9, 4};
@@ -393,7 +393,7 @@ int main(void)
         cmocka_unit_test(equal_weights_give_the_shards_that_daemons_load),
         cmocka_unit_test(every_sample_goes_to_exactly_one_node),
         cmocka_unit_test(without_skew_weights_are_honoured_to_one_sample),
-        cmocka_unit_test(whoever_wants_some_gets_one_at_least),
+        cmocka_unit_test(every_shard_has_a_sample),
         cmocka_unit_test(a_small_alpha_gives_each_node_few_classes),
         cmocka_unit_test(a_large_alpha_gives_each_node_its_part_of_every_class),
         cmocka_unit_test(the_parts_have_mean_and_variance_of_their_distribution),

@@ -61,7 +61,7 @@ static void save(void *learner, struct learner_state *part)
     replica_save(learner, part);
 }
 
-/* What is in the queue, put into the other replica at once. Returns the records. */
+/* Replays the queue into the other replica at once. Returns the number of records. */
 static uint32_t replay(struct replica *to)
 {
     uint32_t records = 0;
@@ -86,7 +86,7 @@ static void learn_something(struct replica *replica, struct rng *rng)
     replica_write_weights(replica, w);
 }
 
-/* As the executor does. */
+/* Mirrors the executor. */
 static void publish(struct replica *replica, const struct publish_terms *terms)
 {
     const struct update *update = replica_publish(replica, terms);
@@ -152,7 +152,7 @@ static void a_learner_that_stands_still_is_restored_bit_for_bit(void **state)
     replica_free(&again);
 }
 
-static void what_is_done_before_the_first_part_and_after_the_last_is_not_noted(void **state)
+static void a_snapshot_records_only_changes_between_its_parts(void **state)
 {
     (void)state;
     struct replica one = replica_new(), other = replica_new(), again = replica_new();
@@ -189,7 +189,7 @@ static void random_walk_take(void *learner, struct learner_state *part)
 }
 
 /* Nothing is lost of the residual, and nothing counted twice: produced = published + residual. */
-static void what_is_replayed_is_accounted_for(void **state)
+static void a_replayed_random_walk_counts_every_update(void **state)
 {
     (void)state;
     struct random_walk *one = random_walk_new(&arena, backend, P, 1, P / 4, true);
@@ -296,10 +296,10 @@ static void parts_are_some_hundred_and_neither_tiny_nor_huge(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(what_is_done_before_the_first_part_and_after_the_last_is_not_noted),
+        TEST(a_snapshot_records_only_changes_between_its_parts),
         TEST(a_learner_that_stands_still_is_restored_bit_for_bit),
         TEST(a_learner_that_trains_is_restored_with_its_base),
-        TEST(what_is_replayed_is_accounted_for),
+        TEST(a_replayed_random_walk_counts_every_update),
         TEST(without_room_for_an_update_a_snapshot_is_broken_off_and_the_next_is_whole),
         TEST(a_large_update_takes_several_records),
         TEST(parts_are_some_hundred_and_neither_tiny_nor_huge),

@@ -106,8 +106,8 @@ static void several_positions_at_a_time_do_too(void **state)
     }
 }
 
-/* What stands before must be what is remembered: with other keys the logits are others. */
-static void what_stands_before_matters(void **state)
+/* The cache must hold the earlier tokens: other keys change the logits. */
+static void loss_depends_on_earlier_tokens(void **state)
 {
     (void)state;
     for (size_t i = 0; i < LINES; i++) {
@@ -146,7 +146,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(one_position_after_the_other_gives_the_logits_of_all),
         cmocka_unit_test(several_positions_at_a_time_do_too),
-        cmocka_unit_test(what_stands_before_matters),
+        cmocka_unit_test(loss_depends_on_earlier_tokens),
         cmocka_unit_test(any_other_call_ends_what_is_remembered),
     };
     RUN_ON_EACH_DEVICE(tests, device_opens, device_closes);

@@ -92,7 +92,7 @@ static void every_way_gives_the_same_bits(void **state)
     }
 }
 
-/* What plain C gives is what it should be. */
+/* The plain C version is correct. */
 static void plain_c_selects_by_size(void **state)
 {
     (void)state;

@@ -66,7 +66,7 @@ static double entropy_bytes(const struct update *cut)
     return bits / 8;
 }
 
-/* By whole bins. */
+/* Estimates by whole bins. */
 static float choose(uint32_t count_max, size_t budget_bytes)
 {
     (void)survey(0);
@@ -87,7 +87,7 @@ static float choose_finely(uint32_t count_max, size_t budget_bytes)
     return chosen.tau;
 }
 
-/* Cut a copy at tau, at most so many entries. */
+/* Cuts a copy at tau, at most `max` entries. */
 static struct update cut_some(float tau, uint32_t capacity)
 {
     memcpy(w_before, weights, sizeof weights);
@@ -126,7 +126,7 @@ static void must_fit(float (*choose_by)(uint32_t count_max, size_t budget_bytes)
     }
 }
 
-static void what_is_cut_fits_count_and_budget(void **state)
+static void a_cut_fits_count_and_budget(void **state)
 {
     (void)state;
     must_fit(choose);
@@ -179,8 +179,8 @@ static void a_budget_is_used(void **state)
     }
 }
 
-/* What is published as soon as it reaches tau piles up right below: in one bin, more than fits. */
-static void of_a_bin_that_does_not_fit_a_part_is_published(void **state)
+/* Entries published at tau accumulate just below it: in one bin, more than fit. */
+static void a_bin_that_exceeds_the_budget_is_published_in_part(void **state)
 {
     (void)state;
     struct rng rng = rng_new(5, 1);
@@ -318,7 +318,7 @@ static void a_floor_lies_a_sixth_below(void **state)
     assert_true(threshold_floor(0) <= 0);
 }
 
-static void what_was_really_taken_moves_the_budget(void **state)
+static void measured_bytes_correct_the_estimate(void **state)
 {
     (void)state;
     struct size_ratio ratio = {.last = 0};
@@ -345,7 +345,7 @@ static void what_was_really_taken_moves_the_budget(void **state)
     assert_int_equal(size_ratio_budget(&ratio, 2000, 1000000), 32000); /* a sixteenth at least */
 }
 
-/* What was chosen is estimated, by whole bins and by parts of one. */
+/* Estimates the chosen publication, by whole bins and by parts of one. */
 static void a_chosen_tau_has_an_estimate_within_the_budget(void **state)
 {
     (void)state;
@@ -374,10 +374,10 @@ static void a_chosen_tau_has_an_estimate_within_the_budget(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_is_cut_fits_count_and_budget),
+        cmocka_unit_test(a_cut_fits_count_and_budget),
         cmocka_unit_test(more_residuals_above_tau_max_than_may_be_published_give_tau_max),
         cmocka_unit_test(a_budget_is_used),
-        cmocka_unit_test(of_a_bin_that_does_not_fit_a_part_is_published),
+        cmocka_unit_test(a_bin_that_exceeds_the_budget_is_published_in_part),
         cmocka_unit_test(a_split_that_would_publish_less_is_not_made),
         cmocka_unit_test(no_other_tau_that_fits_publishes_much_more),
         cmocka_unit_test(more_budget_or_more_entries_never_raise_tau),
@@ -385,7 +385,7 @@ int main(void)
         cmocka_unit_test(one_residual_alone_is_published),
         cmocka_unit_test(a_floor_changes_no_tau),
         cmocka_unit_test(a_floor_lies_a_sixth_below),
-        cmocka_unit_test(what_was_really_taken_moves_the_budget),
+        cmocka_unit_test(measured_bytes_correct_the_estimate),
         cmocka_unit_test(a_chosen_tau_has_an_estimate_within_the_budget),
     };
     RUN_ON_EACH_DEVICE(tests, host_backend_opens, host_backend_closes);

@@ -20,7 +20,7 @@ static const char TEXT[] = "Whoever reads this reads all of it, and in its order
 static const uint16_t SHORTS[] = {1, 65535, 300, 0, 2};
 static const uint32_t LONGS[] = {1, 128255, 70000, 0};
 
-/* What the file is refused with, or "": its tokens, counted and read, are those. */
+/* Returns the message of a refused file; "" if its tokens are as expected. */
 static const char *refusal(const char *name, bool is_text, int token_bytes, const void *tokens,
                            size_t count)
 {
@@ -81,7 +81,7 @@ static void tokens_of_each_format_are_told_apart(void **state)
     assert_string_equal(refusal("bare.bin", false, 2, SHORTS, 1), "");
 }
 
-static void what_is_not_there_or_empty_is_refused(void **state)
+static void rejects_a_missing_or_empty_file(void **state)
 {
     (void)state;
     for (int is_text = 0; is_text < 2; is_text++) {
@@ -190,7 +190,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         IN_DATA_FOLDER(text_is_its_bytes_plain_or_packed),
         IN_DATA_FOLDER(tokens_of_each_format_are_told_apart),
-        IN_DATA_FOLDER(what_is_not_there_or_empty_is_refused),
+        IN_DATA_FOLDER(rejects_a_missing_or_empty_file),
         IN_DATA_FOLDER(a_length_that_is_not_as_announced_is_refused),
         IN_DATA_FOLDER(every_truncation_of_a_header_is_refused),
         IN_DATA_FOLDER(another_version_or_format_is_refused),

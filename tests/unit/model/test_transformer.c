@@ -1,4 +1,4 @@
-/* What sequence models need beside matrix products and attention, on every backend, against naive
+/* Sequence operations beside matrix products and attention, on every backend, compared with naive
  * references in double. */
 #include <math.h>
 #include <setjmp.h>
@@ -127,7 +127,7 @@ static void dropout_drops_its_part_and_keeps_the_mean(void **state)
     assert_true(isnan(y[8000]));
 }
 
-static void what_is_dropped_follows_from_the_draw_and_the_layer_alone(void **state)
+static void dropout_masks_depend_only_on_draw_and_layer(void **state)
 {
     static float again[ROOM];
     const uint32_t draws[] = {5, 99, 5};
@@ -200,7 +200,7 @@ static void check_norm(const struct norm_case *c, bool with_b, double nmse)
     for (size_t row = 0; row < c->rows; row++)
         norm_reference_row(row, size, with_b);
     check_near(y, want_y, all, nmse);
-    if (c->size > 1) /* of one number the slope is none, but for rounding */
+    if (c->size > 1) /* the gradient of a single number is zero, except for rounding */
         check_near(dx, want_dx, all, nmse);
     check_near(dw, want_dw, size, nmse);
     if (with_b)
@@ -282,7 +282,7 @@ int main(void)
         TEST(shared_numbers_are_added_to_each_sample_and_their_slopes_summed),
         TEST(numbers_are_added_copied_and_cleared),
         TEST(dropout_drops_its_part_and_keeps_the_mean),
-        TEST(what_is_dropped_follows_from_the_draw_and_the_layer_alone),
+        TEST(dropout_masks_depend_only_on_draw_and_layer),
         TEST(norms_agree_with_the_reference_with_and_without_b),
         TEST(a_large_mean_does_not_drown_the_deviations),
         TEST(swiglu_agrees_with_the_reference),

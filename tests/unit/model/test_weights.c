@@ -100,7 +100,7 @@ static const struct update *publish(const struct publish_terms *terms)
     return one;
 }
 
-static void what_is_placed_is_as_it_was(void **state)
+static void placing_weights_keeps_their_values(void **state)
 {
     (void)state;
     assert_null(replicas[1].own);
@@ -122,7 +122,7 @@ static void publications_are_equal(void **state)
     assert_true(published > P / 4);
 }
 
-static void what_others_publish_is_applied_alike(void **state)
+static void foreign_updates_are_applied_equally(void **state)
 {
     uint32_t index[] = {0, 1, 3, 4, 1026, 1027, 1028, 2000, 4998, 4999};
     int8_t level[] = {1, -1, 2, 1, -3, 1, 1, -1, 4, -2};
@@ -170,7 +170,7 @@ static void a_state_is_saved_and_restored_from_parts(void **state)
     assert_true(parts[1].at[2] == saved[0]);
 }
 
-static void what_is_no_number_becomes_the_base_again(void **state)
+static void nan_weights_are_reset_to_the_base(void **state)
 {
     (void)state;
     weights_all(replicas[0].weights)[3499] = NAN;
@@ -187,12 +187,12 @@ static void what_is_no_number_becomes_the_base_again(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(what_is_placed_is_as_it_was),
+        cmocka_unit_test(placing_weights_keeps_their_values),
         cmocka_unit_test(publications_are_equal),
-        cmocka_unit_test(what_others_publish_is_applied_alike),
+        cmocka_unit_test(foreign_updates_are_applied_equally),
         cmocka_unit_test(blocks_cross_parts),
         cmocka_unit_test(a_state_is_saved_and_restored_from_parts),
-        cmocka_unit_test(what_is_no_number_becomes_the_base_again),
+        cmocka_unit_test(nan_weights_are_reset_to_the_base),
     };
     return cmocka_run_group_tests(tests, make, end);
 }

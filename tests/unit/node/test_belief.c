@@ -1,4 +1,4 @@
-/* What is believed of what members claim to have learned, and where a node begins to count. */
+/* Credited samples of members' reports, and the start of a node's count. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -17,7 +17,7 @@ static void alone_a_node_believes_itself(void **state)
     assert_true(belief_sum(claims, 1, 1) == 500);
 }
 
-static void who_claims_no_more_than_all_others_counts_in_full(void **state)
+static void reports_up_to_the_others_sum_count_in_full(void **state)
 {
     (void)state;
     struct claim claims[] = {
@@ -33,7 +33,7 @@ static void claims_beyond_those_of_all_others_double_the_count(void **state)
     assert_true(belief_sum(claims, 4, 4) == 600);
 }
 
-static void what_rumors_bear_out_counts_beyond_that(void **state)
+static void supported_samples_count_beyond_that(void **state)
 {
     (void)state;
     struct claim claims[] = {
@@ -72,7 +72,7 @@ static void the_dead_are_doubted_like_the_living(void **state)
     assert_true(belief_sum(claims, 3, 1) == 300);
 }
 
-static void who_joins_begins_at_all_claims_where_others_say_about_as_much(void **state)
+static void a_joiner_starts_at_the_sum_if_others_agree(void **state)
 {
     (void)state;
     uint64_t said[] = {990, 900, 1000};
@@ -82,7 +82,7 @@ static void who_joins_begins_at_all_claims_where_others_say_about_as_much(void *
     assert_true(belief_begin(1000, 0, one, 1) == 1000);
 }
 
-static void who_joins_begins_where_most_others_are_whatever_is_claimed(void **state)
+static void a_joiner_starts_at_the_median_whatever_is_reported(void **state)
 {
     (void)state;
     uint64_t said[] = {1000, (uint64_t)MANY, 1010, 990};
@@ -95,7 +95,7 @@ static void who_joins_begins_where_most_others_are_whatever_is_claimed(void **st
     assert_true(belief_begin(MANY, 20, none, 2) == 20); /* they have just begun */
 }
 
-static void who_is_far_behind_goes_on_where_most_others_are(void **state)
+static void a_node_far_behind_continues_at_the_median(void **state)
 {
     (void)state;
     uint64_t said[] = {2000, 2010, (uint64_t)MANY};
@@ -118,15 +118,15 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(alone_a_node_believes_itself),
-        cmocka_unit_test(who_claims_no_more_than_all_others_counts_in_full),
+        cmocka_unit_test(reports_up_to_the_others_sum_count_in_full),
         cmocka_unit_test(claims_beyond_those_of_all_others_double_the_count),
-        cmocka_unit_test(what_rumors_bear_out_counts_beyond_that),
+        cmocka_unit_test(supported_samples_count_beyond_that),
         cmocka_unit_test(our_own_claim_is_not_doubted),
         cmocka_unit_test(a_quarter_that_lies_together_doubles_the_count_at_most),
         cmocka_unit_test(the_dead_are_doubted_like_the_living),
-        cmocka_unit_test(who_joins_begins_at_all_claims_where_others_say_about_as_much),
-        cmocka_unit_test(who_joins_begins_where_most_others_are_whatever_is_claimed),
-        cmocka_unit_test(who_is_far_behind_goes_on_where_most_others_are),
+        cmocka_unit_test(a_joiner_starts_at_the_sum_if_others_agree),
+        cmocka_unit_test(a_joiner_starts_at_the_median_whatever_is_reported),
+        cmocka_unit_test(a_node_far_behind_continues_at_the_median),
         cmocka_unit_test(nobody_goes_on_from_what_was_not_claimed_yet),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

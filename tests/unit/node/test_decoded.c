@@ -1,4 +1,4 @@
-/* What was decoded is given out once, as it was, or not at all. */
+/* Decoded rumors are returned once and unchanged, or not at all. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -90,7 +90,7 @@ static void when_all_were_given_out_all_the_room_is_free(void **state)
     assert_true(has(4, ENTRIES_MAX));
 }
 
-static void who_needs_more_room_than_is_left_has_all(void **state)
+static void a_full_buffer_drops_all_earlier_rumors(void **state)
 {
     (void)state;
     put(1, 600);
@@ -110,7 +110,7 @@ static void no_more_are_kept_than_there_are_places(void **state)
     assert_true(has(DECODED_MAX, 1));
 }
 
-static void what_is_only_looked_at_does_not_disturb_the_others(void **state)
+static void peeking_keeps_the_other_rumors(void **state)
 {
     (void)state;
     put(1, 300);
@@ -122,7 +122,7 @@ static void what_is_only_looked_at_does_not_disturb_the_others(void **state)
     assert_true(has(2, 300));
 }
 
-/* Whatever is put and taken: what comes out is right, and comes in order. */
+/* Random operations: every returned rumor is correct and in order. */
 static void nothing_wrong_ever_comes_out(void **state)
 {
     (void)state;
@@ -150,9 +150,9 @@ int main(void)
         TEST(those_kept_come_out_in_their_order_each_once),
         TEST(one_that_is_passed_by_is_forgotten),
         TEST(when_all_were_given_out_all_the_room_is_free),
-        TEST(who_needs_more_room_than_is_left_has_all),
+        TEST(a_full_buffer_drops_all_earlier_rumors),
         TEST(no_more_are_kept_than_there_are_places),
-        TEST(what_is_only_looked_at_does_not_disturb_the_others),
+        TEST(peeking_keeps_the_other_rumors),
         TEST(nothing_wrong_ever_comes_out),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -31,7 +31,7 @@ static void a_link_is_used_from_64_kbit_to_10_gbit(void **state)
     }
 }
 
-static void what_waits_on_the_way_stays_short(void **state)
+static void the_backlog_stays_short(void **state)
 {
     (void)state;
     static const double duties[] = {1, 0.7, 0.3};
@@ -50,8 +50,8 @@ static void what_waits_on_the_way_stays_short(void **state)
     }
 }
 
-/* What was handed over too fast at the end of a burst still counts when the burst is over, and a
- * round with a few bytes of it tells nothing. */
+/* An overload at the end of a burst still counts after it, and a round with a few bytes tests
+ * nothing. */
 static void bursts_do_not_raise_the_rate_above_what_is_there(void **state)
 {
     (void)state;
@@ -114,7 +114,7 @@ static void traffic_that_fills_the_queue_is_yielded_to(void **state)
     assert_true(use_of(0, 5000) > 0.8);
 }
 
-static void who_gives_no_receipts_is_given_little(void **state)
+static void a_peer_that_acknowledges_nothing_gets_little(void **state)
 {
     (void)state;
     struct link link;
@@ -199,7 +199,7 @@ static void it_is_known_when_the_rate_was_last_made_use_of(void **state)
     assert_in_range(link->tried_ns, 1, net.now_ns - 4 * SECOND_NS);
 }
 
-/* Used, silent for so long, then used again where it carries so much less. */
+/* Uses a link, waits, and uses it again at a lower capacity. */
 static void begin_after_silence(uint32_t silent_s, double part)
 {
     bottleneck_begin(1, 12.5e6, 20);
@@ -210,7 +210,7 @@ static void begin_after_silence(uint32_t silent_s, double part)
     net.flows[0].duty = 1;
 }
 
-static void what_a_link_carried_before_long_silence_does_not_flood_it(void **state)
+static void an_old_rate_does_not_flood_a_link_after_silence(void **state)
 {
     (void)state;
     begin_after_silence(120, 0.01);
@@ -291,17 +291,17 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_link_is_used_from_64_kbit_to_10_gbit),
-        cmocka_unit_test(what_waits_on_the_way_stays_short),
+        cmocka_unit_test(the_backlog_stays_short),
         cmocka_unit_test(bursts_do_not_raise_the_rate_above_what_is_there),
         cmocka_unit_test(two_on_one_link_share_it),
         cmocka_unit_test(a_rate_that_changes_tenfold_is_followed_within_five_seconds),
         cmocka_unit_test(traffic_that_fills_the_queue_is_yielded_to),
-        cmocka_unit_test(who_gives_no_receipts_is_given_little),
+        cmocka_unit_test(a_peer_that_acknowledges_nothing_gets_little),
         cmocka_unit_test(little_is_under_way_at_first_however_long_the_trip),
         cmocka_unit_test(a_cap_is_kept),
         cmocka_unit_test(the_rate_of_a_link_that_is_hardly_used_stays_as_it_is),
         cmocka_unit_test(it_is_known_when_the_rate_was_last_made_use_of),
-        cmocka_unit_test(what_a_link_carried_before_long_silence_does_not_flood_it),
+        cmocka_unit_test(an_old_rate_does_not_flood_a_link_after_silence),
         cmocka_unit_test(a_link_that_is_as_it_was_is_soon_used_as_before),
         cmocka_unit_test(a_receipt_that_cannot_be_is_refused),
         cmocka_unit_test(a_receipt_is_due_when_it_is_worth_it_and_not_too_often),

@@ -158,7 +158,7 @@ static void a_full_table_still_hears_of_those_in_it(void **state)
     assert_int_equal(members.count, MAX);
 }
 
-static void who_was_dead_for_longest_makes_room_for_somebody_new(void **state)
+static void evicts_the_member_that_is_dead_for_longest(void **state)
 {
     (void)state;
     struct member *changed;
@@ -193,7 +193,7 @@ static void we_are_never_dead_by_silence(void **state)
     assert_int_equal(members_live(&members, 1000000), 1);
 }
 
-static void who_has_left_is_not_live(void **state)
+static void a_member_that_left_is_not_live(void **state)
 {
     (void)state;
     meet(2, 100, 1);
@@ -204,7 +204,7 @@ static void who_has_left_is_not_live(void **state)
     assert_false(member_is_live(&members, changed, 2));
 }
 
-static void who_promises_rarely_may_be_silent_for_longer(void **state)
+static void a_long_renewal_period_permits_a_longer_silence(void **state)
 {
     (void)state;
     struct member *changed;
@@ -283,7 +283,7 @@ static void a_list_goes_on_where_it_ended_and_leaves_out_who_was_silent_for_long
     uint32_t from = 1;
     for (uint8_t number = 2; number <= MAX; number++)
         meet(number, 100, number == 3 ? 1 : 500);
-    const uint64_t now_ns = 2 + SILENCE_NS / 2; /* the third is still alive, but hardly */
+    const uint64_t now_ns = 2 + SILENCE_NS / 2; /* the third is close to its timeout */
     assert_int_equal(members_live(&members, now_ns), MAX);
     assert_int_equal(members_encode(&members, now_ns, &from, 2, out), 2 * RECORD_BYTES);
     assert_memory_equal(out, members.members[1].bytes, RECORD_BYTES);
@@ -306,11 +306,11 @@ int main(void)
         TEST(a_malformed_record_changes_nothing),
         TEST(nobody_tells_us_about_ourselves),
         TEST(a_full_table_still_hears_of_those_in_it),
-        TEST(who_was_dead_for_longest_makes_room_for_somebody_new),
+        TEST(evicts_the_member_that_is_dead_for_longest),
         TEST(a_silent_member_is_dead_until_it_says_something_new),
         TEST(we_are_never_dead_by_silence),
-        TEST(who_has_left_is_not_live),
-        TEST(who_promises_rarely_may_be_silent_for_longer),
+        TEST(a_member_that_left_is_not_live),
+        TEST(a_long_renewal_period_permits_a_longer_silence),
         TEST(nobody_is_believed_to_need_an_hour),
         TEST(a_rumor_keeps_alive_and_raises_nobody_from_the_dead),
         TEST(every_member_is_found_by_its_id),

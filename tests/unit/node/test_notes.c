@@ -62,7 +62,7 @@ static void notes_come_out_as_they_went_in(void **state)
     assert_false(notes_next(&notes, &note));
 }
 
-static void who_and_where_can_be_added(void **state)
+static void a_note_can_name_node_and_address(void **state)
 {
     (void)state;
     struct note *made = notes_add(&notes, 1, NOTE_REFUSED, LEVEL_WARNING, "was refused");
@@ -126,7 +126,7 @@ static void a_clock_that_stands_gives_nothing(void **state)
     assert_int_equal(allowed(4 * SECOND_NS, 50), 0);
 }
 
-static void what_was_held_back_is_counted_once(void **state)
+static void counts_suppressed_notes_once(void **state)
 {
     (void)state;
     struct note note;
@@ -156,13 +156,13 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, start, stop)
     const struct CMUnitTest tests[] = {
         TEST(notes_come_out_as_they_went_in),
-        TEST(who_and_where_can_be_added),
+        TEST(a_note_can_name_node_and_address),
         TEST(a_long_text_is_cut),
         TEST(the_ring_forgets_the_oldest_and_says_how_many),
         TEST(strangers_cause_so_many_notes_a_second),
         TEST(a_long_silence_saves_nothing_up),
         TEST(a_clock_that_stands_gives_nothing),
-        TEST(what_was_held_back_is_counted_once),
+        TEST(counts_suppressed_notes_once),
         TEST(every_kind_has_its_name),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

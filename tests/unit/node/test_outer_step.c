@@ -57,7 +57,7 @@ static void up_to_four_average_and_more_are_bolder_and_tell_more_rarely(void **s
 }
 
 /* The square root of what it would be. */
-static void where_lines_have_room_many_publish_more_often_with_less_gain(void **state)
+static void uncut_publications_use_shorter_intervals_and_less_gain(void **state)
 {
     (void)state;
     struct outer_step_measured measured = usual();
@@ -92,7 +92,7 @@ static void many_tell_often_at_first_and_as_boldly(void **state)
 }
 
 /* 12.5 ms of a learner's time are an eightieth of a second. */
-static void where_cutting_takes_long_it_is_done_more_rarely(void **state)
+static void slow_cuts_lengthen_the_interval(void **state)
 {
     (void)state;
     struct outer_step_measured measured = usual();
@@ -108,7 +108,7 @@ static void where_cutting_takes_long_it_is_done_more_rarely(void **state)
     assert_near(outer_step_of(&measured).interval_s, 60);
 }
 
-static void where_steps_take_long_the_first_six_are_not_waited_for(void **state)
+static void slow_steps_do_not_delay_the_first_six_publications(void **state)
 {
     (void)state;
     struct outer_step_measured measured = usual();
@@ -210,7 +210,7 @@ static void member_gossip_that_takes_no_time_makes_nobody_bolder(void **state)
     assert_near(outer_step_of(&measured).gain, 1);
 }
 
-static void what_is_fixed_is_kept_and_the_rest_follows(void **state)
+static void configured_values_are_kept_and_the_rest_follows(void **state)
 {
     (void)state;
     struct outer_step_measured measured = usual();
@@ -226,7 +226,7 @@ static void what_is_fixed_is_kept_and_the_rest_follows(void **state)
     assert_near(outer_step_of(&measured).beta, 0.3 / 4);
 }
 
-static void who_tells_before_the_news_is_there_averages_with_little_momentum(void **state)
+static void an_interval_below_the_reaction_time_averages_with_less_momentum(void **state)
 {
     (void)state;
     struct outer_step_measured measured = usual();
@@ -236,7 +236,7 @@ static void who_tells_before_the_news_is_there_averages_with_little_momentum(voi
     assert_near(outer_step_of(&measured).beta, 0.12 / 0.6 * 0.3);
 }
 
-static void who_has_measured_nothing_is_not_bold(void **state)
+static void unknown_measurements_give_a_cautious_step(void **state)
 {
     (void)state;
     const struct outer_step_measured measured = {.learners = 64, .hops = 1, .bytes_per_s = 1000};
@@ -245,7 +245,7 @@ static void who_has_measured_nothing_is_not_bold(void **state)
     assert_near(outer_step_of(&measured).beta, 0);
 }
 
-static void who_trains_alone_keeps_its_own_momentum_only(void **state)
+static void a_lone_node_uses_no_gain(void **state)
 {
     (void)state;
     struct outer_step_measured measured = usual();
@@ -267,7 +267,7 @@ static void the_interval_has_bounds(void **state)
     assert_near(outer_step_of(&measured).interval_s, 60);
 }
 
-static void where_not_all_talk_to_all_news_takes_more_hops(void **state)
+static void a_partial_mesh_takes_more_hops(void **state)
 {
     (void)state;
     assert_near(outer_step_hops(2, 10, 8), 1);
@@ -281,10 +281,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_interval_is_as_long_as_news_takes),
         cmocka_unit_test(up_to_four_average_and_more_are_bolder_and_tell_more_rarely),
-        cmocka_unit_test(where_lines_have_room_many_publish_more_often_with_less_gain),
+        cmocka_unit_test(uncut_publications_use_shorter_intervals_and_less_gain),
         cmocka_unit_test(many_tell_often_at_first_and_as_boldly),
-        cmocka_unit_test(where_cutting_takes_long_it_is_done_more_rarely),
-        cmocka_unit_test(where_steps_take_long_the_first_six_are_not_waited_for),
+        cmocka_unit_test(slow_cuts_lengthen_the_interval),
+        cmocka_unit_test(slow_steps_do_not_delay_the_first_six_publications),
         cmocka_unit_test(a_fast_node_publishes_every_256_steps_while_it_leaves_most_entries),
         cmocka_unit_test(many_steps_do_not_outweigh_heads_and_cutting),
         cmocka_unit_test(a_fast_node_begins_with_256_steps_however_small_its_budget),
@@ -292,12 +292,12 @@ int main(void)
         cmocka_unit_test(on_a_thin_line_it_waits_for_something_worth_a_head_and_is_bolder),
         cmocka_unit_test(the_gain_is_at_most_the_root_of_how_many_train),
         cmocka_unit_test(member_gossip_that_takes_no_time_makes_nobody_bolder),
-        cmocka_unit_test(what_is_fixed_is_kept_and_the_rest_follows),
-        cmocka_unit_test(who_tells_before_the_news_is_there_averages_with_little_momentum),
-        cmocka_unit_test(who_has_measured_nothing_is_not_bold),
-        cmocka_unit_test(who_trains_alone_keeps_its_own_momentum_only),
+        cmocka_unit_test(configured_values_are_kept_and_the_rest_follows),
+        cmocka_unit_test(an_interval_below_the_reaction_time_averages_with_less_momentum),
+        cmocka_unit_test(unknown_measurements_give_a_cautious_step),
+        cmocka_unit_test(a_lone_node_uses_no_gain),
         cmocka_unit_test(the_interval_has_bounds),
-        cmocka_unit_test(where_not_all_talk_to_all_news_takes_more_hops),
+        cmocka_unit_test(a_partial_mesh_takes_more_hops),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -111,7 +111,7 @@ static void begin_with(uint16_t ones, uint8_t ones_newer, uint16_t others, uint8
     begin_as(&one, &other);
 }
 
-/* bytes: of message 2, which says the version only to who has an older one. */
+/* bytes: of message 2, which names the version only to a node with an older one. */
 static void must_speak(uint16_t protocol, size_t bytes)
 {
     const uint8_t *said;
@@ -154,7 +154,7 @@ static void two_releases_apart_they_refuse_each_other(void **state)
     assert_string_equal(dialer.problem.text, "other protocol version: theirs is 11 to 12, ours 10");
 }
 
-static void what_is_of_a_newer_version_is_not_known_in_an_older_one(void **state)
+static void an_older_version_lacks_newer_message_kinds(void **state)
 {
     (void)state;
     begin_with(11, 1, 11, 0);
@@ -166,7 +166,7 @@ static void what_is_of_a_newer_version_is_not_known_in_an_older_one(void **state
     assert_true(peer_knows(&dialer.peer, QUESTION) && peer_knows(&acceptor.peer, QUESTION));
 }
 
-/* Somebody on the way who has the swarm key, and so can write what the gate says anew. */
+/* An attacker on the path with the swarm key, who can rewrite the gate. */
 static void offer_on_the_way(uint16_t protocol, uint8_t newer)
 {
     const uint8_t *said;
@@ -184,7 +184,7 @@ static void offer_on_the_way(uint16_t protocol, uint8_t newer)
     converse();
 }
 
-/* What it can do beside is told in the session (tests/world/test_protocols.c). */
+/* Other versions are exchanged in the session (tests/world/test_protocols.c). */
 static void nobody_on_the_way_makes_them_speak_what_was_not_offered(void **state)
 {
     (void)state;
@@ -239,7 +239,7 @@ static void say_kind(enum message_kind kind)
     assert_true(peer_say(&dialer.peer, &(struct message){.kind = kind, .bulk = {bulk, 100}}));
 }
 
-static void what_is_urgent_goes_first_and_blocks_go_last(void **state)
+static void urgent_messages_go_first_and_blocks_last(void **state)
 {
     (void)state;
     enum message_kind kinds[8];
@@ -349,7 +349,7 @@ static void the_largest_message_passes(void **state)
     peer_on_sent(&dialer.peer);
 }
 
-static void who_is_closing_hears_nothing_more(void **state)
+static void a_closing_peer_ignores_input(void **state)
 {
     (void)state;
     converse();
@@ -389,15 +389,15 @@ int main(void)
         TEST(those_who_differ_tell_each_other_how),
         TEST(neighbours_speak_the_newest_version_that_both_know),
         TEST(two_releases_apart_they_refuse_each_other),
-        TEST(what_is_of_a_newer_version_is_not_known_in_an_older_one),
+        TEST(an_older_version_lacks_newer_message_kinds),
         TEST(nobody_on_the_way_makes_them_speak_what_was_not_offered),
         TEST(no_stranger_on_the_way_changes_what_is_offered),
-        TEST(what_is_urgent_goes_first_and_blocks_go_last),
+        TEST(urgent_messages_go_first_and_blocks_last),
         TEST(no_more_is_handed_over_than_may_be),
         TEST(a_full_queue_says_no_and_loses_nothing),
         TEST(every_byte_that_comes_is_a_sign_of_life),
         TEST(the_largest_message_passes),
-        TEST(who_is_closing_hears_nothing_more),
+        TEST(a_closing_peer_ignores_input),
         TEST(a_slot_is_as_new_when_its_conversation_has_ended),
     };
     return cmocka_run_group_tests(tests, open_pair, close_pair);

@@ -1,5 +1,5 @@
-/* Whatever is done to the bytes of a conversation - changed, cut off, made up, said again - nothing
- * is heard that was not said. */
+/* Changed, truncated, invented or replayed bytes of a conversation never produce a message that was
+ * not sent. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -38,7 +38,7 @@ static void every_changed_byte_is_noticed_and_nothing_false_is_heard(void **stat
         }
 }
 
-static void what_is_cut_off_is_heard_up_to_there(void **state)
+static void a_truncated_stream_is_parsed_up_to_its_end(void **state)
 {
     (void)state;
     converse();
@@ -160,7 +160,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(every_changed_byte_is_noticed_and_nothing_false_is_heard),
-        TEST(what_is_cut_off_is_heard_up_to_there),
+        TEST(a_truncated_stream_is_parsed_up_to_its_end),
         TEST(frames_of_impossible_size_are_refused_at_once),
         TEST(a_greeting_of_another_size_is_refused),
         TEST(in_a_session_frames_without_a_tag_are_refused),

@@ -86,7 +86,7 @@ static void a_handshake_that_has_begun_ends_by_the_key_it_began_with(void **stat
     must_have_met_by(OLD);
 }
 
-static void who_is_refused_by_an_old_key_is_told_how_they_differ(void **state)
+static void a_refusal_under_an_old_key_names_the_difference(void **state)
 {
     (void)state;
     struct introduced other = USUAL;
@@ -105,7 +105,7 @@ int main(void)
         TEST(a_key_that_the_other_has_not_gets_no_byte),
         TEST(a_key_that_was_given_up_lets_nobody_in),
         TEST(a_handshake_that_has_begun_ends_by_the_key_it_began_with),
-        TEST(who_is_refused_by_an_old_key_is_told_how_they_differ),
+        TEST(a_refusal_under_an_old_key_names_the_difference),
     };
     return cmocka_run_group_tests(tests, open_pair, close_pair);
 }

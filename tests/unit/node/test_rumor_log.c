@@ -76,7 +76,7 @@ static void an_empty_log_has_nothing(void **state)
     assert_null(rumor_log_next_to_apply(&rumors));
 }
 
-static void what_went_in_is_found(void **state)
+static void finds_a_stored_rumor(void **state)
 {
     (void)state;
     for (uint32_t seq = 0; seq < 10; seq++)
@@ -116,7 +116,7 @@ static void give(uint32_t place, uint32_t seq)
     rumor_log_applied(&rumors);
 }
 
-static void what_is_passed_by_is_given_later(void **state)
+static void gives_skipped_rumors_later(void **state)
 {
     (void)state;
     for (uint32_t seq = 0; seq < 3; seq++)
@@ -141,7 +141,7 @@ static void what_is_passed_by_is_given_later(void **state)
     assert_int_equal(rumors.applied, rumors.newest);
 }
 
-static void what_is_passed_by_is_never_pushed_out(void **state)
+static void never_overwrites_skipped_rumors(void **state)
 {
     (void)state;
     assert_true(append(1, 0, false, 1000));
@@ -201,7 +201,7 @@ static void the_largest_rumor_fills_the_log(void **state)
     assert_true(has(1, 2, 1));
 }
 
-static void what_the_learner_has_not_got_is_never_dropped(void **state)
+static void never_overwrites_rumors_that_the_learner_lacks(void **state)
 {
     (void)state;
     assert_true(append(1, 0, false, 1000));
@@ -230,7 +230,7 @@ static void heard_rumors_are_refused_when_half_the_log_waits(void **state)
     assert_true(append(1, heard, false, 1000));
 }
 
-/* Where most of what waits was told here, too. */
+/* The same when most waiting rumors are own ones. */
 static void a_telling_that_has_begun_has_room_whatever_is_heard(void **state)
 {
     (void)state;
@@ -312,7 +312,7 @@ static void a_cleared_log_has_forgotten_everything_and_takes_as_much_again(void 
 }
 
 /* The log as a whole says so of the moments, and of each rumor by itself. */
-static void what_came_since_a_moment_is_there_and_lasts(void **state)
+static void rumors_since_a_given_time_are_present_and_lasting(void **state)
 {
     (void)state;
     enum { STEPS = 400 };
@@ -338,7 +338,7 @@ static void what_came_since_a_moment_is_there_and_lasts(void **state)
 }
 
 /* All that is left lasts, and yet not all that came is left. */
-static void what_was_pushed_out_did_not_come_since(void **state)
+static void an_overwritten_rumor_moves_that_time_forward(void **state)
 {
     (void)state;
     for (uint32_t seq = 0; seq < 49; seq++)
@@ -353,9 +353,8 @@ static void what_was_pushed_out_did_not_come_since(void **state)
     assert_int_equal(rumor_log_lasting_since_ns(&rumors), last_ns);
 }
 
-/* What must hold after every step of a long random story: of what was taken, the newest that fit
- * are there, byte for byte, and nothing waiting is lost, while now and then one origin is passed by
- * for some time. */
+/* Invariants after every step of a long random test: the newest rumors that fit are present, byte
+ * for byte, and no waiting rumor is lost, while sometimes one origin is skipped. */
 static void a_long_random_story_keeps_its_account(void **state)
 {
     (void)state;
@@ -418,22 +417,22 @@ int main(void)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, start, stop)
     const struct CMUnitTest tests[] = {
         TEST(an_empty_log_has_nothing),
-        TEST(what_went_in_is_found),
+        TEST(finds_a_stored_rumor),
         TEST(the_learner_is_given_what_was_heard_in_order),
-        TEST(what_is_passed_by_is_given_later),
-        TEST(what_is_passed_by_is_never_pushed_out),
+        TEST(gives_skipped_rumors_later),
+        TEST(never_overwrites_skipped_rumors),
         TEST(the_newest_push_the_oldest_out),
         TEST(many_small_rumors_run_out_of_entries_first),
         TEST(the_largest_rumor_fills_the_log),
-        TEST(what_the_learner_has_not_got_is_never_dropped),
+        TEST(never_overwrites_rumors_that_the_learner_lacks),
         TEST(heard_rumors_are_refused_when_half_the_log_waits),
         TEST(a_telling_that_has_begun_has_room_whatever_is_heard),
         TEST(heard_rumors_are_refused_when_half_the_entries_wait),
         TEST(the_learner_is_behind_when_a_quarter_of_the_log_waits),
         TEST(entries_are_there_from_the_oldest_to_the_newest),
         TEST(a_cleared_log_has_forgotten_everything_and_takes_as_much_again),
-        TEST(what_came_since_a_moment_is_there_and_lasts),
-        TEST(what_was_pushed_out_did_not_come_since),
+        TEST(rumors_since_a_given_time_are_present_and_lasting),
+        TEST(an_overwritten_rumor_moves_that_time_forward),
         TEST(a_long_random_story_keeps_its_account),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

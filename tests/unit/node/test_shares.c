@@ -61,7 +61,7 @@ static void move(uint8_t number, double moved, uint64_t now_ns)
     shares_on_rumor(&members, identity_of(number).id, 1, &facts);
 }
 
-/* A rumor of this member, which claims so many more samples. */
+/* A rumor of this member that claims `samples` samples. */
 static void publish(uint8_t number, double moved, uint64_t samples, uint64_t now_ns)
 {
     const struct rumor_facts facts = {
@@ -74,7 +74,7 @@ static double borne_out(uint8_t number)
     return members_find(&members, identity_of(number).id)->borne_out;
 }
 
-/* For so many seconds; and before that for one, after which is known what is usual. */
+/* Publishes for `seconds` seconds, after one second that establishes the median. */
 static void publish_for(uint32_t seconds, const double *moved, const uint64_t *samples)
 {
     for (uint32_t second = 0; second <= seconds; second++) {
@@ -184,11 +184,11 @@ static void as_many_learn_as_leave_as_much_noise(void **state)
 }
 
 /* All have published, and each moved the base as its share of what it claims would have it. */
-static void who_bears_out_what_it_claims_counts_as_it_claims(void **state)
+static void a_supported_claim_counts_in_full(void **state)
 {
     (void)state;
     meet(2, 100, 1);
-    meet(3, 10000, 1); /* a hundred times as fast: its share is so, too */
+    meet(3, 10000, 1); /* a hundred times as fast, and its share as well */
     move(1, 1000, 2);
     move(2, 1000, 2);
     move(3, 1000 * 100 * 10.0, 2);
@@ -222,7 +222,7 @@ static void two_liars_do_not_vouch_for_each_other(void **state)
     assert_true(shares_own(&members, true, 2) > 0.32);
 }
 
-static void who_has_not_published_counts_like_others_and_then_not_at_all(void **state)
+static void an_unpublished_claim_counts_as_the_mean_and_then_as_zero(void **state)
 {
     (void)state;
     meet(2, 1e30f, SECOND);
@@ -234,7 +234,7 @@ static void who_has_not_published_counts_like_others_and_then_not_at_all(void **
     assert_true(shares_own(&members, true, 63 * SECOND) < 0.1);
 }
 
-static void what_was_moved_is_forgotten_by_halves(void **state)
+static void movement_decays_with_its_half_life(void **state)
 {
     (void)state;
     meet(2, 1e30f, 1);
@@ -246,7 +246,7 @@ static void what_was_moved_is_forgotten_by_halves(void **state)
 }
 
 /* Two weeks later nothing is left of what it moved, and nothing of its claim. */
-static void who_published_once_is_not_believed_for_ever(void **state)
+static void a_single_publication_loses_its_credit(void **state)
 {
     (void)state;
     meet(2, 1e30f, SECOND);
@@ -257,7 +257,7 @@ static void who_published_once_is_not_believed_for_ever(void **state)
     assert_true(near(shares_own(&members, true, later), 1));
 }
 
-static void who_trains_again_is_not_new(void **state)
+static void a_member_that_trains_again_gets_no_grace_time(void **state)
 {
     (void)state;
     move(1, 1000, SECOND);
@@ -273,7 +273,7 @@ static void meet_three(void)
         meet(i, 100, SECOND);
 }
 
-static void who_moves_the_base_as_much_more_as_it_learns_is_believed(void **state)
+static void movement_in_proportion_to_samples_supports_a_claim(void **state)
 {
     (void)state;
     meet_three();
@@ -290,9 +290,9 @@ static void claims_that_nothing_bears_out_are_not_believed(void **state)
     assert_true(borne_out(4) < 6000);
 }
 
-/* A claim takes share from others: who claims anything publishes at the whole share, and others
- * hardly move the base. */
-static void who_takes_all_share_by_its_claims_is_not_borne_out_by_that(void **state)
+/* A claim takes share from others: with a huge claim a member publishes at nearly the whole share,
+ * and the others barely move the base. */
+static void a_share_gained_by_claims_does_not_support_them(void **state)
 {
     (void)state;
     meet_three();
@@ -300,7 +300,7 @@ static void who_takes_all_share_by_its_claims_is_not_borne_out_by_that(void **st
     assert_true(borne_out(4) < 4 * 6000 * 1.1);
 }
 
-static void who_claims_what_others_do_is_believed_if_it_moves_half_as_much(void **state)
+static void half_of_the_usual_movement_supports_a_claim(void **state)
 {
     (void)state;
     meet_three();
@@ -310,7 +310,7 @@ static void who_claims_what_others_do_is_believed_if_it_moves_half_as_much(void 
 
 /* Two of four have stopped, and claim next to nothing for all that they moved: what is usual is
  * what it was, or each of the others would take itself for the only one. */
-static void who_stops_does_not_take_the_share_of_those_who_go_on(void **state)
+static void stopped_members_take_no_share_from_the_others(void **state)
 {
     (void)state;
     be(100);
@@ -346,18 +346,18 @@ int main(void)
         TEST(nor_does_this_node),
         TEST(an_unknown_speed_counts_like_ours),
         TEST(as_many_learn_as_leave_as_much_noise),
-        TEST(who_bears_out_what_it_claims_counts_as_it_claims),
+        TEST(a_supported_claim_counts_in_full),
         TEST(a_claim_counts_as_far_as_rumors_bear_it_out),
         TEST(two_liars_do_not_vouch_for_each_other),
-        TEST(who_has_not_published_counts_like_others_and_then_not_at_all),
-        TEST(what_was_moved_is_forgotten_by_halves),
-        TEST(who_published_once_is_not_believed_for_ever),
-        TEST(who_trains_again_is_not_new),
-        TEST(who_moves_the_base_as_much_more_as_it_learns_is_believed),
+        TEST(an_unpublished_claim_counts_as_the_mean_and_then_as_zero),
+        TEST(movement_decays_with_its_half_life),
+        TEST(a_single_publication_loses_its_credit),
+        TEST(a_member_that_trains_again_gets_no_grace_time),
+        TEST(movement_in_proportion_to_samples_supports_a_claim),
         TEST(claims_that_nothing_bears_out_are_not_believed),
-        TEST(who_takes_all_share_by_its_claims_is_not_borne_out_by_that),
-        TEST(who_claims_what_others_do_is_believed_if_it_moves_half_as_much),
-        TEST(who_stops_does_not_take_the_share_of_those_who_go_on),
+        TEST(a_share_gained_by_claims_does_not_support_them),
+        TEST(half_of_the_usual_movement_supports_a_claim),
+        TEST(stopped_members_take_no_share_from_the_others),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -128,7 +128,7 @@ static void slices_go_round_and_cover_all(void **state)
         assert_int_equal(seen[i], i % 4 > 0);
 }
 
-static void what_we_have_of_the_reader_stands_first_and_once(void **state)
+static void a_slice_starts_with_the_readers_own_origin(void **state)
 {
     (void)state;
     for (uint8_t i = 0; i < 6; i++)
@@ -232,7 +232,7 @@ static void must_be_in_order(const uint8_t *numbers, size_t count)
     assert_null(versions_newer(&versions, newer));
 }
 
-static void who_told_last_is_the_latest(void **state)
+static void the_last_publisher_is_the_latest_origin(void **state)
 {
     (void)state;
     must_be_in_order(NULL, 0);
@@ -287,12 +287,13 @@ static void the_latest_are_listed_as_far_as_there_is_room(void **state)
     assert_true(versions_hash(&versions, heads) == versions.hash);
 }
 
-/* What somebody else knows of the forty, as she shows it. */
+/* Another node's knowledge of the forty origins, as it sends it. */
 
 static uint32_t theirs[MAX];
 static uint8_t shown[(MAX + 1) * VERSION_ENTRY_BYTES];
 
-/* The first forty, of which the last is the latest: so much is known of each, here and there. */
+/* The first forty origins, the last of which is the latest: known rumors of each, here and there.
+ */
 static void both_know(void)
 {
     for (uint8_t i = 0; i < MAX; i++)
@@ -328,7 +329,7 @@ static uint64_t all_but(uint32_t from, uint32_t to)
     return bits;
 }
 
-static void who_has_the_same_of_the_others_is_found_to_know_them(void **state)
+static void an_equal_rest_is_recognised_by_its_hash(void **state)
 {
     (void)state;
     uint64_t known;
@@ -345,7 +346,7 @@ static void who_has_the_same_of_the_others_is_found_to_know_them(void **state)
     assert_true(known == all_but(MAX, MAX));
 }
 
-static void who_knows_nothing_of_the_latest_is_found_out(void **state)
+static void a_missing_latest_origin_is_recognised(void **state)
 {
     (void)state;
     uint64_t known;
@@ -360,7 +361,7 @@ static void who_knows_nothing_of_the_latest_is_found_out(void **state)
 }
 
 /* Everything is shown: then it does not matter which are missing. */
-static void who_shows_all_needs_no_order(void **state)
+static void a_complete_list_needs_no_order(void **state)
 {
     (void)state;
     uint64_t known;
@@ -371,7 +372,7 @@ static void who_shows_all_needs_no_order(void **state)
                 (all_but(MAX, MAX) & ~(1ull | 1ull << 3 | 1ull << 17 | 1ull << (MAX - 1))));
 }
 
-static void what_the_hash_does_not_explain_is_not_sure(void **state)
+static void an_unexplained_hash_is_reported_as_uncertain(void **state)
 {
     (void)state;
     uint64_t known;
@@ -429,7 +430,7 @@ static void the_hash_is_of_what_the_rumors_are_and_not_of_their_count(void **sta
 }
 
 /* More than before, less, none, and some again. */
-static void what_is_set_counts_as_if_it_had_been_heard(void **state)
+static void rumors_that_are_set_count_as_received(void **state)
 {
     (void)state;
     (void)add(1, 7, 3);
@@ -468,21 +469,21 @@ int main(void)
         TEST(a_full_table_takes_no_other),
         TEST(the_wire_lists_tag_and_next_of_origins_that_told),
         TEST(slices_go_round_and_cover_all),
-        TEST(what_we_have_of_the_reader_stands_first_and_once),
+        TEST(a_slice_starts_with_the_readers_own_origin),
         TEST(the_hash_is_that_of_the_vector_whatever_the_order),
         TEST(two_origins_that_change_places_change_the_hash),
         TEST(each_rumor_adds_to_the_digest),
         TEST(a_whole_version_says_how_much_each_has_learned_and_how_fast),
-        TEST(who_told_last_is_the_latest),
+        TEST(the_last_publisher_is_the_latest_origin),
         TEST(the_latest_are_listed_as_far_as_there_is_room),
-        TEST(who_has_the_same_of_the_others_is_found_to_know_them),
-        TEST(who_knows_nothing_of_the_latest_is_found_out),
-        TEST(who_shows_all_needs_no_order),
-        TEST(what_the_hash_does_not_explain_is_not_sure),
+        TEST(an_equal_rest_is_recognised_by_its_hash),
+        TEST(a_missing_latest_origin_is_recognised),
+        TEST(a_complete_list_needs_no_order),
+        TEST(an_unexplained_hash_is_reported_as_uncertain),
         TEST(an_origin_of_which_we_do_not_know_takes_nothing_from_that),
         TEST(an_entry_of_a_history_is_a_signed_head),
         TEST(the_hash_is_of_what_the_rumors_are_and_not_of_their_count),
-        TEST(what_is_set_counts_as_if_it_had_been_heard),
+        TEST(rumors_that_are_set_count_as_received),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

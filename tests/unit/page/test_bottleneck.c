@@ -49,7 +49,7 @@ static void full_links_ask_for_faster_lines(void **state)
     says(found, "71 % used: faster lines");
 }
 
-static void what_keeps_a_node_from_working_comes_first(void **state)
+static void a_stopped_node_is_the_first_bottleneck(void **state)
 {
     (void)state;
     struct bottleneck found = WELL;
@@ -105,7 +105,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(idle_links_ask_for_machines),
         cmocka_unit_test(full_links_ask_for_faster_lines),
-        cmocka_unit_test(what_keeps_a_node_from_working_comes_first),
+        cmocka_unit_test(a_stopped_node_is_the_first_bottleneck),
         cmocka_unit_test(an_idle_machine_is_said_to_be_one),
         cmocka_unit_test(a_node_that_does_not_train_says_so),
         cmocka_unit_test(nothing_is_said_of_what_is_not_known),

@@ -60,7 +60,7 @@ static void a_story_is_in_the_page_and_cannot_end_its_element(void **state)
     free(page);
 }
 
-static void what_is_not_known_is_null_and_what_is_not_text_is_replaced(void **state)
+static void unknown_values_are_null_and_invalid_utf8_is_replaced(void **state)
 {
     (void)state;
     json_t *story = story_new("play",
@@ -100,7 +100,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_page_is_whole_and_small_and_asks_nobody),
         cmocka_unit_test(a_story_is_in_the_page_and_cannot_end_its_element),
-        cmocka_unit_test(what_is_not_known_is_null_and_what_is_not_text_is_replaced),
+        cmocka_unit_test(unknown_values_are_null_and_invalid_utf8_is_replaced),
         cmocka_unit_test(cells_fill_rows),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

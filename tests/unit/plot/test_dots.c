@@ -51,7 +51,7 @@ static void a_single_point_is_a_dot(void **state)
     assert_string_equal(row_of(&dots, 0), "⡀ ");
 }
 
-static void what_is_beyond_lies_on_the_edge_or_is_left_out(void **state)
+static void values_beyond_the_frame_are_clamped_or_skipped(void **state)
 {
     (void)state;
     struct dots dots = {.rows = 1, .columns = 2, .right = 1, .high = 1, .is_utf8 = true};
@@ -94,7 +94,7 @@ int main(void)
         cmocka_unit_test(a_curve_lies_where_its_values_are),
         cmocka_unit_test(a_curve_has_no_gap),
         cmocka_unit_test(a_single_point_is_a_dot),
-        cmocka_unit_test(what_is_beyond_lies_on_the_edge_or_is_left_out),
+        cmocka_unit_test(values_beyond_the_frame_are_clamped_or_skipped),
         cmocka_unit_test(without_utf8_it_is_ascii),
         cmocka_unit_test(a_bar_is_as_long_as_its_part),
     };

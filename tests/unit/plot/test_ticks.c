@@ -58,7 +58,7 @@ static void one_value_alone_has_room_around_it(void **state)
     }
 }
 
-/* Whatever there is to be seen, it lies between the outer ticks, and there are not too many. */
+/* All data lie between the outer ticks, and there are not too many ticks. */
 static void they_bound_what_is_to_be_seen(void **state)
 {
     (void)state;

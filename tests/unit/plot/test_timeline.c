@@ -33,7 +33,7 @@ static void a_long_run_keeps_its_curve(void **state)
     }
 }
 
-static void what_is_not_known_is_left_out(void **state)
+static void skips_unknown_values(void **state)
 {
     (void)state;
     timeline_add(&timeline, 1, NAN);
@@ -88,7 +88,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(a_long_run_keeps_its_curve, begin),
-        cmocka_unit_test_setup(what_is_not_known_is_left_out, begin),
+        cmocka_unit_test_setup(skips_unknown_values, begin),
         cmocka_unit_test_setup(the_last_value_holds_until_now, begin),
         cmocka_unit_test_setup(a_strip_shows_it_whole_with_round_bounds, begin),
         cmocka_unit_test_setup(a_strip_without_a_point_is_empty, begin),

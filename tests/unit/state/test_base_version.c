@@ -1,4 +1,4 @@
-/* What a saved base says of its version: the same, in whatever order a node heard the origins. */
+/* The version text of a saved base does not depend on the order in which a node met the origins. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -94,7 +94,7 @@ static void check_cut(const struct history *history)
     }
 }
 
-static void what_has_no_room_is_the_oldest_whatever_the_order(void **state)
+static void a_full_text_drops_the_oldest_origins(void **state)
 {
     (void)state;
     in_every_order(check_cut);
@@ -227,7 +227,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_text_tells_how_much_of_whom_there_is),
         cmocka_unit_test(the_text_is_sorted_by_id_and_incarnation),
-        cmocka_unit_test(what_has_no_room_is_the_oldest_whatever_the_order),
+        cmocka_unit_test(a_full_text_drops_the_oldest_origins),
         cmocka_unit_test(samples_that_the_next_incarnation_counts_on_count_once),
         cmocka_unit_test(a_next_incarnation_that_counts_anew_is_added),
         cmocka_unit_test(nothing_heard_is_an_empty_version),

@@ -13,11 +13,11 @@
 #include "state/checksummed_stream.h"
 #include "support/state/checkpoint_story.h"
 
-#define FEW 3900 /* parameters whose two moments fit one file of the disk, too, in parts */
+#define FEW 3900 /* parameters whose two moments also fit one file of the disk, in parts */
 
 static struct memory_disk crashed, tried;
 
-static void what_is_saved_is_loaded_bit_for_bit(void **state)
+static void a_checkpoint_loads_bit_for_bit(void **state)
 {
     const size_t rest = sizeof(struct checkpoint_header) + strlen(MODEL) + OWN +
                         2 * sizeof(struct checkpoint_head) + sizeof(struct checkpoint_numbers);
@@ -41,7 +41,7 @@ static void what_is_saved_is_loaded_bit_for_bit(void **state)
     }
 }
 
-static void what_is_saved_in_parts_is_loaded_with_what_happened_meanwhile(void **state)
+static void a_checkpoint_in_parts_includes_concurrent_changes(void **state)
 {
     const size_t parts[] = {1, 7, 100, FEW - 1, FEW, FEW + 1};
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
@@ -57,7 +57,7 @@ static void what_is_saved_in_parts_is_loaded_with_what_happened_meanwhile(void *
     }
 }
 
-static void what_was_abandoned_leaves_nothing(void **state)
+static void an_abandoned_save_leaves_no_file(void **state)
 {
     (void)state;
     static struct checkpoint_writer writer;
@@ -75,7 +75,7 @@ static void what_was_abandoned_leaves_nothing(void **state)
     must_load(&disk, 4, 0);
 }
 
-/* Of an optimizer with another number of them. */
+/* Of an optimizer with another number of moments. */
 static void moments_that_are_not_of_this_optimizer_are_left_out_and_begin_at_zero(void **state)
 {
     for (uint32_t in_file = 0; in_file <= LEARNER_MOMENTS_MAX; in_file++) {
@@ -129,7 +129,7 @@ static void the_last_two_are_kept_and_what_has_other_names(void **state)
     assert_non_null(memory_disk_file(&disk, "node.key"));
 }
 
-static void what_a_crash_has_left_half_written_is_removed(void **state)
+static void removes_a_half_written_file(void **state)
 {
     (void)state;
     memory_disk_put(&disk, "checkpoint-2" ATOMIC_FILE_SUFFIX, "x", 1);
@@ -331,13 +331,13 @@ static void whatever_operation_fails_in_a_load_nothing_wrong_is_loaded(void **st
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(what_is_saved_is_loaded_bit_for_bit),
-        TEST(what_is_saved_in_parts_is_loaded_with_what_happened_meanwhile),
-        TEST(what_was_abandoned_leaves_nothing),
+        TEST(a_checkpoint_loads_bit_for_bit),
+        TEST(a_checkpoint_in_parts_includes_concurrent_changes),
+        TEST(an_abandoned_save_leaves_no_file),
         TEST(moments_that_are_not_of_this_optimizer_are_left_out_and_begin_at_zero),
         TEST(without_any_checkpoint_a_load_says_missing_and_begins_the_series),
         TEST(the_last_two_are_kept_and_what_has_other_names),
-        TEST(what_a_crash_has_left_half_written_is_removed),
+        TEST(removes_a_half_written_file),
         TEST(after_a_rotten_one_the_older_that_was_loaded_is_kept),
         TEST(after_a_crash_anywhere_the_last_or_the_new_generation_loads),
         TEST(whatever_operation_fails_the_older_generation_loads_and_the_next_save_works),

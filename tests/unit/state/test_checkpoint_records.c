@@ -1,5 +1,5 @@
-/* What a checkpoint may say: files whose checksums hold, and whose header or records make no sense,
- * are refused with one sentence, and the generation before is loaded. */
+/* Contents of checkpoints: files with valid checksums and an impossible header or record are
+ * refused with one message, and the previous generation is loaded. */
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -187,7 +187,7 @@ static size_t as_before(void)
     return to;
 }
 
-static void what_the_release_before_wrote_is_gone_on_from(void **state)
+static void loads_the_previous_releases_format(void **state)
 {
     static struct story want;
     (void)state;
@@ -320,7 +320,7 @@ int main(void)
         TEST(a_header_that_contradicts_itself_is_refused),
         TEST(a_header_that_asks_for_more_room_than_there_may_be_is_refused),
         TEST(another_format_is_named),
-        TEST(what_the_release_before_wrote_is_gone_on_from),
+        TEST(loads_the_previous_releases_format),
         TEST(a_stream_that_ends_at_a_record_is_refused),
         TEST(a_record_that_is_missing_or_there_twice_is_refused),
         TEST(a_head_that_makes_no_sense_is_refused),

@@ -71,7 +71,7 @@ static void must_hold(const char *name, const char *text)
     assert_int_equal(disk->close(disk->self, handle), 0);
 }
 
-static void what_is_written_is_read(void **state)
+static void reads_back_written_bytes(void **state)
 {
     (void)state;
     struct stat about;
@@ -109,7 +109,7 @@ static void a_file_has_two_names_until_one_goes(void **state)
     must_hold("b", "of both");
 }
 
-static void what_fails_says_why(void **state)
+static void failures_report_their_cause(void **state)
 {
     (void)state;
     char nowhere[DISK_PATH_MAX];
@@ -233,10 +233,10 @@ static void a_checkpoint_is_saved_and_loaded_on_it(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(what_is_written_is_read),
+        TEST(reads_back_written_bytes),
         TEST(names_change_and_go),
         TEST(a_file_has_two_names_until_one_goes),
-        TEST(what_fails_says_why),
+        TEST(failures_report_their_cause),
         TEST(a_folder_lists_its_names),
         TEST(an_atomic_file_replaces_what_had_its_name),
         TEST(a_checkpoint_is_saved_and_loaded_on_it),

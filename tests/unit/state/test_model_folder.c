@@ -146,7 +146,7 @@ static void write_config(const char *text)
     assert_int_equal(fclose(file), 0);
 }
 
-static void what_is_saved_comes_back(void **state)
+static void a_saved_folder_loads_unchanged(void **state)
 {
     (void)state;
     static const char *const lines[] = {GPT2, LLAMA};
@@ -188,7 +188,7 @@ static void gpt2s_matrices_are_written_by_input(void **state)
     json_decref(header);
 }
 
-/* As GPT-2's is published, but for what says nothing of the layers. */
+/* GPT-2's published file, without fields that do not concern layers. */
 static void a_published_config_is_a_preset(void **state)
 {
     (void)state;
@@ -366,7 +366,7 @@ static void load_as(const char *dtype, const uint16_t halves[8], float numbers[8
     assert_int_equal(json_object_set_new(entry, "dtype", json_string(dtype)), 0);
     assert_int_equal(json_array_set_new(offsets, 1, json_integer(from + 16)), 0);
     memcpy(data + from, halves, 16);
-    /* What was behind it ends the file. */
+    /* The following bytes end the file. */
     assert_int_equal(json_object_set_new(header, "h.0.attn.bias",
                                          pack("F32", 1, (int)data_bytes - 4, (int)data_bytes)),
                      0);
@@ -414,7 +414,7 @@ int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, make_folder, remove_folder)
     const struct CMUnitTest tests[] = {
-        TEST(what_is_saved_comes_back),
+        TEST(a_saved_folder_loads_unchanged),
         TEST(gpt2s_matrices_are_written_by_input),
         TEST(a_published_config_is_a_preset),
         TEST(a_config_that_our_layers_cannot_compute_is_refused),

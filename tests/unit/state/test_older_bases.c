@@ -105,7 +105,7 @@ static void none_is_kept_where_none_is_to_be(void **state)
     assert_int_equal(bases.count, 0);
 }
 
-static void of_one_place_the_newest_has_it(void **state)
+static void a_single_place_keeps_the_newest_base(void **state)
 {
     (void)state;
     for (uint64_t hour = 0; hour < 5; hour++) {
@@ -167,7 +167,7 @@ static void other_files_are_left_alone(void **state)
     }
 }
 
-static void what_cannot_be_kept_is_said(void **state)
+static void reports_a_base_that_cannot_be_kept(void **state)
 {
     (void)state;
     struct problem problem = {""};
@@ -265,11 +265,11 @@ int main(void)
     const struct CMUnitTest tests[] = {
         TEST(one_is_kept_an_hour_after_the_one_before),
         TEST(none_is_kept_where_none_is_to_be),
-        TEST(of_one_place_the_newest_has_it),
+        TEST(a_single_place_keeps_the_newest_base),
         TEST(they_lie_the_closer_the_younger_they_are),
         TEST(a_clock_that_was_ahead_is_not_waited_for),
         TEST(other_files_are_left_alone),
-        TEST(what_cannot_be_kept_is_said),
+        TEST(reports_a_base_that_cannot_be_kept),
         cmocka_unit_test(a_failing_disk_costs_no_older_base_and_is_named),
         cmocka_unit_test(a_crash_costs_no_older_base),
     };

@@ -32,7 +32,7 @@ static void a_folder_without_a_file_holds_no_orders(void **state)
     assert_int_equal(order_files_take(&disk.table, FOLDER, got, &bytes, &problem), MISSING);
 }
 
-static void what_was_saved_is_loaded(void **state)
+static void saved_files_load_unchanged(void **state)
 {
     (void)state;
     size_t bytes;
@@ -43,7 +43,7 @@ static void what_was_saved_is_loaded(void **state)
     assert_memory_equal(got, both, bytes);
 }
 
-static void what_was_saved_stays_after_a_crash(void **state)
+static void saved_files_survive_a_crash(void **state)
 {
     (void)state;
     assert_int_equal(order_files_save(&disk.table, FOLDER, first, sizeof first, &problem), OK);
@@ -68,7 +68,7 @@ static void an_order_is_handed_over_once(void **state)
     assert_int_equal(order_files_take(&disk.table, FOLDER, got, &bytes, &problem), MISSING);
 }
 
-static void what_is_too_large_is_no_order_and_goes(void **state)
+static void removes_a_file_too_large_for_orders(void **state)
 {
     (void)state;
     static const uint8_t large[ORDERS_HANDED_MAX + 1];
@@ -83,10 +83,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup(a_folder_without_a_file_holds_no_orders, begin),
-        cmocka_unit_test_setup(what_was_saved_is_loaded, begin),
-        cmocka_unit_test_setup(what_was_saved_stays_after_a_crash, begin),
+        cmocka_unit_test_setup(saved_files_load_unchanged, begin),
+        cmocka_unit_test_setup(saved_files_survive_a_crash, begin),
         cmocka_unit_test_setup(an_order_is_handed_over_once, begin),
-        cmocka_unit_test_setup(what_is_too_large_is_no_order_and_goes, begin),
+        cmocka_unit_test_setup(removes_a_file_too_large_for_orders, begin),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

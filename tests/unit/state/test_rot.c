@@ -62,7 +62,7 @@ static void behind_what_is_damaged_the_older_generation_loads(void **state)
     must_load(&disk, 2, 0);
 }
 
-static void what_goes_on_beyond_its_end_is_noticed(void **state)
+static void detects_bytes_beyond_the_end(void **state)
 {
     const size_t rest = sizeof(struct checkpoint_header) + strlen(MODEL) + OWN +
                         2 * sizeof(struct checkpoint_head) + sizeof(struct checkpoint_numbers);
@@ -118,7 +118,7 @@ static void a_renamed_generation_is_refused(void **state)
     assert_int_equal(series.next, 10);
 }
 
-static void what_another_model_wrote_is_refused_and_named(void **state)
+static void rejects_and_names_another_models_file(void **state)
 {
     (void)state;
     save_two();
@@ -144,10 +144,10 @@ int main(void)
         TEST(every_flipped_byte_is_noticed),
         TEST(every_truncation_is_noticed),
         TEST(behind_what_is_damaged_the_older_generation_loads),
-        TEST(what_goes_on_beyond_its_end_is_noticed),
+        TEST(detects_bytes_beyond_the_end),
         TEST(a_chunk_in_the_place_of_another_is_noticed),
         TEST(a_renamed_generation_is_refused),
-        TEST(what_another_model_wrote_is_refused_and_named),
+        TEST(rejects_and_names_another_models_file),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

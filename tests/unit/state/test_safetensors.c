@@ -22,7 +22,7 @@ static void a_model_comes_back_as_it_was_saved(void **state)
     assert_memory_equal(weights, world->weights, model_parameters(world->model) * sizeof(float));
 }
 
-static void what_was_said_about_it_comes_back_too(void **state)
+static void metadata_loads_unchanged(void **state)
 {
     const struct world *world = *state;
     struct safetensors_about about;
@@ -251,7 +251,7 @@ static void a_file_of_another_model_is_refused(void **state)
     assert_int_equal(load_model(world, weights), MISMATCH);
 }
 
-/* What a load of the saved file as the other model, or changed, says. */
+/* Returns the message when the saved file is loaded as the other model, or after a change. */
 static const char *refusal(const struct world *world, const struct model *model)
 {
     static struct problem problem;
@@ -275,7 +275,7 @@ static void a_refusal_lists_what_the_file_holds_and_what_is_needed(void **state)
     assert_non_null(strstr(refusal(world, world->model), "holds 0.conv.weight F32 [2,0,33], "));
 }
 
-static void what_is_not_there_is_missing(void **state)
+static void a_missing_file_is_reported_as_missing(void **state)
 {
     struct safetensors_about about;
     float weights[64];
@@ -287,7 +287,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         IN_WORLD(a_model_comes_back_as_it_was_saved),
-        IN_WORLD(what_was_said_about_it_comes_back_too),
+        IN_WORLD(metadata_loads_unchanged),
         IN_WORLD(a_model_of_sequences_says_how_long_they_are),
         IN_WORLD(a_sequence_of_no_length_is_refused),
         IN_WORLD(tensors_may_lie_in_any_order),
@@ -300,7 +300,7 @@ int main(void)
         IN_WORLD(a_file_of_somebody_else_is_called_so),
         IN_WORLD(a_file_of_another_model_is_refused),
         IN_WORLD(a_refusal_lists_what_the_file_holds_and_what_is_needed),
-        IN_WORLD(what_is_not_there_is_missing),
+        IN_WORLD(a_missing_file_is_reported_as_missing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -179,7 +179,7 @@ static void take(void *self, struct learner_state *part)
         memcpy(taken_average + part->first, part->average, part->parameters * sizeof(float));
 }
 
-/* As the executor does. */
+/* Mirrors the executor. */
 static void publish(void)
 {
     terms.swarm_samples = learner_swarm_samples(learner);
@@ -263,7 +263,7 @@ static uint64_t end_save(void)
     return digest;
 }
 
-static void what_is_saved_while_it_learns_is_loaded_with_the_base_of_its_end(void **state)
+static void a_save_during_training_loads_the_base_of_its_end(void **state)
 {
     (void)state;
     begin_series();
@@ -439,7 +439,7 @@ static void at_the_end_everything_is_saved_in_place_of_what_was_under_way(void *
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(what_is_saved_while_it_learns_is_loaded_with_the_base_of_its_end),
+        TEST(a_save_during_training_loads_the_base_of_its_end),
         TEST(while_the_disk_stands_still_nobody_waits_and_the_save_is_abandoned),
         TEST(a_full_disk_is_told_of_and_what_was_saved_before_stays),
         TEST(the_averaged_base_is_saved_beside_the_base),

@@ -227,7 +227,7 @@ static void other_models_have_none(void **state)
     }
 }
 
-static void what_files_may_leave_out_or_hold_beside_is_known(void **state)
+static void accepts_known_optional_and_extra_tensors(void **state)
 {
     (void)state;
     assert_int_equal(names_of(GPT2), OK);
@@ -320,7 +320,7 @@ int main(void)
         cmocka_unit_test(resnets_count_blocks_from_each_shortcut_on),
         cmocka_unit_test(bottlenecks_have_three_convolutions_and_a_first_shortcut),
         cmocka_unit_test(other_nets_of_images_have_none),
-        cmocka_unit_test(what_files_may_leave_out_or_hold_beside_is_known),
+        cmocka_unit_test(accepts_known_optional_and_extra_tensors),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -71,7 +71,7 @@ static void numbers_have_their_help_and_type(void **state)
     assert_line("hearsay_build_info{version=\"0.1.0\",node=\"00112233\"} 1");
 }
 
-static void what_is_not_known_is_left_out(void **state)
+static void leaves_out_unknown_values(void **state)
 {
     (void)state;
     assert_null(strstr(text, "hearsay_loss"));
@@ -125,7 +125,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(numbers_have_their_help_and_type, begin, end),
-        cmocka_unit_test_setup_teardown(what_is_not_known_is_left_out, begin, end),
+        cmocka_unit_test_setup_teardown(leaves_out_unknown_values, begin, end),
         cmocka_unit_test_setup_teardown(step_times_are_a_histogram, begin, end),
         cmocka_unit_test_setup_teardown(moments_are_of_the_clock_on_the_wall, begin, end),
         cmocka_unit_test_setup_teardown(a_digest_is_a_number_that_can_be_compared, begin, end),

@@ -1,4 +1,4 @@
-/* What a node tells its page: from the page of status and the trail. */
+/* The snapshot for a node's page, from the status JSON and the trail. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -170,7 +170,7 @@ static void the_sentence_is_of_links_and_machine(void **state)
     json_decref(story);
 }
 
-static void what_no_link_is_known_to_carry_is_not_called_full(void **state)
+static void a_link_of_unknown_rate_is_not_full(void **state)
 {
     json_t *unknown = parse("[{'id':'8899aabbccddeeff','open':true,'rate_bytes_per_s':0}]");
     (void)state;
@@ -186,7 +186,7 @@ static void what_no_link_is_known_to_carry_is_not_called_full(void **state)
     json_decref(story);
 }
 
-static void what_happened_is_told_from_where_it_was_left(void **state)
+static void an_update_continues_the_list_of_events(void **state)
 {
     (void)state;
     for (int i = 0; i < HAPPENED_MAX + 10; i++)
@@ -216,9 +216,8 @@ int main(void)
         cmocka_unit_test_setup_teardown(the_drawing_has_all_members_and_open_links_to_those_known,
                                         begin, end),
         cmocka_unit_test_setup_teardown(the_sentence_is_of_links_and_machine, begin, end),
-        cmocka_unit_test_setup_teardown(what_no_link_is_known_to_carry_is_not_called_full, begin,
-                                        end),
-        cmocka_unit_test_setup_teardown(what_happened_is_told_from_where_it_was_left, begin, end),
+        cmocka_unit_test_setup_teardown(a_link_of_unknown_rate_is_not_full, begin, end),
+        cmocka_unit_test_setup_teardown(an_update_continues_the_list_of_events, begin, end),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

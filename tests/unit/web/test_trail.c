@@ -1,4 +1,4 @@
-/* What the figures of a page show: a trail that does not grow, whatever the weeks. */
+/* The trail behind a page's curves: bounded memory for any number of weeks. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -66,7 +66,7 @@ static void weeks_fit_into_it_in_order(void **state)
         assert_true(trail.rows[i][TRAIL_AT_S] == i * trail.each + (trail.each - 1) / 2.0);
 }
 
-static void what_is_not_known_does_not_hide_what_is(void **state)
+static void unknown_values_do_not_hide_known_ones(void **state)
 {
     (void)state;
     for (int s = 0; s < TRAIL_MAX; s++)
@@ -84,7 +84,7 @@ int main(void)
         cmocka_unit_test_setup(every_second_is_a_moment_at_first, begin),
         cmocka_unit_test_setup(a_full_trail_is_halved_into_means_and_goes_on_half_as_often, begin),
         cmocka_unit_test_setup(weeks_fit_into_it_in_order, begin),
-        cmocka_unit_test_setup(what_is_not_known_does_not_hide_what_is, begin),
+        cmocka_unit_test_setup(unknown_values_do_not_hide_known_ones, begin),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

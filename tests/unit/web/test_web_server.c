@@ -267,7 +267,7 @@ static void watchers_are_sent_events_as_they_come(void **state)
     (void)close(two);
 }
 
-static void who_does_not_read_misses_events_and_others_do_not(void **state)
+static void a_slow_client_misses_events_and_others_get_them(void **state)
 {
     (void)state;
     const size_t large = 16 * 1024 * 1024; /* more than sockets hold */
@@ -337,7 +337,7 @@ int main(void)
         cmocka_unit_test_teardown(nothing_can_be_changed, stop),
         cmocka_unit_test_teardown(nonsense_is_refused_and_others_are_served, stop),
         cmocka_unit_test_teardown(watchers_are_sent_events_as_they_come, stop),
-        cmocka_unit_test_teardown(who_does_not_read_misses_events_and_others_do_not, stop),
+        cmocka_unit_test_teardown(a_slow_client_misses_events_and_others_get_them, stop),
         cmocka_unit_test_teardown(more_watchers_than_there_is_room_for_are_told_so, stop),
         cmocka_unit_test_teardown(it_ends_with_watchers_and_half_requests, stop),
         cmocka_unit_test_teardown(a_taken_port_is_said, stop),

@@ -16,7 +16,7 @@ static inline uint32_t bf16_pair(float first, float second)
     return stand_in_bf16(first) | stand_in_bf16(second) << 16;
 }
 
-/* Of the two numbers in a word. */
+/* Splits a word into its two numbers. */
 static inline float stand_in_half(uint32_t pair, unsigned which)
 {
     const uint32_t bits = which ? pair & 0xFFFF0000u : pair << 16;
@@ -25,7 +25,7 @@ static inline float stand_in_half(uint32_t pair, unsigned which)
     return value;
 }
 
-/* What each lane of the one warp that runs has shown. */
+/* The values that each lane of the running warp has exchanged. */
 struct stand_in_fragments {
     uint32_t left[32][4], right[32][2];
 };
