@@ -26,7 +26,7 @@ ON_DEVICE static inline uint64_t digest_add(uint64_t a, uint64_t b)
     return high | (uint32_t)((uint32_t)a + (uint32_t)b);
 }
 
-/* What adding `units` to base entry `index` adds to the digest. */
+/* Returns the change of the digest when `units` are added to base entry `index`. */
 ON_DEVICE static inline uint64_t digest_of_entry(uint32_t index, uint32_t units)
 {
     uint64_t hash = digest_hash(index);
@@ -35,7 +35,7 @@ ON_DEVICE static inline uint64_t digest_of_entry(uint32_t index, uint32_t units)
     return (uint64_t)high << 32 | low;
 }
 
-/* What an update adds to it: the sum of what its entries add. */
+/* Returns the change by an update: the sum over its entries. */
 uint64_t digest_of_update(const struct update *update);
 
 #endif

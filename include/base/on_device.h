@@ -1,4 +1,4 @@
-/* Marks a function that CUDA kernels may call, too. */
+/* Marks a function that CUDA kernels may also call. */
 #ifndef HEARSAY_BASE_ON_DEVICE_H
 #define HEARSAY_BASE_ON_DEVICE_H
 

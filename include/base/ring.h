@@ -1,7 +1,7 @@
 /* A ring of records between two threads: one puts, the other takes. No locks.
  *
  *   writer ──► │····[size|bytes][size|bytes]····│ ──► reader
- *                   ▲ tail                  ▲ head     (both count up for ever)
+ *                   ▲ tail                  ▲ head     (both only count up)
  *
  * Each side owns one counter and reads the other's with acquire, publishes its own with release
  * (Lamport 1977). A record lies in one piece: what is left at the end is skipped when too small.
@@ -26,11 +26,11 @@ struct ring {
 /* Rounded up to the power of two that a ring takes. */
 uint64_t ring_bytes(uint64_t size_bytes);
 
-/* Of so many bytes, rounded; a record may take up to half of it. */
+/* Creates a ring of about `bytes` bytes; a record may take up to half of it. */
 void ring_init(struct ring *ring, struct arena *arena, uint64_t size_bytes);
 
-/* Writer: room for a record of so many bytes (8-byte aligned), or NULL when the ring is full.
- * Fill it, then ring_put with the same number. */
+/* Writer: returns space for a record of `bytes` bytes (8-byte aligned), or NULL if the ring is
+ * full. Fill it, then call ring_put with the same number. */
 void *ring_room(struct ring *ring, uint32_t bytes);
 void ring_put(struct ring *ring, uint32_t bytes);
 

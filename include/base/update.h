@@ -1,4 +1,4 @@
-/* What a rumor says: some base entries move by a whole number of equal steps.
+/* The content of a rumor: some base entries move by a whole number of equal steps.
  *
  *   base[index[i]] += amount * level[i]        for i in 0 .. count-1
  *
@@ -39,10 +39,10 @@ struct publish_terms {
     float tau;             /* the threshold; 0: the one that fits best */
     double share;          /* of this origin among all, 0 < share <= 1 */
     double gain;
-    double at_once;         /* publications of ours that others answer as one, >= 1 (echo.h); 0:
-                               what others hardly publish counts no more than the rest */
-    double beta;            /* base momentum */
-    double held;            /* the part of what stays unpublished that leaves the weights, 0 .. 1 */
+    double at_once; /* own publications that others answer as one, >= 1 (echo.h); 0 = no novelty
+                       weight */
+    double beta;    /* base momentum */
+    double held;    /* the part of what stays unpublished that leaves the weights, 0 .. 1 */
     uint64_t swarm_samples; /* that all have learned by now, as far as is known */
 };
 

@@ -28,8 +28,8 @@
 #include "base/weights.h"
 
 /* Square kernel, zero padding: out = (in + 2 pad - kernel) / stride + 1 in both directions, rounded
- * down. Channels and filters are cut into as many groups, and a filter meets the channels of its
- * own group alone; with a group for each channel the convolution is depthwise. */
+ * down. Channels and filters are split into `groups` groups, and a filter sees only the channels of
+ * its own group. With a group per channel the convolution is depthwise. */
 struct conv {
     struct shape in;
     int filters;
@@ -71,7 +71,8 @@ static inline struct shape pool_output(const struct pool *pool)
 }
 
 /* gelu: x / 2 · (1 + tanh(√(2/π) · (x + 0.044715 x³))) (Hendrycks, Gimpel 2016); silu: x / (1 +
- * exp(-x)). The slope of these two follows from their input, that of the others from their output.
+ * exp(-x)). The derivative of these two is computed from the input, that of the others from the
+ * output.
  */
 enum activation { LINEAR, RELU, SIGMOID, TANH, GELU, SILU };
 
@@ -104,8 +105,8 @@ static inline size_t attention_output(const struct attention *attention)
 }
 
 /* Images normalised by channels: each channel over the whole batch (batch norm; Ioffe, Szegedy
- * 2015), or in each sample each group of channels by itself (group norm; Wu, He 2018). What is
- * normalised together is a set. */
+ * 2015), or in each sample each group of channels by itself (group norm; Wu, He 2018). A set is
+ * normalised together. */
 struct channel_norm {
     int channels;
     int groups;    /* of channels; divides them; 0: a set is a channel of the whole batch */
@@ -127,8 +128,8 @@ static inline size_t channel_norm_sets(const struct channel_norm *norm, int batc
 struct cross_entropy {
     int rows;
     int classes;
-    int of;          /* rows whose mean loss the slopes are of: these, or more */
-    float smoothing; /* so much of each label is spread over all classes (Szegedy et al. 2016) */
+    int of;          /* rows whose mean loss the gradients belong to: these, or more */
+    float smoothing; /* part of each label spread over all classes (Szegedy et al. 2016) */
 };
 
 /* The last layer of a language model with its loss: logits = x[rows, in] · w[classes, in]ᵀ. There
@@ -151,7 +152,7 @@ struct sgd {
     float momentum;
     float weight_decay;
     bool nesterov;
-    uint64_t decayed; /* weight decay is for the first so many entries */
+    uint64_t decayed; /* only the first `decayed` entries have weight decay */
 };
 
 struct adam {
@@ -160,7 +161,7 @@ struct adam {
     float beta2; /* decay of the mean of their squares */
     float epsilon;
     float weight_decay;
-    uint64_t decayed; /* weight decay is for the first so many entries */
+    uint64_t decayed; /* only the first `decayed` entries have weight decay */
     uint64_t step;    /* the first is 1 */
 };
 
@@ -186,7 +187,7 @@ struct survey {
 /* The result of passes over samples; it adds up until it is overwritten. */
 struct score {
     double loss;      /* summed over the labels */
-    uint32_t labels;  /* so far, but for those that are ignored */
+    uint32_t labels;  /* so far, without ignored ones */
     uint32_t correct; /* labels that were the first largest logit */
 };
 
@@ -241,14 +242,14 @@ struct exchange_operations {
      * QUANTUM·base stays so, bit for bit. */
     void (*rebase)(struct backend *, size_t first, size_t count, const int32_t *host_base,
                    struct weights w, int32_t *base);
-    /* held = part·r, rounded to bfloat16, and w -= held: so much of each residual is taken out of
-     * the weights, and what was rounded off stays there. All stays of a saturated entry. */
+    /* held = part·r, rounded to bfloat16, and w -= held: this part of each residual leaves the
+     * weights, and the rounding error stays there. All stays of a saturated entry. */
     void (*hold)(struct backend *, size_t count, float part, struct weights w, const int32_t *base,
                  uint16_t *held);
     /* w += held. */
     void (*release)(struct backend *, size_t count, const uint16_t *held, struct weights w);
-    /* held -= part·tau·k, rounded likewise, so that less than half of what bfloat16 tells apart
-     * stays, as far as it goes: 0 is not passed, and where held and k differ in sign it stays. */
+    /* held -= part·tau·k, rounded to bfloat16, so that less than half a unit in the last place
+     * stays. It never passes 0, and stays if held and k differ in sign. */
     void (*let_go)(struct backend *, const struct update *host_update, float part, uint16_t *held);
     /* The cosine of the angle between an update and the residual, over the entries of the update:
      * Σ k·r / sqrt(Σ k² · Σ r²); 0 where r is. It waits for what was asked for before. */
@@ -273,12 +274,12 @@ struct channel_operations {
     /* The same from running statistics of a batch norm, mean[channels] and variance[channels]. */
     void (*recall)(struct backend *, const struct channel_norm *, const float *mean,
                    const float *variance, float *stats);
-    /* y = activation((x - mean) / deviation · w[channel] + b[channel]); the activation is one whose
-     * slope follows from its output. */
+    /* y = activation((x - mean) / deviation · w[channel] + b[channel]); the derivative of this
+     * activation is computed from its output. */
     void (*apply)(struct backend *, const struct channel_norm *, int batch, const float *x,
                   const float *stats, const float *w, const float *b, enum activation, float *y);
-    /* From that y and its slope dy, which becomes the slope before the activation, where the stats
-     * were measured. dx may not be dy. */
+    /* Backward pass, given y and its gradient dy, which becomes the gradient before the activation
+     * if the statistics were measured. dx may not be dy. */
     void (*backward)(struct backend *, const struct channel_norm *, int batch, const float *x,
                      const float *stats, const float *w, const float *y, enum activation, float *dy,
                      float *dx, float *dw, float *db);
@@ -414,9 +415,9 @@ struct backend {
      * where x is not. The activation is one whose slope follows from its output. */
     void (*dense_forward)(struct backend *, int batch, int in, int out, struct numbers x,
                           struct numbers w, struct numbers b, enum activation, struct numbers y);
-    /* From that y and its slope dy, which becomes the slope before the activation: dw = dyᵀ·x, db =
-     * Σ dy, dx = dy·w; dx may be NULL (first layer). Overwrites; if it adds, dw += dyᵀ·x, and db
-     * is NULL. */
+    /* Backward pass, given y and its gradient dy, which becomes the gradient before the activation:
+     * dw = dyᵀ·x, db = Σ dy, dx = dy·w; dx may be NULL (first layer). Overwrites; if it adds, dw +=
+     * dyᵀ·x, and db is NULL. */
     void (*dense_backward)(struct backend *, int batch, int in, int out, struct numbers x,
                            struct numbers w, struct numbers y, enum activation, struct numbers dy,
                            struct numbers dx, float *dw, float *db, bool adds);
@@ -455,8 +456,8 @@ struct backend {
 
     /* Each row of x[rows, size] normalised: y = (x - mean) / deviation · w + b; where b is NULL: y
      * = x / root mean square · w (Ba, Kiros, Hinton 2016; Zhang, Sennrich 2019). w[size], b[size].
-     * stats[rows, 2]: mean (0 without b) and 1 / deviation, for the way back. db is NULL as b. dx
-     * may not be dy. On the backward pass the gradient that passed the norm by is added to dx,
+     * stats[rows, 2]: mean (0 without b) and 1 / deviation, for the backward pass. db is NULL as b.
+     * dx may not be dy. On the backward pass the gradient that passed the norm by is added to dx,
      * unless it is none; it may be dx. */
     void (*norm_forward)(struct backend *, size_t rows, int size, struct numbers x, const float *w,
                          const float *b, struct numbers y, float *stats);
@@ -469,8 +470,8 @@ struct backend {
                              const float *norm_b, struct numbers y, float *stats);
 
     /* y[batch, length, attention_output] from x[batch, length, attention_input]. log_sums[batch,
-     * heads, length]: of the softmaxes' sums, for the way back, which makes them anew (Dao et al.
-     * 2022). Of both, what belongs to positions before `from` is left as it is; on the way back
+     * heads, length]: of the softmaxes' sums, for the backward pass, which recomputes the softmax
+     * (Dao et al. 2022). Positions before `from` stay unchanged in both; in the backward pass
      * `from` is 0. */
     void (*attention_forward)(struct backend *, const struct attention *, int batch,
                               struct numbers x, struct numbers y, float *log_sums);
@@ -520,8 +521,8 @@ struct backend {
     struct exchange_operations exchange;
 };
 
-/* The CPU with this many threads; of OpenBLAS all of a process share as many. 0: with one, and
- * OpenBLAS, which no operation of the exchange needs, is left as somebody else has set it. */
+/* Opens the CPU with this many threads, which OpenBLAS shares over the whole process. 0: one
+ * thread, and OpenBLAS keeps its present setting; the exchange does not use it. */
 struct backend *backend_cpu(int threads);
 
 #endif

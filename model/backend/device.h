@@ -73,7 +73,7 @@ enum error device_open_team(const char *word, int threads, enum precision precis
                             struct backend **backend, struct team **team,
                             char text[DEVICE_TEXT_MAX], struct problem *problem) MUST_USE;
 
-/* The same for who can use one device alone. */
+/* The same for a caller that can use only one device. */
 enum error device_open(const char *word, int threads, enum precision precision,
                        struct backend **backend, char text[DEVICE_TEXT_MAX],
                        struct problem *problem) MUST_USE;

@@ -1,6 +1,6 @@
-/* What dropout drops (Srivastava et al. 2014): it follows from a draw for each sample, the layer
- * and the place alone, so that the way back drops the same, and a run can be repeated on any
- * device. */
+/* Dropout masks (Srivastava et al. 2014). They depend only on a draw per sample, the layer and the
+ * position, so that the backward pass has the same mask, and a run can be repeated on any device.
+ */
 #ifndef HEARSAY_MODEL_BACKEND_DROPOUT_H
 #define HEARSAY_MODEL_BACKEND_DROPOUT_H
 
@@ -17,7 +17,7 @@ struct dropout {
     uint32_t layer; /* of the model: each drops others */
 };
 
-/* Of so many of 2^32 draws of a place, it is dropped. */
+/* Drops a position for this many of 2^32 draws. */
 static inline ON_DEVICE uint32_t dropout_below(float rate)
 {
     return (uint32_t)((double)rate * 4294967296.0);
@@ -32,7 +32,7 @@ static inline ON_DEVICE uint32_t dropout_mix(uint32_t bits)
     return bits ^ bits >> 16;
 }
 
-/* Of a sample in a layer: where its places begin. */
+/* Returns the start of a sample's positions in a layer. */
 static inline ON_DEVICE uint32_t dropout_begin(uint32_t draw, uint32_t layer)
 {
     return dropout_mix(draw ^ dropout_mix(layer + 1));

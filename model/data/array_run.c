@@ -69,7 +69,7 @@ enum error array_run_open(struct array_run *run, const char *text, const char *k
     return error;
 }
 
-/* What a pass over the run needs besides the run. */
+/* State of a pass over the run. */
 struct pass {
     uint32_t from, to; /* samples that are read */
     uint32_t at;       /* place of the next one in the run */

@@ -17,7 +17,7 @@
 struct source {
     struct array_run x, y;
     enum dataset_look look;        /* what y holds */
-    uint32_t learned;              /* the first so many are for training */
+    uint32_t learned;              /* number of training samples, which come first */
     uint32_t from, to;             /* range of the data set, before it is cut into shards */
     struct slice_of_samples slice; /* of the range; keep NULL: all of it */
 };
@@ -47,7 +47,7 @@ static bool is_kept(const struct source *source, uint32_t at)
            (!source->slice.keep || source->slice.keep[at - source->from]);
 }
 
-/* What y and x may hold. */
+/* Types that y and x may have. */
 
 static enum error check_y(const struct array_run *y, bool is_regression, struct problem *problem)
 {

@@ -1,4 +1,4 @@
-/* Samples and what is to be predicted of them, from NumPy's files.
+/* Samples and targets from NumPy files.
  *
  *   data.x ─► npy_file.h ─► one run of samples ─┬─ the first nine tenths ─ shard k of n ─► training
  *   data.y ─► the same ───► labels or numbers ──┴─ the last tenth ─────────────────────► test

@@ -1,4 +1,4 @@
-/* Augmentation: each time an image is learned it is another one, by seed.
+/* Augmentation: each use of an image varies it, as the seed determines.
  *
  *   (seed, node, epoch, sample) ─ augment_draw ─► struct augmentation ─┐ (with the step's input)
  *   batch of the step: x ──────────────────────────────────────────────┴─ augment ─► x
@@ -33,7 +33,7 @@ static inline bool augment_is_wanted(const struct augment_options *options)
     return options->flip || options->crop > 0 || options->cutout > 0;
 }
 
-/* What happens to a sample in an epoch. crop is below both sides of the shape. */
+/* The variation of a sample in an epoch. crop is smaller than both sides of the shape. */
 struct augmentation augment_draw(const struct augment_options *options, struct shape shape,
                                  uint64_t seed, uint64_t node, uint64_t epoch, uint32_t sample);
 
@@ -48,7 +48,7 @@ struct augmenter {
 void augmenter_init(struct augmenter *augmenter, const struct augment_options *options,
                     struct backend *backend, const struct dataset *dataset, uint32_t batch_max);
 
-/* How many bytes the draws of so many samples take in a step's input; 0: there is no augmentation.
+/* Returns the bytes of the draws of `samples` samples in a step's input; 0 without augmentation.
  */
 size_t augmenter_bytes(const struct augmenter *augmenter, uint32_t size);
 

@@ -26,8 +26,8 @@ struct file_list {
 enum error file_list_read(struct file_list *list, const char *text, const char *key,
                           struct problem *problem) MUST_USE;
 
-/* What is learned may not be what is tested on. MISMATCH: a file is in both lists; key is what
- * named the test's. */
+/* Checks that training and test files differ. MISMATCH: a file is in both lists; key is the test's
+ * configuration key. */
 enum error file_list_apart(const struct file_list *train, const struct file_list *test,
                            const char *key, struct problem *problem) MUST_USE;
 

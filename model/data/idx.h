@@ -55,7 +55,7 @@ enum error idx_next(struct idx *idx, uint8_t *item, struct problem *problem) MUS
 /* All items are read: nothing may follow, and a gzip checksum must hold. */
 enum error idx_end(struct idx *idx, struct problem *problem) MUST_USE;
 
-/* What to do about a file that is not as it should be: "write it or download it again". */
+/* The remedy for a damaged file: "write it or download it again". */
 const char *idx_remedy(const struct idx *idx);
 
 void idx_close(struct idx *idx);

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-/* What is left of the text. */
+/* The unparsed rest of the text. */
 struct scanner {
     const char *at;
     const char *end;

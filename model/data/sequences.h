@@ -21,7 +21,7 @@
 enum error sequences_load(struct dataset *dataset, const struct dataset_options *options,
                           bool train, struct problem *problem) MUST_USE;
 
-/* Training windows of so many tokens; 0: there are too few for one. */
+/* Returns the number of training windows of `tokens` tokens; 0 if there are too few tokens. */
 uint32_t sequences_windows(size_t tokens, int context);
 
 #endif

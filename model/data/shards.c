@@ -9,7 +9,7 @@
 #include "data/batch.h"
 #include "data/sequences.h"
 
-/* What the cutting needs besides its result. */
+/* State of the cutting. */
 struct desk {
     uint32_t *order; /* [count]: the permutation */
     uint32_t *pile;  /* [count]: samples dealt at once, in the order of the permutation */

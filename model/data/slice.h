@@ -13,7 +13,8 @@ struct slice_of_samples {
     uint32_t kept; /* how many are */
 };
 
-/* options->shard and ->shards are of so many samples. MISMATCH: no such shard, or too many. */
+/* Cuts `samples` samples by options->shard and ->shards. MISMATCH: no such shard, or too many
+ * shards. */
 enum error slice_check(const struct dataset_options *options, uint32_t count,
                        struct problem *problem) MUST_USE;
 

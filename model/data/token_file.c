@@ -117,7 +117,7 @@ enum error token_file_count(struct token_file *file, uint64_t *count, struct pro
     return OK;
 }
 
-/* Of a gzip file the descriptor becomes the stream's. */
+/* For a gzip file the stream takes the descriptor over. */
 static enum error open_text(struct token_file *file, struct problem *problem)
 {
     unsigned char begin[2];

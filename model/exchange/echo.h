@@ -1,4 +1,4 @@
-/* Echo: how far what one node publishes of an entry stands for all.
+/* Overlap of publications, and the novelty weight that follows from it.
  *
  * Where each can publish only a small part, an entry is published by one node and not by the
  * others, who have learned much the same of it. Weighed by its share alone it would move the base
@@ -47,7 +47,7 @@
 /* Bench: bench_language_exchange.py (tests/decisions/011-the-second-publication.md). Half: 2.054
  * and 2.132 nats on 8 and 16 nodes (0.3: 2.021 and 2.096). Double: 0.5 has 2.024 and 2.093. */
 #define ECHO_DENSITY 0.3 /* of the entries in a publication: then nothing is rare */
-#define ECHO_GROWN   8   /* times as many entries: another kind of publication */
+#define ECHO_GROWN   8   /* factor of entries that marks another kind of publication */
 
 /* Begins as zeros. */
 struct echo {
@@ -55,7 +55,7 @@ struct echo {
     double density;     /* part of all entries in a publication, lately; 0: not known */
     double others;      /* others that publish an entry that this node does, lately */
     uint32_t count;     /* entries of the last publication; 0: there was none */
-    uint64_t heard;     /* of these, those published by others since, each time anew */
+    uint64_t heard;     /* of these, entries published by others since; restarts each time */
     uint64_t against;   /* of those, the times that it was with the other sign */
     double all_heard;   /* heard since its begin, what is older counting less */
     double all_against; /* the same of against */
@@ -65,7 +65,7 @@ struct echo {
 /* How much more the next publication counts. counts: share · gain, in (0, 1]; at_once >= 1. */
 double echo_rareness(const struct echo *echo, double counts, double at_once);
 
-/* This was published, by a node with this share, of so many parameters. */
+/* Takes an own publication with this share, of a model with `parameters` parameters. */
 void echo_on_published(struct echo *echo, const struct update *own, double share,
                        size_t parameters);
 /* Somebody else published this, after what this node published last. */

@@ -11,7 +11,7 @@
 
 #define PIECE 4096 /* entries that are worked on at once, on the stack */
 
-/* What was uploaded into the base is there, for whoever peeks at it. */
+/* The uploaded base is complete for readers of other threads. */
 static void settle(const struct replica *replica)
 {
     int32_t any;

@@ -53,7 +53,7 @@ struct replica {
     uint32_t density_max;         /* entries of one publication at most */
     uint32_t *candidates;         /* [candidates_max]: entries that the filter may let through */
     uint32_t candidates_max;      /* more are found by another pass */
-    float floor;                  /* the next tau is hardly ever below it; 0: not known */
+    float floor;                  /* a lower bound of most next taus; 0 = unknown */
     struct size_ratio size_ratio; /* what publications really take of their estimates */
     struct echo echo;             /* how far a publication of ours stands for all */
 };
@@ -69,11 +69,11 @@ void replica_compand(struct replica *replica);
 void replica_begin_part(struct replica *replica, size_t first, size_t count,
                         const float *host_init);
 
-/* Cuts from the residual what fits terms->budget_bytes. The update is valid until the next
- * publication; its count is 0 when there is nothing to publish, and when some weight is no number.
- * The weights move on by terms->beta of what it does to the base. amount =
- * round(gain·share·tau/QUANTUM), more where others hardly publish the same (echo.h), at least 1. Of
- * the residual that is left, terms->held is held back; 0: what was held before is forgotten. */
+/* Cuts an update that fits terms->budget_bytes from the residual. The update is valid until the
+ * next publication; its count is 0 if there is nothing to publish or a weight is NaN. The weights
+ * move on by terms->beta of what it does to the base. amount = round(gain·share·tau/QUANTUM), more
+ * where others rarely publish the same entries (echo.h), at least 1. Of the residual that is left,
+ * terms->held is held back; 0: what was held before is forgotten. */
 const struct update *replica_publish(struct replica *replica, const struct publish_terms *terms);
 
 /* The weights become the base's again, and nothing is unpublished or held back. Returns the first
@@ -94,15 +94,15 @@ void replica_may_hold(struct replica *replica);
 void replica_release(struct replica *replica);
 
 /* Adds another node's update to base and weights alike, and beta of it once more to the weights:
- * with 0 the residual stays, but for what is held back of it and was said for this node (echo.h).
+ * with 0 the residual stays, except withheld entries that the update stands for (echo.h).
  */
 void replica_apply(struct replica *replica, const struct update *update, float beta);
 
-/* Does another node's update go where this one's own unpublished progress does? 1: it is along the
- * residual, in the entries that it moves; -1: straight against it; 0: neither, or there is none.
+/* Returns the cosine between another node's update and this node's residual over the update's
+ * entries, in [-1, 1]; 0 without a residual.
  *
- * But for outer momentum, the residual is what the last steps made of their gradients, about
- * -rate·Σ g. So -agreement is, to the first order and but for a positive factor, by how much the
+ * Apart from outer momentum, the residual is what the last steps made of their gradients, about
+ * -rate·Σ g. So -agreement is, to the first order and up to a positive factor, by how much the
  * update raises the loss of the samples that were learned here since the last publication, and
  * taking it out would lower it.
  * Held by tests/unit/model/test_agreement.c. */
@@ -128,9 +128,8 @@ void replica_read_weights(const struct replica *replica, float *host);
 /* Sets the weights to host[P]. The base stays, so the residual takes up the difference. */
 void replica_write_weights(struct replica *replica, const float *host);
 
-/* Reads entries first .. first+count-1 of the base, in units. Another thread than that of the
- * backend may do so, too, while none of these functions runs: what moves the weights alone, as a
- * step does, may. */
+/* Reads entries first .. first+count-1 of the base, in units. Another thread may also read while
+ * none of these functions runs. A step may run, since it moves only the weights. */
 void replica_read_block(const struct replica *replica, size_t first, size_t count, int32_t *host);
 
 /* Sets those entries to host[count]. keep_weights: the weights stay, so the residual takes up the
@@ -140,7 +139,7 @@ void replica_write_block(struct replica *replica, size_t first, size_t count, co
                          bool keep_weights);
 
 /* Copies the two vectors of the state, out and back: all entries, or those that it is of. Its
- * numbers are the owner's. What is held back is in none of them. */
+ * numbers are the owner's. Withheld entries are in neither. */
 void replica_save(const struct replica *replica, struct learner_state *state);
 void replica_restore(struct replica *replica, const struct learner_state *state);
 

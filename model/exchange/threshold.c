@@ -47,8 +47,8 @@ struct tally {
     uint32_t above[HISTOGRAM_BINS]; /* finite residuals in bins >= b, for lowest <= b <= highest */
 };
 
-/* The last bin below `end` that is not empty; 0 if there is none. A small model leaves nearly all
- * bins empty, so many are compared at once. */
+/* The last bin below `end` that is not empty; 0 if there is none. A small model leaves most bins
+ * empty, so several are compared at once. */
 static uint32_t last_used(const uint32_t *bins, uint32_t end)
 {
     CHECK(end > 0 && end <= HISTOGRAM_BINS);
@@ -75,7 +75,7 @@ static void tally_down_to(struct tally *tally, uint32_t bin)
             tally->above[tally->lowest] + tally->bins[tally->lowest - 1];
 }
 
-/* What a tau at the lower edge of a bin publishes. */
+/* The publication with tau at the lower edge of a bin. */
 struct reach {
     int levels;     /* the highest level */
     double entries; /* entries that reach a level, summed over the levels */

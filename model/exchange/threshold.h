@@ -1,5 +1,5 @@
 /* The threshold filter: how large a residual must be to be published (Strom 2015; Aji, Heafield
- * 2017 call it gradient dropping). What it leaves out stays with error feedback (replica.h).
+ * 2017 call it gradient dropping). Smaller residuals stay as error feedback (replica.h).
  *
  *   histogram of |residual| ─► threshold_choose ─► tau ─┬─► cut (backend.h)
  *   histogram of one bin ────► threshold_split ──► tau ─┘
@@ -52,23 +52,23 @@ uint32_t threshold_lost(const uint32_t bins[static HISTOGRAM_BINS]);
 /* Saturated entries (residual.h). */
 uint32_t threshold_saturated(const uint32_t bins[static HISTOGRAM_BINS]);
 
-/* What rumors really took, against what they were estimated to take. All start at 0. */
+/* The ratio of the rumors' real size to its estimate. All members start at 0. */
 struct size_ratio {
     double taken;     /* bytes of the last publications, older ones counting less */
     double estimated; /* the same, as estimated */
     double last;      /* the estimate of the publication that is not known yet; 0: none */
 };
 
-/* The last publication took so many bytes; 0: that is not known. */
+/* Takes the size of the last publication; 0 = unknown. */
 void size_ratio_learn(struct size_ratio *ratio, uint64_t bytes);
-/* The estimate that a publication of budget_bytes may come to; never more than bytes_max. What is
- * saved on entries that cluster is not expected of all that a much larger budget lets through. */
+/* The estimate that a publication of budget_bytes may come to; never more than bytes_max. Savings
+ * by clustered entries are not extrapolated to a much larger budget. */
 size_t size_ratio_budget(const struct size_ratio *ratio, uint32_t budget_bytes, uint32_t bytes_max);
 
 /* The lower edge of a bin. */
 float threshold_edge(uint32_t bin);
 
-/* A bin's edge about a sixth below this tau: the next tau is hardly ever below it. 0 for 0. */
+/* A bin's edge about a sixth below this tau: the next tau is rarely below it. Returns 0 for 0. */
 float threshold_floor(float tau);
 
 #endif

@@ -66,14 +66,14 @@ struct layer {
     };
     float rate;                 /* dropout: part of the numbers that is dropped */
     bool turns;                 /* attention: queries and keys are turned by their position */
-    bool is_tied;               /* embed: its table is the weights of the logits, too */
+    bool is_tied;               /* embed: its table also serves as the weights of the logits */
     bool borrows;               /* logits: its one tensor is the embed's */
     enum activation activation; /* where its kind absorbs: of the next layer, computed here */
     bool absorbed;              /* an activation that the layer before computes */
     struct layer_tensor tensor[LAYER_TENSORS_MAX];
     int tensors;                       /* how many it has */
     double flops;                      /* of a sample, forward: additions and multiplications */
-    size_t kept_bytes[LAYER_KEPT_MAX]; /* a sample: what the way back needs beside x and y */
+    size_t kept_bytes[LAYER_KEPT_MAX]; /* floats per sample for the backward pass beside x and y */
     size_t room_bytes;                 /* a sample: of memory that all layers share */
     void *kept[LAYER_KEPT_MAX];        /* [batch_max, kept_bytes] */
     struct numbers y;                  /* [batch_max, out]; if absorbed, that of the layer before */
@@ -94,7 +94,7 @@ struct fused {
 struct pass {
     struct backend *backend;
     int batch;              /* samples */
-    bool training;          /* a way back follows */
+    bool training;          /* a backward pass follows */
     int from;               /* of a sequence: the first position; those before it are kept */
     int positions;          /* from there on; 0: all there are */
     const uint32_t *draws;  /* [batch], of dropout; NULL: it drops nothing */

@@ -114,8 +114,8 @@ static float *bias_gradients(const struct layer *layer, const struct pass *pass,
     return layer->tensors == 4 ? layer_gradients(layer, pass, weight + 1) : NULL;
 }
 
-/* What is kept for the way back is also the cache of keys and values: a pass that goes on with a
- * sequence adds its positions to those that passes before have left there. */
+/* The tensors kept for the backward pass are also the key-value cache: a pass that continues a
+ * sequence appends its positions to those of earlier passes. */
 static void attention_forward(const struct layer *layer, const struct pass *pass)
 {
     struct backend *backend = pass->backend;

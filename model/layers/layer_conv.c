@@ -87,7 +87,7 @@ static void spell_named(char text[static LAYER_TEXT_MAX], const char *name, int 
         (void)snprintf(text + length, LAYER_TEXT_MAX - length, " %s %d", name, number);
 }
 
-/* What goes without saying is left out. It is never longer than what was written. */
+/* Omits default values, so the result is never longer than the input. */
 static void spell(const struct conv *conv, bool is_plain, char text[static LAYER_TEXT_MAX])
 {
     (void)snprintf(text, LAYER_TEXT_MAX, "conv %d %dx%d", conv->filters, conv->kernel,

@@ -39,7 +39,7 @@ static void embed_forward(const struct layer *layer, const struct pass *pass)
                                  layer_rounded(layer, pass, 0), layer->y);
 }
 
-/* If the logits use the table, too, their gradient is there already. */
+/* If the logits also use the table, their gradient is already there. */
 static void embed_backward(const struct layer *layer, const struct pass *pass)
 {
     float *gradients = layer_gradients(layer, pass, 0);

@@ -178,7 +178,7 @@ static enum error read_shortcut(struct reader *reader, int open)
     return error == OK ? read_chain(reader) : error;
 }
 
-/* What the body gives and what the shortcut gives are added. */
+/* Adds the outputs of body and shortcut. */
 static enum error close_residual(struct reader *reader, int body, struct shape body_shape)
 {
     struct layer *joint = NULL;

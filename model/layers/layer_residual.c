@@ -1,5 +1,5 @@
-/* The joints of a residual: what its body makes of its input is added to the input, or to what a
- * shortcut makes of it (He, Zhang, Ren, Sun 2015). model.c leads the slopes through them. */
+/* The joints of a residual: the body's output is added to the input, or to the shortcut's output
+ * (He, Zhang, Ren, Sun 2015). model.c passes the gradients through them. */
 #include "layers/layer.h"
 
 static void close_forward(const struct layer *layer, const struct pass *pass)

@@ -88,7 +88,8 @@ static enum error words_copy(struct layer_words *words, const char *text, size_t
     return OK;
 }
 
-/* Cuts lower at its blanks. More words than fit are counted, as no kind has so many. */
+/* Splits lower at its blanks. Words beyond the capacity are only counted, since no kind has that
+ * many. */
 static void words_cut(struct layer_words *words)
 {
     char *at = words->lower;

@@ -36,8 +36,8 @@ bool layer_number(const char *word, int *number);
 enum error layer_problem(const struct layer_words *words, struct problem *problem,
                          const char *format, ...) __attribute__((format(printf, 3, 4)));
 
-/* Reads one layer's text, of so many characters, behind those of the chain into *layer, and checks
- * that it may stand there. */
+/* Parses one layer's text into *layer, the next of the chain, and checks that it may follow the
+ * others. */
 enum error layer_read(struct layer *layer, const char *text, size_t length,
                       const struct chain *before, struct problem *problem) MUST_USE;
 
@@ -47,7 +47,7 @@ void layer_add_tensor(struct layer *layer, const char *name, enum layer_init ini
 
 /* layer_line.c */
 
-/* Reads the line into the chain, from kind to tensors, but for their offsets. text[capacity]: its
+/* Reads the line into the chain, from kind to tensors, except offsets. text[capacity]: its
  * canonical spelling. Checks each layer by itself and against the one before, but neither the last
  * nor the total. */
 enum error layer_line_read(const char *line, struct chain *chain, char *text, size_t capacity,

@@ -142,7 +142,7 @@ void model_let_go(struct model *model)
     free(model->tensor);
 }
 
-/* Of so many samples logits are computed at once. */
+/* samples whose logits are computed at once */
 static int logits_max(const struct model *model)
 {
     const struct layer *last = &model->layers[model->count - 1];
@@ -288,7 +288,7 @@ int model_tensors(const struct model *model)
     return model->tensors;
 }
 
-/* A table of positions is added to what is embedded: input, too. */
+/* Position embeddings count as an input layer. */
 static bool is_hidden(const struct model *model, const struct layer *layer,
                       const struct layer_tensor *tensor)
 {

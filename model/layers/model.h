@@ -66,7 +66,8 @@ enum error model_new(struct model **model, struct arena *arena, struct backend *
 /* How a model is to be used. */
 struct model_use {
     int batch_max;        /* samples of a call at most */
-    bool recompute;       /* on the way back, what residuals have inside, instead of keeping it */
+    bool recompute;       /* recomputes activations inside residuals in the backward pass instead of
+                             keeping them */
     bool exact;           /* as many outputs as `classes`, and no more: they predict numbers */
     size_t logits_floats; /* `logits` at once, at least a sample's; 0: as the backend says */
 };
@@ -80,7 +81,7 @@ void model_free(struct model *model);
 /* Memory that each sample of a batch takes in such a model; 0: the line is wrong. */
 size_t model_sample_bytes(const char *line, struct shape in, int classes, bool recompute);
 
-/* What a model takes of the backend's memory, or would, had it one. */
+/* Returns the backend memory that a model takes, or would take without one. */
 size_t model_bytes(const struct model *model);
 size_t model_parameters(const struct model *model); /* P */
 size_t model_decayed(const struct model *model);    /* of P, the first: matrices and filters */
@@ -101,8 +102,8 @@ const char *model_line(const struct model *model);
 int model_layers(const struct model *model);
 const char *model_layer(const struct model *model, int i);
 
-/* Prints a table: layer, output shape, parameters; of one sample, forward: operations, and bytes
- * that are kept for the way back. */
+/* Prints a table: layer, output shape, parameters; and for one sample: forward operations, and
+ * bytes kept for the backward pass. */
 void model_print(const struct model *model, FILE *out);
 
 /* host_weights[P], by seed alone. Images: He normal before relu, Glorot uniform otherwise.

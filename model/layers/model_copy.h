@@ -4,8 +4,8 @@
 
 #include "layers/model.h"
 
-/* For batches of up to batch_max samples, of which the model itself could take as many. The backend
- * may be NULL, as in model_new. To be freed with model_free. */
+/* Copies a model for batches of up to batch_max samples, which the model itself must support. The
+ * backend may be NULL, as in model_new. The caller frees it with model_free. */
 struct model *model_copy(const struct model *model, struct arena *arena, struct backend *backend,
                          int batch_max);
 

@@ -26,7 +26,7 @@ static inline double uniform_at(struct rng rng, uint64_t n)
     return ((high - 0x1p84) + (low - 0x1p52)) * 0x1p-53;
 }
 
-/* What tensors are filled with: entry i depends on the seed and on i alone. */
+/* Initial values of tensors: entry i depends only on the seed and on i. */
 
 /* The sum of twelve uniform numbers less six (Irwin, Hall 1927): variance 1 and close to normal.
  * Additions only, and always in this order, because every node must begin with the same bits, and

@@ -1,7 +1,8 @@
-/* The memory of a model for a batch: what layers give and keep, slopes, room.
+/* The memory of a model for a batch: activations, kept tensors, gradients and scratch buffers.
  *
- * A model that recomputes keeps what goes into each residual and what comes out of it. What lies
- * between is computed anew on the way back (Chen et al. 2016), in memory that the residuals share:
+ * A model that recomputes keeps what goes into each residual and what comes out of it. The
+ * activations between are recomputed in the backward pass (Chen et al. 2016), in memory that the
+ * residuals share:
  *
  *   x ─► [ inside ] ─► x ─► [ inside ] ─► x      kept: x
  *            └──── shared ─────┘
@@ -12,7 +13,7 @@
 
 /* Of the widest of all layers, a sample. */
 struct widest {
-    size_t outputs; /* numbers, but of the logits: their slopes take their place */
+    size_t outputs; /* floats, without the logits, whose gradients overwrite them */
     size_t room;    /* bytes */
 };
 
@@ -66,7 +67,7 @@ static size_t layer_bytes(const struct model *model, const struct layer *layer, 
     return bytes;
 }
 
-/* What the largest of the residuals has inside. */
+/* Size of the activations inside the largest residual. */
 static size_t shared_bytes(const struct model *model, int batch)
 {
     size_t most = 0, inside = 0;

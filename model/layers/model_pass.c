@@ -1,7 +1,7 @@
-/* A batch's way through the layers, forward and back.
+/* Forward and backward pass of a batch.
  *
  *   x ─► layers ─► last layer ─► loss      logits: both at once, some rows at a time
- *        layers ◄─ slopes ◄────────┘
+ *        layers ◄ gradients ◄──────┘
  */
 #include "layers/model_layers.h"
 #include "layers/model_private.h"
@@ -64,8 +64,8 @@ static void forward(struct model *model, struct pass *pass, const float *x, int 
     pass->fused = (struct fused){0};
 }
 
-/* Slopes on their way back. A residual's slope goes into its body as it is, and is kept until what
- * comes out of the body is added to it. */
+/* The backward pass. A residual's gradient enters its body and is kept until the body's gradient is
+ * added to it. */
 struct slopes {
     void *now;                   /* of the output of the layer that is next */
     void *kept[LAYER_DEPTH_MAX]; /* of the residuals around, the outermost first */
@@ -93,7 +93,7 @@ static struct numbers activations(const struct model *model, void *at)
     return (struct numbers){at, model->type};
 }
 
-/* What the body has made of the slope meets what passed it by. */
+/* Adds the body's gradient to the one that bypassed it. */
 static void open_backward(struct model *model, struct slopes *slopes, const struct layer *open,
                           int batch)
 {
@@ -110,7 +110,7 @@ static void open_backward(struct model *model, struct slopes *slopes, const stru
     slopes->now = to;
 }
 
-/* The shortcut has made its part of the slope; the body's turn. */
+/* The shortcut's gradient is done; next is the body. */
 static void shortcut_backward(struct slopes *slopes)
 {
     CHECK(slopes->depth > 0);
@@ -225,8 +225,8 @@ static void learn_last(struct model *model, struct pass *pass, const struct mode
     last->kind->backward(last, pass);
 }
 
-/* What came into the body of a residual is still there: its layers compute anew what they had put
- * where the next residual's did. */
+/* The input of a residual's body is still there: its layers recompute the activations that the next
+ * residual has overwritten. */
 static void recompute(struct model *model, struct pass *pass, const float *x, int close)
 {
     int open = close;

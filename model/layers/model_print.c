@@ -33,7 +33,7 @@ static void print_row(FILE *out, const char *name, const char *shape, size_t par
                   memory);
 }
 
-/* What is kept of a sample from the way there to the way back. */
+/* Bytes per sample kept from the forward to the backward pass. */
 static double layer_bytes(const struct layer *layer)
 {
     double bytes =

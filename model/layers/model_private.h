@@ -1,4 +1,4 @@
-/* What the files model*.c share: the layers, and where they keep what. */
+/* Shared by the files model*.c: the layers and their buffers. */
 #ifndef HEARSAY_MODEL_LAYERS_MODEL_PRIVATE_H
 #define HEARSAY_MODEL_LAYERS_MODEL_PRIVATE_H
 
@@ -16,7 +16,7 @@ struct model {
     int batch_max;
     int logits_max;       /* samples whose logits are computed at once */
     size_t logits_floats; /* that are computed at once, or those of a sample */
-    bool recomputes;      /* what lies inside of residuals, on the way back */
+    bool recomputes;      /* activations inside residuals, in the backward pass */
     struct layer *layers; /* [count] */
     int count;
     int depth; /* residuals within residuals */
@@ -37,8 +37,8 @@ struct model {
     char line[MODEL_LINE_MAX];
 };
 
-/* model.c: reads the line; the layers have no memory for a batch then. What it has taken for them
- * is let go. */
+/* model.c: parses the line and releases what it allocated for the layers, which have no memory for
+ * a batch then. */
 enum error model_read(struct model *model, const char *line, bool exact,
                       struct problem *problem) MUST_USE;
 void model_let_go(struct model *model);

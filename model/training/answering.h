@@ -1,11 +1,11 @@
-/* What a learner says of samples that are not its own: by its base, as an evaluation does, and in
- * memory that is there for that. Held by tests/unit/config/test_question_words.c. */
+/* Inference with a learner: predictions of its base for a client's samples, in the memory of
+ * evaluations. Held by tests/unit/config/test_question_words.c. */
 #ifndef HEARSAY_MODEL_TRAINING_ANSWERING_H
 #define HEARSAY_MODEL_TRAINING_ANSWERING_H
 
 #include "training/learner.h"
 
-/* What a sample is, and what is said of it. */
+/* The form of a sample and of its prediction. */
 struct question_shape {
     struct shape shape;
     bool is_floats;     /* float32, as it was learned; no: a byte, which is normalised */
@@ -17,7 +17,7 @@ struct question_shape {
 /* False: it can say nothing, for it has a model of sequences, or no test samples. */
 bool learner_question_shape(const struct learner *learner, struct question_shape *shape);
 
-/* numbers[count, outputs] of samples[count, bytes], which are so many bytes in all. */
+/* Writes numbers[count, outputs] for `count` samples of `bytes` bytes in total. */
 void learner_predict(struct learner *learner, const uint8_t *samples, size_t bytes, uint32_t count,
                      float *numbers);
 

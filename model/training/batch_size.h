@@ -14,14 +14,14 @@
 
 #define BATCH_SIZE_MIN       8
 #define BATCH_SIZE_START     32
-#define BATCH_SIZE_MAX       256 /* larger batches make a step hardly better; they can be configured */
+#define BATCH_SIZE_MAX       256 /* larger batches improve a step little; they can be configured */
 #define BATCH_SIZE_WINDOW_NS 2000000000u
-#define BATCH_SIZE_STEPS     3 /* a decision needs at least so many steps */
+#define BATCH_SIZE_STEPS     3 /* steps per decision, at least */
 
 struct batch_size {
     uint64_t step_ns;   /* the wanted duration of a step; 0: the batch stays as it is */
     uint32_t batch_max; /* a power of two >= BATCH_SIZE_MIN */
-    uint64_t window_ns; /* a decision needs so much computing: BATCH_SIZE_WINDOW_NS */
+    uint64_t window_ns; /* computing time per decision, at least BATCH_SIZE_WINDOW_NS */
     uint64_t samples;   /* of the steps since the last decision */
     uint64_t ns;        /* they took */
     uint32_t steps;     /* since the last decision */
@@ -37,7 +37,7 @@ uint32_t batch_size_max(size_t sample_bytes, uint64_t batch_bytes);
  * than that changes nothing. */
 uint32_t batch_size_fit(const struct batch_size *batch_size, uint32_t batch, double samples_per_s);
 
-/* A step of `batch` samples took so long: returns the size of the next. */
+/* Takes the time of a step of `batch` samples; returns the next batch size. */
 uint32_t batch_size_on_step(struct batch_size *batch_size, uint32_t batch, uint64_t took_ns);
 
 #endif

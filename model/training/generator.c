@@ -48,8 +48,8 @@ struct generator *generator_new(struct arena *arena, struct backend *backend, st
     return generator;
 }
 
-/* The first tokens of a full text make room: the others stand elsewhere then, and must be read
- * anew. */
+/* Drops the first tokens of a full context. The others change their positions and are read again.
+ */
 static void make_room(struct generator *generator, size_t dropped)
 {
     if (generator->count < generator->length)

@@ -1,4 +1,4 @@
-/* Goes on with a sequence, one token after the other (nanoGPT's and GPT-2's way).
+/* Continues a sequence token by token, as nanoGPT and GPT-2 do.
  *
  *   the end of the text ─► model ─► logits of the token that follows
  *        ▲                              │ / temperature, the top_k likeliest, softmax

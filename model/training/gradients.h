@@ -12,7 +12,7 @@
 #include "layers/model.h"
 #include "training/optimizer_step.h"
 
-/* What differs from step to step, uploaded in one piece. */
+/* The inputs of a step, uploaded in one piece. */
 struct step_input {
     struct optimizer_step optimizer;
     uint32_t sample[]; /* [size]; behind them their augmentations, and of dropout their draws */

@@ -50,7 +50,7 @@ static uint32_t rounded_up(uint32_t number, uint32_t by)
     return (number + by - 1) / by;
 }
 
-/* Into parts of one size, but that the last has what is left, and these for so many devices. */
+/* Splits a step into equal micro-batches (the last may be smaller) over the devices. */
 static struct step_cut cut_of(const struct learner *learner, uint32_t size, uint32_t devices)
 {
     const uint32_t part = rounded_up(size, parts_of(learner));
@@ -58,7 +58,7 @@ static struct step_cut cut_of(const struct learner *learner, uint32_t size, uint
         .size = size, .part = part, .each = part * rounded_up(parts_of(learner), devices)};
 }
 
-/* Of the next step. */
+/* State of the next step. */
 static struct step_cut next_cut(const struct learner *learner)
 {
     return cut_of(learner, learner->size, learner->helpers ? helpers_devices(learner->helpers) : 1);
@@ -193,7 +193,7 @@ static uint32_t parts_in(const struct learner *learner)
     return rounded_up(learner->size, next_cut(learner).part);
 }
 
-/* What dropout drops follows from the seed, the epoch and the sample. */
+/* Dropout masks depend on the seed, the epoch and the sample. */
 static void draw_all(struct learner *learner, uint64_t epoch)
 {
     uint32_t *draw = gradients_draws(&learner->gradients, learner->host_input, learner->size);
@@ -225,7 +225,7 @@ static void upload_input(struct learner *learner)
         helpers_upload(learner->helpers, input, bytes);
 }
 
-/* What this device makes of the step. */
+/* This device's part of the step. */
 static void compute_own_gradients(struct learner *learner)
 {
     const struct step_cut cut = next_cut(learner);

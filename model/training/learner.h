@@ -103,7 +103,7 @@ uint64_t learner_swarm_samples(const struct learner *learner);
  * weight that is no number has diverged: it publishes nothing and resets to the base, with a fresh
  * optimizer, and what it had not published is lost. */
 const struct update *learner_publish(struct learner *learner, const struct publish_terms *terms);
-/* How often it began anew, and where that was seen last. */
+/* Returns the number of resets to the base, and the entry that caused the last one. */
 struct learner_relapses {
     uint32_t count;
     size_t entry;                /* a weight that was no number */

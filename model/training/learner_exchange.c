@@ -1,4 +1,4 @@
-/* What a learner is beside its steps: what it publishes and applies, is read of and is saved. */
+/* The learner's exchange: publications, updates, reads and snapshots. */
 #include <stdio.h>
 #include <string.h>
 

@@ -1,4 +1,4 @@
-/* What learner.c and learner_exchange.c share. */
+/* Shared by learner.c and learner_exchange.c. */
 #ifndef HEARSAY_MODEL_TRAINING_LEARNER_PRIVATE_H
 #define HEARSAY_MODEL_TRAINING_LEARNER_PRIVATE_H
 
@@ -35,7 +35,7 @@ struct learner {
     struct evaluator *evaluator;
 };
 
-/* The next steps have so many samples. */
+/* Sets the samples per step. */
 void learner_resize(struct learner *learner, uint32_t batch);
 
 #endif

@@ -27,15 +27,15 @@ struct optimizer {
     struct sgd sgd; /* rate: at the start. Adam's beta1 is the momentum; its weight decay bypasses
                        the moments; only SGD and Muon use nesterov */
     float beta2;    /* Adam's mean of squares, and LAMB's */
-    float clip;     /* gradients longer than this are made so long; 0: they are left as they are */
+    float clip;     /* largest norm of a gradient, longer ones are scaled; 0 = no clipping */
     enum schedule schedule;
-    uint64_t warmup_samples; /* the rate rises for so long first; below period_samples */
+    uint64_t warmup_samples; /* samples during which the rate rises; less than period_samples */
     uint64_t period_samples; /* STEP: between two falls; COSINE, DOWNHILL: where the fall ends */
     float decay; /* STEP: factor of a fall; COSINE, DOWNHILL: rate at the end / at the start */
 };
 
-/* Vectors of P floats that it keeps from step to step: the momentum, and Adam's mean of squares,
- * which LAMB has, too, and Muon for what is not its own. */
+/* Vectors of P floats that it keeps: the momentum, and the second moment of Adam, LAMB, and of
+ * Muon's AdamW part. */
 static inline uint32_t optimizer_moments(const struct optimizer *optimizer)
 {
     return optimizer->kind == OPTIMIZER_SGD ? 1 : 2;

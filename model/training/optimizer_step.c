@@ -25,8 +25,8 @@ void optimizer_step_scale(struct optimizer_step *step, float factor)
     step->bare.rate *= factor;
 }
 
-/* A matrix by itself. Of an AdamW that begins within the vector all entries decay: so many are
- * before model_decayed. */
+/* A single matrix. For an AdamW part that starts within the vector, only entries before
+ * model_decayed decay. */
 static void step_matrix(struct backend *backend, const struct optimizer *optimizer,
                         const struct tensor *tensor, const struct optimizer_step *step,
                         const float *factor, float *weights, float *gradients,

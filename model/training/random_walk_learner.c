@@ -175,7 +175,7 @@ const struct update *random_walk_publish(struct random_walk *random_walk,
     return update;
 }
 
-/* What others have said for this learner is no longer its own to say. */
+/* Others' updates release withheld entries of this learner. */
 static void account_let_go(struct random_walk *random_walk, const struct update *update,
                            double factor)
 {
@@ -206,7 +206,7 @@ void random_walk_apply(struct random_walk *random_walk, const struct update *upd
     replica_apply(&random_walk->replica, update, beta);
     if (!random_walk->accounted)
         return;
-    account_let_go(random_walk, update, 1); /* but for what is still held */
+    account_let_go(random_walk, update, 1); /* except what is still withheld */
     account_applied(random_walk, update, beta);
 }
 
@@ -215,13 +215,13 @@ double random_walk_agreement(const struct random_walk *random_walk, const struct
     return replica_agreement(&random_walk->replica, update);
 }
 
-/* Exact, but for bits that a double cannot hold. */
+/* Exact up to the precision of a double. */
 static double residual_at(const struct random_walk *random_walk, uint32_t c, int32_t units)
 {
     return (double)weight_at(random_walk, c) - (double)QUANTUM * (double)units;
 }
 
-/* What apply_own takes from the residual, worked out apart from the backend. */
+/* Computes independently of the backend what apply_own takes from the residual. */
 static void account_own(struct random_walk *random_walk, const struct update *update, float beta)
 {
     CHECK(random_walk->accounted);
@@ -260,7 +260,7 @@ void random_walk_read_block(const struct random_walk *random_walk, size_t first,
     replica_read_block(&random_walk->replica, first, count, host);
 }
 
-/* What writing the entry does: the weight stays, or it moves with the base. */
+/* The effect of a written entry: the weight stays, or moves with the base. */
 static void account_write(struct random_walk *random_walk, uint32_t c, int32_t to,
                           bool keep_weights)
 {

@@ -49,11 +49,11 @@ void random_walk_read_block(const struct random_walk *random_walk, size_t first,
 void random_walk_write_block(struct random_walk *random_walk, size_t first, size_t count,
                              const int32_t *host, bool keep_weights);
 
-/* Copies all that it is, out and back: what is restored walks on as what was saved would have. The
- * account is not in it; it begins anew, with the restored residual as all that was produced. */
+/* Copies the whole state, out and back, so that a restored walk continues as the saved one. The
+ * account is not included; it restarts with the restored residual as everything produced. */
 void random_walk_save(const struct random_walk *random_walk, struct learner_state *state);
 void random_walk_restore(struct random_walk *random_walk, const struct learner_state *state);
-/* As learner_replay; the account begins anew with each part, and goes on with the rest. */
+/* As learner_replay; the account restarts with each part and continues with the rest. */
 void random_walk_replay(struct random_walk *random_walk, const struct snapshot_record *record);
 
 /* The digest of the base as it lies in memory (digest.h), kept up from the entries that differ from

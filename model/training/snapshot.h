@@ -1,5 +1,5 @@
-/* A snapshot of a learner that goes on: taken in parts between its steps, without a second copy of
- * all that it is.
+/* A snapshot of a learner during training: taken in parts between its steps, without a second copy
+ * of the whole state.
  *
  *   learner:  take [0,n)   step   take [n,2n)   apply U   step   take [2n,3n)  …  take [..,P)
  *   records:  PART                PART          U < 2n           PART             PART
@@ -66,8 +66,8 @@ struct snapshot_queue {
     bool is_broken;            /* the learner's: there was no room for an update */
 };
 
-/* Entries of a part: so few that a learner is not held up for long, and so many that a snapshot is
- * done after some hundred steps. */
+/* Returns the entries per part: few enough to delay a step little, and enough to finish a snapshot
+ * in some hundred steps. */
 size_t snapshot_part_parameters(size_t parameters, uint32_t moments);
 
 /* entries: of updates that find room while a part is being written, at least. */
@@ -86,7 +86,7 @@ void snapshot_take_average(struct snapshot_queue *queue, struct arena *arena);
  * broken off. */
 size_t snapshot_take(struct snapshot_queue *queue, size_t first, snapshot_save *save,
                      void *learner);
-/* What was done to base and weights; of no effect unless a snapshot is under way. */
+/* Records a change of base and weights; no effect without a snapshot under way. */
 void snapshot_note_update(struct snapshot_queue *queue, enum snapshot_kind kind,
                           const struct update *update, float beta);
 /* Something else was done to them. */

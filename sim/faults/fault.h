@@ -80,7 +80,7 @@ enum poison {
     POISON_DRIFT,  /* drift N (0.3): what it learned, plus a constant direction N times as long */
     POISON_COLLUSION, /* collusion N (1): like drift, in one direction for all nodes of the fault */
     POISON_RIDE,      /* free ride: another node's update since then, as its own */
-    POISON_CLAIMS,    /* claims N (100): publishes honestly, but claims N times as many samples */
+    POISON_CLAIMS,    /* claims N (100): publishes honestly, but claims N times the samples */
     POISONS
 };
 

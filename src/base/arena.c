@@ -10,7 +10,7 @@
 #define ALIGN       ((size_t)64)
 #define PIECE_BYTES ((size_t)16 << 20) /* of an arena that grows, at least */
 
-/* What stands at the beginning of a piece of an arena that grows: the piece before it. */
+/* Header of a piece of a growing arena: the previous piece. */
 struct before {
     unsigned char *start;
     size_t size_bytes;

@@ -19,7 +19,7 @@ enum error config_options_add_set(struct config_options *options, const char *as
     return OK;
 }
 
-/* What getopt_long is to know, ended by zeros. */
+/* Options for getopt_long, ended by zeros. */
 static void known_options(struct option known[static KNOWN_MAX], unsigned takes)
 {
     static const struct {

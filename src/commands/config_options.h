@@ -10,7 +10,7 @@
 
 #define CONFIG_SETS_MAX 64
 
-/* What was given; points into argv. */
+/* The given options; points into argv. */
 struct config_options {
     const char *file;                 /* of --config; NULL: none */
     const char *set[CONFIG_SETS_MAX]; /* of each --set */

@@ -76,7 +76,7 @@ struct result {
     int token_bytes; /* of the test; 0: images */
 };
 
-/* What evaluating takes, given back in one place. */
+/* Resources of an evaluation, released in one place. */
 struct bench {
     struct arena arena;
     struct backend *backend;
@@ -248,7 +248,7 @@ static bool fits(const struct dataset *test, const struct safetensors_about *abo
     return test->tokens || test->classes <= about->classes;
 }
 
-/* What bytes were normalised by is known only of a model that has learned bytes. */
+/* Only a model of byte images knows their normalisation. */
 static enum error check_type(const struct dataset *test, const struct safetensors_about *about,
                              struct problem *problem)
 {

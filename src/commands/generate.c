@@ -46,7 +46,7 @@ struct options {
     bool help;
 };
 
-/* What generating takes, given back in one place. */
+/* Resources of a generation, released in one place. */
 struct bench {
     struct arena arena;
     struct backend *backend;
@@ -135,7 +135,7 @@ static enum error parse_options(struct options *options, int argc, char **argv,
     return OK;
 }
 
-/* What a folder of another library's says of its model. */
+/* Reads the model from a folder of another library. */
 static enum error read_foreign(const char *folder, struct safetensors_about *about,
                                struct problem *problem)
 {
@@ -220,7 +220,7 @@ static enum error put_prompt(struct bench *bench, const char *prompt, struct pro
     return OK;
 }
 
-/* All at once, at the end. Where tokens are bytes, they are a text, too. */
+/* Prints all tokens at the end; tokens that are bytes also as text. */
 static void generate_json(struct bench *bench, const struct options *options)
 {
     json_t *tokens = json_array(), *object = json_object();

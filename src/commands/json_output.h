@@ -1,6 +1,6 @@
-/* What a command found, for programs: one JSON object in one line on standard output (--json).
- * Numbers are in base units (bytes, seconds), what is not known is null. Held by
- * tests/process/test_json.sh. */
+/* A command's result for programs: one JSON object in one line on standard output (--json). Numbers
+ * are in base units (bytes, seconds); unknown values are null. Held by tests/process/test_json.sh.
+ */
 #ifndef HEARSAY_COMMANDS_JSON_OUTPUT_H
 #define HEARSAY_COMMANDS_JSON_OUTPUT_H
 

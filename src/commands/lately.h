@@ -1,4 +1,4 @@
-/* What changed last, for whoever watches: a few lines, the newest first.
+/* The latest changes for a person who watches: a few lines, the newest first.
  *
  *   12 s ago: node 3 left
  *

@@ -1,6 +1,6 @@
-/* The memory of libraries: libuv and jansson take it as the rest of the program does
- * (base/memory.h), so they end it with a sentence when there is none, too. Left to itself libuv may
- * abort, and what jansson lacks would be missing from a page or a log. */
+/* Memory of libraries: libuv and jansson allocate as the rest of the program does (base/memory.h),
+ * so a failure ends the program with a sentence. Without this libuv may abort, and jansson would
+ * leave fields out of a page or a log. */
 #ifndef HEARSAY_COMMANDS_LIBRARY_MEMORY_H
 #define HEARSAY_COMMANDS_LIBRARY_MEMORY_H
 

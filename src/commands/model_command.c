@@ -169,7 +169,7 @@ static void print_memory(const struct model *model, const struct options *option
         1e-3 * each, options->batch);
 }
 
-/* What is asked for, of a model that was read. */
+/* Answers the request for a loaded model. */
 static void report(const struct options *options, struct model *model, struct backend *backend,
                    struct arena *arena, const char *device)
 {

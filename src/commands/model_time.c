@@ -69,7 +69,7 @@ static float *upload(struct backend *backend, const float *from, size_t count)
     return to;
 }
 
-/* Of each layer the times of all passes lie together. */
+/* The times of one layer's passes are adjacent. */
 static void sum_up(const struct model *model, const uint64_t *took_ns, struct arena *arena,
                    struct model_times *times)
 {

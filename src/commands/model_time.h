@@ -1,10 +1,10 @@
-/* How long one sample takes through a model, and through each of its layers.
+/* Times one sample through a model, and through each of its layers.
  *
- *   so many passes to warm up, and as many that are timed ─► mean, deviation, median
+ *   warm-up passes, then timed passes ─► mean, deviation, median
  *
- * A layer's time ends when it is done, on a GPU too, and the next one's begins there: they add up
- * to the sample's. Weights are those that a new model begins with, samples are drawn: neither
- * changes how much there is to compute. Held by tests/unit/commands/test_model_time.c.
+ * A layer's time ends when the device is done, and the next one's starts there, so they add up to
+ * the sample's. Weights are initial and samples random: neither changes the work. Held by
+ * tests/unit/commands/test_model_time.c.
  */
 #ifndef HEARSAY_COMMANDS_MODEL_TIME_H
 #define HEARSAY_COMMANDS_MODEL_TIME_H

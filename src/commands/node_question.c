@@ -21,7 +21,7 @@
 #define AGAIN_NS    SECOND_NS              /* to call again, where there was no room */
 #define QUEUE_BYTES (2 * FRAME_MAX)
 
-/* What has happened since the last call or question. */
+/* Events since the last call or question. */
 enum progress {
     NOTHING_YET,
     REFUSED, /* and `theirs` says what the other is */
@@ -200,7 +200,7 @@ static void on_signal(void *self, int number)
     exit(1); /* nothing is half done */
 }
 
-/* Until something has happened, for so long at most. */
+/* Waits for an event, at most this long. */
 static void wait_for(struct node_question *question, uint64_t span_ns)
 {
     question->is_late = false;
@@ -209,7 +209,7 @@ static void wait_for(struct node_question *question, uint64_t span_ns)
         transport_run(question->transport);
 }
 
-/* What it was told to wait, or the connection ends. */
+/* Waits as told, otherwise the node closes the connection. */
 static void sleep_for(struct node_question *question, uint64_t span_ns)
 {
     const enum progress before = question->progress;
@@ -359,7 +359,7 @@ enum error node_question_ask(struct node_question *question, const void *samples
     return OK;
 }
 
-/* What may be asked. */
+/* The request form. */
 static enum error learn(struct node_question *question, struct problem *problem)
 {
     const struct reply *reply = &question->reply;
@@ -374,7 +374,7 @@ static enum error learn(struct node_question *question, struct problem *problem)
     return OK;
 }
 
-/* Who asks: of a file, or nobody that was ever seen. */
+/* The client's identity: from a file, or a new random one. */
 static enum error load_keys(struct node_question *question, struct problem *problem)
 {
     uint8_t seed[SEED_BYTES];

@@ -53,7 +53,7 @@ struct options {
     bool help;
 };
 
-/* What predicting takes, given back in one place. */
+/* Resources of a prediction, released in one place. */
 struct bench {
     struct arena arena;
     struct backend *backend;
@@ -227,7 +227,7 @@ static enum error meet_node(struct bench *bench, struct problem *problem)
     return OK;
 }
 
-/* What it says. */
+/* The predictions. */
 
 static void softmax(const float *logits, size_t classes, double *probabilities)
 {
@@ -317,7 +317,7 @@ static enum error compute(const struct bench *bench, uint32_t count, struct prob
     return OK;
 }
 
-/* What it says of the samples from `first` of the file. */
+/* The predictions for samples from number `first` of the file on. */
 static enum error predict(const struct bench *bench, const char *path, uint64_t first,
                           uint32_t count, struct problem *problem)
 {
@@ -378,7 +378,7 @@ static enum error check_finite(const struct npy_file *file, const float *x, uint
                        file->path, first + at / file->size);
 }
 
-/* What is said appears on a terminal as it is found; elsewhere there is a line of progress. */
+/* A terminal shows each prediction at once; with other outputs it shows a line of progress. */
 static enum error predict_npy(const struct bench *bench, struct npy_file *file,
                               struct problem *problem)
 {

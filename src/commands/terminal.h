@@ -13,11 +13,11 @@
 
 struct terminal {
     int rows, columns; /* 0: none, or one on which nothing can be drawn over (TERM=dumb) */
-    bool is_utf8;      /* more than ASCII may be written, to a file, too */
+    bool is_utf8;      /* output may contain more than ASCII, also in a file */
     bool has_color;    /* colours may be written */
 };
 
-/* Of an open file; its size may change at any time. */
+/* Describes an open file; a terminal's size may change at any time. */
 struct terminal terminal_of(int file);
 
 #endif

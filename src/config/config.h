@@ -41,7 +41,7 @@ struct config_node {
     char identity[CONFIG_PATH_BYTES], swarm_key[CONFIG_PATH_BYTES]; /* the two key files */
     char swarm[CONFIG_NAME_BYTES];                                  /* name of the swarm */
     char operator_id[KEY_HEX_BYTES];   /* public key of its operator, in hex; "": it has none */
-    char members[CONFIG_PATH_BYTES];   /* file of who may enter; "": whoever has the swarm key */
+    char members[CONFIG_PATH_BYTES];   /* member list; "" = every holder of the swarm key */
     char state_dir[CONFIG_PATH_BYTES]; /* folder of checkpoints */
     uint64_t seed;                     /* of choices; 0: from the system */
     double grace_s, save_s;      /* longest wait when leaving; between checkpoints, 0: at the end */
@@ -78,15 +78,15 @@ struct config_data {
 };
 
 struct config_train {
-    bool enabled;                  /* false: relays only */
-    char device[DEVICE_NAME_MAX];  /* what computes */
-    enum precision precision;      /* of matrix products on a GPU; auto: setup_precision */
-    uint32_t threads;              /* of matrix products on the CPU */
-    uint32_t batch;                /* samples a step; CONFIG_AUTO: by step_ms and batch_bytes */
-    double step_ms, steps_per_s;   /* target time of a step; steps at most, 0: no limit */
-    uint64_t batch_bytes;          /* memory for the samples of a step; or CONFIG_AUTO */
-    uint32_t micro_batches;        /* parts of a step, one after the other */
-    bool recompute;                /* what residuals have inside, on the way back */
+    bool enabled;                 /* false: relays only */
+    char device[DEVICE_NAME_MAX]; /* what computes */
+    enum precision precision;     /* of matrix products on a GPU; auto: setup_precision */
+    uint32_t threads;             /* of matrix products on the CPU */
+    uint32_t batch;               /* samples a step; CONFIG_AUTO: by step_ms and batch_bytes */
+    double step_ms, steps_per_s;  /* target time of a step; steps at most, 0: no limit */
+    uint64_t batch_bytes;         /* memory for the samples of a step; or CONFIG_AUTO */
+    uint32_t micro_batches;       /* parts of a step, one after the other */
+    bool recompute; /* activations inside residual branches are recomputed in the backward pass */
     enum optimizer_kind optimizer; /* how gradients move weights */
     double rate;                   /* learning rate at the start */
     double momentum, beta2;        /* of AdamW; momentum is its beta1 */
@@ -126,7 +126,7 @@ struct config_limits {
     uint32_t incarnations;                 /* of all nodes, ever */
     uint32_t half_open, half_open_per_net; /* callers without the key: all, of one network */
     double handshake_s;                    /* for the proof */
-    bool low_ports;                        /* members are dialled at ports below 1024, too */
+    bool low_ports;                        /* also dial members at ports below 1024 */
     double silence_s;                      /* until a neighbour counts as lost */
     uint64_t send_queue_bytes;             /* for each connection */
     uint32_t notes_per_s;                  /* that others cause */
@@ -145,7 +145,7 @@ void config_defaults(struct config *config);
 /* Set one key from "section.key=value"; later settings win. */
 enum error config_set(struct config *config, const char *assignment,
                       struct problem *problem) MUST_USE;
-/* What no key can know alone: settings that contradict each other. */
+/* Finds settings that contradict each other. */
 enum error config_check(const struct config *config, struct problem *problem) MUST_USE;
 
 /* A complete file: every key with its meaning, bounds, default, and the value it has in config. */

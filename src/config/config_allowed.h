@@ -1,4 +1,4 @@
-/* What a key may be, for people, and the sentence for a value that it may not be.
+/* Describes the allowed values of a key, and writes the message for a wrong value.
  *
  * Held by tests/unit/config/test_config.c.
  */

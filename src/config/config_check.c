@@ -8,7 +8,7 @@
 #include "config/config_resolve.h"
 #include "node/node.h"
 
-/* What was found, and the key that it begins with. */
+/* A finding, and the key that it starts with. */
 struct finding {
     const struct config_key *key;
     struct problem *problem;

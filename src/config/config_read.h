@@ -16,8 +16,8 @@ struct config_parts {
 enum error config_split(struct config_parts *parts, const char *assignment,
                         struct problem *problem) MUST_USE;
 
-/* Any file of our kind, line by line: the first call that is not OK ends the reading, and its
- * sentence is given with file and line. on_key is told the line, too. */
+/* Reads any configuration file line by line. The first call that does not return OK ends the
+ * reading, and its message gets file and line. on_key also gets the line. */
 struct config_reader {
     /* A line [section]. */
     enum error (*on_section)(void *context, const char *section, struct problem *problem);

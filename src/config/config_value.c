@@ -25,7 +25,7 @@ static bool is_blank(char c)
     return c == ' ' || c == '\t';
 }
 
-/* As few digits as read back the same number; 15 always keep what a person typed. */
+/* Prints the fewest digits that read back the same number; 15 digits keep any typed number. */
 static void print_real(FILE *out, double value)
 {
     char text[32];

@@ -1,6 +1,6 @@
-/* What may be asked of a node, and how both sides know what a sample is.
+/* Inference requests: how both sides agree on the form of a sample.
  *
- *   learner ─► form ─► "1x28x28 uint8, 10 classes" ─► REPLY ─► read ─► who asks
+ *   learner ─► form ─► "1x28x28 uint8, 10 classes" ─► REPLY ─► read ─► client
  *
  * Held by tests/unit/config/test_question_words.c.
  */
@@ -12,13 +12,13 @@
 
 #define QUESTION_WORDS_BYTES 96
 
-/* What may be asked of this learner; about[] says it in words, and is the form's. MISMATCH: it can
- * answer nothing, and the sentence says why. */
+/* Sets the request form of this learner; about[] describes it in words and belongs to the form.
+ * MISMATCH: it can serve no request; the message says why. */
 enum error question_words_form(const struct learner *learner,
                                char about[static QUESTION_WORDS_BYTES], struct question_form *form,
                                struct problem *problem) MUST_USE;
 
-/* The words, of so many bytes, that another node has said. MALFORMED: they are none. */
+/* Parses another node's description. MALFORMED: invalid. */
 enum error question_words_read(const char *about, size_t bytes,
                                struct question_shape *shape) MUST_USE;
 

@@ -531,7 +531,7 @@ struct node_options setup_plain_options(const struct config *config, size_t para
     return options;
 }
 
-/* What a node publishes at once, and applies in a step, finds room while the disk writes a part. */
+/* The queue holds one publication and the updates of a step while the disk writes a part. */
 struct saver_options setup_saver_options(const struct config *config, size_t parameters,
                                          uint32_t moments)
 {

@@ -55,12 +55,12 @@ void setup_free(struct setup *setup);
 
 struct dataset_options setup_dataset_options(const struct config_data *data);
 
-/* What the configuration says of the data; test has the mean and scale of train. Both must be
- * freed, whatever comes back (begin with zeros). */
+/* Loads the configured data; test has the mean and scale of train. The caller frees both, also on
+ * errors (start with zeros). */
 enum error setup_data(const struct config *config, struct dataset *train, struct dataset *test,
                       struct problem *problem) MUST_USE;
 
-/* What a model of this data takes: "1x28x28", "64 bytes" (of text) or "64 tokens". */
+/* Describes the input of a model of this data: "1x28x28", "64 bytes" (of text) or "64 tokens". */
 struct setup_input {
     char text[48];
 };
@@ -78,7 +78,7 @@ double setup_peak_flops(const struct config *config);
  * unknown, as of the CPU. */
 double setup_peak_flops(const struct config *config);
 
-/* What computes, and its name (device_open_team); auto: the CPU for a node that only relays. */
+/* Opens the configured device (device_open_team); auto: the CPU for a node that only relays. */
 enum error setup_device(const struct config *config, struct backend **backend, struct team **team,
                         char text[DEVICE_TEXT_MAX], struct problem *problem) MUST_USE;
 
@@ -115,7 +115,7 @@ struct batch_size setup_batch_size(const struct config *config, const struct mod
 /* From the begin of a step to that of the next, at least. */
 uint64_t setup_step_ns_min(const struct config *config);
 
-/* Entries of one publication at most, of so many parameters; >= 1. */
+/* Returns the largest number of entries in a publication; >= 1. */
 uint32_t setup_density_max(const struct config *config, size_t parameters);
 
 /* May publications hold back a part of what they leave (model/exchange/replica.h)? */
@@ -127,8 +127,8 @@ bool setup_averages(const struct config *config);
  * caller's. */
 struct node_options setup_plain_options(const struct config *config, size_t parameters);
 
-/* How a learner of so many parameters and moments is saved; what is saved of, and who is woken, is
- * the caller's. */
+/* Options of the saver for this many parameters and moments; the caller sets the learner and the
+ * wake-up. */
 struct saver_options setup_saver_options(const struct config *config, size_t parameters,
                                          uint32_t moments);
 

@@ -1,14 +1,13 @@
-/* What a node reports: lines on standard error for a person, and the log, one
- * JSON object per line.
+/* A node's reports: lines on standard error for people, and the log, one JSON object per line.
  *
  *   {"t":12.345,"time":"2026-01-31T12:00:00.123Z","note":"neighbour","level":"info",
  *    "peer":"3f2a9c01","address":"192.0.2.7:7770","text":"is a neighbour (we called)"}
  *
  * t is seconds since the start. "status" comes once a second, "evaluated" after each evaluation,
- * "final" once, at the end. When the log cannot be written (a full disk, a terminal that is hung
- * up), that is said once on standard error, and the node goes on. A failed CHECK prints the last
- * notes, whatever their level. Held by tests/process/test_log.sh, test_disk.sh, test_bad_input.sh
- * and tests/unit/daemon/test_event_log.c.
+ * "final" once, at the end. A failed write of the log (a full disk, a closed terminal) is reported
+ * once on standard error, and the node continues. A failed CHECK prints the last notes, whatever
+ * their level. Held by tests/process/test_log.sh, test_disk.sh, test_bad_input.sh and
+ * tests/unit/daemon/test_event_log.c.
  */
 #ifndef HEARSAY_DAEMON_EVENT_LOG_H
 #define HEARSAY_DAEMON_EVENT_LOG_H

@@ -128,7 +128,7 @@ static void on_ready(void *self)
         transport_wake(host->transport); /* after what else is due */
 }
 
-/* What the figures of the node's page show. */
+/* Adds a row to the trail of the node's page. */
 static void show_second(struct host *host, uint64_t now_ns, const struct node_stats *stats)
 {
     const struct evaluation *base = &host->training.guard.last;
@@ -330,7 +330,7 @@ static void wake(void *waker)
     transport_wake(waker);
 }
 
-/* Whoever asks from now on waits until we run. */
+/* From now on clients connect and wait until the node runs. */
 static enum error start_answering(struct host *host, struct problem *problem)
 {
     int made;
@@ -417,7 +417,7 @@ enum error host_open(struct host *host, bool is_quiet, struct problem *problem)
     return error == OK ? state_dir_make(config->node.state_dir, problem) : error;
 }
 
-/* What is known of the others, from the disk. */
+/* Loads stored orders, proofs, votes and members. */
 static enum error load_known(struct host *host, struct problem *problem)
 {
     const char *folder = host->config->node.state_dir;

@@ -1,5 +1,5 @@
-/* A node with its sockets, its files and its learner's orders: what a daemon and a program that
- * embeds a node have in common.
+/* A node with its sockets, its files and its learner's orders: the common part of the daemon and of
+ * programs that embed a node.
  *
  *   transport ─► host ─► node ─ actions ─► transport, learner_link, saving, event_log
  *                  ▲ learner_link, saver: woken
@@ -34,15 +34,15 @@ struct host_owner {
     void *self; /* passed to each call below */
     /* Makes what learns (setup.h), once the keys are there and the state folder is this node's. */
     enum error (*make)(void *self, struct setup *setup, struct problem *problem);
-    /* The host's time has come: the owner does what is due, too, and says when it is next. */
+    /* A timer fired: the owner also does its due work and returns its next time. */
     uint64_t (*on_time)(void *self, uint64_t now_ns);
     /* Once a second. */
     void (*on_second)(void *self, uint64_t now_ns, const struct node_stats *stats);
     /* The learner has said something that the host does not use, or training has diverged for the
      * last time, and the node leaves. */
     void (*on_event)(void *self, uint64_t now_ns, const struct learner_event *event);
-    /* All that the node asked for was done. True: the owner has just asked the node for something,
-     * and what comes of that is to be done, too. */
+    /* All requested actions were performed. Returns true if the owner has just given the node an
+     * order, so that there are more actions. */
     bool (*on_pumped)(void *self);
     /* As transport.h; NULL: signals are left alone. */
     void (*on_signal)(void *self, int number);
@@ -57,7 +57,7 @@ struct host {
     char about_samples[QUESTION_WORDS_BYTES]; /* what may be asked, in words */
     struct arena arena;                       /* of the node, and of the owner's end of the link */
     struct node *node;
-    struct learner_link *link; /* to who steps; the owner's */
+    struct learner_link *link; /* link to the stepping thread; belongs to the owner */
     struct transport *transport;
     struct saving saving;             /* of checkpoints */
     char saves[CHECKPOINT_OWNER_MAX]; /* what its checkpoints are of */
@@ -95,8 +95,8 @@ struct learner_link_options host_link_options(struct host *host, const struct ex
                                               void *learner);
 /* Runs until the node has left, or transport_stop. Before it: link is set. */
 void host_run(struct host *host);
-/* What the thread that steps has said is heard now, as it is whenever that wakes the host; also
- * after the host has ended. False: it has said nothing. */
+/* Reads messages of the stepping thread now, as after each wake-up; also after the host has ended.
+ * Returns false if there are none. */
 bool host_drain(struct host *host);
 void host_free(struct host *host);
 

@@ -31,7 +31,7 @@ void known_swarm_keys_keep(struct known_swarm_keys *keys, const struct node *nod
         keys->saved = changes;
 }
 
-/* What was handed over, if its order has come. */
+/* Takes a key that was handed over, if its order is known. */
 static void take_next(struct known_swarm_keys *keys, struct node *node, struct event_log *report,
                       uint64_t now_ns)
 {

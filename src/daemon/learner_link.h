@@ -1,7 +1,7 @@
-/* What passes between the loop's thread and the thread that steps: the only place where they meet.
+/* Messages between the loop's thread and the stepping thread, the only place where they meet.
  *
  *   loop thread (node)  ── orders (executor.h), evaluate, stop ──►  thread that steps
- *                       ◄── stepped, answered, relapsed, … ───────
+ *                       ◄── stepped, answered, reset, … ───────
  *
  * The thread that steps is the learner's own (learner_thread.h), or that of a program that brings
  * its own model (library/). Between two steps it performs what it was ordered, in order. Nothing
@@ -50,7 +50,7 @@ struct learner_event {
     enum learner_event_kind kind;
     uint32_t steps;          /* since the last such event */
     uint64_t samples;        /* in those steps */
-    uint32_t batch;          /* samples of the steps that follow; 0: always as many */
+    uint32_t batch;          /* samples of the following steps; 0 = unchanged */
     double loss_sum;         /* of all those samples */
     struct time_spent spent; /* since the last such event */
     struct answer answer;    /* to an order; what it points to is good until the next such order */
@@ -90,7 +90,7 @@ struct learner_link {
     uint64_t saturated; /* entries that were reported as saturated last */
 };
 
-/* What learner_link_init takes from its arena. */
+/* Returns the arena bytes that learner_link_init takes. */
 size_t learner_link_arena_bytes(uint32_t apply_window);
 void learner_link_init(struct learner_link *link, struct arena *arena,
                        const struct learner_link_options *options);
@@ -107,9 +107,9 @@ void learner_link_set_more(struct learner_link *link, bool has_more);
 
 /* The side that steps. */
 
-/* The oldest request, or NULL; valid until learner_link_done. Where the loop's thread has more than
- * there was room for it is waited for: else a step would come between, and whoever hears more in a
- * step than there is room for would fall behind for ever. */
+/* The oldest request, or NULL; valid until learner_link_done. If the loop has orders that did not
+ * fit, waits for them first. Otherwise a step would come between, and a node that receives more per
+ * step than the ring holds would fall further and further behind. */
 const struct learner_request *learner_link_peek(struct learner_link *link);
 void learner_link_done(struct learner_link *link);
 /* Performs an order and answers it; but TRAIN, which has no answer. Returns the nanoseconds of
@@ -125,7 +125,7 @@ void learner_link_say_relapse(struct learner_link *link, const struct learner_re
 void learner_link_say_saturation(struct learner_link *link,
                                  const struct learner_saturation *saturation);
 /* Sleeps until there is a request, or is_over, or it is due_ns on the monotonic clock; UINT64_MAX:
- * never. Whoever makes is_over true then calls learner_link_nudge. */
+ * never. The thread that sets is_over then calls learner_link_nudge. */
 void learner_link_sleep(struct learner_link *link, uint64_t due_ns, bool (*is_over)(void *context),
                         void *context);
 

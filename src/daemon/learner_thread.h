@@ -19,7 +19,7 @@
 
 struct learner_thread_options {
     struct batch_size batch_size;    /* how many samples a step has */
-    uint64_t samples_max;            /* train no more than so many samples; 0: no end */
+    uint64_t samples_max;            /* samples to train; 0 = unlimited */
     uint64_t step_ns_min;            /* from the begin of a step to the next, at least */
     uint32_t apply_window;           /* entries under way at most, see node.h */
     struct snapshot_queue *snapshot; /* where SAVE puts its parts; or NULL: there will be none */
@@ -29,7 +29,7 @@ struct learner_thread_options {
 
 struct learner_thread;
 
-/* What learner_thread_new takes from its arena. */
+/* Returns the arena bytes that learner_thread_new takes. */
 size_t learner_thread_arena_bytes(const struct learner_thread_options *options);
 
 /* Starts the thread. The learner must not be touched again before learner_thread_stop. */

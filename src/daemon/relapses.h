@@ -10,7 +10,7 @@
 #define RELAPSES_NS  3600000000000ull
 
 struct relapses {
-    uint64_t at_ns[RELAPSES_MAX]; /* the last ones, the oldest first; 0: there were not so many */
+    uint64_t at_ns[RELAPSES_MAX]; /* times of the last resets, oldest first; 0 = fewer */
     uint32_t count;               /* so far */
     bool are_too_many;            /* RELAPSES_MAX of them within RELAPSES_NS; that stays so */
 };

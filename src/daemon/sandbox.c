@@ -42,7 +42,7 @@
      FS_MAKE_SOCK)
 
 struct ruleset {
-    uint64_t fs, net, scopes; /* what is forbidden but for the rules */
+    uint64_t fs, net, scopes; /* forbidden except by rules */
 };
 
 struct path_rule {
@@ -103,7 +103,7 @@ static struct ruleset forbidden(const struct sandbox *sandbox)
     return ruleset;
 }
 
-/* What is not there cannot be used either, and needs no rule. */
+/* A missing path needs no rule. */
 static bool allow(int rules, const struct ruleset *forbids, const char *path, uint64_t rights)
 {
     struct stat about;
@@ -205,7 +205,7 @@ static bool allow_program(int rules, const struct ruleset *forbids)
            allow_files_in(rules, forbids, path, "");
 }
 
-/* Whoever writes it anew writes it there. */
+/* A program that rewrites the file does so in its folder. */
 static bool allow_resolver(int rules, const struct ruleset *forbids)
 {
     char path[PATH_MAX], folder[CONFIG_PATH_BYTES];

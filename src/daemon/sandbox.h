@@ -1,5 +1,5 @@
-/* The sandbox: what a node does not need it gives up before it reads anything from others, and no
- * thread of it gets it back.
+/* The sandbox: a node gives up permissions that it does not need before it reads any bytes from
+ * others, for all its threads and permanently.
  *
  *   Landlock   files are written below node.state_dir, the log and /dev/null alone; read where the
  *              system and what the configuration names are, and nowhere else, unless a GPU may be
@@ -35,7 +35,7 @@ struct sandbox {
     bool reads_freely; /* because a GPU may be used */
 };
 
-/* What this kernel has for a node of this configuration. */
+/* Returns what this kernel supports for a node of this configuration. */
 struct sandbox sandbox_find(const struct config *config);
 /* Enters it, unless it has before, or node.sandbox is no. FAILED: the kernel refuses what it says
  * that it has. The state folder must be there. */

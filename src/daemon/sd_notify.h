@@ -7,9 +7,9 @@
  *
  *   READY=1 (the node listens and its loop runs) ─► STATUS=…, WATCHDOG=1 ─► STOPPING=1
  *
- * All comes from the loop, so a loop that hangs falls silent. Nothing here blocks; what cannot be
- * delivered is lost, but for READY=1, and the first loss is printed.
- * Held by tests/unit/daemon/test_sd_notify.c.
+ * All comes from the loop, so a loop that hangs falls silent. Nothing here blocks; undelivered
+ * messages are lost, except READY=1, and the first loss is printed. Held by
+ * tests/unit/daemon/test_sd_notify.c.
  */
 #ifndef HEARSAY_DAEMON_SD_NOTIFY_H
 #define HEARSAY_DAEMON_SD_NOTIFY_H

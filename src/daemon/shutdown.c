@@ -41,7 +41,7 @@ enum error shutdown_save(struct node *node, struct saver *saver, struct learner 
     return saver_save(saver, learner, node_incarnation(node), score, fill_history, node, problem);
 }
 
-/* What the next incarnation goes on from. */
+/* Saves the state from which the next incarnation continues. */
 static enum error save_all(const struct shutdown *closing, struct problem *problem)
 {
     char path[BASE_PATH_BYTES];
@@ -56,7 +56,7 @@ static enum error save_all(const struct shutdown *closing, struct problem *probl
     return error;
 }
 
-/* What the base is the sum of, as text; the caller frees it. */
+/* Returns the base's version as text; the caller frees it. */
 static char *version_of(const struct shutdown *closing)
 {
     char *text = memory_new(SAFETENSORS_VERSION_MAX, 1);

@@ -185,7 +185,7 @@ static const struct field LINK[] = {
     FIELD(node_link, received_bytes, "received_bytes", FIELD_U64),
 };
 
-/* What is known of a link only while it is open. */
+/* Fields of an open link. */
 static const char *const OF_OPEN_LINKS[] = {"open_s", "rate_bytes_per_s", "rate_age_s",
                                             "backlog_s"};
 
@@ -239,7 +239,7 @@ static json_t *members_json(const struct node *node, const struct member_list *n
     return list;
 }
 
-/* Whom others take for members and this node does not. */
+/* Ids that other members admit and this node does not. */
 static json_t *strangers_json(const struct node *node, uint64_t now_ns)
 {
     json_t *list = json_array();
@@ -253,7 +253,7 @@ static json_t *strangers_json(const struct node *node, uint64_t now_ns)
     return list;
 }
 
-/* Who harms, as this node or others find. */
+/* Members found harmful by this node or by votes. */
 static json_t *harms_json(const struct node *node, uint64_t now_ns)
 {
     json_t *list = json_array();
@@ -266,7 +266,7 @@ static json_t *harms_json(const struct node *node, uint64_t now_ns)
     return list;
 }
 
-/* Who has signed two rumors under one number, or harms as most have voted, and is out. */
+/* Members expelled by a proof or by votes. */
 static json_t *proofs_json(const struct node *node, uint64_t now_ns)
 {
     json_t *list = json_array();
@@ -310,7 +310,7 @@ static uint64_t latest_incarnation(const struct node *node, const uint8_t id[sta
     return latest;
 }
 
-/* What the operator has ordered. */
+/* The operator's orders. */
 static json_t *orders_json(const struct node *node)
 {
     json_t *list = json_array();
@@ -346,8 +346,7 @@ static json_t *marks_json(const struct node *node, uint64_t now_ns, uint32_t i)
     return list;
 }
 
-/* Whose rumors there are. reach: the log has those from that
- * number on. */
+/* The origins. reach: first rumor from which on the log has all. */
 static json_t *origins_json(const struct node *node, uint64_t now_ns)
 {
     json_t *list = json_array();

@@ -233,7 +233,7 @@ static json_t *training_json(const struct training_watch *watch, uint64_t now_ns
     return object;
 }
 
-/* Prometheus counts all steps up to a bound, which is what is given here, too. */
+/* As in Prometheus, each bucket counts all steps up to its bound. */
 static json_t *steps_json(const struct time_spent *spent)
 {
     json_t *list = json_array();

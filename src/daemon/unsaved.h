@@ -1,5 +1,4 @@
-/* What a disk could not be given is tried again a while later, until it has it: said at the first
- * failure, and at its end.
+/* Retries failed writes to the disk until they succeed. Reports the first failure and the success.
  * Held by tests/process/test_disk.sh.
  */
 #ifndef HEARSAY_DAEMON_UNSAVED_H

@@ -28,7 +28,7 @@ struct web {
     uint64_t start_ns;           /* of the process */
 };
 
-/* Opens the server where the configuration says so. web is zeroed but for page, host, start_ns. */
+/* Opens the server if configured. web is zeroed except page, host and start_ns. */
 enum error web_open(struct web *web, const struct config_node *config,
                     struct problem *problem) MUST_USE;
 void web_close(struct web *web);

@@ -68,7 +68,7 @@ bool executor_is_order(enum action_kind kind)
            kind == ACTION_PREDICT;
 }
 
-/* What base and weights do while a snapshot is being taken is a part of it. */
+/* While a snapshot is being taken, every change of base and weights is part of it. */
 static void note(const struct executor *executor, const struct action *order,
                  const struct answer *answer)
 {
@@ -81,7 +81,7 @@ static void note(const struct executor *executor, const struct action *order,
     } else if (order->kind == ACTION_PUBLISH) {
         snapshot_note_update(snapshot, SNAPSHOT_OWN, answer->update, (float)order->terms.beta);
     } else if (order->kind == ACTION_WRITE) {
-        snapshot_break(snapshot); /* another base: of the parts so far nothing is of use */
+        snapshot_break(snapshot); /* another base: the parts so far are useless */
     }
 }
 
@@ -158,7 +158,7 @@ size_t order_bytes(const struct action *order)
     return bytes;
 }
 
-/* An update behind the order: the struct, the indexes, the levels. */
+/* Copies an update behind the order: the struct, the indices, the levels. */
 static void copy_update(struct action *copy, const struct update *update)
 {
     struct update *ours = (struct update *)(copy + 1);

@@ -1,4 +1,4 @@
-/* What the state folder keeps for the caller beside the checkpoints: STATE_DIR/caller.
+/* The caller's bytes in the state folder, beside the checkpoints: STATE_DIR/caller.
  *
  *   OFFSET  SIZE  MEANING
  *   0       8     "hearsayE"

@@ -6,8 +6,7 @@
 #include "base/memory.h"
 #include "config/shared_settings.h"
 
-/* What tells a model of the caller's own from others. The digest is that of the first start, if it
- * goes on. */
+/* Describes a model of the caller's own. A resumed run uses the digest of its first start. */
 static enum error describe(struct engine *engine, struct setup *setup, bool goes_on,
                            struct problem *problem)
 {

@@ -1,5 +1,5 @@
-/* What learns in a program that brings its own model, made of the tensors that it gave: first
- * weights, and the description that tells the model from others.
+/* The learner of a program with its own model, made of the caller's tensors: first weights and the
+ * model description.
  *
  *   a run       description: the run, the list of tensors, the digest of the first weights
  *   no run      the model of the configuration, as a daemon has it
@@ -12,8 +12,8 @@
 
 #include "library/engine.h"
 
-/* The host's make (daemon/host.h), of a struct engine. What is wrong with the tensors themselves is
- * noted in it (has_bad_tensors). */
+/* The host's `make` (daemon/host.h) for a struct engine. Sets has_bad_tensors if the tensors
+ * themselves are wrong. */
 enum error caller_setup_make(void *self, struct setup *setup, struct problem *problem) MUST_USE;
 
 /* After the checkpoints were looked at: of those that are there none may be of use, and then the

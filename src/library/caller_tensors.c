@@ -106,7 +106,7 @@ static int by_address(const void *a, const void *b)
     return ((uintptr_t)x->data > (uintptr_t)y->data) - ((uintptr_t)x->data < (uintptr_t)y->data);
 }
 
-/* What is shared twice would move twice. */
+/* A tensor shared twice would move twice. */
 static enum error check_apart(const struct caller_tensors *tensors, struct problem *problem)
 {
     enum error error = OK;

@@ -1,4 +1,4 @@
-/* The caller's tensors as one vector of float32: what the learner has, and what they hold.
+/* The caller's tensors as one vector of float32, for the learner.
  *
  *   tensors, in the order in which they were given, or of a model:   [ w0 w0 w0 | w1 w1 | w2 … ]
  * entry 0 .. P-1
@@ -53,15 +53,16 @@ enum error caller_tensors_init(struct caller_tensors *tensors, const struct hear
 void caller_tensors_use(struct caller_tensors *tensors, struct backend *backend);
 void caller_tensors_free(struct caller_tensors *tensors);
 
-/* Of a model that `hearsay node` computes, too: each tensor goes to the place that the model's
- * tensor of that name has. MALFORMED: one is missing, or has another shape. */
+/* Also for a model that `hearsay node` computes: each tensor goes to the position of the model's
+ * tensor of that name. MALFORMED: one is missing, or has another shape. */
 enum error caller_tensors_place(struct caller_tensors *tensors, const struct model *model,
                                 struct problem *problem) MUST_USE;
 /* MALFORMED: one is of another type. */
 enum error caller_tensors_need_float32(const struct caller_tensors *tensors,
                                        struct problem *problem) MUST_USE;
 
-/* Are these the same, but for data and type? Else MALFORMED and a sentence. */
+/* Returns OK if both lists are equal except for data and type; MALFORMED and a message otherwise.
+ */
 enum error caller_tensors_check(const struct caller_tensors *tensors,
                                 const struct caller_tensors *others,
                                 struct problem *problem) MUST_USE;
@@ -69,8 +70,7 @@ enum error caller_tensors_check(const struct caller_tensors *tensors,
 /* The name of the tensor that has this entry of all. */
 const char *caller_tensors_name(const struct caller_tensors *tensors, size_t entry);
 
-/* What they hold, as it is, into weights[P] in host memory. MALFORMED: some number is none, or too
- * large. */
+/* Copies their content into weights[P] in host memory. MALFORMED: a value is NaN or too large. */
 enum error caller_tensors_read(const struct caller_tensors *tensors, float *weights,
                                struct problem *problem) MUST_USE;
 
@@ -90,10 +90,10 @@ void caller_tensors_gather_moved(const struct caller_tensors *tensors, const str
 void caller_tensors_scatter_moved(const struct caller_tensors *tensors, const struct update *update,
                                   const float *weights);
 
-/* Until what was asked of the device is done. */
+/* Waits for the device. */
 void caller_tensors_finish(const struct caller_tensors *tensors, const float *weights);
 
-/* What tells them from others: "run NAME, 12 tensors, list HASH", of run, names, shapes, types. */
+/* Describes them: "run NAME, 12 tensors, list HASH", of run, names, shapes and types. */
 void caller_tensors_describe(const struct caller_tensors *tensors, const char *run,
                              char text[static CALLER_TENSORS_TEXT]);
 

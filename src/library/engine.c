@@ -322,7 +322,7 @@ void engine_perform(struct engine *engine)
     }
 }
 
-/* What the caller does between two calls counts as its step. */
+/* The caller's time between two calls counts as its step. */
 void engine_step(struct engine *engine, uint64_t samples, double loss_sum)
 {
     const uint64_t from_ns = learner_link_now_ns();

@@ -54,7 +54,7 @@ struct engine_standing {
         struct problem)]; /* of SHUT_OUT and CLASH: what others have; of DIVERGED: where */
 };
 
-/* What the caller wants of the loop. */
+/* Requests of the caller to the loop. */
 struct engine_wishes {
     uint64_t settle;  /* goes up with each wish to publish and be settled */
     bool is_settling; /* somebody waits for it, and looks whenever the loop has done something */
@@ -65,7 +65,7 @@ struct engine_wishes {
     uint64_t pages;   /* goes up with each wish for the page of status */
 };
 
-/* What the caller has done since open. */
+/* The caller's progress since open. */
 struct engine_count {
     bool has_joined;
     uint64_t steps, samples, relapses, saturated;

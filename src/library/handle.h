@@ -47,7 +47,7 @@ int handle_return(struct hearsay *node, int error);
 void handle_lock(struct hearsay *node);
 void handle_unlock(struct hearsay *node);
 
-/* What an error means in general; "" of a number that is none. */
+/* Returns the general meaning of an error; "" for an unknown number. */
 const char *handle_meaning(int error);
 
 #endif

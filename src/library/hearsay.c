@@ -12,7 +12,7 @@
 
 #define SAMPLES_MAX UINT32_MAX /* of one step */
 #define LOSS_MAX    1e30       /* that is counted */
-#define WAIT_MAX_S  1e9        /* as good as for ever */
+#define WAIT_MAX_S  1e9        /* practically unlimited */
 
 uint32_t hearsay_abi(void)
 {
@@ -156,8 +156,8 @@ static bool has_said_all(const struct engine *engine, const struct engine_standi
     return engine->progress.steps == 0;
 }
 
-/* What is published is what the node knows of: first it is to know of all steps. Who calls again
- * after a timeout, without a step between, goes on waiting for what was published then. */
+/* Reports all steps before publishing. A retry after a timeout, without a step between, waits for
+ * the same publication. */
 static int settle(struct hearsay *node, uint64_t due_ns)
 {
     struct engine *engine = node->engine;

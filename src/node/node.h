@@ -35,10 +35,11 @@
 #define NODE_PATIENCE_MAX_NS 10000000000ull /* upper limit of the neighbour timeout */
 #define NODE_READ_MAX        65536          /* entries of one READ, at most */
 #define NODE_PEERS_MAX       128
-#define NODE_SERVE_AUTO      UINT64_MAX     /* chosen by transfer/serve.c */
-#define NODE_JOIN_WAIT_NS    10000000000ull /* waiting time for an answer before a node trains alone \
-                                             */
-#define NODE_LOST_WAIT_NS 60000000000ull    /* the same after a member has answered */
+#define NODE_SERVE_AUTO      UINT64_MAX /* chosen by transfer/serve.c */
+#define NODE_JOIN_WAIT_NS                                                                          \
+    10000000000ull                       /* waiting time for an answer before a node trains alone  \
+                                          */
+#define NODE_LOST_WAIT_NS 60000000000ull /* the same after a member has answered */
 
 struct node_limits {
     uint32_t peers_max;        /* conversations at once */

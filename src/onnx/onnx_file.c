@@ -33,7 +33,7 @@ static const char *normalise(struct onnx_graph *graph, const struct safetensors_
     return onnx_graph_node(graph, "Mul", "", ONNX_INPUTS(centred, scale));
 }
 
-/* The input, and what the first layer reads. */
+/* Writes the input; returns what the first layer reads. */
 static struct onnx_value write_input(struct onnx_writer *writer,
                                      const struct safetensors_about *about)
 {
@@ -55,7 +55,7 @@ static struct onnx_value write_input(struct onnx_writer *writer,
     return (struct onnx_value){.name = normalise(graph, about, "pixels")};
 }
 
-/* What the last layer gives, under the name of what it is. */
+/* Names the output of the last layer by its meaning. */
 static void write_output(struct onnx_writer *writer, const struct safetensors_about *about,
                          struct onnx_value last)
 {
@@ -70,7 +70,7 @@ static void write_output(struct onnx_writer *writer, const struct safetensors_ab
         onnx_graph_output(writer->graph, name, 2, row);
 }
 
-/* What others have published may have made a variance less than none, which counts as none. */
+/* Publications of other nodes may have made a variance negative; it counts as zero. */
 static const float *lift_variances(struct onnx_graph *graph, const float *values, size_t count)
 {
     float *lifted = arena_take(graph->arena, count, sizeof *lifted);
@@ -91,7 +91,7 @@ static void write_tensors(struct onnx_graph *graph, const struct model *model,
     }
 }
 
-/* What the safetensors file says of itself, too. */
+/* The metadata of the safetensors file. */
 struct metadata {
     Onnx__StringStringEntryProto entry[METADATA_MAX];
     Onnx__StringStringEntryProto *entries[METADATA_MAX];

@@ -47,7 +47,7 @@ static char *scoped(struct onnx_graph *graph, const char *word)
     return copy(graph, name, (size_t)length + 1);
 }
 
-/* A node with room for so many outputs, which have no names yet. */
+/* Adds a node with this many outputs, still without names. */
 static Onnx__NodeProto *add_node(struct onnx_graph *graph, const char *operation,
                                  const char *const *inputs, size_t outputs)
 {
@@ -129,7 +129,7 @@ void onnx_graph_set_float(struct onnx_graph *graph, const char *name, float valu
     attribute->f = value;
 }
 
-/* Numbers as they lie in memory, which is as ONNX has them: little-endian. */
+/* Copies numbers in their memory layout, which is ONNX's: little-endian. */
 static void add_tensor(struct onnx_graph *graph, char *name, int type, int rank,
                        const int64_t *dims, const void *data, size_t bytes)
 {

@@ -1,10 +1,10 @@
-/* An ONNX graph while it is written: nodes, the constants that they need, and the model's tensors.
+/* An ONNX graph under construction: nodes, constants and the model's tensors.
  *
  *   scope "3.attention"
  *   onnx_graph_node(graph, "MatMul", "scores", ONNX_INPUTS(q, k))  ─►  "3.attention/scores"
  *
- * A node, and what it gives, have one name: that of the layer and a word. Values are known by their
- * names. All memory is the arena's; the floats of tensors stay the caller's. Private to src/onnx.
+ * A node and its output share one name: that of the layer and a word. Values are identified by
+ * name. All memory is the arena's; the floats of tensors stay the caller's. Private to src/onnx.
  */
 #ifndef HEARSAY_ONNX_ONNX_GRAPH_H
 #define HEARSAY_ONNX_ONNX_GRAPH_H
@@ -25,7 +25,7 @@
 struct onnx_graph {
     struct arena *arena;
     Onnx__GraphProto proto;
-    char scope[48]; /* of the names to come */
+    char scope[48]; /* prefix of new names */
 };
 
 void onnx_graph_init(struct onnx_graph *graph, struct arena *arena, const char *name);
@@ -34,22 +34,22 @@ void onnx_graph_init(struct onnx_graph *graph, struct arena *arena, const char *
 __attribute__((format(printf, 2, 3))) void onnx_graph_enter(struct onnx_graph *graph,
                                                             const char *format, ...);
 
-/* Adds a node that gives one value, and returns that value's name. */
+/* Adds a node with one output; returns the name of the output. */
 const char *onnx_graph_node(struct onnx_graph *graph, const char *operation, const char *word,
                             const char *const *inputs);
 
-/* Adds a Split of the last dimension into count parts: sizes[count], or NULL: equal ones. The
- * parts' names are word and their number. */
+/* Adds a Split of the last dimension into count parts: sizes[count], or NULL for equal parts. Their
+ * names are the word and their number. */
 void onnx_graph_split(struct onnx_graph *graph, const char *word, const char *input, int count,
                       const int64_t *sizes, const char **parts);
 
-/* An attribute of the node that was added last. `name` is a literal. */
+/* Sets an attribute of the last node. `name` is a literal. */
 void onnx_graph_set_int(struct onnx_graph *graph, const char *name, int64_t value);
 void onnx_graph_set_ints(struct onnx_graph *graph, const char *name, int count,
                          const int64_t *values);
 void onnx_graph_set_float(struct onnx_graph *graph, const char *name, float value);
 
-/* Constants of the scope, which are copied; int and float: a single number, of rank 0. */
+/* Adds constants to the scope, copied; int and float: a single number of rank 0. */
 const char *onnx_graph_int(struct onnx_graph *graph, const char *word, int64_t value);
 const char *onnx_graph_ints(struct onnx_graph *graph, const char *word, int count,
                             const int64_t *values);
@@ -57,11 +57,11 @@ const char *onnx_graph_floats(struct onnx_graph *graph, const char *word, int ra
                               const int64_t *dims, const float *values);
 const char *onnx_graph_float(struct onnx_graph *graph, const char *word, float value);
 
-/* A tensor with a name of its own, whose values[] stay the caller's. */
+/* Adds a tensor under its own name; values[] stay the caller's. */
 void onnx_graph_tensor(struct onnx_graph *graph, const char *name, int rank, const size_t *dims,
                        const float *values);
 
-/* One side of an input or output: a fixed size, or a name for one that is not (size 0). */
+/* A dimension of an input or output: a fixed size, or a name for a variable one (size 0). */
 struct onnx_side {
     const char *name;
     int64_t size;

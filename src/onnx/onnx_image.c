@@ -52,7 +52,7 @@ struct onnx_value onnx_image_batchnorm(ONNX_LAYER)
     return (struct onnx_value){.name = y};
 }
 
-/* A scale or a shift of each channel, [channels], as it meets an image: [channels, 1, 1]. */
+/* Reshapes a scale or shift per channel, [channels], to match an image: [channels, 1, 1]. */
 static const char *each_channel(struct onnx_writer *writer, const struct layer *layer, int which,
                                 const char *word)
 {
@@ -62,8 +62,8 @@ static const char *each_channel(struct onnx_writer *writer, const struct layer *
                            ONNX_INPUTS(onnx_layers_tensor(writer, layer, which), axes));
 }
 
-/* Each group is one channel to InstanceNormalization, as ONNX's own operation of the name came with
- * a later opset. */
+/* Uses InstanceNormalization with a channel per group, since GroupNormalization came with a later
+ * opset. */
 struct onnx_value onnx_image_groupnorm(ONNX_LAYER)
 {
     struct onnx_graph *graph = writer->graph;

@@ -5,7 +5,7 @@
 
 static const struct {
     const struct layer_kind *kind;
-    struct onnx_value (*write)(ONNX_LAYER); /* NULL: it gives what it reads */
+    struct onnx_value (*write)(ONNX_LAYER); /* NULL = its output is its input */
 } kinds[] = {
     {&layer_dense, onnx_numbers_dense},
     {&layer_logits, onnx_numbers_dense},
@@ -60,7 +60,7 @@ struct onnx_value onnx_layers_image(struct onnx_writer *writer, struct shape sha
         .name = onnx_graph_node(writer->graph, "Reshape", "image", ONNX_INPUTS(x.name, to))};
 }
 
-/* A residual's two ways meet. */
+/* Adds the two branches of a residual. */
 static struct onnx_value add(struct onnx_writer *writer, const struct layer *layer,
                              struct onnx_value body, struct onnx_value other)
 {

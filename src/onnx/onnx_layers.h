@@ -1,12 +1,12 @@
-/* What each kind of layer is in ONNX's operations.
+/* Writes each kind of layer as ONNX operations.
  *
- *   onnx_layers.c      which kind is written by whom, and along the model
+ *   onnx_layers.c      dispatch by kind, along the model
  *   onnx_image.c       convolutions, pools, norms of channels
  *   onnx_numbers.c     dense layers, activations, norms of rows
  *   onnx_sequence.c    embeddings, positions, attention
  *
- * Images travel as [batch, channels, height, width] or, where a layer has made a row of them, flat
- * as [batch, numbers]; sequences as [batch, positions, numbers]. Private to src/onnx.
+ * Images are [batch, channels, height, width] or, after a layer that flattens them, [batch,
+ * numbers]; sequences are [batch, positions, numbers]. Private to src/onnx.
  */
 #ifndef HEARSAY_ONNX_ONNX_LAYERS_H
 #define HEARSAY_ONNX_ONNX_LAYERS_H
@@ -16,7 +16,7 @@
 #include "layers/model_layers.h"
 #include "onnx/onnx_graph.h"
 
-/* What a layer gives. */
+/* The output of a layer. */
 struct onnx_value {
     const char *name;
     bool is_flat; /* an image as one row of numbers */
@@ -25,15 +25,15 @@ struct onnx_value {
 struct onnx_writer {
     struct onnx_graph *graph;
     const struct model *model;
-    const char *tokens;    /* the input, of a model of sequences; else NULL */
-    const char *positions; /* how many there are, [1]; NULL: nobody has asked yet */
-    const char *causal;    /* which may be seen, [positions, positions]; NULL: the same */
-    const char *cosines;   /* of rope, [positions, turned]; NULL: the same */
+    const char *tokens;    /* the input of a sequence model; NULL otherwise */
+    const char *positions; /* number of positions, [1]; NULL until needed */
+    const char *causal;    /* causal mask, [positions, positions]; NULL until needed */
+    const char *cosines;   /* cosines of rope, [positions, turned]; NULL until needed */
     const char *sines;
-    int turned; /* pairs of numbers that these are for */
+    int turned; /* pairs of numbers that they rotate */
 };
 
-/* Writes all layers and returns what the last one gives; `input` is what the first one reads. */
+/* Writes all layers. `input` is read by the first one; returns the output of the last one. */
 struct onnx_value onnx_layers_write(struct onnx_writer *writer, struct onnx_value input);
 
 /* The name of the layer's tensor number `which`. */
@@ -49,7 +49,7 @@ struct onnx_value onnx_layers_image(struct onnx_writer *writer, struct shape sha
 const char *onnx_layers_project(struct onnx_writer *writer, const struct layer *layer,
                                 const char *word, const char *x, int weight, int bias);
 
-/* One kind each: x is what the layer reads, the result what it gives. */
+/* A kind of layer: x is its input, the result its output. */
 #define ONNX_LAYER struct onnx_writer *writer, const struct layer *layer, struct onnx_value x
 
 struct onnx_value onnx_image_conv(ONNX_LAYER);

@@ -1,4 +1,4 @@
-/* The room of a hearsay that was built where there was no protobuf-c, or no schema of ONNX. */
+/* Replaces this folder in a build without protobuf-c or the ONNX schema. */
 #include "onnx/onnx_file.h"
 
 enum error onnx_file_save(const char *path, const struct model *model,

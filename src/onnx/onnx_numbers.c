@@ -1,5 +1,5 @@
-/* Dense layers, activations and norms of rows: of an image, which is one row, and of the positions
- * of a sequence. */
+/* Dense layers, activations and norms of rows: for an image as one row, and for the positions of a
+ * sequence. */
 #include <stdio.h>
 
 #include "onnx/onnx_layers.h"

@@ -5,7 +5,7 @@
 
 #include "onnx/onnx_layers.h"
 
-/* How many positions the tokens have: [1]. */
+/* Returns the number of positions of the tokens: [1]. */
 static const char *positions_of(struct onnx_writer *writer)
 {
     if (!writer->positions) {
@@ -17,7 +17,7 @@ static const char *positions_of(struct onnx_writer *writer)
     return writer->positions;
 }
 
-/* The first rows of a table, one for each position. */
+/* Returns the first rows of a table, one per position. */
 static const char *first_rows(struct onnx_writer *writer, const char *word, const char *table)
 {
     struct onnx_graph *graph = writer->graph;
@@ -43,7 +43,7 @@ struct onnx_value onnx_sequence_position(ONNX_LAYER)
         .name = onnx_graph_node(writer->graph, "Add", "", ONNX_INPUTS(x.name, rows))};
 }
 
-/* Whether position i, down, sees position j, across: j <= i. */
+/* Returns the causal mask: row i has j <= i. */
 static const char *causal(struct onnx_writer *writer)
 {
     struct onnx_graph *graph = writer->graph;
@@ -60,7 +60,7 @@ static const char *causal(struct onnx_writer *writer)
     return writer->causal;
 }
 
-/* Cosines and sines of the angles by which each position is turned, as cpu_rotate has them. */
+/* Computes cosines and sines of the rotation of each position, as cpu_rotate does. */
 static void find_angles(struct onnx_writer *writer, const struct layer *layer)
 {
     struct onnx_graph *graph = writer->graph;
@@ -86,7 +86,7 @@ static void find_angles(struct onnx_writer *writer, const struct layer *layer)
     writer->turned = half;
 }
 
-/* [batch, heads, positions, size], the first half of the numbers turned against the second; `who`
+/* Rotates [batch, heads, positions, size]: the first half of the numbers against the second. `who`
  * is a letter. */
 static const char *rotate(struct onnx_writer *writer, char who, const char *x)
 {
@@ -110,8 +110,8 @@ static const char *rotate(struct onnx_writer *writer, char who, const char *x)
     return turned;
 }
 
-/* Queries, keys or values, [batch, positions, heads · size], by heads: [batch, heads, positions,
- * size]. */
+/* Splits queries, keys or values, [batch, positions, heads · size], into heads: [batch, heads,
+ * positions, size]. */
 static const char *by_heads(struct onnx_writer *writer, char who, const char *x, int heads,
                             int size)
 {
@@ -127,7 +127,7 @@ static const char *by_heads(struct onnx_writer *writer, char who, const char *x,
     return heads_first;
 }
 
-/* Keys or values that several heads share, once for each of them. */
+/* Repeats keys or values for the heads that share them. */
 static const char *shared(struct onnx_writer *writer, const struct attention *attention, char who,
                           const char *x)
 {
@@ -146,7 +146,7 @@ static const char *shared(struct onnx_writer *writer, const struct attention *at
     return y;
 }
 
-/* The values, mixed by how queries and keys agree: [batch, positions, heads · size]. */
+/* Returns the attention-weighted values: [batch, positions, heads · size]. */
 static const char *mix(struct onnx_writer *writer, const struct attention *attention,
                        const char *queries, const char *keys, const char *values)
 {

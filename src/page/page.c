@@ -12,7 +12,7 @@ __asm__(".section .rodata\n"
         ".previous\n");
 extern const char page_begin[], page_end[];
 
-/* Where the story is put; once in the page. */
+/* The place of the story, once in the page. */
 static const char PLACE[] = "<script type=\"application/json\" id=\"story\">";
 
 const char *page_live(size_t *bytes)
@@ -21,7 +21,7 @@ const char *page_live(size_t *bytes)
     return page_begin;
 }
 
-/* Inside of an element of script no text may look like its end, or like the begin of a comment. */
+/* Escapes JSON so that no text inside a script element looks like its end or a comment. */
 static void write_escaped(FILE *out, const char *json)
 {
     for (; *json; json++)

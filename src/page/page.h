@@ -1,6 +1,6 @@
-/* The page that shows a story (story.h): one file of HTML with its styles, its script and its
- * charts (dygraphs), made when the program is built (page.cmake); it fetches nothing from anywhere
- * but, on a node, the node's own /events.
+/* The page that shows a snapshot (story.h): one HTML file with its styles, script and charts
+ * (dygraphs), made at build time (page.cmake). It fetches nothing except, on a node, the node's own
+ * /events.
  *
  *   page.html ◄─ page.css, page.js, dygraph.min.js ─► the program ─► a node's / , a report.html
  *
@@ -13,10 +13,10 @@
 #include <stddef.h>
 #include <stdio.h>
 
-/* As a node serves it: it asks for its story itself. */
+/* Returns the page that a node serves; it fetches its snapshot itself. */
 const char *page_live(size_t *bytes);
 
-/* With a story in it. */
+/* Writes the page with a snapshot inside. */
 void page_write(FILE *out, const json_t *story);
 
 #endif

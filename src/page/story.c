@@ -22,7 +22,7 @@ static json_t *real(double value)
     return isfinite(value) ? json_real(value) : json_null();
 }
 
-/* Bytes from others may be anything. */
+/* Replaces invalid UTF-8, since texts may come from other nodes. */
 static json_t *text_of(const char *text)
 {
     json_t *whole = json_string(text);
@@ -38,7 +38,7 @@ static json_t *text_of(const char *text)
     return whole;
 }
 
-/* The list of this name, made when it is not there. */
+/* Returns the list of this name; creates it if necessary. */
 static json_t *list_of(json_t *story, const char *key)
 {
     json_t *list = json_object_get(story, key);

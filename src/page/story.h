@@ -1,9 +1,9 @@
-/* A story: what the page shows, as JSON. The simulator tells one when it has played, a node tells
- * one to whoever opens its page, and then each second what is new.
+/* A snapshot for the page, as JSON. The simulator writes one after a run. A node sends one to each
+ * client, and then an update every second.
  *
  *   { "program", "kind", "title", "about",
- *     "badge":    { "is_good", "text" }            are all copies equal?
- *     "limit":    what limits the swarm now, in a sentence
+ *     "badge":    { "is_good", "text" }            whether all copies are equal
+ *     "limit":    the present bottleneck, as a sentence
  *     "verdicts": [ { "state": "met" | "missed" | "open" | "first", "text" } ]
  *     "facts":    [ [ name, value ] ]
  *     "spent":    [ [ name, part of the time ] ]
@@ -15,8 +15,8 @@
  *     "happened": [ { "at_s", "level", "text" } ]
  *     "command", "settings" }
  *
- * All but program and kind may be left out. In what is new a figure has the points that were added,
- * "happened" what was added, and all else replaces what was there. What is not known is null.
+ * All fields except program and kind are optional. In an update a figure has only new points and
+ * "happened" only new events; every other field replaces its old value. Unknown values are null.
  * Held by tests/unit/page/test_story.c and tests/process/test_web_page.py.
  */
 #ifndef HEARSAY_PAGE_STORY_H
@@ -26,8 +26,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* kind: "node", "play" or "comparison". Texts are copied, here and below, and what is not UTF-8 in
- * them is replaced. */
+/* kind: "node", "play" or "comparison". Texts are copied, here and below, and invalid UTF-8 in them
+ * is replaced. */
 json_t *story_new(const char *kind, const char *title, const char *about);
 
 void story_text(json_t *story, const char *key, const char *text);
@@ -38,8 +38,8 @@ void story_spent(json_t *story, const char *name, double part);
 void story_mark(json_t *story, double from_s, double to_s, const char *text);
 void story_happened(json_t *story, double at_s, const char *level, const char *text);
 
-/* A node of the swarm's drawing. state: "live", "lost", "dead", "left" or "out". share: of the
- * progress of all, not a number: not known. */
+/* A node of the swarm's drawing. state: "live", "lost", "dead", "left" or "out". share: part of the
+ * swarm's progress; NAN = unknown. */
 struct story_node {
     const char *name;
     const char *state;
@@ -48,11 +48,11 @@ struct story_node {
 };
 void story_node(json_t *story, const struct story_node *node);
 
-/* Two of them, by their numbers in the order of their making; what is not a number is not known. */
+/* A link between two nodes, by their numbers in the order of creation; NAN = unknown. */
 struct story_link {
     uint32_t from, to;
-    double rate_bytes_per_s; /* that it carries */
-    double use;              /* part of that which is used */
+    double rate_bytes_per_s; /* bytes per second that it carries */
+    double use;              /* used part of that */
     double trip_s;           /* there and back */
 };
 void story_link(json_t *story, const struct story_link *link);

@@ -5,7 +5,8 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-/* So many columns, filled to a part of 0 .. 1 (what is beyond is cut); without UTF-8 in ASCII. */
+/* Prints a bar of this many columns, filled to a part of 0 .. 1 (clamped); in ASCII without UTF-8.
+ */
 void bar_print(FILE *out, double part, int columns, bool is_utf8);
 
 #endif

@@ -5,9 +5,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 
-#define FROM_ZERO                                                                                  \
-    0.5 /* an axis begins at 0 if its first point lies within this part of its end                 \
-         */
+#define FROM_ZERO 0.5 /* an axis starts at 0 if its first point is within this part of its end */
 
 struct bounds chart_bounds(const struct chart *chart)
 {
@@ -21,7 +19,7 @@ struct bounds chart_bounds(const struct chart *chart)
                                   fmax(all.high, y)};
         }
     if (all.left > all.right)
-        all = (struct bounds){0, 1, 0, 1}; /* no point at all */
+        all = (struct bounds){0, 1, 0, 1}; /* without points */
     if (all.left > 0 && all.left < FROM_ZERO * all.right)
         all.left = 0;
     if (all.left == all.right)
@@ -39,7 +37,7 @@ static void add(struct curve *thin, double *x, double *y, const struct curve *cu
     y[thin->count++] = curve->y[i];
 }
 
-/* The column that a point lies in. */
+/* Returns the column of a point. */
 static size_t column_of(double x, const struct bounds *bounds, size_t columns)
 {
     const double part = (x - bounds->left) / (bounds->right - bounds->left);

@@ -1,4 +1,4 @@
-/* What is to be drawn: curves with names, in one frame. Drawn by chart_svg.h, chart_text.h. */
+/* A chart: named curves in one frame. Drawn by chart_svg.h and chart_text.h. */
 #ifndef HEARSAY_PLOT_CHART_H
 #define HEARSAY_PLOT_CHART_H
 
@@ -7,35 +7,34 @@
 
 #define CHART_CURVES_MAX 64
 
-/* Points in the order of x, all of them finite. */
+/* Points in the order of x, all finite. */
 struct curve {
     const char *name;    /* for the legend */
     const double *x, *y; /* [count] */
-    size_t count;        /* of points; 0: it is in the legend alone */
+    size_t count;        /* number of points; 0 = only in the legend */
 };
 
-/* What the frame shows. */
+/* The visible area. */
 struct bounds {
     double left, right, low, high;
 };
 
 struct chart {
-    const char *title;          /* above it; "": none */
-    const char *x_name;         /* what goes to the right, with its unit */
-    const char *y_name;         /* what goes up */
+    const char *title;          /* title above it; "" = none */
+    const char *x_name;         /* name of the horizontal axis, with its unit */
+    const char *y_name;         /* name of the vertical axis */
     const struct curve *curves; /* [count] */
     size_t count;               /* at most CHART_CURVES_MAX */
-    bool has_range;             /* low and high are given, or else found */
+    bool has_range;             /* low and high are given; otherwise computed */
     double low, high;           /* of the frame */
 };
 
-/* All points, and what was given; something to be seen even if all points are one. x from 0 unless
- * it begins far from there. */
+/* Returns bounds of all points and given values, with some extent even for a single point. x starts
+ * at 0 unless the data start far from it. */
 struct bounds chart_bounds(const struct chart *chart);
 
-/* A curve that looks the same in a frame so many columns wide: of all points in a column the
- * lowest and the highest. It has at most 2 columns + 2 points; x and y are its own, and to be
- * freed. */
+/* Returns a curve that looks the same in a frame of this many columns: the lowest and highest point
+ * of each column, at most 2 columns + 2 points. The caller frees its x and y. */
 struct curve curve_thin(const struct curve *curve, const struct bounds *bounds, size_t columns);
 
 #endif

@@ -8,20 +8,20 @@
 #include "plot/ticks.h"
 #include "plot/utf8.h"
 
-/* In pixels. */
+/* Sizes in pixels. */
 #define WIDTH       800
-#define FRAME       360 /* its height */
+#define FRAME       360 /* height of the frame */
 #define LEFT        72
 #define RIGHT       20
-#define LINE        20 /* of text */
-#define BELOW       52 /* for the numbers and the name of the axis */
-#define LETTER      7  /* about as wide as a letter is */
-#define SAMPLE      22 /* of a curve, in the legend */
+#define LINE        20 /* height of a line of text */
+#define BELOW       52 /* space for the labels and the name of the axis */
+#define LETTER      7  /* approximate width of a letter */
+#define SAMPLE      22 /* length of a curve's sample in the legend */
 #define TICKS_DOWN  6
 #define TICKS_RIGHT 8
 
-/* Okabe and Ito, "Color universal design" (2008), without their yellow: told apart by the colour
- * blind, too. Beyond them the same with dashes. */
+/* Okabe and Ito, "Color universal design" (2008), without yellow: colours that colour-blind readers
+ * can tell apart. Further curves are dashed. */
 static const char *const COLOURS[] = {"#0072b2", "#d55e00", "#009e73", "#cc79a7",
                                       "#e69f00", "#56b4e9", "#555555"};
 static const char *const DASHES[] = {"", "6 3", "2 2", "9 3 2 3"};
@@ -38,7 +38,7 @@ static double across(const struct place *place, double x)
     return LEFT + (WIDTH - LEFT - RIGHT) * (x - bounds->left) / (bounds->right - bounds->left);
 }
 
-/* What is beyond the frame lies on its edge. */
+/* Clamps values beyond the frame to its edge. */
 static double down(const struct place *place, double y)
 {
     const struct bounds *bounds = &place->bounds;
@@ -82,7 +82,7 @@ static void write_stroke(FILE *out, size_t k)
         (void)fprintf(out, " stroke-dasharray=\"%s\"", dashes);
 }
 
-/* How the legend is laid out: in columns as wide as the longest name. */
+/* Layout of the legend: columns as wide as the longest name. */
 struct legend {
     size_t columns, rows;
     double width; /* of a column, in pixels */
@@ -148,7 +148,7 @@ static void write_names(FILE *out, const struct chart *chart, const struct place
 static void write_curve(FILE *out, const struct place *place, const struct curve *curve, size_t k)
 {
     struct curve thin = curve_thin(curve, &place->bounds, (WIDTH - LEFT - RIGHT) / 2);
-    if (thin.count == 1) { /* a line of one point cannot be seen */
+    if (thin.count == 1) { /* a line through one point is invisible */
         (void)fprintf(out, "<circle cx=\"%.1f\" cy=\"%.1f\" r=\"3\"", across(place, thin.x[0]),
                       down(place, thin.y[0]));
         write_stroke(out, k);

@@ -10,7 +10,7 @@
 #include "plot/utf8.h"
 
 #define MARGIN     9 /* columns left of the frame */
-#define TICK_ROWS  3 /* from one number at the side to the next */
+#define TICK_ROWS  3 /* rows between two labels */
 #define TICK_WIDTH 12
 #define USUAL      "\033[m"
 
@@ -42,7 +42,7 @@ static bool has_letters(const struct picture *picture)
     return picture->chart->count > 1 && !picture->style->has_color;
 }
 
-/* The uppermost curve that has a dot in this cell; the count of curves: none has. */
+/* Returns the uppermost curve with a dot in this cell; the number of curves if there is none. */
 static size_t curve_at(const struct picture *picture, int row, int column)
 {
     for (size_t k = picture->chart->count; k-- > 0;)
@@ -89,12 +89,12 @@ static void print_rows(FILE *out, const struct picture *picture, const struct ti
     }
 }
 
-/* The numbers below, each around its column, as far as they have room; and the name. */
+/* Prints the labels, each centred at its column if it fits, and the name. */
 static void print_axis(FILE *out, const struct picture *picture, const struct ticks *right)
 {
     const struct bounds bounds = chart_bounds(picture->chart);
     char text[TICKS_TEXT_BYTES];
-    int at = 0; /* columns that are written */
+    int at = 0; /* columns printed so far */
     (void)fprintf(out, "%*s%s", MARGIN - 1, "", picture->style->is_utf8 ? "└" : "+");
     for (int column = 0; column < picture->columns; column++)
         (void)fputs(picture->style->is_utf8 ? "─" : "-", out);

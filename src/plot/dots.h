@@ -17,8 +17,8 @@
 
 struct dots {
     int rows, columns;  /* in characters */
-    double left, right; /* x at the sides; what is beyond is not drawn */
-    double low, high;   /* values at bottom and top; what is beyond lies on the edge */
+    double left, right; /* x at the sides; points beyond are not drawn */
+    double low, high;   /* values at bottom and top; points beyond lie on the edge */
     bool is_utf8;       /* else ASCII */
     uint8_t cell[DOTS_ROWS_MAX][DOTS_COLUMNS_MAX]; /* the bits of U+2800 .. U+28FF */
 };
@@ -29,11 +29,10 @@ void dots_line(struct dots *dots, double value);
 /* Values at ascending x, joined by straight lines. */
 void dots_curve(struct dots *dots, const double *x, const double *y, size_t count);
 
-/* The character there, without what is to the left and right of it. Returns whether a dot is in
- * it. */
+/* Prints the cell without its neighbours. Returns whether it has a dot. */
 bool dots_print_cell(const struct dots *dots, FILE *out, int row, int column);
 
-/* One row, the uppermost is 0, without a newline. */
+/* Prints a row without a newline; row 0 is the top. */
 void dots_print_row(const struct dots *dots, FILE *out, int row);
 
 #endif

@@ -1,4 +1,4 @@
-/* A curve that grows, in some rows of a screen, with its bounds at the left.
+/* A growing curve in a few rows of a terminal, with its bounds on the left.
  *
  *      0.8 │⠑⠢⢄⣀
  *          │    ⠉⠒⠤⣀⡀
@@ -16,20 +16,20 @@
 
 struct strip {
     struct dots dots;         /* the curve */
-    char top[16], bottom[16]; /* what is written at the left of the first and the last row */
+    char top[16], bottom[16]; /* labels of the first and the last row */
 };
 
-/* The whole of it in so many rows and columns, the right side now. Bounds are round numbers around
- * all values. */
+/* Draws the whole timeline in this many rows and columns, up to now_s. The bounds are round numbers
+ * around all values. */
 void strip_of(struct strip *strip, struct timeline *timeline, double now_s, int rows, int columns,
               bool is_utf8);
 
-/* The same in a frame that is given: the strip's dots have their bounds, top and bottom their
- * texts. rows and columns: of the whole. */
+/* Draws it in a given frame: the strip's dots have the bounds, top and bottom the labels. rows and
+ * columns: of the whole strip. */
 void strip_within(struct strip *strip, struct timeline *timeline, double now_s, int rows,
                   int columns);
 
-/* One row, without a newline; colour: ANSI, or "". */
+/* Prints one row without a newline; colour: ANSI, or "". */
 void strip_print_row(const struct strip *strip, FILE *out, int row, const char *colour);
 
 #endif

@@ -5,7 +5,7 @@
 
 #include "base/error.h"
 
-#define ALMOST 1e-9 /* of a step: what rounding adds */
+#define ALMOST 1e-9 /* part of a step, for rounding errors */
 
 /* 1, 2 or 5 times a power of ten, not below the given one. */
 static double round_step(double least)
@@ -18,7 +18,7 @@ static double round_step(double least)
     return 10 * power;
 }
 
-/* Some width for a single value to stand in: the ticks around it differ in what is printed. */
+/* Returns a width around a single value, such that its ticks have different labels. */
 static double width_of(double low, double high)
 {
     const double least = fmax(fabs(low), fabs(high)) * 1e-6;

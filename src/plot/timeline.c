@@ -4,7 +4,7 @@
 
 #include "base/error.h"
 
-/* Every second point goes, the first stays. */
+/* Drops every second point and keeps the first. */
 static void thin(struct timeline *timeline)
 {
     for (size_t i = 0; i < TIMELINE_POINTS / 2; i++) {

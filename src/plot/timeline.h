@@ -1,4 +1,4 @@
-/* A curve that grows while somebody watches: however long, it stays whole, in bounded memory.
+/* A growing curve in bounded memory: it always covers the whole time.
  *
  * Held by tests/unit/plot/test_timeline.c.
  */
@@ -15,12 +15,11 @@ struct timeline {
     size_t count;                      /* of points, at most TIMELINE_POINTS */
 };
 
-/* Not before the last point. When all places are taken, every second point goes first. A value that
- * is not finite is left out. */
+/* Adds a point that is not before the last one. When the array is full, every second point goes
+ * first. Skips values that are not finite. */
 void timeline_add(struct timeline *timeline, double at_s, double value);
 
-/* So many points, of which the last is the last value at that later time: what was true stays so
- * until something else is known. 0: there is no point. */
+/* Returns the number of points after extending the last value to now_s; 0 = no point. */
 size_t timeline_until(struct timeline *timeline, double now_s);
 
 #endif

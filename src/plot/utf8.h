@@ -4,10 +4,10 @@
 
 #include <stddef.h>
 
-/* Bytes of the character at the beginning of a text that is not empty; 0: there is none. */
+/* Returns the bytes of the first character of a text that is not empty; 0 if it is invalid. */
 size_t utf8_length(const char *text);
 
-/* Characters of a text; a byte that is none counts as one. */
+/* Returns the number of characters; an invalid byte counts as one. */
 size_t utf8_columns(const char *text);
 
 #endif

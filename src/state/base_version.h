@@ -1,4 +1,4 @@
-/* What a saved base is the sum of, in an order that follows from the version alone.
+/* The version of a saved base as text, in an order that depends only on the version.
  *
  *   history (history.h) ─┬─► base_version_text ────► "id/incarnation:next …" ─┬─► export.h
  *                        └─► base_version_samples ─► learned by all ──────────┘
@@ -19,7 +19,7 @@
  * since an incarnation is a time. */
 void base_version_text(const uint8_t *history, size_t history_bytes, char *out, size_t room);
 
-/* What such a text says. */
+/* Summary of such a text. */
 struct base_summary {
     uint32_t members; /* that have published something of it */
     uint64_t rumors;  /* it is the sum of */

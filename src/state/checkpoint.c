@@ -23,10 +23,10 @@ static uint64_t generation_of(const char *name, bool *is_unfinished)
     return *is_unfinished || digits[count] == '\0' ? strtoull(digits, NULL, 10) : 0;
 }
 
-/* What a listing of the folder asks for, and what it finds. */
+/* Request and result of a listing of the folder. */
 struct look {
     uint64_t below;       /* only generations below this one */
-    bool with_unfinished; /* unfinished files, too */
+    bool with_unfinished; /* includes unfinished files */
     uint64_t newest;      /* the largest of those; 0: none */
     uint64_t highest;     /* the largest number of all, unfinished files included */
 };

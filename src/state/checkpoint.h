@@ -1,4 +1,4 @@
-/* A node's checkpoints: what it needs to go on after kill -9, a power cut or disk rot.
+/* A node's checkpoints: its state after kill -9, a power cut or a disk error.
  *
  *   the learner, in parts (snapshot.h) ─ put ─┐                                 ┌─► replay, part by
  * part numbers, the node's history ──────── end ─┴─► FOLDER/checkpoint-N ─ load ───┴─► numbers,
@@ -44,10 +44,9 @@
  *     52    4     batch
  *     56    8     digest of the base (digest.h), with all updates
  *
- * Format 4, of the release before, is read, too. Its heads have 16 bytes, without beta; kind 4 is
+ * Format 4, of the previous release, is also read. Its heads have 16 bytes, without beta; kind 4 is
  * an outer step (n 0), which moved weights alone, and 5 the end; and a part has n more numbers of
- * four bytes behind the base. What they say is passed over: the weights lose momentum, and no
- * progress.
+ * four bytes behind the base. These are skipped: the weights lose momentum, but no progress.
  */
 #ifndef HEARSAY_STATE_CHECKPOINT_H
 #define HEARSAY_STATE_CHECKPOINT_H
@@ -93,20 +92,20 @@ struct checkpoint_writer {
     struct checksummed_writer stream; /* what is in the file */
 };
 
-/* Begins generation series->next, in parts of so many entries; of the checkpoint only the owner's
- * text and how many entries and moments there are is looked at. Then all records of a snapshot are
- * put, and the file is ended or abandoned. Shares nothing: it may run in a thread of its own. */
+/* Begins generation series->next, in parts of `entries` entries. Reads only the owner's text and
+ * the numbers of entries and moments from the checkpoint. Then all records of a snapshot are put,
+ * and the file is ended or abandoned. Shares nothing: it may run in a thread of its own. */
 void checkpoint_begin(struct checkpoint_writer *writer, const struct disk *disk, const char *folder,
                       const struct checkpoint *checkpoint, size_t part_parameters,
                       struct checkpoint_series *series);
 void checkpoint_put(struct checkpoint_writer *writer, const struct snapshot_record *record);
 
-/* Writes the numbers and the history, and sets checkpoint->digest. FAILED (and a sentence): what
- * was good before still is, the new file is removed if the disk allows it, and the next save takes
+/* Writes the numbers and the history, and sets checkpoint->digest. FAILED (and a sentence): earlier
+ * generations stay valid, the new file is removed if the disk allows it, and the next save takes
  * another number. An older generation that cannot be removed is tried again after the next save. */
 enum error checkpoint_end(struct checkpoint_writer *writer, struct checkpoint *checkpoint,
                           struct checkpoint_series *series, struct problem *problem) MUST_USE;
-/* What was good before still is, as if there had been no save. */
+/* Earlier generations stay valid, as without this save. */
 void checkpoint_abandon(struct checkpoint_writer *writer);
 
 /* Called for each generation that is passed over, newest first: the sentence says what is wrong. */
@@ -115,9 +114,8 @@ struct checkpoint_refusal {
     void (*refused)(void *context, const struct problem *problem);
 };
 
-/* Who is restored: is given the parts and updates of a file one after the other, each once it has
- * been looked through. Where the file then turns out to be damaged, those of an older one follow,
- * from the first entry on. */
+/* The receiver of a load: gets the parts and updates of a file in order, each after its check. If
+ * the file turns out to be damaged, those of an older file follow, from the first entry on. */
 struct checkpoint_target {
     void *self;                                                       /* passed to the call */
     void (*replay)(void *self, const struct snapshot_record *record); /* NULL: it only looks */

@@ -6,13 +6,13 @@
 #include "state/checkpoint.h"
 
 #define CHECKPOINT_FORMAT         5
-#define CHECKPOINT_FORMAT_BEFORE  4 /* is read, too (checkpoint.h) */
+#define CHECKPOINT_FORMAT_BEFORE  4 /* is also read (checkpoint.h) */
 #define CHECKPOINT_MAGIC          "hearsayC"
 #define CHECKPOINT_NAME           "checkpoint-"
-#define CHECKPOINT_PART_BYTES_MAX ((size_t)64 << 20) /* of a part: a load takes so much */
+#define CHECKPOINT_PART_BYTES_MAX ((size_t)64 << 20) /* bytes of a part's buffer while loading */
 #define CHECKPOINT_THE_END        SNAPSHOT_KINDS     /* the kind of the last record */
 
-/* As they lie in the file; the offsets and meanings stand in checkpoint.h. */
+/* Layouts in the file; checkpoint.h has offsets and meanings. */
 struct checkpoint_header {
     char magic[8];
     uint32_t format;
@@ -57,7 +57,7 @@ enum error checkpoint_read(const struct disk *disk, const char *folder,
                            struct checkpoint *checkpoint, const struct checkpoint_target *target,
                            uint64_t generation, struct problem *problem) MUST_USE;
 
-/* What a record of base or its updates adds to the digest of the base. */
+/* Returns the change of the base's digest by a record. */
 uint64_t checkpoint_digest_of(const struct snapshot_record *record);
 
 /* name[CHECKPOINT_NAME_MAX] */

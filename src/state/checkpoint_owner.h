@@ -1,9 +1,9 @@
-/* Whose a checkpoint is: node, swarm and model as a text that lies in the file.
+/* The owner of a checkpoint: node, swarm and model as a text in the file.
  *
  *   describe: node ID in swarm "NAME": INPUT, layout N: LAYERS; START
  *
- * A checkpoint is gone on from only where the text is the same. Of another, the first part that
- * differs is named, with what to do. Held by tests/process/test_from_model.sh. */
+ * A node continues only from a checkpoint with its own text. Otherwise the message names the first
+ * part that differs, and the remedy. Held by tests/process/test_from_model.sh. */
 #ifndef HEARSAY_STATE_CHECKPOINT_OWNER_H
 #define HEARSAY_STATE_CHECKPOINT_OWNER_H
 

@@ -23,7 +23,7 @@
 #define CHUNK_BYTES   65536
 #define CHUNK_PAYLOAD (CHUNK_BYTES - 4)
 
-/* Length of the file that holds a stream of so many bytes. */
+/* Returns the file size of a stream of `bytes` bytes. */
 static inline uint64_t checksummed_file_bytes(uint64_t stream_bytes)
 {
     return stream_bytes + 4 * ((stream_bytes + CHUNK_PAYLOAD - 1) / CHUNK_PAYLOAD);

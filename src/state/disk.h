@@ -36,7 +36,7 @@ struct disk {
     int (*close)(void *self, int handle);
     /* Renames within a folder, over what had the name. */
     int (*rename)(void *self, const char *from, const char *to);
-    /* Gives what has one name another one, too, within a folder; -EEXIST if that is taken. */
+    /* Creates a hard link within a folder; -EEXIST if the name is taken. */
     int (*link)(void *self, const char *from, const char *to);
     int (*remove)(void *self, const char *path);
     /* Makes the names of the folder durable. */

@@ -45,7 +45,7 @@ static bool read_id(const struct line *line, uint8_t id[static ID_BYTES])
     return key_from_hex(id, hex) == OK;
 }
 
-/* What is behind the id. */
+/* The text after the id. */
 static enum error read_name(const struct line *line, char out[static MEMBER_NAME_MAX + 1],
                             struct problem *problem)
 {

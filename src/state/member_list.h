@@ -30,7 +30,7 @@ enum error member_list_parse(struct member_list *list, const char *text, size_t 
 enum error member_list_load(struct member_list *list, const struct disk *disk, const char *path,
                             struct problem *problem) MUST_USE;
 
-/* What the list calls this member; NULL: it is not on it. */
+/* Returns the member's name on the list; NULL if it is not listed. */
 const char *member_list_name(const struct member_list *list, const uint8_t id[static ID_BYTES]);
 
 #endif

@@ -115,8 +115,8 @@ enum error model_folder_read(const char *folder, struct model_folder_about *abou
     return OK;
 }
 
-/* The same numbers, but for those that the tensors or the data say: how the last layer is spelled,
- * and how many positions there are where none is learned. */
+/* Compares the numbers, except those that follow from the tensors or the data: the spelling of the
+ * last layer, and the number of positions if none is learned. */
 static bool same_numbers(const struct transformer *a, const struct transformer *b)
 {
     return a->tokens == b->tokens && a->width == b->width && a->blocks == b->blocks &&

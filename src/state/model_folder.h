@@ -18,7 +18,7 @@
 
 #define MODEL_FOLDER_PATH_BYTES 1056
 
-/* What a config.json says, in our words. */
+/* The content of a config.json. */
 struct model_folder_about {
     char layers[MODEL_LINE_MAX]; /* the line */
     int positions;               /* of the longest sequence */

@@ -1,13 +1,13 @@
-/* Older bases: what a swarm can begin again from, when somebody is found out who has harmed it for
- * longer than its logs reach back (commands/rewind.h).
+/* Older bases: a swarm can restart from one when a member has harmed it for longer than its logs
+ * reach back (commands/rewind.h).
  *
  *   FOLDER/base-20261125-143005.safetensors   base.safetensors as it was then (UTC): another name
  * of the same file, until a new one takes its place
  *
- * One is kept an hour after the one before, at the earliest. Where there are more than so many,
- * that one goes which makes the least gap, of ages in proportion, and never the first of all: so
- * they lie the closer the younger they are, and reach back to the beginning. Times are seconds
- * since 1970. Held by tests/unit/state/test_older_bases.c and tests/process/test_rewind.sh.
+ * Bases are at least an hour apart. If there are too many, the one whose removal leaves the
+ * smallest relative gap of ages goes, but never the first. So young bases lie close together, and
+ * the oldest reaches back to the start. Times are seconds since 1970. Held by
+ * tests/unit/state/test_older_bases.c and tests/process/test_rewind.sh.
  */
 #ifndef HEARSAY_STATE_OLDER_BASES_H
 #define HEARSAY_STATE_OLDER_BASES_H
@@ -28,9 +28,9 @@ enum error older_bases_list(const struct disk *disk, const char *folder, struct 
                             struct problem *problem) MUST_USE;
 void older_bases_path(char path[static BASE_PATH_BYTES], const char *folder, uint64_t saved_s);
 
-/* After base.safetensors was saved: keeps it, too, if it is time, and no more than so many; of none
- * nothing is done. Another one goes only once this one is there to stay. FAILED: it cannot be kept,
- * for example where a file has but one name. */
+/* After base.safetensors was saved: also keeps it if the last one is old enough, with at most `max`
+ * in all; 0 = none. Removes another one only once this one is durable. FAILED: it cannot be kept,
+ * for example without hard links. */
 enum error older_bases_keep(const struct disk *disk, const char *folder, uint64_t now_s,
                             uint32_t most, struct problem *problem) MUST_USE;
 

@@ -4,11 +4,11 @@
  *   FOLDER/orders   those that the node knows, back to back: it obeys them from its next start on
  *   FOLDER/order    those that `hearsay expel` or `admit` hands to the node that runs there, which
  *                   removes them
- *   FOLDER/proofs   those that the node knows, back to back: likewise
- *   FOLDER/votes    likewise
+ *   FOLDER/proofs   those that the node knows, back to back
+ *   FOLDER/votes those that the node knows, back to back
  *
- * They appear whole or not at all (atomic_file.h). Nothing but the signatures says that they are
- * right, and these are the node's to check. Held by tests/unit/state/test_order_files.c.
+ * They appear whole or not at all (atomic_file.h). Only the signatures authenticate them, and the
+ * node checks these. Held by tests/unit/state/test_order_files.c.
  */
 #ifndef HEARSAY_STATE_ORDER_FILES_H
 #define HEARSAY_STATE_ORDER_FILES_H
@@ -47,8 +47,8 @@ enum error order_files_save_votes(const struct disk *disk, const char *folder, c
 
 enum error order_files_hand_over(const struct disk *disk, const char *folder, const uint8_t *order,
                                  size_t bytes, struct problem *problem) MUST_USE;
-/* What was handed over, into out[ORDERS_HANDED_MAX]; it is removed. MISSING: nothing was; FAILED,
- * TOO_BIG: as above. */
+/* Reads handed-over orders into out[ORDERS_HANDED_MAX] and removes the file. MISSING: there are
+ * none; FAILED, TOO_BIG: as above. */
 enum error order_files_take(const struct disk *disk, const char *folder, uint8_t *out,
                             size_t *bytes, struct problem *problem) MUST_USE;
 

@@ -150,7 +150,7 @@ enum error safetensors_read_version(const char *path, char version[static SAFETE
     return OK;
 }
 
-/* Whose names the file has: the family's, where it has the first of those and not of ours. */
+/* Chooses the names: the family's if the file has the first of those and none of ours. */
 static void choose_names(const struct safetensors_file *file, const struct model *model,
                          struct tensor_names *names)
 {

@@ -37,7 +37,7 @@ struct safetensors_about {
 
 /* Writes host_weights[P] of the model to path. layers and in are the model's; about's are not used.
  * mean and scale are finite. FAILED: errno's words; no temporary file is left, and the name keeps
- * what it held (but for a failure of the folder's fsync). */
+ * its old content (except if the folder's fsync fails). */
 enum error safetensors_save(const char *path, const struct model *model,
                             const struct safetensors_about *about, const float *host_weights,
                             struct problem *problem) MUST_USE;

@@ -149,7 +149,7 @@ struct list {
     size_t used;
 };
 
-/* What a file says goes to terminals: only printable ASCII passes. */
+/* Text of a file goes to terminals, so only printable ASCII passes. */
 __attribute__((format(printf, 2, 3))) static void add(struct list *list, const char *format, ...)
 {
     va_list arguments;

@@ -1,4 +1,4 @@
-/* What a saved model says of itself: "__metadata__" of its header, strings by key.
+/* Metadata of a saved model: "__metadata__" of its header, strings by key.
  *
  *   KEY       VALUE
  *   format    "hearsay"
@@ -10,7 +10,7 @@
  *   digest    of the base (digest.h), 16 hex digits
  *   samples   learned by the whole swarm, decimal
  *   checksum  of the weights (safetensors_checksum), 16 hex digits
- *   version   what the base is the sum of (base_version.h); not read
+ *   version   version of the base (base_version.h); not read
  *
  * Private to safetensors.c. Held by tests/unit/state/test_safetensors.c.
  */

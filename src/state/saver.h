@@ -42,10 +42,10 @@ struct saver_options {
 
 struct saver;
 
-/* Takes the memory of the queue until it is freed, and while a save runs four bytes a parameter for
- * the exported base, and as many for the averaged base. */
+/* Takes the queue's memory until it is freed, and during a save four bytes per parameter for the
+ * exported base and four for the averaged base. */
 struct saver *saver_new(const struct saver_options *options);
-/* What saver_new takes, and what a save takes. */
+/* Memory of saver_new, and of a save. */
 size_t saver_queue_bytes(const struct saver_options *options);
 size_t saver_base_bytes(const struct saver_options *options);
 
@@ -68,7 +68,7 @@ void saver_begin(struct saver *saver);
 /* True: the learner is to take the part that begins with this entry. */
 bool saver_next(struct saver *saver, size_t *first);
 
-/* What was taken. */
+/* Memory that was allocated. */
 enum saver_taken {
     SAVER_MORE,  /* parts are left */
     SAVER_WHOLE, /* it was the last: the history is wanted */

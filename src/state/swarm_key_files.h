@@ -29,7 +29,7 @@ enum error swarm_key_files_save(const struct disk *disk, const char *folder, con
 enum error swarm_key_files_hand_over(const struct disk *disk, const char *folder,
                                      const uint8_t key[static KEY_BYTES],
                                      struct problem *problem) MUST_USE;
-/* What was handed over. MISSING: nothing was; others as above. */
+/* Reads the key that was handed over. MISSING: there is none; others as above. */
 enum error swarm_key_files_next(const char *folder, uint8_t key[static KEY_BYTES],
                                 struct problem *problem) MUST_USE;
 /* It is kept otherwise, or of no use. */

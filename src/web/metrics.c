@@ -12,7 +12,7 @@
 struct metric {
     const char *name; /* without its prefix */
     const char *type, *help;
-    const char *key; /* of the page; "a.b": b of its object a */
+    const char *key; /* field of the status JSON; "a.b": field b of object a */
 };
 
 #define COUNTER "counter"
@@ -113,10 +113,10 @@ static const struct metric OF_MEMBERS[] = {
      "lag_s"},
 };
 
-#define LABEL_DIGITS 8 /* of an id, in hexadecimal, as everywhere */
+#define LABEL_DIGITS 8 /* hexadecimal digits of an id */
 #define COUNT(table) (sizeof(table) / sizeof(table)[0])
 
-/* The field "a.b" or "a" as a number; NAN: it is not known. */
+/* Returns the field "a.b" or "a" as a number; NAN if unknown. */
 static double number_at(const json_t *object, const char *key)
 {
     char outer[32];
@@ -152,7 +152,7 @@ static void write_of_node(FILE *out, const json_t *page)
     }
 }
 
-/* The first of its id; an id has no character that a label may not have. */
+/* Formats the first digits of an id as a label value. */
 static bool label_of(const json_t *object, const char *name, char *out, size_t bytes)
 {
     const char *id = json_string_value(json_object_get(object, "id"));
@@ -168,8 +168,9 @@ static const char *id_of(const json_t *list, size_t i)
     return id ? id : "";
 }
 
-/* Two conversations with one neighbour, or two ids that begin alike (which somebody may look for),
- * would be one series twice, and all of the scrape refused: the first of them counts. */
+/* Returns false for a repeated label: two conversations with one neighbour, or two ids with equal
+ * first digits (which an attacker can search for). Prometheus refuses the whole scrape if a series
+ * appears twice. */
 static bool is_first(const json_t *list, size_t i)
 {
     for (size_t before = 0; before < i; before++)
@@ -235,7 +236,7 @@ static void write_steps(FILE *out, const json_t *page)
     write_value(out, "step_seconds_count", "", steps);
 }
 
-/* A digest as a number that Prometheus can compare: its lowest 48 bits are exact in a double. */
+/* Writes the lowest 48 bits of a digest, which a double holds exactly. */
 static void write_digest(FILE *out, const json_t *page)
 {
     const char *digest = json_string_value(json_object_get(page, "digest"));

@@ -9,7 +9,7 @@
 #include "page/bottleneck.h"
 #include "page/story.h"
 
-#define IN_STEP_S    5 /* nobody lacks anything older: all learn on the same model */
+#define IN_STEP_S    5 /* seconds: members without older gaps train the same model */
 #define TEXT_BYTES   160
 #define COUNT(table) (sizeof(table) / sizeof(table)[0])
 
@@ -21,7 +21,7 @@ void happened_add(struct happened *happened, double at_s, const char *level, con
     (void)snprintf(happened->event[place].text, HAPPENED_TEXT_BYTES, "%s", text);
 }
 
-/* What is not known is not a number, or "". */
+/* Returns a number; NAN if it is unknown or "". */
 static double number(const json_t *object, const char *key)
 {
     const json_t *value = json_object_get(object, key);
@@ -39,7 +39,7 @@ static bool is_live(const json_t *member)
     return strcmp(text(member, "state"), "live") == 0;
 }
 
-/* As the page shows it: "lost" until it is heard of again, or taken for dead. */
+/* Returns a member's state for the page: "lost" until it is heard again or counts as dead. */
 static const char *state_of(const json_t *member)
 {
     return is_live(member) && json_is_true(json_object_get(member, "is_lost"))
@@ -47,15 +47,15 @@ static const char *state_of(const json_t *member)
                : text(member, "state");
 }
 
-/* Its name, if it was admitted with one, and the begin of its id. */
+/* Writes its name, if it was admitted with one, and the start of its id. */
 static void name_of(const json_t *member, char out[static TEXT_BYTES])
 {
     const char *name = text(member, "name");
     (void)snprintf(out, TEXT_BYTES, "%.40s%s%.8s", name, name[0] ? " " : "", text(member, "id"));
 }
 
-/* Are all copies equal? A record says what its node's digest was when it was made, so while all
- * learn they are compared by what nodes lack. */
+/* Sets the badge that says whether all copies are equal. A record has its node's digest at the time
+ * of signing, so while nodes train the badge compares their gaps instead. */
 static void put_badge(json_t *story, const json_t *page)
 {
     const json_t *members = json_object_get(page, "members");
@@ -91,14 +91,14 @@ static double part_of(double part, double whole)
     return whole > 0 ? part / whole : (double)NAN;
 }
 
-/* Of what is carried, which may be unknown: fmin would take that for all of it. */
+/* Returns the used part of a rate that may be unknown (fmin would return 1 for that). */
 static double use_of(double bytes_per_s, double rate_bytes_per_s)
 {
     const double use = part_of(bytes_per_s, rate_bytes_per_s);
     return use > 1 ? 1 : use;
 }
 
-/* What this node's links carry together: as measured, or at least. */
+/* Returns the used part of this node's links, whose rates are measured or lower bounds. */
 static double link_use(const json_t *page, bool *is_bound)
 {
     const json_t *links = json_object_get(page, "links");
@@ -195,7 +195,7 @@ static void put_facts(json_t *story, const json_t *page)
     story_fact(story, "digest", text(page, "digest"));
 }
 
-/* The number of this id among the nodes of the drawing, or the count of them. */
+/* Returns the index of this id among the drawn nodes; their number if it is not there. */
 static size_t place_of(const json_t *members, const char *id)
 {
     size_t i = 0;
@@ -298,7 +298,7 @@ static void put_neighbours(json_t *story, const json_t *page)
     }
 }
 
-/* The curves, each of one of a moment's values against another. */
+/* The curves, one value of a trail row against another. */
 struct curve {
     enum trail_value x, y;
     double x_factor, y_factor;

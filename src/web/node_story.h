@@ -1,8 +1,8 @@
-/* The story of a running node for its page (page/story.h): the page of status, and its trail. Any
- * node tells of the whole swarm, as far as it knows it: its own links, everybody's records.
+/* The snapshot of a running node for its page (page/story.h), from its status JSON and its trail.
+ * Each node shows the whole swarm as far as it knows it: its own links and all records.
  *
- *   page of status ─┬─► whole: all trail so far, all that happened
- *   trail ────────┴─► update: the last moment, what happened since
+ *   status JSON ─┬─► whole: the trail and all events so far
+ *   trail ───────┴─► update: the last row, and events since then
  *
  * Held by tests/unit/web/test_node_story.c.
  */
@@ -16,9 +16,9 @@
 #define HAPPENED_MAX        64
 #define HAPPENED_TEXT_BYTES 448
 
-/* What happened lately, for a person; a ring that forgets the oldest. */
+/* The latest events for people: a ring. */
 struct happened {
-    uint32_t count; /* so far: number n is at n % HAPPENED_MAX */
+    uint32_t count; /* events so far: number n is at n % HAPPENED_MAX */
     struct {
         double at_s;       /* since the start of the process */
         const char *level; /* "info", "warning", "error" */
@@ -27,10 +27,10 @@ struct happened {
 };
 void happened_add(struct happened *happened, double at_s, const char *level, const char *text);
 
-/* page: as status_watch.h writes it. */
+/* page: the JSON of status_watch.h. */
 json_t *node_story_whole(const json_t *page, const struct trail *trail,
                          const struct happened *happened);
-/* has_moment: one became whole since the last update. from: the first of what happened since. */
+/* has_moment: a row was completed since the last update. from: number of the first new event. */
 json_t *node_story_update(const json_t *page, const struct trail *trail, bool has_moment,
                           const struct happened *happened, uint32_t from);
 

@@ -5,7 +5,7 @@
 
 #include "base/error.h"
 
-/* Of a and b, which count so much; what one does not know is the other's. */
+/* Returns the weighted mean of a and b; the known one if the other is unknown. */
 static double mean_of(double a, double weight_a, double b, double weight_b)
 {
     if (isnan(a) || isnan(b))
@@ -19,7 +19,7 @@ void trail_init(struct trail *trail)
     trail->each = 1;
 }
 
-/* Half as many, each of twice as long. */
+/* Merges rows in pairs. */
 static void halve(struct trail *trail)
 {
     CHECK(trail->count == TRAIL_MAX && trail->partial == 0);

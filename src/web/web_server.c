@@ -20,39 +20,39 @@
 #define IDLE_S       10
 #define MEMORY_BYTES (16 * 1024)
 #define BACKLOG      64
-#define FRAME_BYTES  (16 * 1024) /* of events, handed on at once */
-#define RETRY_MS     2000        /* a browser that lost us asks again */
-#define TURNS_MAX    8           /* of one run, so that others get theirs */
+#define FRAME_BYTES  (16 * 1024) /* bytes of events per call */
+#define RETRY_MS     2000        /* a disconnected browser asks again after this */
+#define TURNS_MAX    8           /* rounds per call, so that other work gets its turn */
 #define JSON_TYPE    "application/json"
 #define METRICS_TYPE "text/plain; version=0.0.4; charset=utf-8"
 #define PLAIN_TYPE   "text/plain; charset=utf-8"
 #define HTML_TYPE    "text/html; charset=utf-8"
 
-/* News that are on their way to some watchers. */
+/* An event on its way to clients. */
 struct event {
-    uint32_t readers; /* that have not got all of it */
+    uint32_t readers; /* clients that have not received all of it */
     size_t count;
     char *text; /* "data: …\n\n" */
 };
 
 struct watcher {
     struct web_server *server;
-    struct MHD_Connection *connection; /* NULL: this place is free */
-    bool is_suspended;                 /* has all there is, and waits */
-    struct event *event;               /* NULL: none */
-    size_t sent;                       /* of event */
+    struct MHD_Connection *connection; /* NULL = this entry is free */
+    bool is_suspended;                 /* received everything; waits */
+    struct event *event;               /* NULL = none */
+    size_t sent;                       /* bytes of the event */
 };
 
 struct web_server {
     struct web_owner owner;
     struct MHD_Daemon *daemon;
-    int file;   /* to be watched */
-    int socket; /* that listens */
+    int file;   /* file descriptor to watch */
+    int socket; /* listening socket */
     unsigned port;
     bool has_token, is_closing;
-    bool is_judged, is_ready;              /* since web_server_renew; as its owner said */
-    struct MHD_Response *texts[WEB_TEXTS]; /* made since then, or NULL */
-    uint8_t token[HASH_BYTES]; /* a hash of it, so that comparing it says nothing of it */
+    bool is_judged, is_ready;              /* results since web_server_renew, from the owner */
+    struct MHD_Response *texts[WEB_TEXTS]; /* texts made since then, or NULL */
+    uint8_t token[HASH_BYTES];             /* a hash, so that comparing it reveals nothing */
     struct watcher watchers[WEB_WATCHERS_MAX];
 };
 
@@ -127,7 +127,7 @@ static bool is_ready(struct web_server *server)
     return server->is_ready;
 }
 
-/* Who is being sent one keeps it. */
+/* Clients that are receiving a text keep it. */
 void web_server_renew(struct web_server *server)
 {
     server->is_judged = false;
@@ -227,7 +227,7 @@ void web_server_send(struct web_server *server, char *json)
     for (int i = 0; i < WEB_WATCHERS_MAX; i++) {
         struct watcher *watcher = &server->watchers[i];
         if (!watcher->is_suspended)
-            continue; /* free, or has not read what came before */
+            continue; /* free, or still reading the previous event */
         give_event(watcher, made);
         watcher->is_suspended = false;
         MHD_resume_connection(watcher->connection);
@@ -238,7 +238,7 @@ void web_server_send(struct web_server *server, char *json)
     }
 }
 
-/* Who may ask. */
+/* Access control. */
 
 static bool knows_token(const struct web_server *server, struct MHD_Connection *connection)
 {
@@ -323,7 +323,7 @@ static enum MHD_Result on_request(void *self, struct MHD_Connection *connection,
     if (strcmp(method, MHD_HTTP_METHOD_GET) != 0 && strcmp(method, MHD_HTTP_METHOD_HEAD) != 0)
         return *upload_bytes > 0 ? MHD_NO
                                  : say(connection, MHD_HTTP_METHOD_NOT_ALLOWED, "only GET\n");
-    if (*state != &seen) { /* the headers are here, what follows them is not */
+    if (*state != &seen) { /* the headers have arrived, the body has not */
         *state = &seen;
         return MHD_YES;
     }
@@ -332,7 +332,7 @@ static enum MHD_Result on_request(void *self, struct MHD_Connection *connection,
     return serve(self, connection, path);
 }
 
-/* A forked child must not keep a browser's connection open. */
+/* Forked children must not keep a browser's connection open. */
 static void on_connection(void *self, struct MHD_Connection *connection, void **state,
                           enum MHD_ConnectionNotificationCode code)
 {
@@ -346,7 +346,7 @@ static void on_connection(void *self, struct MHD_Connection *connection, void **
         fork_files_remove(info->connect_fd); /* libmicrohttpd closes it after this call */
 }
 
-/* Birth and death. */
+/* Creation and destruction. */
 
 static void no_log(void *self, const char *format, va_list values)
 {
@@ -443,7 +443,7 @@ void web_server_close(struct web_server *server)
         if (server->watchers[i].is_suspended)
             MHD_resume_connection(server->watchers[i].connection);
     fork_files_remove(server->socket);
-    MHD_stop_daemon(server->daemon); /* closes the socket, too */
+    MHD_stop_daemon(server->daemon); /* closes the socket as well */
     web_server_renew(server);
     free(server);
 }
@@ -458,7 +458,8 @@ int web_server_file(const struct web_server *server)
     return server->file;
 }
 
-/* Something may be due that no file says: what was resumed, and what was read but not parsed. */
+/* Work may be due that the descriptor does not signal: resumed connections, and bytes read but not
+ * parsed. */
 bool web_server_run(struct web_server *server)
 {
     MHD_UNSIGNED_LONG_LONG wait_ms = 0;

@@ -1,19 +1,20 @@
-/* HTTP, for whoever watches a node: libmicrohttpd on the node's own event loop. Only this file's
- * part knows it.
+/* An HTTP server for a node's status: libmicrohttpd on the node's own event loop. Only this file
+ * uses that library.
  *
  *   GET /             the page (page/page.h)
- *   GET /story.json   its story; /events: what is new, once a second, as server-sent events
+ *   GET /story.json   its snapshot; /events: updates, once a second, as server-sent events
  *   GET /status.json  as hearsay status --json
  *   GET /metrics      for Prometheus
  *   GET /livez        200: the loop turns    /readyz   200: as hearsay status exits 0; else 503
  *
- * It only reads. Without a token whoever can connect may ask, so it then wants to be asked under a
- * name of this machine: a page of somebody else's in a browser here cannot (DNS rebinding). With a
- * token all but the last two want it: "Authorization: Bearer TOKEN", or ?token=TOKEN.
+ * The server is read-only. Without a token anyone who can connect may ask. Then the Host header
+ * must name this machine, so that a foreign page in a local browser cannot read it (DNS rebinding).
+ * With a token all but the last two paths require it: "Authorization: Bearer TOKEN", or
+ * ?token=TOKEN.
  *
- * WEB_WATCHERS_MAX watch /events at once, WEB_CONNECTIONS_MAX are connected. A watcher that does
- * not read misses events, and costs no memory. A text is made once between two calls of
- * web_server_renew, however many ask: making it takes the loop's time, which is the node's.
+ * At most WEB_WATCHERS_MAX clients follow /events, and WEB_CONNECTIONS_MAX are connected. A client
+ * that does not read misses events and costs no memory. Each text is made once between two calls of
+ * web_server_renew, however many clients ask, because that takes the time of the node's loop.
  * Held by tests/unit/web/test_web_server.c.
  */
 #ifndef HEARSAY_WEB_WEB_SERVER_H
@@ -26,45 +27,43 @@
 #include "socket/address.h"
 
 #define WEB_CONNECTIONS_MAX 48
-#define WEB_PER_ADDRESS_MAX 32 /* of them from one address: the others are left, so probes get in  \
-                                */
-#define WEB_WATCHERS_MAX 16
-#define WEB_TOKEN_MIN    16 /* characters */
+#define WEB_PER_ADDRESS_MAX 32 /* connections of one address, so that probes of others get in */
+#define WEB_WATCHERS_MAX    16
+#define WEB_TOKEN_MIN       16 /* characters */
 
 enum web_text { WEB_STORY, WEB_STATUS, WEB_METRICS };
 #define WEB_TEXTS (WEB_METRICS + 1)
 
 struct web_owner {
     void *self; /* passed to each call below */
-    /* Text for one who asks, made with malloc. */
+    /* Returns a text for a client, made with malloc. */
     char *(*make)(void *self, enum web_text what, size_t *count);
     bool (*is_ready)(void *self);
 };
 
 struct web_server;
 
-/* Listens. token: NULL, or what is to be known. FAILED: it cannot. */
+/* Listens. token: NULL, or the required token. FAILED: cannot listen. */
 enum error web_server_open(struct web_server **made, const struct address *listen,
                            const char *token, const struct web_owner *owner,
                            struct problem *problem) MUST_USE;
 /* NULL is allowed. */
 void web_server_close(struct web_server *server);
 
-/* Where it listens: of port 0, the one that it got. */
+/* Returns the port: for port 0, the one that the system chose. */
 unsigned web_server_port(const struct web_server *server);
 
-/* To be watched: when it can be read, web_server_run does what is due. True: more is due already,
- * which the file does not say; others may have their turn first. */
+/* Returns a file descriptor to watch. When it is readable, web_server_run does the due work. That
+ * returns true if more work is due that the descriptor does not signal; other work may go first. */
 int web_server_file(const struct web_server *server);
 bool web_server_run(struct web_server *server);
 
-/* What was made for who asked is old: once a second. */
+/* Discards the texts made so far, once a second. */
 void web_server_renew(struct web_server *server);
 
-/* Somebody waits at /events. */
+/* Returns true if a client waits at /events. */
 bool web_server_is_watched(const struct web_server *server);
-/* News for all of them, one line of JSON by malloc, which is the server's from now on. They are
- * sent by web_server_run. */
+/* Takes one line of JSON, made with malloc, for all clients of /events. web_server_run sends it. */
 void web_server_send(struct web_server *server, char *json);
 
 #endif

@@ -1,9 +1,9 @@
 /* OpenBLAS has kernels for each kind of processor and chooses when it is loaded. One that does not
  * know a processor, because it is older than it, takes kernels without AVX: a product of matrices
- * then takes three to four times as long. What it is to take can be said in the environment only,
- * before it is loaded:
+ * then takes three to four times as long. The choice can be made only in the environment, before it
+ * is loaded:
  *
- *   main ─► blas_kernels_wanted ─► OPENBLAS_CORETYPE, and the program begins anew
+ *   main ─► blas_kernels_wanted ─► OPENBLAS_CORETYPE, and the program restarts itself
  */
 #ifndef HEARSAY_MODEL_BACKEND_CPU_BLAS_KERNELS_H
 #define HEARSAY_MODEL_BACKEND_CPU_BLAS_KERNELS_H

@@ -25,7 +25,7 @@ struct team;
 /* The threads of the backend. */
 struct team *cpu_team(struct backend *backend);
 
-/* Room for so many floats, until the next operation. */
+/* Returns a scratch buffer of `count` floats, valid until the next operation. */
 float *cpu_scratch(struct backend *backend, size_t count);
 /* c[m,n] = a·b + beta·c, row major; a[m,k] and b[k,n], or transposed as they lie in memory. */
 void cpu_gemm(CBLAS_TRANSPOSE turn_a, CBLAS_TRANSPOSE turn_b, int m, int n, int k, const float *a,

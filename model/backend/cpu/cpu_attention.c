@@ -116,12 +116,12 @@ EACH_WIDTH static void slope_row(int keys, float mixed, const float *restrict p,
         dp[j] = p[j] * (dp[j] - mixed);
 }
 
-/* Where the slopes of a head go. */
+/* Destination of a head's gradients. */
 struct head_slopes {
     float *query, *key, *value;
 };
 
-/* What the head gave and its slope: [length, size], rows by so many apart. */
+/* The head's output and its gradient: [length, size], with this row stride. */
 struct head_output {
     const float *y, *dy;
     int stride;
@@ -155,7 +155,7 @@ static void strip_backward(const struct attention *attention, const struct head 
                 head->query + (size_t)strip.from * (size_t)stride, stride, 1, slopes->key, stride);
 }
 
-/* Keys and values collect slopes from all queries, of all heads that share them. */
+/* Keys and values sum gradients over all queries of all heads that share them. */
 static void clear_shared(const struct attention *attention, float *dx)
 {
     const size_t queries = (size_t)attention->heads * (size_t)attention->size;

@@ -67,7 +67,7 @@ void cpu_channel_norm_measure(struct backend *backend, const struct channel_norm
     }
 }
 
-/* What others have told may have made a variance less than none. */
+/* Updates of other nodes may have made a variance negative. */
 void cpu_channel_norm_recall(struct backend *backend, const struct channel_norm *norm,
                              const float *mean, const float *variance, float *stats)
 {
@@ -126,7 +126,7 @@ EACH_WIDTH static void plane_backward(int places, float mean, float own, float c
         dx[i] = own * dy[i] - common - (x[i] - mean) * along;
 }
 
-/* One set's part of the way back. */
+/* One set's part of the backward pass. */
 struct norm_slopes {
     struct planes planes;
     int places;

@@ -52,7 +52,8 @@ static size_t whole_lines(size_t floats)
     return (floats + CONV_LANES - 1) / CONV_LANES * CONV_LANES;
 }
 
-/* Takes room for so many sheets of each thread, and for blocks of images_max. */
+/* Allocates scratch buffers for this many sheets per thread, and for blocks of images_max images.
+ */
 static struct call call_begin(const struct operands *operands, int images_max, size_t read,
                               size_t made)
 {
@@ -107,7 +108,7 @@ static void set_taps(struct call *call, int count)
     call->taps = (struct conv_taps){count, call->offset};
 }
 
-/* What a filter meets in x. */
+/* The part of x under a filter. */
 static void set_taps_of_filter(struct call *call)
 {
     const int kernel = call->operands.conv->kernel, stride = call->operands.conv->stride;
@@ -122,7 +123,7 @@ static void set_taps_of_filter(struct call *call)
     set_taps(call, call->patch);
 }
 
-/* What a channel's phase meets in dy. */
+/* The part of dy under a channel's phase. */
 static void set_taps_of_channel(struct call *call)
 {
     const struct conv *conv = call->operands.conv;
@@ -275,7 +276,7 @@ EACH_WIDTH static void add_planes(const struct call *call, int first, int end)
     }
 }
 
-/* dw += what a block adds, of filters from the first, whose sheets are slope, to before `end`. */
+/* Adds a block's part to dw, for filters first .. end-1 with gradient sheets `slope`. */
 static void add_block(const struct call *call, int images, int first, int end, const float *in,
                       const float *slope)
 {

@@ -12,7 +12,8 @@ static size_t odd_lines(size_t floats)
     return (((floats + CONV_LANES - 1) / CONV_LANES) | 1) * CONV_LANES;
 }
 
-/* Without a stride the zeros behind a row are those before the next, and likewise for images. */
+/* With stride 1 the zeros after a row are also those before the next, and the same holds for
+ * images. */
 struct sheets sheets_of(const struct conv *conv, int images_max)
 {
     const struct shape out = conv_output(conv);
@@ -62,7 +63,7 @@ static int steps(int *from, int phase, int end, int stride)
     return *from < end ? (end - *from + stride - 1) / stride : 0;
 }
 
-/* Of an image of the block, the phase (down, right). What no weight meets is left out. */
+/* Copies phase (down, right) of an image of the block, without the parts that no weight touches. */
 static struct part part_of(const struct sheets *sheets, int image, int down, int right)
 {
     const struct conv *conv = &sheets->conv;
@@ -79,7 +80,7 @@ static struct part part_of(const struct sheets *sheets, int image, int down, int
     return part;
 }
 
-/* As memcpy does, which is slow for so few. */
+/* As memcpy, which is slow for few bytes. */
 static inline void copy_row(float *to, const float *from, int count)
 {
     for (; count >= 16; count -= 16, to += 16, from += 16)

@@ -43,8 +43,8 @@ struct conv_places sheets_places(const struct sheets *sheets, int images, int he
 
 /* x of a block to in[channels][phases][phases]. */
 void sheets_spread_inputs(const struct sheets *sheets, int images, const float *x, float *in);
-/* dy of a block, filters first to before end, to slope[end - first]; behind the last image there
- * are zeros, too. */
+/* Copies dy of a block, filters first .. end-1, to slope[end - first]; zeros also follow the last
+ * image. */
 void sheets_spread_slopes(const struct sheets *sheets, int images, int first, int end,
                           const float *dy, float *slope);
 /* y of a block from made[filters], plus biases, which may be NULL. */

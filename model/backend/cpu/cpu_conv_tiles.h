@@ -10,7 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-#define CONV_LANES 16 /* places are met by so many at a time: up to a multiple of it at most */
+#define CONV_LANES 16 /* positions per vector: sheets are padded to a multiple of it */
 #define CONV_EXTRA 9  /* offsets that are read behind the last at most */
 
 /* Places of a sheet: the first `count` of each image. */
@@ -31,8 +31,8 @@ struct conv_tiles {
     int rows_max; /* rows of a tile: a power of two */
 
     /* out[row][place] (+)= Σ w[t][row] · in[offset[t] + place], of `rows` sheets `pitch` apart:
-     * rows_max, or half of it, down to 1. What lies behind the places of an image, up to the next
-     * multiple of CONV_LANES, is written to before the next image is. */
+     * rows_max, or half of it, down to 1. The padding after an image, up to the next multiple of
+     * CONV_LANES, is written before the next image. */
     void (*sum)(int rows, struct conv_places places, struct conv_taps taps, const float *w,
                 const float *in, float *out, size_t pitch, bool adds);
     /* dw[filter][t] += Σ dy[filter][place] · in[offset[t] + place], of filters whose sheets are

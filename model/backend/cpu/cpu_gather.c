@@ -50,8 +50,8 @@ static int clamp(int value, int most)
     return value < 0 ? 0 : value > most ? most : value;
 }
 
-/* One row of a channel; from: that row of the image, or NULL outside. What lies in the image is the
- * stretch begin .. end-1 of it. */
+/* Copies one row of a channel; from: that row of the image, or NULL outside. Positions begin ..
+ * end-1 lie inside the image. */
 static void augment_row(const struct augment *augment, const struct augmentation *own, int row,
                         const float *from, float *to)
 {

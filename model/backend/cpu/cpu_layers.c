@@ -201,7 +201,7 @@ EACH_WIDTH static double exponentials(int classes, float top, const float *logit
     return sum;
 }
 
-/* Of a row whose softmax is slopes / sum: the slopes of its loss. */
+/* Computes the loss gradients of a row whose softmax is slopes / sum. */
 static void smooth_slopes(const struct cross_entropy *loss, int label, double sum, float *slopes)
 {
     const float scale = (float)(1 / (sum * loss->of)), one = 1 / (float)loss->of;
@@ -221,8 +221,8 @@ static double smooth_logit(const struct cross_entropy *loss, int label, const fl
     return (1 - smoothing) * (double)logits[label] + smoothing * mean;
 }
 
-/* With the largest logit subtracted no exponential overflows and the sum is at least 1. Where no
- * slopes are asked for, the exponentials have no place but the scratch. */
+/* With the largest logit subtracted no exponential overflows and the sum is at least 1. Without
+ * gradients the exponentials go to the scratch buffer. */
 void cpu_cross_entropy(struct backend *backend, const struct cross_entropy *loss,
                        const float *logits, const int32_t *labels, float *dlogits,
                        struct score *score)

@@ -1,4 +1,4 @@
-/* What sequences need beside matrix products: embedding, normalising, adding, and reading tokens.
+/* Sequence operations beside matrix products: embedding, normalising, adding, and reading tokens.
  */
 #include <math.h>
 #include <string.h>

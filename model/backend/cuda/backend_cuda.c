@@ -207,7 +207,7 @@ static bool is_too_old_for_bf16(int device)
     return error == cudaSuccess && major < 8;
 }
 
-/* What a useless GPU has given already goes back with the process. */
+/* Memory of an unusable GPU is released with the process. */
 enum error cuda_open(int i, enum precision precision, struct backend **backend,
                      struct problem *problem)
 {

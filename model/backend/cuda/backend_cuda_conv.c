@@ -1,5 +1,5 @@
-/* Convolutions on a GPU without cuDNN: patches, and a product of cuBLAS; as with cuDNN, in TF32
- * with bf16, too. */
+/* Convolutions on a GPU without cuDNN: patches, and a product of cuBLAS; as with cuDNN, also in
+ * TF32 for bf16. */
 #include <stdio.h>
 #include <stdlib.h>
 

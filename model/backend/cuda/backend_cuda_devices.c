@@ -47,7 +47,7 @@ static void cuda_describe(char *text, size_t room)
                        runtime % 1000 / 10, driver / 1000, driver % 1000 / 10, convolutions);
 }
 
-/* As nvidia-smi writes it. */
+/* As nvidia-smi formats it. */
 static void write_uuid(const cudaUUID_t *uuid, char text[DEVICE_UUID_TEXT])
 {
     size_t at = (size_t)snprintf(text, DEVICE_UUID_TEXT, "GPU");

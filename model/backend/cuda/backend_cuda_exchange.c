@@ -39,8 +39,8 @@ static struct survey_room survey_room(struct cuda *cuda, size_t count)
     return lay_survey(&laid, count);
 }
 
-/* What is small comes by way of memory that the device can write to by itself: a copy to any other
- * passes through the driver's hands, piece by piece. */
+/* Small results use pinned memory, which the device writes directly: a copy to other memory is
+ * staged by the driver. */
 static void download_small(struct backend *backend, void *host_to, const void *from, size_t bytes)
 {
     struct cuda *cuda = cuda_on(backend);
@@ -151,7 +151,8 @@ void cuda_cut(struct backend *backend, uint32_t found, const uint32_t *candidate
     cuda_download(backend, host_update->level, room.cut.level, host_update->count);
 }
 
-/* The update with its entries on the device, behind so many bytes of room, a multiple of 8. */
+/* Uploads the update's entries after the first `bytes` bytes of the scratch buffer, a multiple
+ * of 8. */
 static struct update carried_behind(struct backend *backend, const struct update *host_update,
                                     size_t room)
 {

@@ -1,11 +1,10 @@
-/* Layers but convolutions, and losses, on a GPU: matrix products, and kernels around them.
+/* Layers (except convolutions) and losses on a GPU: matrix products, and kernels around them.
  *
  * In bfloat16 a dense layer's operands are rounded before they are multiplied. cuBLAS would do it
  * on its own (CUBLAS_COMPUTE_32F_FAST_16BF), but has no kernel for that which uses what Hopper and
- * later multiply with: only those of Ampere, at a half of their rate. What is rounded is
- * padded with zeros to a multiple of 16 bytes in each dimension: where a row begins elsewhere, or
- * ends, cuBLAS multiplies several times as long.
- * https://docs.nvidia.com/cuda/cublas/#tensor-core-usage
+ * later multiply with: only those of Ampere, at a half of their rate. Rounded operands are padded
+ * with zeros to a multiple of 16 bytes in each dimension: where a row begins elsewhere, or ends,
+ * cuBLAS multiplies several times as long. https://docs.nvidia.com/cuda/cublas/#tensor-core-usage
  */
 #include "backend/cuda/cuda_dense.h"
 #include "backend/cuda/cuda_kernels.h"

@@ -78,8 +78,7 @@ void cuda_give(struct backend *backend, void *memory)
                "giving back memory");
 }
 
-/* What is small is copied to where the device can fetch it when it comes to that; the host goes on
- * at once. */
+/* Small data is copied to pinned memory that the device reads later; the host continues at once. */
 static void upload_small(struct cuda *cuda, void *to, const void *host_from, size_t bytes)
 {
     struct parcel *parcel = &cuda->parcels[cuda->parcels_sent++ % PARCELS];

@@ -52,7 +52,7 @@ static struct muon_room room_of(struct cuda *cuda, size_t side, size_t all)
     return room;
 }
 
-/* As cpu_optimizers.c says. */
+/* The CUDA side of cpu_optimizers.c. */
 static void muon_turn(struct cuda *cuda, int rows, int columns, const struct muon_room *room,
                       float *x)
 {

@@ -4,7 +4,7 @@
 #include "backend/cuda/cuda_operations.h"
 #include "base/memory.h"
 
-/* What was recorded of a sequence. */
+/* A recorded CUDA graph. */
 struct recording {
     cudaGraphExec_t graph;
     uint64_t rooms;
@@ -31,7 +31,7 @@ bool cuda_sequence_begin(struct backend *backend, struct sequence *sequence)
 {
     struct cuda *cuda = cuda_on(backend);
     const struct recording *recording = sequence->recorded;
-    /* Whoever calls may be ahead of the device, but not by more than it does in a moment. */
+    /* The caller may be ahead of the device by a bounded amount of work. */
     cuda_check(cudaEventSynchronize(cuda->done[cuda->launched % IN_FLIGHT]), "a step");
     if (recording != NULL && recording->rooms != cuda->rooms) {
         cuda_sequence_drop(backend, sequence);

@@ -10,7 +10,7 @@
 
 #define LIBRARY "libnccl.so.2"
 
-/* What is used of the library. */
+/* Functions of the library that are used. */
 struct nccl {
     ncclResult_t (*init_all)(ncclComm_t *comms, int count, const int *devices);
     ncclResult_t (*destroy)(ncclComm_t comm);

@@ -1,4 +1,4 @@
-/* What sequence models need beside matrix products, on a GPU: kernels, and the room they need. */
+/* Sequence operations beside matrix products on a GPU: kernels and their scratch buffers. */
 #include "backend/cuda/cuda_flash.h"
 #include "backend/cuda/cuda_operations.h"
 #include "backend/cuda/cuda_transformer.h"

@@ -42,7 +42,7 @@ struct room {
     size_t bytes;
 };
 
-/* What one operation needs of a room, part after part. */
+/* Splits an operation's scratch buffer into parts. */
 struct layout {
     char *memory; /* NULL while it is only measured */
     size_t bytes;
@@ -65,7 +65,7 @@ struct cuda {
     struct backend table;        /* first: a pointer to it is a pointer to the struct */
     int device;                  /* number of the GPU */
     int survey_blocks;           /* of the survey that run at once */
-    cudaStream_t stream;         /* of all work, but for: */
+    cudaStream_t stream;         /* of all work, except: */
     cudaStream_t aside;          /* of what is peeked at, perhaps from another thread */
     cudaEvent_t base_written;    /* the exchange has written what it was asked to */
     cublasHandle_t blas;         /* on that stream */
@@ -118,8 +118,8 @@ void cuda_give(struct backend *backend, void *memory);
 void cuda_upload(struct backend *backend, void *to, const void *host_from, size_t bytes);
 void cuda_download(struct backend *backend, void *host_to, const void *from, size_t bytes);
 void cuda_peek(struct backend *backend, void *host_to, const void *from, size_t bytes);
-/* Room for what only one operation uses, for so many bytes: whether it had to grow. It does when a
- * larger one is met: in the first step, not in one that is recorded. */
+/* Provides a scratch buffer of `bytes` bytes for one operation at a time; returns whether it had to
+ * grow. It grows in the first step only, never in a recorded one. */
 bool cuda_room_grows(struct cuda *cuda, struct room *room, size_t bytes);
 /* Room that steps use, and what is recorded of them points to. */
 void *cuda_step_room(struct cuda *cuda, struct room *room, size_t bytes);

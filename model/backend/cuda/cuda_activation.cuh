@@ -1,4 +1,4 @@
-/* Activations and their slopes, of one number, on the GPU. */
+/* Activations and their derivatives for one number on the GPU. */
 #ifndef HEARSAY_MODEL_BACKEND_CUDA_CUDA_ACTIVATION_CUH
 #define HEARSAY_MODEL_BACKEND_CUDA_CUDA_ACTIVATION_CUH
 
@@ -27,7 +27,7 @@ static __device__ float activated(enum activation activation, float value)
     return activation == TANH ? tanhf(value) : value;
 }
 
-/* Of gelu and silu at the input x. */
+/* Derivative of gelu and silu at input x. */
 static __device__ float slope_at(enum activation activation, float x)
 {
     if (activation == SILU) {

@@ -1,8 +1,7 @@
-/* Causal attention on the GPU without its matrix of scores (Dao et al. 2022; the way back in two
- * kernels, of which each adds up what it alone writes: the same bits each time).
+/* Causal attention on the GPU without its matrix of scores (Dao et al. 2022; the backward pass in two kernels, each of which sums only what it writes: bit-reproducible).
  *
  *   forward   a block: STRIP queries of a head against the keys before them, a tile after the other
- *   to_query  a block: the same, for the slopes of those queries
+ *   to_query  a block: the same, for the gradients of those queries
  *   to_key    a block: STRIP keys against the queries after them, of all heads that share them
  *
  * Every product is one of two tiles of STRIP x STRIP numbers, four by four of each thread. What is
@@ -30,7 +29,7 @@ struct tiles {
     struct tile other;
 };
 
-/* What a thread has of a product: rows thread_row().. of it. */
+/* A thread's part of a product: rows thread_row() and following. */
 typedef float quad[4][4];
 
 static __device__ unsigned thread_row()
@@ -311,8 +310,7 @@ static __global__ void __launch_bounds__(THREADS, 2)
     }
 }
 
-/* Of one head's queries from `from` on, to keys and values: scores become the softmax, and the
- * slopes those of the scores. Columns are queries here. */
+/* From one head's queries, starting at `from`, to keys and values: turns scores into the softmax, and gradients into those of the scores. Columns are queries here. */
 template <typename Number>
 static __device__ void slopes_by_key(const struct attention &attention, const head<Number> &head,
                                      const output<Number> &output, unsigned key, unsigned from,

@@ -47,8 +47,7 @@ static __device__ float score_scale(const struct attention &attention)
     return 1 / sqrtf((float)attention.size);
 }
 
-/* What the way back reads. mixed[batch, heads, length] = y · dy: what the slope of each of a
- * query's scores has in common. */
+/* Input of the backward pass. mixed[batch, heads, length] = y · dy: the common term of the gradients of a query's scores. */
 template <typename Number> struct output {
     const float *log_sums;
     const float *mixed;

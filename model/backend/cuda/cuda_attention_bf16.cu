@@ -2,7 +2,7 @@
  * HEAD numbers that come in fours.
  *
  *   forward   a block: OWN queries of a head against the keys before them, a tile after the other
- *   to_query  a block: the same, for the slopes of those queries
+ *   to_query  a block: the same, for the gradients of those queries
  *   to_key    a block: OWN keys against the queries after them, of all heads that share them
  *
  * A warp has ROWS of its block's positions in its registers, as the left operand of its products.
@@ -34,7 +34,7 @@ template <unsigned TILE> struct by_pair {
 
 /* ROWS positions of a warp: the left operand, for each STEP of their numbers. */
 typedef uint32_t fragments[STEPS][4];
-/* What comes of them: HEAD numbers of each of the ROWS. */
+/* The result: HEAD numbers for each of the ROWS. */
 typedef float results[WIDTH][4];
 
 static __device__ unsigned row_of_thread()
@@ -138,7 +138,7 @@ static __device__ void compare(const fragments own, const by_row<TILE> &tile,
     }
 }
 
-/* sums += factors · tile. What one product gave is where the next wants it. */
+/* sums += factors · tile. The output layout of one product is the input layout of the next. */
 template <unsigned TILE>
 static __device__ void mix(const float factors[TILE / COLUMN][4], const by_pair<TILE> &tile,
                            results sums)
@@ -284,7 +284,7 @@ static __global__ void __launch_bounds__(THREADS, 2)
     }
 }
 
-#define BACK 32 /* positions of a tile, on the way back */
+#define BACK 32 /* positions of a tile, in the backward pass */
 
 template <typename Number>
 static __global__ void __launch_bounds__(THREADS, 2)
@@ -334,7 +334,7 @@ static __global__ void __launch_bounds__(THREADS, 2)
     }
 }
 
-/* What keys meet: a tile of queries and of the slopes of what they gave. */
+/* Shared-memory tile for the key pass: queries and output gradients. */
 struct met {
     by_row<BACK> queries, slopes;
     by_pair<BACK> query_pairs, slope_pairs;
@@ -373,7 +373,7 @@ static __device__ void meet(const struct next &next, struct met &met)
     __syncthreads();
 }
 
-/* Columns are queries here: scores become the softmax, and the slopes those of the scores. */
+/* Columns are queries here: turns scores into the softmax, and gradients into those of the scores. */
 static __device__ void slopes_by_key(const struct attention &attention, const struct met &met,
                                      unsigned key, unsigned from, float scores[BACK / COLUMN][4],
                                      float slopes[BACK / COLUMN][4])

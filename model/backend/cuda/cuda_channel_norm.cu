@@ -10,7 +10,7 @@ static __device__ unsigned set_of(struct channel_norm norm, unsigned plane)
     return norm.groups == 0 ? plane % channels : plane / (channels / (unsigned)norm.groups);
 }
 
-/* The planes of a set: so many, of which this is the i-th. */
+/* Plane number i of a set. */
 static __device__ unsigned set_planes(struct channel_norm norm, unsigned batch)
 {
     return norm.groups == 0 ? batch : (unsigned)(norm.channels / norm.groups);
@@ -124,7 +124,7 @@ cudaError_t kernel_channel_apply(cudaStream_t stream, struct channel_norm norm, 
                         activation, y);
 }
 
-/* Σ s and Σ s·n over each plane, n the normalised input, s the slope before the activation. */
+/* Σ s and Σ s·n over each plane, n the normalised input, s the gradient before the activation. */
 static __global__ void plane_slopes(unsigned planes, struct channel_norm norm,
                                     enum activation activation, struct channel_slopes slopes)
 {

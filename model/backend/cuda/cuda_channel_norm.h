@@ -25,7 +25,7 @@ cudaError_t kernel_channel_apply(cudaStream_t stream, struct channel_norm norm, 
                                  const float *x, const float *stats, const float *w, const float *b,
                                  enum activation activation, float *y);
 
-/* What a way back reads, and leaves its sums in. */
+/* Input and sums of a backward pass. */
 struct channel_slopes {
     const float *x;
     const float *stats;

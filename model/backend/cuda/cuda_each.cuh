@@ -25,8 +25,7 @@
 #define EACH_PLACE(place, places)                                                                  \
     for (unsigned place = threadIdx.x % WARP; place < (places); place += WARP)
 
-/* Each element's value read, then written, AT_ONCE of them: where little is read for each, so many
- * must be on their way for the memory to be busy. */
+/* Each element's value read, then written, AT_ONCE of them: with few bytes per element, several loads must be in flight to saturate the memory. */
 template <typename Read, typename Write>
 static __device__ void each_at_once(unsigned count, Read read, Write write)
 {

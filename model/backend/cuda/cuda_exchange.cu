@@ -26,7 +26,7 @@ cudaError_t kernel_scan(cudaStream_t stream, void *room, size_t room_bytes, size
     return cub::DeviceScan::ExclusiveSum(room, room_bytes, numbers, numbers, (int)count, stream);
 }
 
-/* What a thread reads or writes at once. */
+/* Data that a thread reads or writes at once. */
 #define TOGETHER 4
 template <typename Number> struct alignas(SURVEY_ALIGNMENT) together {
     Number at[TOGETHER];

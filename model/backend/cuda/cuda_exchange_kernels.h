@@ -2,7 +2,7 @@
  *
  *   backend_cuda_exchange.c ──► these ──► cuda_exchange.cu ──► stream
  *
- * They do the CPU's arithmetic, bit for bit (but for the bits of a NaN).
+ * They do the CPU's arithmetic, bit for bit (except the bits of a NaN).
  */
 #ifndef HEARSAY_MODEL_BACKEND_CUDA_CUDA_EXCHANGE_KERNELS_H
 #define HEARSAY_MODEL_BACKEND_CUDA_CUDA_EXCHANGE_KERNELS_H
@@ -33,7 +33,7 @@ static inline size_t bitmap_lines(size_t count)
     return (count + BITMAP_LINE - 1) / BITMAP_LINE;
 }
 
-/* Room that a scan over so many numbers needs beside them. */
+/* Returns the scratch bytes of a scan over `count` numbers. */
 size_t kernel_scan_bytes(size_t count);
 /* numbers[i] becomes the sum of all before it. */
 cudaError_t kernel_scan(cudaStream_t stream, void *room, size_t room_bytes, size_t count,

@@ -13,8 +13,7 @@ static __global__ void gather_pixels(unsigned samples, unsigned sample_size, con
     EACH_LINE (i, samples) {
         const uint8_t *sample = pixels + (size_t)pick[i] * sample_size;
         float *to = x + (size_t)i * sample_size;
-        /* By fours where each sample begins at one: what a warp fetches across the bus is then as
-         * much as one request carries. */
+        /* Loads four values at a time if each sample is aligned, so that a warp's load fills one request across the bus. */
         const unsigned fours = sample_size % 4 == 0 ? sample_size / 4 : 0;
         EACH_PLACE (four, fours) {
             const uchar4 pixel = ((const uchar4 *)sample)[four];

@@ -30,9 +30,9 @@ cudaError_t kernel_add_bias(cudaStream_t stream, int outer, int middle, int inne
 cudaError_t kernel_compact(cudaStream_t stream, int rows, int columns, int stride,
                            const float *from, struct numbers b, enum activation activation,
                            struct numbers y);
-/* The slope of y[rows, columns] becomes the one before the activation; it is written rounded to
- * bfloat16 to rounded[rows, wide], too, zeros in the rest, unless that is NULL; and added up to
- * sums[columns], in the same order always, unless that is NULL. room[COLUMN_PARTS, columns]. */
+/* Turns the gradient of y[rows, columns] into the one before the activation. Also writes it as
+ * bfloat16 to rounded[rows, wide] with zero padding, unless NULL, and its sums to sums[columns] in
+ * a fixed order, unless NULL. room[COLUMN_PARTS, columns]. */
 #define COLUMN_PARTS 32
 cudaError_t kernel_slope_columns(cudaStream_t stream, int rows, int columns, struct numbers y,
                                  enum activation activation, struct numbers slope,
@@ -47,8 +47,8 @@ cudaError_t kernel_slope_planes(cudaStream_t stream, int outer, int middle, int 
  * NULL. */
 cudaError_t kernel_swap(cudaStream_t stream, int outer, int middle, int inner, const float *from,
                         const float *bias, enum activation activation, float *to);
-/* columns[channels·kernel·kernel][images][places of the output]: what each weight of a filter meets
- * at each place; and the way back, where each input gets the sum of what its copies got. */
+/* columns[channels·kernel·kernel][images][places of the output]: the input under each weight of a
+ * filter at each position; and the backward pass, where each input gets the sum over its copies. */
 cudaError_t kernel_patches(cudaStream_t stream, struct conv conv, int images, const float *x,
                            float *columns);
 cudaError_t kernel_unpatch(cudaStream_t stream, struct conv conv, int images, const float *columns,

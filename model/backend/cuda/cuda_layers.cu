@@ -7,7 +7,7 @@
 
 #define SUM_COLUMNS 32 /* of a block; its other dimension are rows */
 #define SUM_ROWS    (THREADS / SUM_COLUMNS)
-#define PART_ROWS   128 /* of a part of a sum, at least, but for the last */
+#define PART_ROWS   128 /* of a part of a sum, at least, except the last */
 #define SLOPES      8   /* of a thread, that are asked for at once */
 
 /* A division by what is known before the kernel starts, as a multiplication: many times faster, and
@@ -124,9 +124,7 @@ cudaError_t kernel_compact(cudaStream_t stream, int rows, int columns, int strid
     });
 }
 
-/* Slopes on their way to before the activation, and to their sums: this thread's part of one.
- * at(i): where the thread's i-th lies, from `first` in steps of `step` to before `end`; also(i,
- * slope) writes it elsewhere, too. What is read for several of them is asked for at once. */
+/* Computes gradients before the activation and their sums: one thread's part. at(i): index of the thread's i-th value, from `first` in steps of `step` to before `end`; also(i, slope) also writes it elsewhere. Loads for several values are issued together. */
 template <typename Number, typename At, typename Also>
 static __device__ float add_slopes(unsigned first, unsigned end, unsigned step, At at, Also also,
                                    const Number *y, enum activation activation, Number *slope)

@@ -1,5 +1,4 @@
-/* What a warp multiplies in bfloat16, on the tensor cores: two instructions, and where they want
- * their operands to lie (PTX ISA, mma.m16n8k16). Lane l has, with row = l / 4 and pair = l % 4:
+/* A warp's bfloat16 products on the tensor cores: two instructions and their operand layouts (PTX ISA, mma.m16n8k16). Lane l has, with row = l / 4 and pair = l % 4:
  *
  *   left[16, 16]    rows `row` and row + 8, of each the numbers 2 pair, 2 pair + 1, and 8 further:
  *                   {row, row + 8} of the first, then of those further

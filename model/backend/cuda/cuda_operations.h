@@ -15,7 +15,7 @@ void cuda_sequence_end(struct backend *backend, struct sequence *sequence);
 void cuda_sequence_drop(struct backend *backend, struct sequence *sequence);
 
 /* backend_cuda_matmul.c */
-/* What a product multiplies: float32 or bfloat16; both of a product are the same. */
+/* Operand type of a product: float32 or bfloat16, the same for both operands. */
 struct operand {
     const void *numbers;
     cudaDataType type;

@@ -75,7 +75,7 @@ static __global__ void lamb_direction(unsigned count, const struct adam *adam, c
     }
 }
 
-/* Each block adds up the parts anew. */
+/* Each block sums the parts again. */
 static __global__ void lamb_step(unsigned count, unsigned parts, const struct adam *adam,
                                  const double *squares, const float *u, float *w)
 {

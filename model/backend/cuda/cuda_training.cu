@@ -112,7 +112,7 @@ static __device__ struct score row_score(struct cross_entropy terms, uint32_t la
     return {(double)logf(seen.sum) - (own - (double)seen.top), 1, seen.largest == label};
 }
 
-/* What the slope of a logit is: its share, exp(logit - top)·scale, less `spread`, and of the label
+/* The gradient of a logit: its share, exp(logit - top)·scale, less `spread`, and of the label
  * less `own`. */
 struct slopes {
     float top;
@@ -150,9 +150,8 @@ static __device__ void write_slopes(unsigned classes, const float *row, uint32_t
 }
 
 /* A row at a time by GROUP threads, a warp or a block. dlogits may be the logits: each thread
- * writes what it alone has read, but for the label's, which is read before the threads meet. Rows
- * begin `stride` numbers apart; of dlogits they are written up to `end`. All logits may be more
- * than 32 bits count. */
+ * writes what it alone has read, except the label's, which is read before the threads synchronise. Rows
+ * begin `stride` numbers apart; of dlogits they are written up to `end`. The number of all logits may exceed 32 bits. */
 template <unsigned GROUP, typename Slope>
 static __global__ void __launch_bounds__(THREADS, BLOCKS_AT_ONCE)
     cross_entropy(unsigned rows, struct cross_entropy loss, unsigned stride, unsigned end,

@@ -1,5 +1,4 @@
-/* What sequence models need beside matrix products and attention, on the GPU: what cpu_sequence.c
- * does. */
+/* Sequence operations beside matrix products and attention on the GPU: the counterpart of cpu_sequence.c. */
 #include "backend/cuda/cuda_bf16.cuh"
 #include "backend/cuda/cuda_each.cuh"
 #include "backend/cuda/cuda_transformer.h"

@@ -57,7 +57,7 @@ cudaError_t kernel_swiglu_backward(cudaStream_t stream, size_t rows, int size, s
 
 cudaError_t kernel_attention(cudaStream_t stream, struct attention attention, int batch,
                              struct numbers x, struct numbers y, float *log_sums);
-/* mixed[batch, heads, length] = y · dy: what the slope of each of a query's scores has in common.
+/* mixed[batch, heads, length] = y · dy: the common term of the gradients of a query's scores.
  */
 cudaError_t kernel_attention_mixed(cudaStream_t stream, struct attention attention, int batch,
                                    struct numbers y, struct numbers dy, float *mixed);
@@ -65,7 +65,7 @@ cudaError_t kernel_attention_slopes(cudaStream_t stream, struct attention attent
                                     struct numbers x, const float *log_sums, const float *mixed,
                                     struct numbers dy, struct numbers dx);
 
-/* cuda_attention_bf16.cu: the same, where it fits; y: what is given, or its slope. */
+/* cuda_attention_bf16.cu: the same for supported shapes; y: the output, or its gradient. */
 
 bool kernel_attention_fits_bf16(const struct attention *attention, struct numbers x,
                                 struct numbers y);

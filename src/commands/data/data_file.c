@@ -19,7 +19,7 @@
 #define TOKENS_SHOWN   24
 #define BROKEN_NOWHERE UINT64_MAX
 
-/* What is found out while a file is read. */
+/* Findings while a file is read. */
 struct summary {
     struct moments all;
     struct moments column[COLUMNS_MAX]; /* of a table */
@@ -108,7 +108,7 @@ static enum error read_all(struct summary *summary, struct data_reader *reader, 
     return error;
 }
 
-/* What can be said before the file is read. */
+/* Findings before the file is read. */
 static void print_header(FILE *out, const struct data_reader *reader)
 {
     char what[64];
@@ -167,7 +167,7 @@ static void print_statistics(FILE *out, const struct summary *summary,
         print_columns(out, summary, reader->size);
 }
 
-/* What a node says of the numbers, when they are its samples or what it learns of them. */
+/* The node's own findings on the numbers, as samples or as targets. */
 static enum error check(const struct summary *summary, const struct data_reader *reader,
                         struct problem *problem)
 {

@@ -9,11 +9,11 @@
 
 #include "base/error.h"
 
-/* Shows so many samples, at most DATA_SHOW_MAX. What is known is printed, whatever comes back. */
+/* Shows `show` samples, at most DATA_SHOW_MAX. Prints all findings, also on errors. */
 enum error data_file_report(FILE *out, const char *path, int samples, bool in_colour,
                             struct problem *problem) MUST_USE;
 
-/* What is known of it as an object, the caller's, whatever comes back. */
+/* Sets the findings as a JSON object, which belongs to the caller also on errors. */
 enum error data_file_json(json_t **object, const char *path, struct problem *problem) MUST_USE;
 
 #endif

@@ -23,7 +23,7 @@ struct data_reader {
     union {
         struct npy_file npy;
         struct idx idx;
-        struct token_file tokens; /* of text, too */
+        struct token_file tokens; /* also of text */
     };
     char kind; /* of a number, as npy_file.h has it */
     int bytes; /* of a number */

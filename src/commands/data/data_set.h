@@ -8,7 +8,7 @@
 
 #include "config/config.h"
 
-/* Shows so many samples, at most DATA_SHOW_MAX. */
+/* Shows `show` samples, at most DATA_SHOW_MAX. */
 enum error data_set_report(FILE *out, const struct config *config, int samples, bool in_colour,
                            struct problem *problem) MUST_USE;
 

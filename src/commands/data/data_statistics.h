@@ -1,4 +1,4 @@
-/* What many numbers are like: mean, deviation, least and greatest; and how often each class comes.
+/* Statistics of numbers: mean, deviation, minimum, maximum; and the count of each class.
  */
 #ifndef HEARSAY_COMMANDS_DATA_DATA_STATISTICS_H
 #define HEARSAY_COMMANDS_DATA_DATA_STATISTICS_H

@@ -30,7 +30,7 @@ struct rehearsal {
     char why[256];      /* the last sentence of a start that failed */
 };
 
-/* What was asked for, and what has been found out so far. */
+/* The request, and the findings so far. */
 struct doctor {
     FILE *out;            /* where the lines go */
     json_t *lines;        /* or here, an array; NULL: not so */
@@ -58,7 +58,7 @@ struct doctor {
     bool is_port_free;                   /* node.listen could be listened to */
 };
 
-/* What follows may take its time: on a terminal, what is looked at, until the next line. */
+/* Announces a slow check: a terminal shows its subject until the next line. */
 void doctor_begin(struct doctor *doctor, const char *subject);
 
 /* One line: how it is, of what, and a sentence; counted. */
@@ -69,8 +69,8 @@ void doctor_look_here(struct doctor *doctor);
 void doctor_look_at_swarm_key(struct doctor *doctor);
 void doctor_count_memory(struct doctor *doctor, const struct dataset *train,
                          const struct dataset *test, const struct model *model);
-/* Does in a process of its own what a node does on a GPU at its start. Before this process opens the
- * GPU: CUDA does not survive a fork. */
+/* Does in a process of its own what a node does on a GPU at its start. Before this process opens
+ * the GPU: CUDA does not survive a fork. */
 void doctor_rehearse(struct doctor *doctor);
 void doctor_look_at_memory(struct doctor *doctor);
 void doctor_look_at_peers(struct doctor *doctor);

@@ -154,7 +154,7 @@ static void look_at_sandbox(struct doctor *doctor)
     doctor_say(doctor, is_whole ? VERDICT_OK : VERDICT_WARN, "sandbox", "%s", text);
 }
 
-/* What an earlier incarnation left in the folder, read as a node reads it at its start. */
+/* Reads the state folder as a node reads it at its start. */
 
 static void say_refused(void *context, const struct problem *problem)
 {

@@ -1,5 +1,5 @@
-/* What a node with this model and these data takes of memory, part by part, from the configuration
- * alone: nothing of it is taken here. */
+/* Computes a node's memory for this model and data, part by part, from the configuration only.
+ * Allocates none of it. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
@@ -118,7 +118,7 @@ static void look_at_gpu(struct doctor *doctor, const struct parts *parts)
                    rehearsal->why, text);
 }
 
-/* What the system can still give; 0: it does not say. */
+/* Returns the memory that the system has available; 0 = unknown. */
 static double available_bytes(void)
 {
     char line[128];

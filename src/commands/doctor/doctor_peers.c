@@ -35,7 +35,7 @@ static void start_lookups(struct lookup *lookups, const struct address_list *pee
             .ar_name = lookup->host, .ar_service = lookup->port, .ar_request = &lookup->hints};
         list[i] = &lookup->request;
     }
-    /* Whatever could not even be begun says so when it is asked how it went. */
+    /* A check that could not start reports that as its result. */
     (void)getaddrinfo_a(GAI_NOWAIT, list, (int)peers->count, NULL);
 }
 
@@ -106,7 +106,7 @@ static void find_self(struct round *round)
             round->visits[i].is_self |= is_self(round->doctor, &round->visits[i].number[n]);
 }
 
-/* What came out. */
+/* The results. */
 
 static int by_length(const void *a, const void *b)
 {
@@ -221,7 +221,7 @@ static enum place widest(const struct round *round, struct address *ours)
     return widest;
 }
 
-/* What an address means for those who would dial it; peers: the widest place that one is in. */
+/* Explains who can dial an address; peers: the widest scope among the peers' addresses. */
 static const char *consequence_of(enum place place, enum place peers)
 {
     if (place_is_nobodys(place))

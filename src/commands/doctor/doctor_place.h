@@ -1,11 +1,11 @@
-/* What kind of address an address is, and which of them are ours. */
+/* The scope of an address, and this machine's own addresses. */
 #ifndef HEARSAY_COMMANDS_DOCTOR_DOCTOR_PLACE_H
 #define HEARSAY_COMMANDS_DOCTOR_DOCTOR_PLACE_H
 
 #include "socket/address.h"
 
-/* What an address is for: first those that no machine has, then from where one can be reached, each
- * including those before it (IANA's registries of special-purpose addresses, RFC 6890). */
+/* The scope of an address: no machine's, or the range from which it can be reached, each including
+ * the ones before it (IANA's registries of special-purpose addresses, RFC 6890). */
 enum place {
     PLACE_RESERVED,      /* 0/8, 240/4, what no registry has given out: for no machine */
     PLACE_DOCUMENTATION, /* 192.0.2/24, 198.51.100/24, 203.0.113/24, 2001:db8::/32, 3fff::/20 */

@@ -26,7 +26,7 @@ char *command_help(const struct command *command)
     if (!out)
         memory_missing(BUFSIZ);
     (void)snprintf(title, sizeof title, "hearsay %s", command->name);
-    optind = 0; /* getopt begins anew */
+    optind = 0; /* restarts getopt */
     stdout = out;
     const int code = command->run(2, argv);
     stdout = usual;

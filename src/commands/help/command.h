@@ -1,4 +1,4 @@
-/* What the program can do: a table of commands (main.c), and what each says of itself. */
+/* The program's commands: a table (main.c), with the help text of each. */
 #ifndef HEARSAY_COMMANDS_HELP_COMMAND_H
 #define HEARSAY_COMMANDS_HELP_COMMAND_H
 
@@ -20,7 +20,7 @@ struct command_table {
 /* NULL: there is none of that name. */
 const struct command *command_find(const struct command_table *table, const char *name);
 
-/* What it prints for --help, to be freed. */
+/* Returns its --help text; the caller frees it. */
 char *command_help(const struct command *command);
 
 #endif

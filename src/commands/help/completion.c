@@ -15,7 +15,7 @@
 
 #define WORD_BYTES 128
 
-/* What is asked, and where the answer goes. */
+/* The request, and the output for its answer. */
 struct asked {
     FILE *out;
     const char *typed;       /* so far, of the word */
@@ -125,7 +125,7 @@ static void offer_value_of(struct asked *asked, const struct usage_option *optio
         offer_listed(asked, option->help);
 }
 
-/* What is not an option, as the command's forms name it. */
+/* Completes an operand as the command's usage lines name it. */
 static void offer_arguments(const struct asked *asked, const struct usage *usage)
 {
     bool has_files = false;

@@ -65,7 +65,7 @@ static void add_text(struct usage *usage, const char *line, size_t bytes, bool b
         (void)strcat(paragraph, "\n"); /* an example: its lines stay */
 }
 
-/* What is said of exit codes, from its heading on, wherever in a paragraph that stands. */
+/* The text on exit codes, from its heading on, at any place in a paragraph. */
 static void cut_exit_codes(struct usage *usage)
 {
     for (size_t i = 0; i < usage->paragraphs; i++) {
@@ -82,7 +82,7 @@ static void cut_exit_codes(struct usage *usage)
     }
 }
 
-/* What the lines before this one are. */
+/* Kind of the preceding lines. */
 enum part { FORMS, OPTIONS, TEXT };
 
 static enum part take_line(struct usage *usage, enum part part, bool after_blank, const char *line,

@@ -87,7 +87,7 @@ static enum error admit_one(struct order_giver *giver, const struct admit *admit
     if (latest && json_is_true(json_object_get(latest, "admits")))
         return problem_set(problem, MISMATCH, "%.8s is admitted already, by order %u", hex,
                            (unsigned)page_number(latest, "number"));
-    if (latest) /* it was put out: what it published until then stays out */
+    if (latest) /* it was expelled: its retracted rumors stay out */
         order.after = page_number(latest, "latest_incarnation");
     const enum error error = order_giver_give(giver, &order, 1, problem);
     if (error == OK && giver->as_json)

@@ -1,7 +1,7 @@
-/* From which of a member's rumors on is an order about what it published since some moment? The
- * node that is asked says on its page when rumors came (node_marks in node/put_out.h).
+/* Finds the first rumor of a member since a given time, for an order that takes out the later ones.
+ * The node's status has arrival times of rumors (node_marks in node/put_out.h).
  *
- *   "14:30" ─► moment_parse ─► moment ─► its age ─┬─► moment_keep ─► so many rumors stay
+ *   "14:30" ─► moment_parse ─► moment ─► its age ─┬─► moment_keep ─► number of rumors that stay
  *   status.sock ─► page: marks, reach_s ─────────┘
  *
  * Held by tests/unit/commands/test_moment.c. */
@@ -14,9 +14,9 @@
 
 #include "base/error.h"
 
-/* Milliseconds since 1970 of a moment that a person names: so long ago ("90s", "2h30m", "3d"), a
- * time of day, the latest there was ("14:30", "14:30:05"), or that of a day ("2026-11-25 14:30"),
- * as the program shows them: UTC, which may be said. MALFORMED: it is none of these, or to come. */
+/* Parses a time into milliseconds since 1970: an age ("90s", "2h30m", "3d"), the latest such time
+ * of day ("14:30", "14:30:05"), or one on a given day ("2026-11-25 14:30"), in UTC, with or without
+ * the word. MALFORMED: none of these, or in the future. */
 enum error moment_parse(const char *text, uint64_t now_ms, uint64_t *moment_ms,
                         struct problem *problem) MUST_USE;
 

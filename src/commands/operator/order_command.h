@@ -1,5 +1,5 @@
-/* What the operator's commands have in common: whom they talk to and by which key, how they are
- * asked for help, and how they end. Each of them is a table that says what is its own.
+/* The common part of the operator's commands: node, key, help and exit code. Each command is a
+ * table of its own options.
  *
  *   argv ─► its options, and --key, --state, --config, --set, --help
  *        ─► order_giver_begin ─► give ─► order_giver_end ─► exit code
@@ -19,7 +19,7 @@ struct order_command {
     const char *own_help;         /* of its help: its options; whole lines */
     const char *exit_codes;       /* of its help: what 0 and 1 say */
     const struct option *options; /* its own, ended by zeros; val: a letter but those of all */
-    /* What is given; argv's words stay. MALFORMED: wrong usage. */
+    /* Parses the arguments and keeps pointers into argv. MALFORMED: wrong usage. */
     enum error (*take_option)(void *self, int letter, const char *word, struct problem *problem);
     enum error (*take_arguments)(void *self, int count, char **words, struct problem *problem);
     /* Gives its order, and prints what that was. */

@@ -13,9 +13,9 @@
 
 #define WAIT_MS 5000      /* for a page of the node */
 #define LOOKS   100       /* at whether it obeys, */
-#define LOOK_NS 100000000 /* one after so long */
+#define LOOK_NS 100000000 /* pause between two attempts */
 
-/* What the node says of its operator and of whom it knows: the page of hearsay status. */
+/* Reads the node's status JSON: its operator and the known members. */
 
 const char *page_text(const json_t *row, const char *key)
 {
@@ -86,7 +86,7 @@ enum error order_giver_find(const struct order_giver *giver, const char *begin,
     return OK;
 }
 
-/* The bytes of so many hex digits. */
+/* Parses hex digits into bytes. */
 static bool bytes_of_hex(const char *text, uint8_t *out, size_t count)
 {
     if (strlen(text) != 2 * count || strspn(text, "0123456789abcdef") != 2 * count)
@@ -116,7 +116,7 @@ static enum error check_operator(const json_t *page, const char *key_path,
     return OK;
 }
 
-/* Until the node shows that it knows the order. */
+/* Waits until the node's status shows the order. */
 static enum error wait_until_obeyed(const char *dir, uint64_t number, struct problem *problem)
 {
     const struct timespec wait = {.tv_nsec = LOOK_NS};
@@ -177,7 +177,7 @@ void order_giver_end(struct order_giver *giver)
     giver->page = NULL;
 }
 
-/* As many as are handed over at once. */
+/* orders per hand-over */
 static enum error give_some(struct order_giver *giver, struct order *orders, uint32_t count,
                             struct problem *problem)
 {

@@ -1,5 +1,5 @@
-/* What the operator's commands share: they ask a node that runs here for whom it knows and what was
- * ordered so far, sign orders, hand them to it, and wait until it obeys.
+/* The common work of the operator's commands: read members and orders from a node on this machine,
+ * sign new orders, hand them over, and wait until the node obeys.
  *
  *   status page ─► begin ─► find … ─► give: state_dir/order ─► the node ─► status page
  */
@@ -38,11 +38,10 @@ enum error order_giver_give(struct order_giver *giver, struct order *orders, uin
  * the id is the hash of that. */
 void order_giver_print_json(const struct order *orders, uint32_t count);
 
-/* What a row of the page says; "" and 0: nothing. */
+/* A row of the status JSON; "" and 0 = absent. */
 const char *page_text(const json_t *row, const char *key);
 uint64_t page_number(const json_t *row, const char *key);
-/* What it says for the operator; and of that the rows of what he has ordered, and of whose rumors
- * there are. */
+/* The part of the status JSON for the operator; its rows of orders, and of origins. */
 const json_t *page_operator(const json_t *page, const char *key);
 const json_t *page_orders(const json_t *page);
 const json_t *page_origins(const json_t *page);

@@ -18,7 +18,7 @@
 
 #define EVENT_TAG_BYTES 128 /* of a tag, at most */
 
-/* What every file begins with. wall_s: seconds since 1970. */
+/* Writes the first record of a file. wall_s: seconds since 1970. */
 void event_file_begin(FILE *out, double wall_s);
 
 /* One number under a tag, which is cut to what has room. */

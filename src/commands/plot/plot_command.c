@@ -266,7 +266,7 @@ static enum error add_tag(const struct plot_options *options, const char *what, 
     return error;
 }
 
-/* What was asked for, or of the usual numbers those that the files have. */
+/* The requested numbers, or the usual ones that the files contain. */
 static enum error write_tensorboard(const struct plot_options *options, char *const *path,
                                     size_t count, struct problem *problem)
 {

@@ -10,7 +10,7 @@
 
 #include "plot/chart_svg.h"
 
-#define ZOOM "2" /* a picture of points looks well on a screen of twice as many, too */
+#define ZOOM "2" /* twice the resolution, for dense screens */
 
 static bool ends_in(const char *path, const char *end)
 {

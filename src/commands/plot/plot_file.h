@@ -8,8 +8,8 @@
 /* MALFORMED: the name of the file ends in neither .svg nor .png. */
 enum error plot_file_check(const char *path, struct problem *problem) MUST_USE;
 
-/* MISSING: rsvg-convert is not there; FAILED: it cannot be drawn or written. What was left of a
- * file that cannot be written is removed. */
+/* MISSING: rsvg-convert is not there; FAILED: it cannot be drawn or written; an incomplete file is
+ * removed. */
 enum error plot_file_write(const char *path, const struct chart *chart,
                            struct problem *problem) MUST_USE;
 

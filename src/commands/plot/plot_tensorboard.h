@@ -1,5 +1,5 @@
-/* What files hold as a log folder of TensorBoard: DIR/CURVE/events.out.tfevents.… for each curve,
- * with a tag for each number that is asked for.
+/* Writes series as a TensorBoard log folder: DIR/CURVE/events.out.tfevents.… per curve, with a tag
+ * per requested number.
  *
  * Held by tests/process/test_plot.sh and test_tensorboard.sh.
  */

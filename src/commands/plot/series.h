@@ -1,4 +1,4 @@
-/* What files hold over time, samples or bytes: one series of points for each curve.
+/* Series read from files, over time, samples or bytes: points for each curve.
  *
  *   a node's log, JSON lines (daemon/event_log.h)       ─┐
  *   CSV with a heading, such as a simulation's series    ├─► series_read ─► points, in order of x
@@ -27,7 +27,7 @@ struct series {
     size_t count, room; /* points that are there, and that there is room for */
 };
 
-/* What is asked for, and what was found. */
+/* The request and the result. */
 struct series_set {
     const char *what;  /* name of what goes up: "loss", "accuracy", a field, a column */
     enum series_by by; /* what goes to the right */
@@ -49,7 +49,7 @@ struct series *series_of(struct series_set *set, const char *name);
 /* A number that an axis can have: 0, or at most SERIES_VALUE_MAX and at least 1 / that. */
 bool series_may_be(double value);
 
-/* A point at so many seconds of its file's time. What no axis can have is left out. */
+/* Adds a point at at_s seconds of its file's time. Skips values that no axis can show. */
 void series_add(struct series *series, double at_s, double x, double y);
 
 void series_free(struct series_set *set);

@@ -1,5 +1,5 @@
-/* A node's log. It may have been gone on with by a node that was started again: its seconds and
- * counters begin anew there, and are counted on. */
+/* A node's log. A restarted node may have continued it: its seconds and counters restart there and
+ * are added to the earlier ones. */
 #include <jansson.h>
 #include <math.h>
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 #include "commands/plot/series_file.h"
 #include "commands/progress.h"
 
-/* A number that begins anew at each start of the node. */
+/* A counter that restarts with the node. */
 struct counted {
     double before; /* of the starts before this one */
     double now;    /* since this start */

@@ -9,7 +9,7 @@ static const char *text_of(const json_t *object, const char *key)
     return text ? text : "";
 }
 
-/* What comes from others is printed as ASCII, and no more of it than an id has. */
+/* Prints text from other nodes as ASCII, at most as long as an id. */
 static void name_of(char out[static 9], const json_t *member)
 {
     const char *id = text_of(member, "id");

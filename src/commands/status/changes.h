@@ -1,5 +1,5 @@
-/* What is new on a node's status page, compared with the page before: who joined, left, fell silent
- * or came back, and the stage of the node itself.
+/* Differences between two status snapshots of a node: members that joined, left, fell silent or
+ * returned, and the node's own stage.
  *
  * Held by tests/unit/commands/test_changes.c.
  */
@@ -15,7 +15,7 @@ struct changes {
     struct lately lately; /* what was new since the first one */
 };
 
-/* A page that came at so many seconds of the watcher's time. */
+/* Takes a snapshot that arrived at at_s seconds of the watcher's time. */
 void changes_see(struct changes *changes, json_t *page, double now_s);
 
 void changes_free(struct changes *changes);

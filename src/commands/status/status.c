@@ -34,8 +34,8 @@ struct shown {
     char text[64];
 };
 
-/* What others chose (addresses, names) in so many columns, without what a terminal would obey; the
- * end of what is too long is left out. "": not known. */
+/* Prints text from others (addresses, names) in a column, without terminal control characters, cut
+ * at the end. "" = unknown. */
 static struct shown text_of(const json_t *row, const char *key, size_t columns)
 {
     struct shown out;
@@ -216,7 +216,7 @@ static void print_swarm_key(FILE *out, const json_t *page)
         (void)fprintf(out, "  swarm key  that of order %.0f, and no other lets in\n", order);
 }
 
-/* Whom the operator has put out, and why. */
+/* Members that the operator expelled, with the reason. */
 static void print_expelled(FILE *out, const json_t *page)
 {
     const json_t *orders = json_object_get(json_object_get(page, "operator"), "orders");
@@ -229,7 +229,7 @@ static void print_expelled(FILE *out, const json_t *page)
     }
 }
 
-/* Whom others have as members and this node has not; an id once. */
+/* Ids that other members admit and this node does not, each once. */
 static void print_strangers(FILE *out, const json_t *page)
 {
     const json_t *strangers = json_object_get(page, "strangers");
@@ -244,7 +244,7 @@ static void print_strangers(FILE *out, const json_t *page)
     }
 }
 
-/* Who harms, as this node finds or others have voted. */
+/* Members found harmful by this node or by votes. */
 static void print_harms(FILE *out, const json_t *page)
 {
     const json_t *harms = json_object_get(page, "harms");
@@ -267,7 +267,7 @@ static void print_harms(FILE *out, const json_t *page)
     }
 }
 
-/* Who has proved itself a liar, or is out by votes. */
+/* Members expelled by a proof or by votes. */
 static void print_proven(FILE *out, const json_t *page)
 {
     const json_t *proofs = json_object_get(page, "proofs");
@@ -340,8 +340,7 @@ static const struct column CONTRIBUTION_COLUMNS[] = {
 
 #define COUNT(table) (sizeof(table) / sizeof(table)[0])
 
-/* ">": at least so much, since nothing was too much for the link yet; "~": so much when something
- * last asked for it, long ago. */
+/* ">": a lower bound, since no traffic has filled the link; "~": tested long ago. */
 static const char *capacity_sign(const json_t *row)
 {
     if (real_of(row, "rate_age_s") > OLD_S)

@@ -61,7 +61,7 @@ static double real_of(const json_t *object, const char *key)
     return json_is_number(value) ? json_number_value(value) : (double)NAN;
 }
 
-/* What others chose, as ASCII that a terminal does not obey. */
+/* Prints text from others as ASCII without control characters. */
 static void text_of(char *out, size_t room, const json_t *object, const char *key)
 {
     const char *text = json_string_value(json_object_get(object, key));
@@ -120,7 +120,7 @@ static struct part members_part(const json_t *page, const struct terminal *termi
 
 /* The screen. */
 
-/* As much of a line as has room; escape sequences take none. */
+/* Prints the part of a line that fits; escape sequences take no columns. */
 static void draw_line(FILE *out, const char *line, size_t bytes, int columns)
 {
     const char *const end = line + bytes;
@@ -135,7 +135,7 @@ static void draw_line(FILE *out, const char *line, size_t bytes, int columns)
     (void)fputc('\n', out);
 }
 
-/* A table with its heading, in so many lines. */
+/* Prints a table with its heading in `lines` lines. */
 static void draw_part(FILE *out, const struct part *part, int lines, int columns)
 {
     const char *text = part->text;

@@ -18,13 +18,13 @@
 #include "commands/terminal.h"
 #include "plot/timeline.h"
 
-/* What is known since somebody watches. */
+/* State since the start of watching. */
 struct top_view {
     struct timeline loss; /* of the node */
     struct changes changes;
 };
 
-/* A page that came at so many seconds of the watcher's time, which goes on. */
+/* Takes a snapshot that arrived at at_s seconds of the watcher's time. */
 void top_view_see(struct top_view *view, json_t *page, double now_s);
 
 /* In at most as many lines as the terminal has rows, each at most as wide as it. */

@@ -168,7 +168,7 @@ static int alive(const struct swarm *swarm)
     return count;
 }
 
-/* Read what the nodes say for at most so many seconds, or until a signal comes. */
+/* Reads the nodes' output until at most this many seconds have passed or a signal arrives. */
 static void listen_for(struct swarm *swarm, double seconds)
 {
     struct pollfd polls[SWARM_NODES_MAX];
@@ -291,7 +291,7 @@ static void print_verdict(const struct swarm_verdict *verdict, int nodes)
                      verdict->rumors);
 }
 
-/* As the user would write it. */
+/* The command line as the user would write it. */
 static const char *goal_text(char out[static SCORE_TEXT], const struct swarm_goal *goal)
 {
     if (goal->kind == SCORE_OF_TEXT)
@@ -316,7 +316,7 @@ static void say_what_was_missing(const struct swarm *swarm, double score)
                      samples);
 }
 
-/* What the model has learned, for people: the first node that finished goes on with a new line. */
+/* Prints the result for people. */
 static void show_text(const struct swarm *swarm)
 {
     char state[FOLDER_BYTES + 64];
@@ -413,7 +413,7 @@ static enum error prepare(struct swarm *swarm, struct problem *problem)
     return error == OK ? folder_make_keys(swarm->dir, swarm->options.nodes, problem) : error;
 }
 
-/* From the first node to the verdict. */
+/* Runs the swarm from the first node to the verdict. */
 static bool live(struct swarm *swarm, struct problem *problem)
 {
     swarm->start_s = now_s();

@@ -43,7 +43,7 @@ struct swarm_node {
     double tested_loss;        /* of those, the mean */
     uint64_t evaluations;      /* so far */
 
-    /* From "final"; has_final says whether it is known. */
+    /* From the "final" line; valid if has_final. */
     bool has_final;
     char id[72];          /* hexadecimal */
     char digest[20];      /* of the version, as the node counts it */
@@ -78,7 +78,7 @@ struct swarm_verdict swarm_judge(const struct swarm_node *nodes, int count, enum
 /* swarm_score.h, of a node's last evaluation. */
 double swarm_node_score(const struct swarm_node *node, enum score_kind kind);
 
-/* What sending each step's gradient, in float32, to every other node would have taken. */
+/* Bytes that sending each step's gradient in float32 to every other node would take. */
 uint64_t swarm_dense_bytes(const struct swarm_node *node, int count);
 
 /* Bytes as a person reads them: "2.2 MB". */
@@ -92,7 +92,7 @@ void swarm_print_traffic(FILE *out, const struct swarm_verdict *verdict);
  */
 enum error swarm_open_json(FILE **json, const char *path, struct problem *problem) MUST_USE;
 
-/* What is not known is null. False, with errno, when it cannot be written. */
+/* Unknown values are null. Returns false and sets errno if it cannot be written. */
 bool swarm_write_json(FILE *out, const struct swarm_node *nodes, int count,
                       const struct swarm_goal *goal, bool ok);
 

@@ -41,10 +41,10 @@ struct swarm_goal {
     double learned_s;         /* when the last new sample was seen */
 };
 
-/* What all nodes together have learned: the samples of those that ended count. */
+/* Samples learned by all nodes, including ended ones. */
 uint64_t swarm_goal_samples(const struct swarm_node *nodes, int count);
 
-/* To be asked again and again, at so many seconds since the start. */
+/* Called repeatedly; now_s: seconds since the start. */
 enum swarm_end swarm_goal_judge(struct swarm_goal *goal, const struct swarm_node *nodes, int count,
                                 double seconds);
 

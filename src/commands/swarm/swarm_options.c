@@ -140,7 +140,7 @@ static const char *layers_of(const struct config *config)
     return config->model.layers[0] ? config->model.layers : preset ? preset : "";
 }
 
-/* What a kind of model is trained with where nobody says otherwise. */
+/* Default training settings by kind of model. */
 static enum error set_usual(struct swarm_options *options, const char *const *usual, size_t count,
                             struct problem *problem)
 {
@@ -207,7 +207,7 @@ static double target_score(const struct swarm_options *options, double written)
     return written > 1 ? written / 100 : written;
 }
 
-/* What files of NumPy's hold says whether there are classes or numbers. */
+/* The type of a NumPy array tells classes from numbers. */
 static enum error find_kind(struct swarm_options *options, struct problem *problem)
 {
     const struct config_data *data = &options->config.data;

@@ -9,18 +9,18 @@
 #define SWARM_SETS_MAX 64
 
 struct swarm_options {
-    struct config config;            /* what all nodes have in common */
-    int nodes;                       /* processes to start */
-    bool names_data;                 /* --data was given */
-    enum score_kind kind;            /* what its score is of */
-    double target;                   /* score, 0 .. 1 (swarm_score.h) */
-    uint32_t evaluate_parts;         /* a node's part of the test set is cut into so many, and it
-                                        looks at one: long texts take long */
-    double seconds;                  /* limit; 0: none was set */
-    uint64_t samples;                /* limit, of all nodes together; 0: none was set */
-    uint64_t seed;                   /* of the model, the data and the choices */
-    const char *json;                /* file for the results, or NULL */
-    const char *dir;                 /* folder to keep, or NULL */
+    struct config config;    /* what all nodes have in common */
+    int nodes;               /* processes to start */
+    bool names_data;         /* --data was given */
+    enum score_kind kind;    /* what its score is of */
+    double target;           /* score, 0 .. 1 (swarm_score.h) */
+    uint32_t evaluate_parts; /* a node evaluates one of this many parts of its test set, since long
+                                texts take long */
+    double seconds;          /* limit; 0: none was set */
+    uint64_t samples;        /* limit, of all nodes together; 0: none was set */
+    uint64_t seed;           /* of the model, the data and the choices */
+    const char *json;        /* file for the results, or NULL */
+    const char *dir;         /* folder to keep, or NULL */
     const char *set[SWARM_SETS_MAX]; /* set once more in each node's configuration: they win */
     int sets;                        /* that are there */
     bool help;                       /* asked for, instead of a run */

@@ -1,4 +1,4 @@
-/* What the nodes of a swarm said, added up and shown. */
+/* Summary of the nodes' reports. */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -44,7 +44,7 @@ static void read_stats(struct swarm_node *node, const json_t *line)
     node->bytes_received = number(line, "bytes_received");
 }
 
-/* What was right of the test; of numbers, R². */
+/* Test accuracy; for regression, R². */
 static double part_of(const json_t *line)
 {
     return real(line, json_object_get(line, "r2") ? "r2" : "accuracy");

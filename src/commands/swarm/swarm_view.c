@@ -16,7 +16,7 @@
 #define TWO_COLUMNS   60 /* from which on there is room for two curves */
 #define NODE_BAR      10
 #define LATELY_SHOWN  2
-#define LATELY_ROWS   12 /* of curves and nodes, from which on what was new is shown, too */
+#define LATELY_ROWS   12 /* rows from which on the latest changes are also shown */
 #define LINE_BYTES    256
 
 /* ANSI (ECMA-48). */
@@ -27,7 +27,7 @@
 #define REST_BELOW   "\033[J"
 #define CLEAR        "\033[H\033[2J"
 
-/* What the nodes say, added up. */
+/* Sums over the nodes' reports. */
 
 struct totals {
     uint64_t samples, published, received, sent, tested, evaluations;
@@ -220,7 +220,7 @@ static bool has_room(struct cells *cells, int width)
     return has;
 }
 
-/* At the right of so many columns. */
+/* Right-aligns in a row of `columns`. */
 static void put(struct cells *cells, int width, const char *text)
 {
     if (has_room(cells, width))
@@ -280,7 +280,7 @@ static void draw_node(struct swarm_view *view, FILE *out, const struct terminal 
     end_line(view, out);
 }
 
-/* In so many lines, the heading's among them. */
+/* Prints at most `lines` lines, including the heading. */
 static void draw_nodes(struct swarm_view *view, FILE *out, const struct terminal *screen,
                        const struct swarm_node *nodes, int count, enum score_kind kind, int lines)
 {
@@ -336,7 +336,7 @@ static void draw(struct swarm_view *view, FILE *out, const struct terminal *scre
     (void)fputs(REST_BELOW, out);
 }
 
-/* What is new of each node since the last time. */
+/* Finds the changes of each node since the last call. */
 static void see_nodes(struct swarm_view *view, const struct swarm_node *nodes, int count,
                       double seconds)
 {

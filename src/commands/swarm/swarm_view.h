@@ -34,7 +34,7 @@ struct swarm_view {
     bool has_color;                     /* it was drawn with colours */
 };
 
-/* Show the nodes at so many seconds since the start, and remember their accuracy for the curve. */
+/* Shows the nodes at now_s seconds since the start, and adds their accuracy to the curve. */
 void swarm_view_show(struct swarm_view *view, FILE *out, const struct terminal *screen,
                      const struct swarm_node *nodes, int count, const struct swarm_goal *goal,
                      double seconds);

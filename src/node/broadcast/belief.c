@@ -17,7 +17,8 @@ static int descending(const void *a, const void *b)
 double belief_sum(struct claim *claims, uint32_t count, uint32_t learners)
 {
     CHECK(count > 0 && learners > 0);
-    const uint32_t most = learners / PART > 1 ? learners / PART : 1; /* number of doubted learners */
+    const uint32_t most =
+        learners / PART > 1 ? learners / PART : 1; /* number of doubted learners */
     double rest = claims[0].samples;
     qsort(claims + 1, count - 1, sizeof *claims, descending);
     for (uint32_t i = 1 + most; i < count; i++)

@@ -15,8 +15,9 @@
 #define AFTER_NS  (SECOND_NS / 2) /* grace time of a gap; a round trip if that is longer */
 #define LATEST_NS (5 * SECOND_NS) /* longest grace time */
 #define AGAIN_NS  (2 * SECOND_NS) /* between two requests for the same rumors */
-#define SLOW_NS   (3 * SECOND_NS) /* a gap that does not shrink for this long needs another parent \
-                                   */
+#define SLOW_NS                                                                                    \
+    (3 * SECOND_NS) /* a gap that does not shrink for this long needs another parent               \
+                     */
 #define COMING_NS (10 * SECOND_NS) /* how long a new parent is counted on */
 #define GONE_ENOUGH                                                                                \
     4 /* neighbours without a rumor after which it counts as gone, if fewer than most */

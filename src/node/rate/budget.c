@@ -36,9 +36,10 @@
 #define BACKOFF_RISES 1.1 /* per second */
 #define INGRESS_FADE  0.97
 #define GROWTH        2 /* factor per second, at most */
-#define SEEN          0.5 /* part of a rate that is certain: doubling finds a rate within a factor of two \
-                           */
-#define TRIED 0.5         /* part of the budget that a publication must use to test it */
+#define SEEN                                                                                       \
+    0.5           /* part of a rate that is certain: doubling finds a rate within a factor of two  \
+                   */
+#define TRIED 0.5 /* part of the budget that a publication must use to test it */
 #define UNDER_WAY                                                                                  \
     (2 * ACK_BYTES)  /* unacknowledged bytes of all members together during a probe, at most */
 #define CAP_USED 0.9 /* part of uplink_max; the rest is for requests */

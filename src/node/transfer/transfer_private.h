@@ -14,9 +14,10 @@
 #include "node/transfer/transfer.h"
 #include "wire/block.h"
 
-#define SERVING_NS (10 * SECOND_NS) /* a node that served within this time may be asked for more   \
-                                     */
-#define READ_BLOCKS 8               /* blocks requested or read at once */
+#define SERVING_NS                                                                                 \
+    (10 * SECOND_NS)  /* a node that served within this time may be asked for more                 \
+                       */
+#define READ_BLOCKS 8 /* blocks requested or read at once */
 
 /* A range of blocks. */
 struct span {

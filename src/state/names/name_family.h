@@ -61,7 +61,7 @@ struct name_family {
     const struct name_rule *rule; /* [rules]; of a tensor that the model lacks: left out */
     int rules;
     int first;  /* layers before the blocks */
-    int layers; /* of a block, but for joints */
+    int layers; /* tensors of a block, without joined ones */
 
     /* The layers line of these numbers. */
     void (*line)(const struct transformer *transformer, char line[static MODEL_LINE_MAX]);

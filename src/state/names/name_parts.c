@@ -1,5 +1,4 @@
-/* What the families are put together from: names of single tensors, and how the last layer is
- * spelled. */
+/* Parts of the families: names of single tensors, and spellings of the last layer. */
 #include <stdio.h>
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /* Llama (Touvron et al. 2023), as transformers' LlamaForCausalLM has it: rope, rmsnorm, swiglu and
- * no biases. What we hold as one matrix (queries, keys and values; both halves of the swiglu) is
- * one each there. */
+ * no biases. Our joint matrices (queries, keys and values; both halves of the swiglu) are separate
+ * there. */
 #include <stdio.h>
 
 #include "state/names/name_family.h"

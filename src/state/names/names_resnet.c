@@ -1,5 +1,5 @@
-/* Residual nets (He, Zhang, Ren, Sun 2015) as torchvision names their tensors; files of PyTorch's
- * many CIFAR nets do, too, but for some that write "linear" and "shortcut".
+/* Residual nets (He, Zhang, Ren, Sun 2015) as torchvision names their tensors; files of most CIFAR
+ * nets for PyTorch do as well; some write "linear" and "shortcut".
  *
  *   conv, batchnorm, relu, [maxpool]                                         conv1, bn1
  *   residual(conv, batchnorm, relu, conv, batchnorm), relu                   layer1.0.conv1, …

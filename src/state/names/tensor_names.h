@@ -1,5 +1,4 @@
-/* What a file calls the tensors of a model, and how it lays them out: our own names, or those of
- * another library.
+/* Names and layouts of a model's tensors in a file: our own, or those of another library.
  *
  *   model ─┬─► ours: "0.embed.weight", as they lie in the flat vector
  *          └─► a family's (name_family.h): "transformer.wte.weight", cut and turned as it has them
@@ -26,7 +25,7 @@ struct named_tensor {
     bool is_transposed; /* it holds [in, out], and the model [out, in] */
 };
 
-/* What files of one family differ in. */
+/* Differences between files of one family. */
 struct name_style {
     const char *prefix;       /* that names may lack, or "" */
     const char *alias[2][2];  /* parts of names, and what some write instead; NULL: no more */
