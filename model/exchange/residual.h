@@ -63,6 +63,14 @@ ON_DEVICE static inline uint32_t residual_bits(float r, int32_t base)
     return bits > 0x7F800000u ? LOST_BITS : is_saturated(r, base) ? SATURATED_BITS : bits;
 }
 
+/* Returns the outer momentum of a weight: beta, but 0 for a large weight of a companded base. Large
+ * weights are mostly running statistics, which no optimizer moves. Their values rise by octaves,
+ * and momentum would carry them far beyond the statistics of the data. */
+ON_DEVICE static inline float beta_of(float weight, float beta, bool companded)
+{
+    return companded && fabsf(weight) >= COMPANDING_FROM ? 0 : beta;
+}
+
 /* The value of a weight moves by this for each level by which the base does. */
 ON_DEVICE static inline float step_of(uint32_t amount, float beta)
 {

@@ -56,7 +56,6 @@ void cpu_cut(struct backend *backend, uint32_t found, const uint32_t *candidates
     struct weights_cursor weights = weights_cursor(w);
     const float tau = host_update->tau;
     const uint32_t amount = host_update->amount;
-    const float step = step_of(amount, beta) - tau;
     const float most = (float)update_level_max(amount);
     uint32_t count = 0;
     for (uint32_t i = 0; i < found && count < capacity; i++) {
@@ -65,6 +64,7 @@ void cpu_cut(struct backend *backend, uint32_t found, const uint32_t *candidates
         const float r = residual(*weight, base[c], w.are_companded);
         if (!is_published(r, base[c], tau))
             continue;
+        const float step = step_of(amount, beta_of(*weight, beta, w.are_companded)) - tau;
         const int level = (int)fmaxf(fminf(r / tau, most), -most);
         host_update->index[count] = c;
         host_update->level[count] = (int8_t)level;
@@ -81,7 +81,6 @@ void cpu_apply(struct backend *backend, const struct update *host_update, float 
     (void)backend;
     struct weights_cursor weights = weights_cursor(w);
     const uint32_t amount = host_update->amount;
-    const float step = step_of(amount, beta);
     for (uint32_t i = 0; i < host_update->count; i++) {
         uint32_t c = host_update->index[i];
         int level = host_update->level[i];
@@ -90,6 +89,7 @@ void cpu_apply(struct backend *backend, const struct update *host_update, float 
             weights_prefetch(&weights, host_update->index[i + AHEAD]);
         }
         float *const weight = weights_at(&weights, c);
+        const float step = step_of(amount, beta_of(*weight, beta, w.are_companded));
         base[c] = add_wrapping(base[c], amount * (uint32_t)level);
         *weight = moved_weight(*weight, step * (float)level, w.are_companded);
     }
@@ -101,12 +101,12 @@ void cpu_apply_own(struct backend *backend, const struct update *host_update, fl
     (void)backend;
     struct weights_cursor weights = weights_cursor(w);
     const uint32_t amount = host_update->amount;
-    const float step = step_of(amount, beta);
     for (uint32_t i = 0; i < host_update->count; i++) {
         uint32_t c = host_update->index[i];
         int level = host_update->level[i];
         float *const weight = weights_at(&weights, c);
         const float r = residual(*weight, base[c], w.are_companded);
+        const float step = step_of(amount, beta_of(*weight, beta, w.are_companded));
         const float move = own_move(r, host_update->tau, step, (float)level);
         *weight = moved_weight(*weight, move, w.are_companded);
         base[c] = add_wrapping(base[c], amount * (uint32_t)level);

@@ -235,13 +235,14 @@ cudaError_t kernel_levels(cudaStream_t stream, struct cut cut, struct weights w,
 
 static __global__ void entries(unsigned found, struct cut cut, struct weights w, int32_t *base)
 {
-    const float step = step_of(cut.amount, cut.beta) - cut.tau;
     EACH (i, found) {
         const int level = cut.levels[i];
         const uint32_t at = cut.published_before[i], c = cut.candidates[i];
         if (level != 0 && at < cut.capacity) {
             cut.index[at] = c;
             cut.level[at] = (int8_t)level;
+            const float step =
+                step_of(cut.amount, beta_of(w.flat[c], cut.beta, w.are_companded)) - cut.tau;
             base[c] = add_wrapping(base[c], cut.amount * (uint32_t)level);
             w.flat[c] = moved_weight(w.flat[c], step * (float)level, w.are_companded);
         }
@@ -258,13 +259,14 @@ cudaError_t kernel_cut(cudaStream_t stream, struct cut cut, struct weights w, in
 }
 
 /* No entry comes twice in an update, so no two threads meet. */
-static __global__ void apply(unsigned count, struct update update, float step, bool own,
+static __global__ void apply(unsigned count, struct update update, float beta, bool own,
                              struct weights w, int32_t *base)
 {
     EACH (i, count) {
         const uint32_t c = update.index[i];
         const int level = update.level[i];
         const float r = residual(w.flat[c], base[c], w.are_companded);
+        const float step = step_of(update.amount, beta_of(w.flat[c], beta, w.are_companded));
         const float move = own ? own_move(r, update.tau, step, (float)level) : step * (float)level;
         w.flat[c] = moved_weight(w.flat[c], move, w.are_companded);
         base[c] = add_wrapping(base[c], update.amount * (uint32_t)level);
@@ -274,8 +276,7 @@ static __global__ void apply(unsigned count, struct update update, float step, b
 cudaError_t kernel_apply(cudaStream_t stream, const struct update *update, float beta, bool own,
                          struct weights w, int32_t *base)
 {
-    return launch_each(stream, update->count, apply, *update, step_of(update->amount, beta), own, w,
-                       base);
+    return launch_each(stream, update->count, apply, *update, beta, own, w, base);
 }
 
 static __global__ void rebase(unsigned count, size_t first, const int32_t *to, struct weights w,
