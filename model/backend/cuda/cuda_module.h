@@ -14,7 +14,7 @@
 #include "backend/device.h"
 #include "backend/team.h"
 
-#define CUDA_DRIVER_NEEDED "NVIDIA driver" /* in the description where it is too old */
+#define CUDA_DRIVER_NEEDED "needs NVIDIA driver" /* in the description where it is too old */
 
 struct cuda_module {
     /* Writes "CUDA 13.0, driver for 13.0", or why no GPU can be used. */

@@ -277,7 +277,7 @@ static void call_note(struct player *player, struct slot *slot)
     const uint32_t way = player_below(player, 8);
     const uint32_t inner = ALLOW(way < 3 ? HEARSAY_ARGUMENT : HEARSAY_OK);
     const int error = hearsay_note(slot->node, way == 0 ? NULL : &level, way == 1 ? NULL : text,
-                                   way == 2 ? 0 : 1 + player_below(player, sizeof text));
+                                   way == 2 ? 0 : 2 + player_below(player, sizeof text - 1));
     slot_expect(player, slot, CALL_NOTE, error, allowed_any(slot, inner));
     if (error == HEARSAY_OK && (level < HEARSAY_NONE || level > HEARSAY_ERROR ||
                                 (level == HEARSAY_NONE) != (text[0] == '\0')))
