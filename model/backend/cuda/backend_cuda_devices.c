@@ -22,8 +22,7 @@ static int driver_for(int runtime)
 static void describe_old_driver(char *text, size_t room, int runtime, int driver)
 {
     (void)snprintf(text, room,
-                   "CUDA %d.%d " CUDA_DRIVER_NEEDED
-                   " %d or later, and the one here is for CUDA "
+                   "CUDA %d.%d " CUDA_DRIVER_NEEDED " %d or later, and the one here is for CUDA "
                    "%d.%d: install it, and restart the machine",
                    runtime / 1000, runtime % 1000 / 10, driver_for(runtime), driver / 1000,
                    driver % 1000 / 10);

@@ -256,7 +256,7 @@ void given_train(struct given *given, struct rng *rng)
 
 void given_poison(struct given *given, struct rng *rng)
 {
-    const float values[] = {NAN, INFINITY, -INFINITY, 3e38f, -1e5f};
+    const float values[] = {NAN, INFINITY, -INFINITY, 3e38f, -1e20f};
     size_t at;
     const uint32_t i = draw_entry(given, rng, &at);
     put(given, i, at, values[rng_below(rng, 5)]);

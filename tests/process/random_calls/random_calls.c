@@ -137,11 +137,8 @@ static void make_call(struct player *player)
 
 static void print_returned(const struct player *player)
 {
-    static const char *const NAMES[CALL_COUNT] = {"abi",   "open", "join",      "step", "settle",
-                                                  "base",  "save", "extra",     "info", "status",
-                                                  "close", "free", "error_text"};
     for (int call = 0; call < CALL_COUNT; call++) {
-        printf("%-10s", NAMES[call]);
+        printf("%-10s", CALL_NAMES[call]);
         for (int error = 0; error <= HEARSAY_ENDED; error++)
             printf(" %7" PRIu32, player->returned[call][error]);
         printf("\n");

@@ -8,9 +8,9 @@
 
 #define SENTENCE_MIN 10
 
-static const char *const NAMES[CALL_COUNT] = {"abi",    "open",   "join",  "step",  "settle",
-                                              "revert", "base",   "save",  "extra", "info",
-                                              "note",   "status", "close", "free",  "error_text"};
+const char *const CALL_NAMES[CALL_COUNT] = {"abi",    "open",   "join",  "step",  "settle",
+                                            "revert", "base",   "save",  "extra", "info",
+                                            "note",   "status", "close", "free",  "error_text"};
 
 static atomic_uint_fast64_t seed_noted, number_noted;
 
@@ -46,9 +46,9 @@ static void expect(struct player *player, struct hearsay *node, enum call call, 
     const int told = hearsay_error_text(node, error, text, sizeof text);
     if (!is_error || !(allowed & ALLOW(error)))
         slot_complain("hearsay_%s returned %d (\"%s\"), and of the errors %x are allowed",
-                      NAMES[call], error, text, (unsigned)allowed);
+                      CALL_NAMES[call], error, text, (unsigned)allowed);
     if (told != HEARSAY_OK || strlen(text) < SENTENCE_MIN)
-        slot_complain("hearsay_%s returned %d, and there is no sentence: \"%s\"", NAMES[call],
+        slot_complain("hearsay_%s returned %d, and there is no sentence: \"%s\"", CALL_NAMES[call],
                       error, text);
     player->returned[call][error]++;
 }

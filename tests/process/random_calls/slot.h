@@ -68,6 +68,7 @@ enum call {
     CALL_ERROR_TEXT,
     CALL_COUNT
 };
+extern const char *const CALL_NAMES[CALL_COUNT];
 
 /* A thread that calls, with its own chances. */
 struct player {
