@@ -50,10 +50,18 @@ ON_DEVICE static inline bool is_published(float r, int32_t base, float tau)
     return fabsf(r) >= tau && fabsf(r) <= FLT_MAX && !is_saturated(r, base);
 }
 
-/* Returns the part of a residual that is held back: none of a saturated entry. */
-ON_DEVICE static inline float held_part(float r, int32_t base, float part)
+/* Large weights of a companded base are mostly running statistics, which follow the data and not an
+ * optimizer: a part that leaves them returns with the next steps. */
+ON_DEVICE static inline bool is_statistic(float weight, bool companded)
 {
-    return is_saturated(r, base) ? 0 : part * r;
+    return companded && fabsf(weight) >= COMPANDING_FROM;
+}
+
+/* Returns the part of a residual that is withheld: none of a saturated entry, which would never be
+ * published, and none of a statistic, which would be published twice. */
+ON_DEVICE static inline float held_part(float r, int32_t base, float part, bool statistic)
+{
+    return statistic || is_saturated(r, base) ? 0 : part * r;
 }
 
 /* The bits of |r|, or LOST_BITS, or SATURATED_BITS. */
@@ -63,12 +71,11 @@ ON_DEVICE static inline uint32_t residual_bits(float r, int32_t base)
     return bits > 0x7F800000u ? LOST_BITS : is_saturated(r, base) ? SATURATED_BITS : bits;
 }
 
-/* Returns the outer momentum of a weight: beta, but 0 for a large weight of a companded base. Large
- * weights are mostly running statistics, which no optimizer moves. Their values rise by octaves,
- * and momentum would carry them far beyond the statistics of the data. */
+/* Returns the outer momentum of a weight: beta, but 0 for a statistic. Values of statistics rise by
+ * octaves, and momentum would carry them far beyond the data's. */
 ON_DEVICE static inline float beta_of(float weight, float beta, bool companded)
 {
-    return companded && fabsf(weight) >= COMPANDING_FROM ? 0 : beta;
+    return is_statistic(weight, companded) ? 0 : beta;
 }
 
 /* The value of a weight moves by this for each level by which the base does. */

@@ -141,7 +141,8 @@ void cpu_hold(struct backend *backend, size_t count, float part, struct weights 
         here = weights_part(w, from, count);
         for (size_t c = 0; c < here.count; c++) {
             const float r = residual(here.at[c], base[from + c], w.are_companded);
-            held[from + c] = half_to_bfloat16(held_part(r, base[from + c], part));
+            const bool statistic = is_statistic(here.at[c], w.are_companded);
+            held[from + c] = half_to_bfloat16(held_part(r, base[from + c], part, statistic));
             here.at[c] =
                 moved_weight(here.at[c], -half_of_bfloat16(held[from + c]), w.are_companded);
         }

@@ -304,7 +304,8 @@ static __global__ void hold(unsigned count, float part, struct weights w, const 
 {
     EACH (c, count) {
         const float r = residual(w.flat[c], base[c], w.are_companded);
-        held[c] = half_to_bfloat16(held_part(r, base[c], part));
+        const bool statistic = is_statistic(w.flat[c], w.are_companded);
+        held[c] = half_to_bfloat16(held_part(r, base[c], part, statistic));
         w.flat[c] = moved_weight(w.flat[c], -half_of_bfloat16(held[c]), w.are_companded);
     }
 }

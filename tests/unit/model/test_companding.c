@@ -241,7 +241,7 @@ static void another_base_moves_values_and_leaves_residuals(void **state)
     }
 }
 
-static void values_are_held_back_but_none_of_saturated_entries(void **state)
+static void withholds_values_but_none_of_saturated_or_large_entries(void **state)
 {
     (void)state;
     static uint16_t held[P];
@@ -250,8 +250,8 @@ static void values_are_held_back_but_none_of_saturated_entries(void **state)
     for (uint32_t c = 0; c < P; c++) {
         if (!isfinite(w_before[c]))
             continue;
-        assert_int_equal(held[c],
-                         naive_saturated(c) ? 0 : half_to_bfloat16(0.75f * naive_residual(c)));
+        const bool is_held = !naive_saturated(c) && fabsf(w_before[c]) < 2;
+        assert_int_equal(held[c], is_held ? half_to_bfloat16(0.75f * naive_residual(c)) : 0);
         must_have_moved(c, -half_of_bfloat16(held[c]));
     }
     memcpy(w_before, weights, sizeof weights);
@@ -270,7 +270,7 @@ int main(void)
         cmocka_unit_test(an_update_moves_values),
         cmocka_unit_test(an_update_of_an_earlier_incarnation_is_paid_by_the_residual),
         cmocka_unit_test(another_base_moves_values_and_leaves_residuals),
-        cmocka_unit_test(values_are_held_back_but_none_of_saturated_entries),
+        cmocka_unit_test(withholds_values_but_none_of_saturated_or_large_entries),
     };
     RUN_ON_EACH_DEVICE(tests, host_backend_opens, host_backend_closes);
 }
