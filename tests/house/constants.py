@@ -4,14 +4,14 @@
     tests/house/constants.py --write     writes the page
     tests/house/constants.py [ROOT]      fails if the page is out of date
 
-A constant is a #define with a number in src/node or model/exchange. Its row has the name, the value, the
-unit (from the name's ending or the comment), and the comment behind it or above it. A comment says how
-the value was found with these words, each followed by a sentence:
+A constant is a #define with a number in src/node or model/exchange. Its line has the name, the value, the
+unit (from the name's ending), and the comment behind it or above it. Constants without a comment share one
+line of their file. A comment says how the value was found with these words, each followed by a sentence:
 
     Trade-off: ...   Bench: ...   Half: ...   Double: ...
 
 `tests/bench/sweep` measures half and double of constants; its rows (tests/results/sweeps) are shown where a
-comment has no `Bench:`. A constant without either is marked as not measured.
+comment has no `Bench:`. A constant without either has no line "Measured".
 """
 import json
 import pathlib
@@ -26,7 +26,6 @@ FOLDERS = ('src/node', 'model/exchange')
 DEFINE = re.compile(r'^#define[ \t]+([A-Z][A-Z0-9_]*)[ \t]+((?:[^/\n]|/(?![*]))+?)[ \t]*'
                     r'(?:/\*((?:(?!\*/).)*)\*/)?[ \t]*$', re.M | re.S)
 WORDS = ('Trade-off', 'Bench', 'Half', 'Double')
-UNITS = {'NS': 'ns', 'S': 's', 'MS': 'ms', 'BYTES': 'bytes', 'STEPS': 'steps', 'RUMORS': 'rumors'}
 # Units and marks of no value: they decide nothing.
 NO_POLICY = re.compile(r'(?:SECOND_NS|MS_NS|NS_PER_\w+|\w+_H)$')
 SENTINEL = re.compile(r'\(?\(?(?:U?INT\d+_MAX|NAN|INFINITY|NULL)\)?\)?$')
@@ -48,7 +47,10 @@ def seconds(text):
 
 
 def comment_above(text, at):
-    """Returns the comment that ends directly above a definition, or an empty text."""
+    """Returns the comment that ends directly above a definition, or an empty text. Where a declaration follows
+    the definitions without an empty line, the comment is that of the declaration."""
+    if re.match(r'(?:#define[^\n]*\n)+[a-z]', text[at:]):
+        return ''
     found = None
     for found in re.finditer(r'/\*((?:(?!\*/).)*)\*/[ \t]*\n', text[:at], re.S):
         pass
@@ -69,13 +71,10 @@ def parts_of(comment):
     return pieces[0].strip(' .;'), found
 
 
-def unit_of(name, value, text):
-    for ending, unit in UNITS.items():
-        if re.search(rf'_{ending}(?:_(?:MIN|MAX|LEAST|FIRST|EACH))?$', name):
-            return 's' if unit == 'ns' and seconds(value) else unit
-    found = re.match(r'(bytes per second|per second|of [^,;:.]{1,40}|times|bytes|entries|steps|seconds|samples|'
-                     r'rumors|members|neighbours|publications|[^,;:.]{0,20}\bat most)\b', text)
-    return found.group(1) if found else ''
+def shown(name, value):
+    """Returns a constant's name and value; a time in seconds or microseconds."""
+    time = seconds(value) if re.search(r'_NS(?:_|$)', name) or 'SECOND_NS' in value else None
+    return f'`{name}` {time or "`" + value + "`"}'
 
 
 def sweeps(root):
@@ -110,40 +109,48 @@ def constants(root):
                 yield path.relative_to(root).as_posix(), name, value, *parts_of(comment)
 
 
-def escape(text):
-    return text.replace('|', r'\|')
+def measured(name, words, swept):
+    """Returns (bench, text) of what half and double of a constant change, or (None, '') if nobody knows."""
+    bench, was, texts = swept.get(name, ('', '', {}))
+    if 'Bench' in words:
+        half, double = words.get('Half', ''), words.get('Double', '')
+        bench = words['Bench']
+    elif texts and set(texts.values()) == {'no change'}:
+        return bench, 'no change'
+    elif texts:
+        half, double = texts.get(0.5, ''), texts.get(2, '')
+        bench += '' if was == words['value'] else f', with {was}'
+    else:
+        return None, ''
+    return bench, '; '.join(f'{factor}: {text}' for factor, text in (('half', half), ('double', double)) if text)
 
 
 def render(root):
     rows, swept = list(constants(root)), sweeps(root)
-    for path, name, value, _, words in rows:
-        bench, was, texts = swept.get(f'{path} {name}', ('', '', {}))
-        if texts and 'Bench' not in words and set(texts.values()) == {'no change'}:
-            words['No effect'] = f'- ({bench}: no change)'
-        elif texts and 'Bench' not in words:
-            words.update({'Bench': bench if was == value else f'{bench}, with {was}',
-                          'Half': texts.get(0.5, ''), 'Double': texts.get(2, '')})
-    measured = sum('Bench' in words for *_, words in rows)
-    lines = ['# Constants', '',
-             'This page is written by `tests/house/constants.py --write` from the comments at the definitions; do',
-             'not edit it. It lists the constants that decide how a node behaves. A constant without a measurement',
-             f'is marked with a dash under "bench": {len(rows) - measured} of {len(rows)} are. To change one, measure',
-             'half and double of it ([how](../tests/README.md#constants)). Figures in brackets are those of the',
-             'constant as it is. A bench in which neither half nor double changes anything is no measurement.', '',
-             '| name | value | unit | trade-off | bench | half | double |', '|---|---|---|---|---|---|---|']
-    last = None
-    for path, name, value, text, words in rows:
+    lines, last, bare, count = [], None, [], 0
+    for path, name, value, text, words in [*rows, (None,) * 5]:
         if path != last:
-            lines.append(f'| **{path}** |')
-            last = path
-        time = seconds(value) if re.search(r'_NS(?:_|$)', name) or 'SECOND_NS' in value else None
-        unit = unit_of(name, value, text)
+            lines += ['- ' + ', '.join(bare)] if bare else []
+            lines += ['', f'## {path}', ''] if path else []
+            last, bare = path, []
+        if not path:
+            break
+        bench, figures = measured(f'{path} {name}', {**words, 'value': value}, swept)
         why = '; '.join(part for part in (text, words.get('Trade-off')) if part)
-        lines.append('| ' + ' | '.join(escape(part) for part in (
-            f'`{name}`', time.split(' ')[0] if time else f'`{value}`',
-            time.split(' ')[1] if time else unit, why,
-            words.get('Bench') or words.get('No effect', '-'), words.get('Half', ''), words.get('Double', ''))) + ' |')
-    return '\n'.join(lines) + '\n'
+        count += bool(figures) and figures != 'no change'
+        if why or figures:
+            lines.append(f'- {shown(name, value)}' + (f': {why}' if why else '') +
+                         (f'. **{bench}**: {figures}' if figures else ''))
+        else:
+            bare.append(shown(name, value))
+    head = ['# Constants', '',
+            'This page is written by `tests/house/constants.py --write` from the comments at the definitions; do',
+            'not edit it. It lists the constants that decide how a node behaves. Behind the name of a bench are',
+            'the figures with half and with double of the constant, and in brackets those of the constant as it',
+            f'is: {count} of {len(rows)} were measured. "No change" is no measurement: the bench does not show what',
+            'the constant is good for. To change one, measure half and double of it',
+            '([how](../tests/README.md#constants)).']
+    return '\n'.join(head + lines) + '\n'
 
 
 def main():

@@ -298,11 +298,18 @@ class ConstantsTest(TreeTest):
              {'Trade-off': 'more is slower', 'Bench': 'link', 'Half': '80 %', 'Double': 'not measured'}),
             ('src/node/rate/link.c', 'PERIOD_NS', 'SECOND_NS', '', {})])
         text = constants.render(self.root)
-        self.assertIn('| `GROWTH` | `1.2` |  | factor per second | - |  |  |', text)
-        self.assertIn('| `LONG_NS` | 30 | s | between two looks | - |  |  |', text)
-        self.assertIn('| `ENOUGH` | `3` |  | A node with fewer waits; more is slower | link | 80 % |', text)
-        self.assertIn('| `PERIOD_NS` | 1 | s |  | - |  |  |', text)
-        self.assertIn('3 of 4 are', text)
+        text = constants.render(self.root)
+        self.assertIn('\n- `GROWTH` `1.2`: factor per second\n', text)
+        self.assertIn('\n- `LONG_NS` 30 s: between two looks\n', text)
+        self.assertIn('\n- `ENOUGH` `3`: A node with fewer waits; more is slower. '
+                      '**link**: half: 80 %; double: not measured\n', text)
+        self.assertIn('\n- `PERIOD_NS` 1 s\n', text)
+        self.assertIn('1 of 4 were', text)
+
+    def test_the_comment_of_a_declaration_is_of_no_constant(self):
+        self.write('src/node/rate/link.h', '/* Returns the links. */\n#define A 3\n#define B 4\nint links(void);\n'
+                   '/* Links at most. */\n#define C 5\n')
+        self.assertIn('\n- `C` `5`: Links at most\n- `A` `3`, `B` `4`\n', constants.render(self.root))
 
     def test_shows_sweeps_of_the_value_and_of_another(self):
         self.write('src/node/rate/link.c', self.TEXT)
@@ -319,10 +326,10 @@ class ConstantsTest(TreeTest):
                  'values': {}, 'unit': {}, 'note': 'a check fails'}]
         self.write('tests/results/sweeps/link.jsonl', ''.join(json.dumps(row) + '\n' for row in rows))
         text = constants.render(self.root)
-        self.assertIn('| factor per second | link | use 90 % (93) | no change |', text)
-        self.assertIn('; more is slower | link | 80 % |', text)
-        self.assertIn('| `PERIOD_NS` | 1 | s |  | - (link: no change) |  |  |', text)
-        self.assertIn('| between two looks | link, with (9 * SECOND_NS) |  | a check fails |', text)
+        self.assertIn(': factor per second. **link**: half: use 90 % (93); double: no change\n', text)
+        self.assertIn('; more is slower. **link**: half: 80 %; double: not measured\n', text)
+        self.assertIn('- `PERIOD_NS` 1 s. **link**: no change\n', text)
+        self.assertIn(': between two looks. **link, with (9 * SECOND_NS)**: double: a check fails\n', text)
 
     def test_a_page_that_is_out_of_date_fails(self):
         program = [sys.executable, HERE / 'constants.py', self.root]

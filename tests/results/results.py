@@ -118,33 +118,46 @@ def unit_of(row, name):
     return row['unit'] if isinstance(row['unit'], str) else row['unit'][name]
 
 
-def summary(claim, row):
-    """Returns the values of a row that a claim shows, with their names where there are several."""
+def shown(claim, row):
+    """Returns the names of the values of a row that a claim shows."""
     names = [name for name in claim.get('values', row['values']) if name in row['values']] or \
         list(row['values'])
-    texts = []
-    for name in names:
-        if name.endswith(' ±') and name[:-2] in names:
-            continue
-        unit = unit_of(row, name)
-        text = plain(row['values'][name])
-        if f'{name} ±' in row['values']:
-            text += f' ±{plain(row["values"][name + " ±"])}'
-        if len(unit) < 4 or unit not in name.split():
-            text += f' {unit}'
-        texts.append(text if len(names) == 1 else f'{name}: {text}')
-    return ', '.join(texts)
+    return [name for name in names if not (name.endswith(' ±') and name[:-2] in names)]
 
 
-def cell(archive, name, age):
-    """Returns what the cases of a claim have in their latest row (age 0) or the one before (age 1)."""
-    claim, texts = archive.claims[name], []
-    for case in archive.cases(name):
-        rows = archive.rows.get((name, case), [])
-        if len(rows) > age:
-            text = summary(claim, rows[-1 - age])
-            texts.append(f'**{case}**: {text}' if case else text)
-    return '; '.join(texts)
+def figure(row, name, other_name=None):
+    """Returns a value with its unit, unless the value behind it has the same unit or its name says it."""
+    unit, text = unit_of(row, name), plain(row['values'][name])
+    if f'{name} ±' in row['values']:
+        text += f'±{plain(row["values"][name + " ±"])}'
+    if unit in name.split() and len(unit) > 3 or other_name and unit_of(row, other_name) == unit:
+        return text
+    return f'{text} {unit}'
+
+
+def figures(row, names, head):
+    """Returns the figures of a row as texts: of the names of `head` in its order, or each with its name."""
+    behind = [name if name in names else None for name in (head or names)[1:]] + [None]
+    if head:
+        return [figure(row, name, after) if name in names else '-' for name, after in zip(head, behind)]
+    return [figure(row, name, after) if len(names) == 1 else f'{name}: {figure(row, name, after)}'
+            for name, after in zip(names, behind)]
+
+
+def cell(archive, name, age, known=None):
+    """Returns (text, head) of the latest rows of a claim's cases (age 0) or the rows before (age 1). A
+    head has the names of the values, and stands in front once if several cases share it; the head `known`
+    is not repeated."""
+    claim = archive.claims[name]
+    found = [(case, archive.rows[name, case][-1 - age]) for case in archive.cases(name)
+             if len(archive.rows.get((name, case), ())) > age]
+    names = [shown(claim, row) for _, row in found]
+    head = known if known and all(set(some) <= set(known) for some in names) else None
+    if not head and len(found) > 1 and len(names[0]) > 1 and all(set(some) <= set(names[0]) for some in names):
+        head = names[0]
+    texts = [(f'**{case}**: ' if case else '') + ', '.join(figures(row, some, head))
+             for (case, row), some in zip(found, names)]
+    return (f'({"; ".join(head)}) ' if head and head != known else '') + '; '.join(texts), head
 
 
 def render(archive):
@@ -152,18 +165,26 @@ def render(archive):
              'This page is written by `tests/results/results.py --write` from `tests/results/*.jsonl`; edit',
              'neither by hand. It has one line for each claim, with the cases that matter most; the archive has',
              'every case with its machine, seeds, date and commit. [README.md](README.md#results) says how to',
-             'measure and what a figure means. Failed experiments are in [decisions](decisions).', '']
+             'measure and what a figure means. Failed experiments are in [decisions](decisions). Names in',
+             'brackets are those of the values of each case, in their order; a unit counts for the values',
+             'before it. "Before" has the previous measurement.', '']
     for area, title in AREAS.items():
         names = [name for name, claim in archive.claims.items() if claim['area'] == area]
         if not names:
             continue
-        lines += [f'## {title}', '', '| claim | goal | latest | previous | command |', '|---|---|---|---|---|']
+        lines += [f'## {title}', '', '| claim | measured | command |', '|---|---|---|']
+        last = None
         for name in names:
             claim = archive.claims[name]
             row = archive.rows[name, archive.cases(name)[0]][-1]
-            command = row['command'].replace('|', r'\|')
-            lines.append(f'| `{name}`: {claim["about"]} | {claim["goal"] or ""} | {cell(archive, name, 0)} | '
-                         f'{cell(archive, name, 1)} | `{command}`, {row["date"] or "no date"} |')
+            command = f'`{row["command"]}`'.replace('|', r'\|')
+            about = f'`{name}`: {claim["about"]}' + (f'. Goal: {claim["goal"]}' if claim['goal'] else '')
+            measured, head = cell(archive, name, 0)
+            previous, _ = cell(archive, name, 1, head)
+            measured += f'. Before: {previous}' if previous else ''
+            lines.append(f'| {about} | {measured} | {row["date"] or "no date"}: '
+                         f'{"the same" if command == last else command} |')
+            last = command
         lines.append('')
     return '\n'.join(lines)
 
