@@ -214,6 +214,16 @@ static bool is_power_of_two(uint32_t n)
     return (n & (n - 1)) == 0;
 }
 
+/* Level of the note about a failed call. One failed call to a seed is usual while a swarm starts; a
+   second, or a reason that calling again does not change, needs the user. */
+static enum note_level failure_level(const struct peer *peer, const struct dialed *dialed)
+{
+    if (!dialed->is_seed)
+        return LEVEL_DEBUG;
+    const bool is_lasting = peer->was_told || peer->differs;
+    return dialed->failures > 0 || is_lasting ? LEVEL_WARNING : LEVEL_INFO;
+}
+
 /* Notes why a conversation never opened. */
 static void note_failed(struct node *node, const struct peer *peer, const char *why)
 {
@@ -227,8 +237,8 @@ static void note_failed(struct node *node, const struct peer *peer, const char *
     if (peer->dialled)
         note =
             notes_add(&node->notes, node->now_ns, peer->differs ? NOTE_MISMATCH : NOTE_DIAL_FAILED,
-                      dialed.is_seed ? LEVEL_WARNING : LEVEL_DEBUG,
-                      "cannot be reached: %s (try %u)", why, (unsigned)dialed.failures + 1);
+                      failure_level(peer, &dialed), "cannot be reached: %s (try %u)", why,
+                      (unsigned)dialed.failures + 1);
     else
         note = notes_add(&node->notes, node->now_ns, NOTE_REFUSED, LEVEL_WARNING, "was refused: %s",
                          why);

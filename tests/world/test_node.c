@@ -120,9 +120,14 @@ static void a_failed_call_is_retried_with_growing_delays(void **state)
 {
     (void)state;
     const struct node_options options = usual_options();
+    const struct note *failed = &world.nodes[1].last[NOTE_DIAL_FAILED];
     add_swarm(2, &options);
     world_start(&world, 1);
-    run(10 * SECOND_NS);
+    run(SECOND_NS / 2);
+    assert_int_equal(world.nodes[1].notes[NOTE_DIAL_FAILED], 1);
+    assert_int_equal(failed->level, LEVEL_INFO); /* the other may be starting */
+    run(10 * SECOND_NS - SECOND_NS / 2);
+    assert_int_equal(failed->level, LEVEL_WARNING);
     const uint32_t first = world.nodes[1].dials;
     assert_in_range(first, 4, 10);
     run(600 * SECOND_NS);
