@@ -6,7 +6,7 @@
 #include "node/admit.h"
 #include "node/broadcast/barred.h"
 #include "node/broadcast/broadcast.h"
-#include "node/broadcast/fork.h"
+#include "node/broadcast/equivocation.h"
 #include "node/broadcast/identity_clash.h"
 #include "node/broadcast/rumor_step.h"
 #include "node/connection/settings.h"
@@ -480,7 +480,7 @@ static void dispatch(struct node *node, const struct peer *peer, const struct me
         on_bye(node, peer, message);
         break;
     case HEADS:
-        fork_on_heads(node, peer, message->tag, message->bulk.at, message->bulk.count);
+        equivocation_on_heads(node, peer, message->tag, message->bulk.at, message->bulk.count);
         break;
     case ORDERS:
     case PROOF:
@@ -510,5 +510,5 @@ void dispatch_message(struct node *node, const struct peer *peer, const uint8_t 
         questions_on_ask(node, peer, &message);
     else
         dispatch(node, peer, &message);
-    expulsion_on_fork(node);
+    expulsion_on_equivocation(node);
 }

@@ -4,7 +4,7 @@
 
 #include "node/admit.h"
 #include "node/broadcast/broadcast.h"
-#include "node/broadcast/fork.h"
+#include "node/broadcast/equivocation.h"
 #include "node/broadcast/retract.h"
 #include "node/leave.h"
 #include "node/lifecycle/lifecycle.h"
@@ -52,7 +52,7 @@ static void leave(struct node *node, const struct order *order)
 static void leave_on_proof(struct node *node, const struct proof *proof)
 {
     (void)notes_add(&node->notes, node->now_ns, NOTE_EXPELLED, LEVEL_ERROR,
-                    proof->kind == PROOF_FORK
+                    proof->kind == PROOF_EQUIVOCATION
                         ? "two nodes run with the same identity key: two different rumors under "
                           "one number are signed with it, so this node is put out of the swarm for "
                           "good; give each machine a key of its own (hearsay keygen)"
@@ -175,7 +175,7 @@ static void note_proof(struct node *node, const struct proof *proof)
 {
     struct note *note =
         notes_add(&node->notes, node->now_ns, NOTE_EXPELLED, LEVEL_WARNING,
-                  proof->kind == PROOF_FORK
+                  proof->kind == PROOF_EQUIVOCATION
                       ? "has signed two different rumors under one number and is put out of the "
                         "swarm, its rumors from number %u on are taken out: two nodes run with the "
                         "same identity key, or it lies"
@@ -249,11 +249,11 @@ void expulsion_on_votes(struct node *node, const uint8_t id[static ID_BYTES])
     put_out(node, id);
 }
 
-void expulsion_on_fork(struct node *node)
+void expulsion_on_equivocation(struct node *node)
 {
     uint8_t proof[PROOF_BYTES];
     bool is_new;
-    if (!fork_take_proof(node, proof))
+    if (!equivocation_take_proof(node, proof))
         return;
     CHECK(proofs_take(node, proof, &is_new) == OK);
     if (is_new)

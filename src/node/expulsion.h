@@ -2,7 +2,7 @@
  * all folders.
  *
  *   ORDERS, or the owner ──► orders: is it the next? ──► to all other neighbours, at once
- *   PROOF, or a fork here ──► proofs: is it stricter? ──► to all other neighbours, at once
+ *   PROOF, or equivocation ──► proofs: is it stricter? ──► to all other neighbours, at once
  *     conversations with the subject end, and none starts again
  *     members       it is dead; its records are ignored, and it is not dialled
  *     broadcast     its rumors beyond the limit are refused, and those in the base are retracted
@@ -26,8 +26,8 @@ void expulsion_begin(struct node *node);
 /* Takes ORDERS or PROOF. */
 void expulsion_on_message(struct node *node, const struct peer *from,
                           const struct message *message);
-/* Spreads a proof if a fork was found here (broadcast/fork.c). */
-void expulsion_on_fork(struct node *node);
+/* Spreads a proof if equivocation was found here (broadcast/equivocation.c). */
+void expulsion_on_equivocation(struct node *node);
 /* After a new vote against this member, or a change of members: expels it or revokes that. */
 void expulsion_on_votes(struct node *node, const uint8_t id[static ID_BYTES]);
 /* A publication has ended: retracts what waited for that. */

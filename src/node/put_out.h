@@ -6,8 +6,8 @@
 #define HEARSAY_NODE_PUT_OUT_H
 
 #include "node/node.h"
+#include "wire/equivocation_proof.h"
 #include "wire/order.h"
-#include "wire/proof.h"
 
 /* Checks stored orders of the operator, back to back (wire/order.h). MISMATCH: of another operator,
  * swarm or model. MALFORMED: no orders, or not numbered 1, 2, 3 … */
@@ -20,8 +20,8 @@ uint32_t node_orders_count(const struct node *node); /* number of the latest kno
 /* Writes all known orders into out[NODE_ORDERS_MAX] for the next start; returns the bytes. */
 size_t node_orders(const struct node *node, uint8_t *out);
 
-/* Checks stored proofs (wire/proof.h), back to back. MISMATCH: of another swarm or model, or
- * damaged. MALFORMED: of impossible size. */
+/* Checks stored proofs (wire/equivocation_proof.h), back to back. MISMATCH: of another swarm or
+ * model, or damaged. MALFORMED: of impossible size. */
 #define NODE_PROOFS     256
 #define NODE_PROOFS_MAX ((size_t)NODE_PROOFS * PROOF_BYTES)
 enum error node_proofs_check(const struct node_options *options, struct problem *problem) MUST_USE;

@@ -1,5 +1,5 @@
-/* The operator's orders (wire/order.h), proofs that members lie (wire/proof.h), and votes that they
- * harm (wire/vote.h), in the state folder.
+/* The operator's orders (wire/order.h), proofs that members lie (wire/equivocation_proof.h), and
+ * votes that they harm (wire/vote.h), in the state folder.
  *
  *   FOLDER/orders   those that the node knows, back to back: it obeys them from its next start on
  *   FOLDER/order    those that `hearsay expel` or `admit` hands to the node that runs there, which

@@ -157,7 +157,7 @@ uint64_t anti_entropy_missing(struct node *node, const struct peer *from,
         const struct origin *origin = versions_find(&node->broadcast->versions, entry.tag);
         const uint32_t have = origin ? origin->next : 0;
         if (origin)
-            fork_on_entry(node, from, origin, &entry);
+            equivocation_on_entry(node, from, origin, &entry);
         if (origin == node->broadcast->own)
             broadcast_neighbour(node, from)->own_next = entry.next;
         else if (origin && barred_shown(node, from, origin, entry.next) > have)

@@ -12,7 +12,8 @@
  *   repair           requests missing rumors
  *   push_backlog     rumors that a full queue delayed
  *   replace_version  replaces our version by that of a taken-over base
- *   retract          takes out an expelled member's rumors; fork: detects equivocation
+ *   equivocation     finds members that sign two different streams
+ *   retract          takes out an expelled member's rumors
  *
  * Every folder may read a version; only this one writes it.
  */

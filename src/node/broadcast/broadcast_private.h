@@ -7,7 +7,7 @@
 #include "node/broadcast/broadcast.h"
 #include "node/lifecycle/lifecycle.h"
 #include "node/membership/membership.h"
-#include "wire/proof.h"
+#include "wire/equivocation_proof.h"
 
 /* State per neighbour, by slot. Bits and counts are by origin index. */
 struct broadcast_neighbour {
@@ -47,8 +47,8 @@ struct repair {
     uint32_t asked_next;           /* index of the next entry */
 };
 
-/* State of fork.c. */
-struct fork {
+/* State of equivocation.c. */
+struct equivocation {
     bool is_found;              /* a proof was found and not taken yet */
     uint8_t proof[PROOF_BYTES]; /* that proof */
 };
@@ -63,21 +63,21 @@ struct rumor_counts {
 };
 
 struct broadcast {
-    struct versions versions;   /* known rumors of each origin */
-    struct origin *own;         /* this node's present incarnation, one of them */
-    uint64_t *seen;             /* scratch: a bit per origin */
-    uint64_t advanced_ns;       /* last growth of the version */
-    uint64_t full_ns;           /* last warning that the table is full; 0 = never */
-    uint64_t fresh_ns;          /* while ROLLING: time of the base's content */
-    uint32_t latest_shown;      /* latest origins that were in slices so far */
-    bool remembers;             /* the weights contain publications of earlier incarnations */
-    struct rumor_log log;       /* the latest rumors, in order of arrival */
-    struct repair repair;       /* missing rumors */
-    struct apply apply;         /* rumors for the learner */
-    struct retract retract;     /* rumors being taken out */
-    struct fork fork;           /* detected equivocation */
-    struct progress *progress;  /* samples that the swarm has learned */
-    struct rumor_counts counts; /* for the statistics */
+    struct versions versions;         /* known rumors of each origin */
+    struct origin *own;               /* this node's present incarnation, one of them */
+    uint64_t *seen;                   /* scratch: a bit per origin */
+    uint64_t advanced_ns;             /* last growth of the version */
+    uint64_t full_ns;                 /* last warning that the table is full; 0 = never */
+    uint64_t fresh_ns;                /* while ROLLING: time of the base's content */
+    uint32_t latest_shown;            /* latest origins that were in slices so far */
+    bool remembers;                   /* the weights contain publications of earlier incarnations */
+    struct rumor_log log;             /* the latest rumors, in order of arrival */
+    struct repair repair;             /* missing rumors */
+    struct apply apply;               /* rumors for the learner */
+    struct retract retract;           /* rumors being taken out */
+    struct equivocation equivocation; /* detected equivocation */
+    struct progress *progress;        /* samples that the swarm has learned */
+    struct rumor_counts counts;       /* for the statistics */
     struct broadcast_neighbour *neighbours; /* [peers_max] by slot */
 };
 
@@ -127,17 +127,19 @@ void push_backlog_forget(struct broadcast_neighbour *neighbour, uint32_t place);
 /* broadcast_tree.c: asks this neighbour not to push this origin's rumors. */
 void tree_prune(struct node *node, const struct peer *peer, const struct origin *origin);
 
-/* fork.c: takes two heads of one stream, ours and another, that may contradict each other. */
-void fork_found(struct node *node, const struct signed_head *ours,
-                const struct signed_head *theirs);
+/* equivocation.c: takes two heads of one stream, ours and another, that may contradict each other.
+ */
+void equivocation_found(struct node *node, const struct signed_head *ours,
+                        const struct signed_head *theirs);
 /* Takes a refused rumor: its head may prove that its origin lies. */
-void fork_on_refused(struct node *node, const uint8_t *rumor, size_t bytes);
+void equivocation_on_refused(struct node *node, const uint8_t *rumor, size_t bytes);
 /* Finds the head of a rumor, also if the rumor has been taken out. */
-bool fork_head(const struct node *node, uint32_t place, uint32_t seq, struct signed_head *out);
+bool equivocation_head(const struct node *node, uint32_t place, uint32_t seq,
+                       struct signed_head *out);
 /* If an entry of a neighbour's version shows another stream than ours, sends the neighbour our
  * heads of it. */
-void fork_on_entry(struct node *node, const struct peer *from, const struct origin *origin,
-                   const struct version_entry *entry);
+void equivocation_on_entry(struct node *node, const struct peer *from, const struct origin *origin,
+                           const struct version_entry *entry);
 
 /* repair.c: this neighbour has rumors of the origin up to `to`. */
 void repair_note_missing(struct node *node, struct origin *origin, uint32_t to,

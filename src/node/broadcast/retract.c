@@ -73,7 +73,8 @@ static uint64_t cut(struct node *node, uint32_t place, struct origin *origin)
     const uint32_t known = origin->next;
     const uint64_t digest = retract_digest(node, place, origin->keep);
     struct signed_head last;
-    const bool is_left = origin->keep > 0 && fork_head(node, place, origin->keep - 1, &last);
+    const bool is_left =
+        origin->keep > 0 && equivocation_head(node, place, origin->keep - 1, &last);
     CHECK(is_left || origin->keep == 0);
     versions_cut(&broadcast->versions, origin, is_left ? &last : NULL, digest);
     if (base_state(node) == BASE_ROLLING && origin->applied > origin->next) {
@@ -176,7 +177,7 @@ bool retract_next(struct node *node, struct action *action)
             .takes_out = true, .place = place, .seq = seq, .last = origin->applied_last});
     origin->applied = seq;
     origin->applied_last = origin->last;
-    CHECK(seq == origin->next || fork_head(node, place, seq - 1, &origin->applied_last));
+    CHECK(seq == origin->next || equivocation_head(node, place, seq - 1, &origin->applied_last));
     if (--broadcast->retract.rumors == 0)
         rumor_log_pin(&broadcast->log, LOG_UNPINNED);
     *action = (struct action){

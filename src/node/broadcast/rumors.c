@@ -86,14 +86,14 @@ static bool take(struct node *node, const struct peer *from, struct origin *orig
     const enum error error = rumor_decode(rumor.at, rumor.count, node->context,
                                           node->options.parameters, RUMOR_ENTRIES_MAX, update);
     if (error != OK) {
-        fork_on_refused(node, rumor.at, rumor.count);
+        equivocation_on_refused(node, rumor.at, rumor.count);
         refuse(node, from, error);
         return false;
     }
     struct signed_head signed_head;
     rumor_signed_head(rumor.at, rumor.count, node->context, &signed_head);
     if (origin && !follows(&origin->last, &signed_head)) {
-        fork_found(node, &origin->last, &signed_head);
+        equivocation_found(node, &origin->last, &signed_head);
         return false;
     }
     if (!origin && !(origin = broadcast_meet(node, from, head->origin, head->incarnation)))
@@ -141,11 +141,12 @@ static void on_again(struct node *node, const struct peer *from, struct origin *
 {
     const uint32_t place = broadcast_place(node, origin);
     struct signed_head ours, theirs;
-    if (fork_head(node, place, head->seq, &ours) && memcmp(ours.bytes, rumor, HEAD_BYTES) != 0) {
+    if (equivocation_head(node, place, head->seq, &ours) &&
+        memcmp(ours.bytes, rumor, HEAD_BYTES) != 0) {
         rumor_signed_head(rumor, bytes, node->context, &theirs);
         const enum error error = signed_head_verify(&theirs);
         if (error == OK)
-            fork_found(node, &ours, &theirs);
+            equivocation_found(node, &ours, &theirs);
         else
             refuse(node, from, error);
         return;

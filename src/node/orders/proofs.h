@@ -1,4 +1,4 @@
-/* Equivocation proofs (wire/proof.h): the known ones, and how they spread.
+/* Equivocation proofs (wire/equivocation_proof.h): the known ones, and how they spread.
  *
  *   on opening                       PROOF: all known proofs, if any
  *   once a second to one neighbour   PROOF: a hash of the known ones, if any; a node that knows
@@ -17,7 +17,7 @@
 #include "node/connection/connection.h"
 #include "node/core.h"
 #include "node/put_out.h"
-#include "wire/proof.h"
+#include "wire/equivocation_proof.h"
 
 /* Created after the connections, which know the context. node_proofs_check has checked the options'
  * proofs. */

@@ -11,8 +11,8 @@ const char *verdict_reason(const struct node *node, const uint8_t id[static ID_B
     const struct proof *proof = proofs_against(node, id);
     if (!proof)
         return NULL;
-    return proof->kind == PROOF_FORK     ? "it signed two different rumors under one number"
-           : proof->kind == PROOF_EXCESS ? "it signed a rumor beyond what any may do"
+    return proof->kind == PROOF_EQUIVOCATION ? "it signed two different rumors under one number"
+           : proof->kind == PROOF_EXCESS     ? "it signed a rumor beyond what any may do"
                                          : "most members have signed that what it publishes harms";
 }
 

@@ -22,7 +22,7 @@
 #include "node/connection/connection.h"
 #include "node/core.h"
 #include "node/harm.h"
-#include "wire/proof.h"
+#include "wire/equivocation_proof.h"
 #include "wire/vote.h"
 
 /* Created after the connections, which know the context. node_votes_check has checked the options'

@@ -19,7 +19,7 @@
 #include <string.h>
 
 #include "base/digest.h"
-#include "node/broadcast/fork.h"
+#include "node/broadcast/equivocation.h"
 #include "node/transfer/transfer_private.h"
 
 #define AGREE_MIN  3                /* votes that confirm, the donor's included */
@@ -59,7 +59,7 @@ static bool take_out(struct node *node, struct within *within, const struct orig
     if (next == origin->next)
         return true;
     if (next > origin->next || origin->next - next > within->left ||
-        !fork_hash_before(node, place, next, before))
+        !equivocation_hash_before(node, place, next, before))
         return false;
     within->left -= origin->next - next;
     for (uint32_t seq = next; seq < origin->next; seq++) {

@@ -10,7 +10,7 @@
  */
 #include <string.h>
 
-#include "node/broadcast/fork.h"
+#include "node/broadcast/equivocation.h"
 #include "node/transfer/transfer_private.h"
 
 #define WAIT_NS (5 * SECOND_NS) /* waiting time for rumors that a block contains and we lack */
@@ -244,7 +244,7 @@ static bool is_of_our_streams(const struct node *node, const struct pending_bloc
         return true;
     for (uint32_t place = 0; place < versions->count; place++) {
         const uint32_t next = block->version[place];
-        if (!fork_hash_before(node, place, next, before))
+        if (!equivocation_hash_before(node, place, next, before))
             return false;
         hash += version_entry_hash(versions->origins[place].tag, next, before);
     }

@@ -9,7 +9,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "node/broadcast/fork.h"
+#include "node/broadcast/equivocation.h"
 #include "node/broadcast/replace_version.h"
 #include "node/broadcast/retract.h"
 #include "node/transfer/partition_private.h"
@@ -99,7 +99,7 @@ static enum takeover take_over(struct node *node, const struct peer *donor)
     const bool is_partitioned = broadcast_is_partitioned(node, donor);
     if (retract_is_under_way(node) ||
         !replace_version_is_allowed(node, request->history, request->entries) ||
-        fork_in_history(node, request->history, request->entries))
+        equivocation_in_history(node, request->history, request->entries))
         return TAKEOVER_NOT;
     if (!replace_version_read(node, request->history, request->entries, next))
         return TAKEOVER_NO_ROOM;
@@ -181,7 +181,7 @@ bool takeover_on_history(struct node *node, const struct peer *from, const struc
     if (request->parts < history->parts)
         return false;
     request->is_asked = false;
-    if (!fork_is_honest_history(node, request->history, request->entries)) {
+    if (!equivocation_is_honest_history(node, request->history, request->entries)) {
         connection_hang_up(node, from, BYE_BROKEN, "sent a history that is not valid");
         return false;
     }

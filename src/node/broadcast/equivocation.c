@@ -1,4 +1,4 @@
-#include "node/broadcast/fork.h"
+#include "node/broadcast/equivocation.h"
 
 #include <string.h>
 
@@ -8,7 +8,8 @@
 #define HEADS_MAX 64              /* heads in a message */
 #define HEADS_NS  (2 * SECOND_NS) /* between two messages to a neighbour */
 
-bool fork_head(const struct node *node, uint32_t place, uint32_t seq, struct signed_head *out)
+bool equivocation_head(const struct node *node, uint32_t place, uint32_t seq,
+                       struct signed_head *out)
 {
     const struct origin *origin = &node->broadcast->versions.origins[place];
     uint32_t bytes;
@@ -22,7 +23,7 @@ bool fork_head(const struct node *node, uint32_t place, uint32_t seq, struct sig
     return rumor != NULL;
 }
 
-bool fork_hash_before(const struct node *node, uint32_t place, uint32_t next, uint8_t *hash)
+bool equivocation_hash_before(const struct node *node, uint32_t place, uint32_t next, uint8_t *hash)
 {
     const struct origin *origin = &node->broadcast->versions.origins[place];
     struct signed_head head;
@@ -32,43 +33,45 @@ bool fork_hash_before(const struct node *node, uint32_t place, uint32_t next, ui
         memset(hash, 0, HEAD_HASH_BYTES);
     else if (next == origin->applied)
         memcpy(hash, origin->applied_last.hash, HEAD_HASH_BYTES);
-    else if (fork_head(node, place, next - 1, &head))
+    else if (equivocation_head(node, place, next - 1, &head))
         memcpy(hash, head.hash, HEAD_HASH_BYTES);
-    else if (next < origin->next && fork_head(node, place, next, &head))
+    else if (next < origin->next && equivocation_head(node, place, next, &head))
         memcpy(hash, head.bytes + HEAD_PREV_AT, HEAD_HASH_BYTES);
     else
         return false;
     return true;
 }
 
-void fork_found(struct node *node, const struct signed_head *ours, const struct signed_head *theirs)
+void equivocation_found(struct node *node, const struct signed_head *ours,
+                        const struct signed_head *theirs)
 {
-    struct fork *fork = &node->broadcast->fork;
-    if (fork->is_found || proof_create(ours, theirs, node->options.parameters, fork->proof) != OK)
+    struct equivocation *equivocation = &node->broadcast->equivocation;
+    if (equivocation->is_found ||
+        proof_create(ours, theirs, node->options.parameters, equivocation->proof) != OK)
         return;
-    fork->is_found = proof_verify(fork->proof, node->context) == OK;
+    equivocation->is_found = proof_verify(equivocation->proof, node->context) == OK;
 }
 
 /* A head beyond the limits of any rumor is a proof by itself. */
 static void look_at(struct node *node, const struct signed_head *head)
 {
-    fork_found(node, head, head);
+    equivocation_found(node, head, head);
 }
 
-void fork_on_refused(struct node *node, const uint8_t *rumor, size_t bytes)
+void equivocation_on_refused(struct node *node, const uint8_t *rumor, size_t bytes)
 {
     struct signed_head head;
     rumor_signed_head(rumor, bytes, node->context, &head);
     look_at(node, &head);
 }
 
-bool fork_take_proof(struct node *node, uint8_t *out)
+bool equivocation_take_proof(struct node *node, uint8_t *out)
 {
-    struct fork *fork = &node->broadcast->fork;
-    if (!fork->is_found)
+    struct equivocation *equivocation = &node->broadcast->equivocation;
+    if (!equivocation->is_found)
         return false;
-    memcpy(out, fork->proof, PROOF_BYTES);
-    fork->is_found = false;
+    memcpy(out, equivocation->proof, PROOF_BYTES);
+    equivocation->is_found = false;
     return true;
 }
 
@@ -86,7 +89,7 @@ static void say_heads(struct node *node, const struct peer *to, const struct ori
     size_t bytes = 0;
     for (uint32_t seq = last < HEADS_MAX ? 0 : last - HEADS_MAX + 1; seq <= last; seq++) {
         struct signed_head head;
-        if (!fork_head(node, place, seq, &head))
+        if (!equivocation_head(node, place, seq, &head))
             continue;
         memcpy(node->scratch + bytes, head.bytes, SIGNED_HEAD_BYTES);
         bytes += SIGNED_HEAD_BYTES;
@@ -97,13 +100,13 @@ static void say_heads(struct node *node, const struct peer *to, const struct ori
         broadcast_neighbour(node, to)->heads_ns = node->now_ns;
 }
 
-void fork_on_entry(struct node *node, const struct peer *from, const struct origin *origin,
-                   const struct version_entry *entry)
+void equivocation_on_entry(struct node *node, const struct peer *from, const struct origin *origin,
+                           const struct version_entry *entry)
 {
     const struct broadcast_neighbour *neighbour = broadcast_neighbour(node, from);
     uint8_t hash[HEAD_HASH_BYTES];
     if (entry->next == 0 || is_excess(origin) ||
-        !fork_hash_before(node, broadcast_place(node, origin), entry->next, hash) ||
+        !equivocation_hash_before(node, broadcast_place(node, origin), entry->next, hash) ||
         version_entry_shows(entry, hash))
         return;
     if (neighbour->heads_ns == 0 || node->now_ns - neighbour->heads_ns >= HEADS_NS)
@@ -120,14 +123,14 @@ static bool find_contrary(const struct node *node, uint32_t place, const struct 
     if (seq >= HISTORY_NEXT_MAX)
         return false;
     for (uint32_t at = seq - (seq > 0); at <= seq + 1; at++)
-        if (fork_head(node, place, at, ours) &&
+        if (equivocation_head(node, place, at, ours) &&
             proof_create(ours, theirs, node->options.parameters, proof) == OK)
             return true;
     return false;
 }
 
-void fork_on_heads(struct node *node, const struct peer *from, uint64_t tag, const uint8_t *heads,
-                   size_t bytes)
+void equivocation_on_heads(struct node *node, const struct peer *from, uint64_t tag,
+                           const uint8_t *heads, size_t bytes)
 {
     const struct versions *versions = &node->broadcast->versions;
     const struct origin *origin = versions_find(versions, tag);
@@ -142,14 +145,14 @@ void fork_on_heads(struct node *node, const struct peer *from, uint64_t tag, con
         if (is_within && !find_contrary(node, versions_place(versions, origin), &theirs, &ours))
             continue;
         if (signed_head_verify(&theirs) == OK)
-            fork_found(node, is_within ? &ours : &theirs, &theirs);
+            equivocation_found(node, is_within ? &ours : &theirs, &theirs);
         else
             connection_hang_up(node, from, BYE_BROKEN, "sent a head that is not valid");
         return;
     }
 }
 
-bool fork_is_honest_history(struct node *node, const uint8_t *history, uint32_t entries)
+bool equivocation_is_honest_history(struct node *node, const uint8_t *history, uint32_t entries)
 {
     const struct versions *versions = &node->broadcast->versions;
     for (uint32_t i = 0; i < entries; i++) {
@@ -159,8 +162,8 @@ bool fork_is_honest_history(struct node *node, const uint8_t *history, uint32_t 
         const struct origin *origin =
             versions_find(versions, origin_tag(head.bytes, signed_head_incarnation(&head)));
         const bool is_known = origin &&
-                              fork_hash_before(node, versions_place(versions, origin),
-                                               signed_head_seq(&head) + 1, hash) &&
+                              equivocation_hash_before(node, versions_place(versions, origin),
+                                                       signed_head_seq(&head) + 1, hash) &&
                               memcmp(hash, head.hash, HEAD_HASH_BYTES) == 0;
         if (is_known)
             continue;
@@ -172,7 +175,7 @@ bool fork_is_honest_history(struct node *node, const uint8_t *history, uint32_t 
     return true;
 }
 
-bool fork_in_history(struct node *node, const uint8_t *history, uint32_t entries)
+bool equivocation_in_history(struct node *node, const uint8_t *history, uint32_t entries)
 {
     const struct versions *versions = &node->broadcast->versions;
     for (uint32_t i = 0; i < entries; i++) {
@@ -184,11 +187,11 @@ bool fork_in_history(struct node *node, const uint8_t *history, uint32_t entries
         if (!origin || is_excess(origin))
             continue;
         const uint32_t place = versions_place(versions, origin);
-        if (!fork_hash_before(node, place, signed_head_seq(&theirs) + 1, hash) ||
+        if (!equivocation_hash_before(node, place, signed_head_seq(&theirs) + 1, hash) ||
             memcmp(hash, theirs.hash, HEAD_HASH_BYTES) == 0)
             continue;
         if (find_contrary(node, place, &theirs, &ours))
-            fork_found(node, &ours, &theirs);
+            equivocation_found(node, &ours, &theirs);
         return true;
     }
     return false;

@@ -1,4 +1,4 @@
-#include "wire/proof.h"
+#include "wire/equivocation_proof.h"
 
 #include <string.h>
 
@@ -10,7 +10,7 @@ static bool prev_is(const uint8_t *head, const uint8_t hash[static HEAD_HASH_BYT
 }
 
 /* Returns whether the two heads belong to two different streams (equivocation). */
-static bool is_fork(const struct signed_head *first, const struct signed_head *second)
+static bool is_equivocation(const struct signed_head *first, const struct signed_head *second)
 {
     const uint64_t from = signed_head_seq(first), to = signed_head_seq(second);
     return from == to ? memcmp(first->bytes, second->bytes, HEAD_BYTES) < 0
@@ -32,7 +32,7 @@ static bool is_proof(const struct signed_head *first, const struct signed_head *
                      uint64_t parameters)
 {
     return memcmp(first->bytes, second->bytes, STREAM_BYTES) == 0 &&
-           (is_fork(first, second) || is_excess(first, second, parameters));
+           (is_equivocation(first, second) || is_excess(first, second, parameters));
 }
 
 enum error proof_create(const struct signed_head *one, const struct signed_head *other,
@@ -50,7 +50,7 @@ enum error proof_create(const struct signed_head *one, const struct signed_head 
 static uint32_t in_doubt(const struct signed_head *first, const struct signed_head *second)
 {
     const uint32_t seq = signed_head_seq(first);
-    if (!is_fork(first, second))
+    if (!is_equivocation(first, second))
         return signed_head_seq(second);
     const bool differ_before =
         signed_head_seq(second) == seq && !prev_is(second->bytes, first->bytes + HEAD_PREV_AT);
@@ -68,9 +68,10 @@ enum error proof_parse(const uint8_t in[static PROOF_BYTES],
     if (!head_prev_fits(first.bytes) || !head_prev_fits(second.bytes) ||
         !is_proof(&first, &second, parameters))
         return MALFORMED;
-    *proof = (struct proof){.kind = is_fork(&first, &second) ? PROOF_FORK : PROOF_EXCESS,
-                            .incarnation = signed_head_incarnation(&first),
-                            .keep = in_doubt(&first, &second)};
+    *proof =
+        (struct proof){.kind = is_equivocation(&first, &second) ? PROOF_EQUIVOCATION : PROOF_EXCESS,
+                       .incarnation = signed_head_incarnation(&first),
+                       .keep = in_doubt(&first, &second)};
     memcpy(proof->author, in, ID_BYTES);
     return OK;
 }

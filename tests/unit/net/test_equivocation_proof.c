@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "support/net/stream.h"
-#include "wire/proof.h"
+#include "wire/equivocation_proof.h"
 
 #define PARAMETERS 1000
 

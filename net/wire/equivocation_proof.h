@@ -5,27 +5,27 @@
  *   OFFSET SIZE MEANING
  *        0  192 a signed head (signed_head.h)
  *      192  192 another of the same origin and incarnation:
- *              FORK    (equivocation) has the same number, the smaller by its bytes first; or has
- *                      the next number, and its prev is not the hash of the first
+ *              EQUIVOCATION  has the same number, the smaller by its bytes first; or has the next
+ *                      number, and its prev is not the hash of the first
  *              EXCESS  the same head again, which exceeds a limit (head_is_within); or the next
  *                      one, whose samples do not follow (head_samples_follow)
  *
  * The first rumor in doubt is the one of the first head. If both heads have one number and
  * different prev, it is the rumor before; if the samples do not follow, that of the second head.
  * Only signed bytes count, so a node that passes a proof on can neither invent nor change it.
- * Tests: tests/unit/net/test_proof.c refuses every truncation and bit flip.
+ * Tests: tests/unit/net/test_equivocation_proof.c refuses every truncation and bit flip.
  */
-#ifndef HEARSAY_NET_WIRE_PROOF_H
-#define HEARSAY_NET_WIRE_PROOF_H
+#ifndef HEARSAY_NET_WIRE_EQUIVOCATION_PROOF_H
+#define HEARSAY_NET_WIRE_EQUIVOCATION_PROOF_H
 
 #include "wire/signed_head.h"
 
 #define PROOF_BYTES (2 * SIGNED_HEAD_BYTES)
 
 enum proof_kind {
-    PROOF_FORK,   /* equivocation: two streams */
-    PROOF_EXCESS, /* a rumor beyond a limit */
-    PROOF_VOTES   /* no heads: more than half of the members voted (vote.h) */
+    PROOF_EQUIVOCATION, /* equivocation: two streams */
+    PROOF_EXCESS,       /* a rumor beyond a limit */
+    PROOF_VOTES         /* no heads: more than half of the members voted (vote.h) */
 };
 
 struct proof {
