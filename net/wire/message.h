@@ -10,7 +10,7 @@
  *   MEMBER_LIST    bulk                    a part of that list; do not pass it on
  *   PING           token                   answer with PONG and the same token
  *   PONG           token
- *   ACK            received clock held     number of bytes received on this connection (link.h)
+ *   ACK            received clock held     number of bytes received on this connection
  *                  most
  *   RUMOR          bulk                    one rumor (rumor.h)
  *   PRUNE          tag                     stop pushing this origin's rumors

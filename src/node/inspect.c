@@ -184,7 +184,7 @@ void node_link(const struct node *node, uint32_t i, struct node_link *out)
 {
     CHECK(i < node_links(node));
     const struct peer *peer = peer_of(node, i);
-    const struct link *link = rate_link(node, peer);
+    const struct congestion *link = rate_link(node, peer);
     const struct member *member = membership_find(node, peer->id);
     *out = (struct node_link){
         .address = peer->address,

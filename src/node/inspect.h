@@ -88,18 +88,18 @@ const uint8_t *node_context(const struct node *node);
 
 /* The conversations under way: i < node_links. */
 struct node_link {
-    uint8_t id[ID_BYTES];    /* zero while unknown */
-    struct address address;  /* dialled address, or the caller's */
-    bool dialled;            /* this node dialled */
-    bool open;               /* it is a neighbour */
-    uint32_t protocol;       /* protocol version; 0 = unknown */
-    uint64_t rtt_ns;         /* 0 = unknown */
-    double rate;             /* bytes per second that it carries, a lower bound (rate/link.h) */
-    bool is_measured;        /* the rate is also an upper bound: a backlog was seen */
-    uint64_t tried_ns;       /* last time that traffic tested the rate */
-    uint64_t backlog_ns;     /* queueing delay of what this node sends */
-    uint64_t queued_bytes;   /* bytes queued here */
-    uint64_t sent_bytes;     /* total */
+    uint8_t id[ID_BYTES];   /* zero while unknown */
+    struct address address; /* dialled address, or the caller's */
+    bool dialled;           /* this node dialled */
+    bool open;              /* it is a neighbour */
+    uint32_t protocol;      /* protocol version; 0 = unknown */
+    uint64_t rtt_ns;        /* 0 = unknown */
+    double rate;           /* bytes per second that it carries, a lower bound (rate/congestion.h) */
+    bool is_measured;      /* the rate is also an upper bound: a backlog was seen */
+    uint64_t tried_ns;     /* last time that traffic tested the rate */
+    uint64_t backlog_ns;   /* queueing delay of what this node sends */
+    uint64_t queued_bytes; /* bytes queued here */
+    uint64_t sent_bytes;   /* total */
     uint64_t received_bytes; /* total */
     uint64_t conn;           /* its number */
     uint64_t since_ns;       /* start of its present state: open, or on the way to it */

@@ -21,7 +21,7 @@
 
 #include "node/broadcast/version.h"
 #include "node/connection/peer.h"
-#include "node/rate/link.h"
+#include "node/rate/congestion.h"
 #include "support/base/updates.h"
 #include "wire/record.h"
 #include "wire/rumor.h"
@@ -40,7 +40,7 @@ struct teller {
     uint8_t context[CONTEXT_BYTES];
     struct arena arena;
     struct peer peer;
-    struct link link; /* what came, for acknowledgements */
+    struct congestion link; /* what came, for acknowledgements */
     struct message_reader *reader;
     int socket;
 
@@ -159,19 +159,19 @@ static void apply(struct teller *teller)
 /* As every node does, or it would soon be sent nothing more. */
 static void give_ack(struct teller *teller)
 {
-    struct link *link = &teller->link;
-    if (teller->start_ns == 0 || !link_owes_ack(link, now_ns()))
+    struct congestion *link = &teller->link;
+    if (teller->start_ns == 0 || !congestion_owes_ack(link, now_ns()))
         return;
     say(teller, &(struct message){
                     .kind = ACK, .received = link->received, .clock = link->received_ns / 1000});
-    link_acked(link, now_ns());
+    congestion_on_acked(link, now_ns());
 }
 
 static void take(struct teller *teller, const uint8_t *bytes, size_t count)
 {
     struct problem problem;
     enum peer_event event;
-    link_on_received(&teller->link, now_ns(), count);
+    congestion_on_received(&teller->link, now_ns(), count);
     while ((event = peer_take(&teller->peer, &teller->credentials, now_ns(), &bytes, &count,
                               &problem)) != PEER_NOTHING) {
         if (event == PEER_REFUSED)
@@ -269,7 +269,7 @@ static void call(struct teller *teller, uint16_t port)
     arena_init(&teller->arena, peer_arena_bytes(QUEUE_BYTES));
     peer_init(&teller->peer, &teller->arena, &teller->arena, QUEUE_BYTES);
     peer_start(&teller->peer, 1, true, &address, now_ns());
-    link_init(&teller->link, now_ns());
+    congestion_init(&teller->link, now_ns());
     peer_on_connected(&teller->peer, &teller->credentials, 0, now_ns());
 }
 

@@ -130,7 +130,7 @@ static void begin(struct scene *scene, struct member *member, uint64_t conn, boo
     member->conn = conn;
     memset(member->heard, 0, sizeof member->heard);
     peer_start(&member->peer, 1, dialled, &address, scene->now_ns);
-    link_init(&member->link, scene->now_ns);
+    congestion_init(&member->link, scene->now_ns);
 }
 
 static void end(struct member *member)
@@ -199,7 +199,7 @@ static bool member_take(struct scene *scene, struct member *member, const uint8_
 {
     struct problem problem;
     enum peer_event event;
-    link_on_received(&member->link, scene->now_ns, count);
+    congestion_on_received(&member->link, scene->now_ns, count);
     while ((event = peer_take(&member->peer, &member->credentials, scene->now_ns, &bytes, &count,
                               &problem)) != PEER_NOTHING) {
         CHECK(event != PEER_REFUSED || shows_another_key(scene, member));
@@ -210,12 +210,12 @@ static bool member_take(struct scene *scene, struct member *member, const uint8_
     }
     struct link *link = &member->link;
     if (member->is_silent || member->peer.state != PEER_MEETING ||
-        !link_owes_ack(link, scene->now_ns))
+        !congestion_owes_ack(link, scene->now_ns))
         return true;
     const struct message ack = {
         .kind = ACK, .received = link->received, .clock = scene->now_ns / 1000};
     if (peer_say(&member->peer, &ack))
-        link_acked(link, scene->now_ns);
+        congestion_on_acked(link, scene->now_ns);
     return true;
 }
 

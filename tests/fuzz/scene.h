@@ -13,7 +13,7 @@
 #include "executor/executor.h"
 #include "node/connection/peer.h"
 #include "node/inspect.h"
-#include "node/rate/link.h"
+#include "node/rate/congestion.h"
 
 #define SCENE_MEMBERS       4
 #define SCENE_PARAMETERS    600

@@ -23,18 +23,18 @@ GOOD = {
     'src/main.c': 'int main(void)\n{\n    return 0;\n}\n',
     'src/node/node.h': ('HEARSAY_NODE_NODE_H', 'struct node;\nint node_new(int n);\n'),
     'src/node/node.c': '#include "node/node.h"\n#include "base/error.h"\n'
-                       '#include "node/rate/link.h"\n'
+                       '#include "node/rate/congestion.h"\n'
                        'int node_new(int n)\n{\n    CHECK(n);\n    return link_new(n);\n}\n',
-    'src/node/rate/link.h': ('HEARSAY_NODE_RATE_LINK_H', 'int link_new(int n);\n'),
+    'src/node/rate/congestion.h': ('HEARSAY_NODE_RATE_CONGESTION_H', 'int link_new(int n);\n'),
     'src/node/rate/rate_private.h': ('HEARSAY_NODE_RATE_RATE_PRIVATE_H', 'struct rate {\n'
                                      '    int a, b;\n    union {\n        int c;\n    };\n};\n'),
-    'src/node/rate/link.c': '#include "node/rate/link.h"\n#include "base/error.h"\n'
+    'src/node/rate/congestion.c': '#include "node/rate/congestion.h"\n#include "base/error.h"\n'
                             '#include "node/rate/rate_private.h"\nstatic int twice(int n)\n{\n'
                             '    return 2 * n; /* hatch */\n}\n\n'
                             'int link_new(int n)\n{\n    CHECK(n);\n    return twice(n);\n}\n',
     'src/state/disk.h': ('HEARSAY_STATE_DISK_H', 'int disk_new(int n);\n'),
     'net/wire/frame.h': ('HEARSAY_NET_WIRE_FRAME_H', 'int frame_head(int n);\n'),
-    'tests/unit/node/test_link.c': '#include "node/rate/link.h"\nint main(void)\n{\n'
+    'tests/unit/node/test_congestion.c': '#include "node/rate/congestion.h"\nint main(void)\n{\n'
                                    '    return link_new(1);\n}\n',
 }
 
@@ -83,11 +83,11 @@ class HouseTest(TreeTest):
         self.assertIn('src/alone.h:1: only main.c', ran.stdout)
 
     def test_long_functions(self):
-        self.replace('src/node/rate/link.c', '    return twice(n);\n', '    n++;\n' * 102)
-        self.assert_broken('src/node/rate/link.c:9: link_new has 106 lines, over 105')
+        self.replace('src/node/rate/congestion.c', '    return twice(n);\n', '    n++;\n' * 102)
+        self.assert_broken('src/node/rate/congestion.c:9: link_new has 106 lines, over 105')
 
     def test_a_function_of_just_the_limit_is_fine(self):
-        self.replace('src/node/rate/link.c', '    return twice(n);\n', '    n++;\n' * 101)
+        self.replace('src/node/rate/congestion.c', '    return twice(n);\n', '    n++;\n' * 101)
         self.assert_broken()
 
     def test_long_files_and_headers(self):
@@ -124,19 +124,19 @@ class HouseTest(TreeTest):
         self.write('model/data/idx.c', '#include "wire/frame.h"\n')
         self.write('sim/world/world.c', '#include "daemon/ring.h"\n#include "node/node.h"\n')
         self.write('src/daemon/ring.h', text_of(('HEARSAY_DAEMON_RING_H', '')))
-        self.replace('src/node/rate/link.c', '#include "node/rate/link.h"\n',
-                     '#include "node/rate/link.h"\n#include "state/disk.h"\n#include <uv.h>\n\n')
+        self.replace('src/node/rate/congestion.c', '#include "node/rate/congestion.h"\n',
+                     '#include "node/rate/congestion.h"\n#include "state/disk.h"\n#include <uv.h>\n\n')
         self.assert_broken('model/data/idx.c:1: includes wire/frame.h: model does not see net',
                            'net/wire/frame.c:2: includes node/node.h: net does not see node',
                            'sim/world/world.c:1: includes daemon/ring.h: sim does not see daemon',
-                           'src/node/rate/link.c:2: includes state/disk.h: node does not see state',
-                           'src/node/rate/link.c:3: includes uv.h: node works without libuv')
+                           'src/node/rate/congestion.c:2: includes state/disk.h: node does not see state',
+                           'src/node/rate/congestion.c:3: includes uv.h: node works without libuv')
 
     def test_arrows_of_unit_tests(self):
         self.write('tests/support/node/link_story.h',
                    text_of(('HEARSAY_TESTS_SUPPORT_NODE_LINK_STORY_H', '')))
         self.write('tests/unit/net/test_frame.c', '#include "support/node/link_story.h"\n')
-        self.write('tests/unit/node/test_node.c', '#include "node/rate/link.h"\n'
+        self.write('tests/unit/node/test_node.c', '#include "node/rate/congestion.h"\n'
                    '#include "state/disk.h"\n#include "support/node/link_story.h"\n')
         self.assert_broken('tests/unit/net/test_frame.c:1: includes support/node/link_story.h: '
                            'net does not see node',
@@ -160,27 +160,27 @@ class HouseTest(TreeTest):
                            'src/node/leave.h is above src/node/transfer/fetch.c')
 
     def test_private_headers_elsewhere_even_in_tests(self):
-        self.replace('src/node/node.c', '#include "node/rate/link.h"\n',
-                     '#include "node/rate/link.h"\n#include "node/rate/rate_private.h"\n')
-        self.replace('tests/unit/node/test_link.c', '#include "node/rate/link.h"\n',
-                     '#include "node/rate/link.h"\n#include "node/rate/rate_private.h"\n')
+        self.replace('src/node/node.c', '#include "node/rate/congestion.h"\n',
+                     '#include "node/rate/congestion.h"\n#include "node/rate/rate_private.h"\n')
+        self.replace('tests/unit/node/test_congestion.c', '#include "node/rate/congestion.h"\n',
+                     '#include "node/rate/congestion.h"\n#include "node/rate/rate_private.h"\n')
         why = 'includes node/rate/rate_private.h, which is private to its folder'
-        self.assert_broken(f'src/node/node.c:4: {why}', f'tests/unit/node/test_link.c:2: {why}')
+        self.assert_broken(f'src/node/node.c:4: {why}', f'tests/unit/node/test_congestion.c:2: {why}')
 
     def test_functions_that_no_header_declares(self):
-        self.replace('src/node/rate/link.c', 'static int twice', 'int twice')
-        self.assert_broken('src/node/rate/link.c:4: no header of src/node/rate or above declares '
+        self.replace('src/node/rate/congestion.c', 'static int twice', 'int twice')
+        self.assert_broken('src/node/rate/congestion.c:4: no header of src/node/rate or above declares '
                            'twice')
 
     def test_retired_words(self):
-        self.replace('src/node/rate/link.c', 'static int twice', '#define HATCH\nstatic int twice')
+        self.replace('src/node/rate/congestion.c', 'static int twice', '#define HATCH\nstatic int twice')
         self.replace('net/wire/frame.h', 'frame_head(int n)', 'frame_head(int tempo_ns)')
         self.write('sim/world/agenda.h', text_of(('HEARSAY_SIM_WORLD_AGENDA_H', '')))
         self.write('src/state/give.h', text_of(('HEARSAY_STATE_GIVE_H', 'int may_give(int n);')))
-        self.write('tests/unit/node/test_link.c', 'static void who_tells_it_hears_it(void)\n{\n}\n')
+        self.write('tests/unit/node/test_congestion.c', 'static void who_tells_it_hears_it(void)\n{\n}\n')
         self.assert_broken('net/wire/frame.h:4: the word "tempo" in tempo_ns is retired',
                            'sim/world/agenda.h:1: the word "agenda" in its name is retired',
-                           'src/node/rate/link.c:4: the word "hatch" in HATCH is retired',
+                           'src/node/rate/congestion.c:4: the word "hatch" in HATCH is retired',
                            'src/state/give.h:1: the word "give" in its name is retired: serve')
 
     def test_links_to_nothing(self):
@@ -194,8 +194,8 @@ class HouseTest(TreeTest):
 
     def test_a_core_with_few_checks(self):
         self.replace('src/node/node.c', '    CHECK(n);\n', '    /* CHECK(n); */\n    n++;\n')
-        self.assert_broken()  # twice() in link.c is one statement: there are two that count
-        self.replace('src/node/rate/link.c', '    CHECK(n);\n', '    n++;\n')
+        self.assert_broken()  # twice() in congestion.c is one statement: there are two that count
+        self.replace('src/node/rate/congestion.c', '    CHECK(n);\n', '    n++;\n')
         self.assert_broken('src/node:1: 0 CHECKs in 2 functions, less than 0.5 for each')
 
 
@@ -217,7 +217,7 @@ class CallsTest(TreeTest):
     def test_calls_down_break_no_rule(self):
         self.compile('src/node/node.c', 'int low(void);\nint up(void);\n'
                                         'int up(void)\n{\n    return low();\n}\n')
-        self.compile('src/node/rate/link.c', 'int low(void);\nint low(void)\n{\n    return 1;\n}\n')
+        self.compile('src/node/rate/congestion.c', 'int low(void);\nint low(void)\n{\n    return 1;\n}\n')
         self.assertEqual(self.calls_broken(), [])
 
     def test_circles_through_three_files(self):
@@ -233,11 +233,11 @@ class CallsTest(TreeTest):
     def test_calls_up_and_into_rooms_unseen(self):
         self.compile('src/node/node.c', 'int door = 1;\n')
         self.compile('src/state/disk.c', 'int disk = 1;\n', 'state')
-        self.compile('src/node/rate/link.c', '\nextern int door, disk;\n'
+        self.compile('src/node/rate/congestion.c', '\nextern int door, disk;\n'
                      'int low(void);\nint low(void)\n{\n    return door + disk;\n}\n')
         self.assertEqual(self.calls_broken(), [
-            'src/node/rate/link.c:2: calls door: src/node/node.c is above src/node/rate/link.c',
-            'src/node/rate/link.c:2: calls disk: node does not see state'])
+            'src/node/rate/congestion.c:2: calls door: src/node/node.c is above src/node/rate/congestion.c',
+            'src/node/rate/congestion.c:2: calls disk: node does not see state'])
 
     def test_objects_whose_source_is_gone_do_not_count(self):
         self.compile('src/node/node.c', 'int door = 1;\n')
@@ -290,13 +290,13 @@ class ConstantsTest(TreeTest):
 """
 
     def test_reads_values_units_and_evidence(self):
-        self.write('src/node/rate/link.c', self.TEXT)
+        self.write('src/node/rate/congestion.c', self.TEXT)
         self.assertEqual(list(constants.constants(self.root)), [
-            ('src/node/rate/link.c', 'GROWTH', '1.2', 'factor per second', {}),
-            ('src/node/rate/link.c', 'LONG_NS', '(30 * SECOND_NS)', 'between two looks', {}),
-            ('src/node/rate/link.c', 'ENOUGH', '3', 'A node with fewer waits',
+            ('src/node/rate/congestion.c', 'GROWTH', '1.2', 'factor per second', {}),
+            ('src/node/rate/congestion.c', 'LONG_NS', '(30 * SECOND_NS)', 'between two looks', {}),
+            ('src/node/rate/congestion.c', 'ENOUGH', '3', 'A node with fewer waits',
              {'Trade-off': 'more is slower', 'Bench': 'link', 'Half': '80 %', 'Double': 'not measured'}),
-            ('src/node/rate/link.c', 'PERIOD_NS', 'SECOND_NS', '', {})])
+            ('src/node/rate/congestion.c', 'PERIOD_NS', 'SECOND_NS', '', {})])
         text = constants.render(self.root)
         text = constants.render(self.root)
         self.assertIn('\n- `GROWTH` `1.2`: factor per second\n', text)
@@ -312,17 +312,17 @@ class ConstantsTest(TreeTest):
         self.assertIn('\n- `C` `5`: Links at most\n- `A` `3`, `B` `4`\n', constants.render(self.root))
 
     def test_shows_sweeps_of_the_value_and_of_another(self):
-        self.write('src/node/rate/link.c', self.TEXT)
+        self.write('src/node/rate/congestion.c', self.TEXT)
         rows = [{'constant': 'as it is', 'factor': 1, 'values': {'use': 93, 'wait': 1}},
-                {'constant': 'src/node/rate/link.c GROWTH', 'value': '1.2', 'factor': 0.5,
+                {'constant': 'src/node/rate/congestion.c GROWTH', 'value': '1.2', 'factor': 0.5,
                  'values': {'use': 90, 'wait': 1}, 'unit': {'use': '%', 'wait': 's'}},
-                {'constant': 'src/node/rate/link.c GROWTH', 'value': '1.2', 'factor': 2,
+                {'constant': 'src/node/rate/congestion.c GROWTH', 'value': '1.2', 'factor': 2,
                  'values': {'use': 93, 'wait': 1}, 'unit': {'use': '%', 'wait': 's'}},
-                {'constant': 'src/node/rate/link.c ENOUGH', 'value': '3', 'factor': 2,
+                {'constant': 'src/node/rate/congestion.c ENOUGH', 'value': '3', 'factor': 2,
                  'values': {'use': 93, 'wait': 1}, 'unit': {'use': '%', 'wait': 's'}},
-                {'constant': 'src/node/rate/link.c PERIOD_NS', 'value': 'SECOND_NS', 'factor': 2,
+                {'constant': 'src/node/rate/congestion.c PERIOD_NS', 'value': 'SECOND_NS', 'factor': 2,
                  'values': {'use': 93, 'wait': 1}, 'unit': {'use': '%', 'wait': 's'}},
-                {'constant': 'src/node/rate/link.c LONG_NS', 'value': '(9 * SECOND_NS)', 'factor': 2,
+                {'constant': 'src/node/rate/congestion.c LONG_NS', 'value': '(9 * SECOND_NS)', 'factor': 2,
                  'values': {}, 'unit': {}, 'note': 'a check fails'}]
         self.write('tests/results/sweeps/link.jsonl', ''.join(json.dumps(row) + '\n' for row in rows))
         text = constants.render(self.root)
@@ -335,7 +335,7 @@ class ConstantsTest(TreeTest):
         program = [sys.executable, HERE / 'constants.py', self.root]
         self.write('src/CONSTANTS.md', constants.render(self.root))
         self.assertEqual(subprocess.run(program).returncode, 0)
-        self.write('src/node/rate/link.c', self.TEXT)
+        self.write('src/node/rate/congestion.c', self.TEXT)
         ran = subprocess.run(program, text=True, stdout=subprocess.PIPE)
         self.assertEqual((ran.returncode, ran.stdout[:16]), (1, 'src/CONSTANTS.md'))
 

@@ -376,7 +376,7 @@ static void note_stalls(struct node *node, const struct candidate *candidate)
  * stalls the packet size goes down. */
 static void count_stall(struct node *node, struct candidate *candidate, const struct peer *peer)
 {
-    const struct link *link = rate_link(node, peer);
+    const struct congestion *link = rate_link(node, peer);
     const uint32_t before = segment_bytes(candidate);
     if (!peer->was_open || node->options.limits.dial_ns == 0)
         return;

@@ -1,5 +1,5 @@
-/* The publication budget: bytes per second that this node's links carry (link.h) and that the other
- * members can receive.
+/* The publication budget: bytes per second that this node's links carry (congestion.h) and that the
+ * other members can receive.
  *
  *   headroom of a link = 0.7 of its rate, minus its other traffic. Blocks do not count as other
  *                        traffic, because they give way to rumors
@@ -57,7 +57,7 @@ static void count_traffic(const struct peer *peer, struct rate_neighbour *neighb
                           double left)
 {
     CHECK(span_s > 0);
-    const struct link *link = &neighbour->link;
+    const struct congestion *link = &neighbour->link;
     CHECK(link->sent >= neighbour->sent_seen && link->received >= neighbour->received_seen);
     CHECK(peer->blocks_sealed >= neighbour->blocks_seen);
     const uint64_t all = link->sent - neighbour->sent_seen;
@@ -256,7 +256,8 @@ static bool is_delivered(const struct node *node, const struct slots *eager)
     for (uint32_t i = 0; (peer = connection_neighbour(node, &i)); i++) {
         if (!slots_has(eager, i))
             continue;
-        if (queue_bytes(&peer->queue) > 0 || !link_is_idle(&rate_neighbour(node, peer)->link, most))
+        if (queue_bytes(&peer->queue) > 0 ||
+            !congestion_is_idle(&rate_neighbour(node, peer)->link, most))
             return false;
         is_any = true;
     }

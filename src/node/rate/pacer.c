@@ -1,4 +1,4 @@
-/* The pacer: when a neighbour is handed bytes, limited by its link (link.h) and the user's
+/* The pacer: when a neighbour is handed bytes, limited by its link (congestion.h) and the user's
  * settings. Bytes queue here, where the next message can still be chosen, instead of in the
  * network.
  */
@@ -19,8 +19,8 @@ static double cap_allows(struct node *node)
     const double cap = (double)node->options.uplink_max;
     if (cap <= 0)
         return INFINITY;
-    bucket_fill(&node->rate->pacer.uplink, node->now_ns, cap,
-                fmax(cap * CAP_DEPTH_S, 2 * SEGMENT_BYTES));
+    token_bucket_fill(&node->rate->pacer.uplink, node->now_ns, cap,
+                      fmax(cap * CAP_DEPTH_S, 2 * SEGMENT_BYTES));
     return node->rate->pacer.uplink.credit;
 }
 
@@ -43,7 +43,7 @@ static size_t wait_until(struct node *node, const struct peer *peer, uint64_t wa
 
 static size_t allows(struct node *node, const struct peer *peer, bool is_open, double rate_max)
 {
-    struct link *link = &rate_neighbour(node, peer)->link;
+    struct congestion *link = &rate_neighbour(node, peer)->link;
     CHECK(rate_max > 0);
     const size_t waiting = peer_waiting_bytes(peer, is_open);
     if (waiting == 0)
@@ -52,9 +52,9 @@ static size_t allows(struct node *node, const struct peer *peer, bool is_open, d
     const double wanted = fmin((double)waiting, SEGMENT_BYTES);
     if (cap < wanted)
         return wait_until(node, peer, cap_wake_ns(node, wanted));
-    const size_t most = link_allows(link, node->now_ns, waiting, rate_max);
+    const size_t most = congestion_allows(link, node->now_ns, waiting, rate_max);
     if (most == 0)
-        return wait_until(node, peer, link_wake_ns(link, node->now_ns, waiting, rate_max));
+        return wait_until(node, peer, congestion_wake_ns(link, node->now_ns, waiting, rate_max));
     if (most == waiting && (double)most <= cap)
         return SIZE_MAX; /* everything, plus the overhead of encryption */
     return (double)most < cap ? most : (size_t)cap;
@@ -63,13 +63,13 @@ static size_t allows(struct node *node, const struct peer *peer, bool is_open, d
 /* Sets a SEND with as many bytes as may go to this peer now. Returns false if there are none. */
 static bool next_send(struct node *node, const struct peer *peer, struct action *action)
 {
-    struct link *link = &rate_neighbour(node, peer)->link;
+    struct congestion *link = &rate_neighbour(node, peer)->link;
     size_t most = SIZE_MAX;
     bool is_open = true;
     if (peer_can_say(peer)) { /* handshakes and goodbyes are not paced */
         const double rate_max = line_rate_max(node, peer);
         link->is_bulk = queue_bytes(&peer->blocks) > 0;
-        is_open = link_is_open(link, node->now_ns, rate_max);
+        is_open = congestion_is_open(link, node->now_ns, rate_max);
         most = allows(node, peer, is_open, rate_max);
     }
     if (!connection_next_send(node, peer, most, is_open, &action->bytes, &action->count))
@@ -77,7 +77,7 @@ static bool next_send(struct node *node, const struct peer *peer, struct action 
     CHECK(action->count > 0 && action->count <= most);
     action->kind = ACTION_SEND;
     action->conn = peer->conn;
-    link_on_sent(link, node->now_ns, action->count);
+    congestion_on_sent(link, node->now_ns, action->count);
     node->rate->pacer.uplink.credit -= (double)action->count;
     node->rate->pacer.turn++;
     return true;
@@ -131,7 +131,7 @@ uint64_t pacer_wake_ns(const struct node *node)
 
 void pacer_say_ack(struct node *node, const struct peer *peer)
 {
-    struct link *link = &rate_neighbour(node, peer)->link;
+    struct congestion *link = &rate_neighbour(node, peer)->link;
     CHECK(link->born_ns <= link->received_ns && link->received_ns <= node->now_ns);
     const struct message ack = {.kind = ACK,
                                 .received = link->received,
@@ -139,12 +139,13 @@ void pacer_say_ack(struct node *node, const struct peer *peer)
                                 .held = (node->now_ns - link->received_ns) / 1000,
                                 .most = line_downlink_part(node, peer)};
     if (connection_say(node, peer, &ack))
-        link_acked(link, node->now_ns);
+        congestion_on_acked(link, node->now_ns);
 }
 
 void pacer_consider_ack(struct node *node, const struct peer *peer)
 {
-    if (peer->state == PEER_OPEN && link_owes_ack(&rate_neighbour(node, peer)->link, node->now_ns))
+    if (peer->state == PEER_OPEN &&
+        congestion_owes_ack(&rate_neighbour(node, peer)->link, node->now_ns))
         pacer_say_ack(node, peer);
 }
 
@@ -152,7 +153,7 @@ void pacer_on_ack(struct node *node, const struct peer *peer, const struct messa
 {
     struct rate_neighbour *neighbour = rate_neighbour(node, peer);
     CHECK(peer->state == PEER_OPEN || peer->asks);
-    if (!link_on_ack(&neighbour->link, node->now_ns, ack->received, ack->clock, ack->held)) {
+    if (!congestion_on_ack(&neighbour->link, node->now_ns, ack->received, ack->clock, ack->held)) {
         connection_hang_up(node, peer, BYE_BROKEN, "acknowledged what was not sent");
         return;
     }

@@ -41,19 +41,19 @@ struct rate *rate_new(struct arena *arena, struct node *node)
 
 void rate_on_start(struct node *node, const struct peer *peer)
 {
-    const struct link *last = rate_link(node, peer);
+    const struct congestion *last = rate_link(node, peer);
     CHECK(last->sent == 0 && last->received == 0);
-    link_init(&rate_neighbour(node, peer)->link, node->now_ns);
+    congestion_init(&rate_neighbour(node, peer)->link, node->now_ns);
 }
 
 void rate_on_received(struct node *node, const struct peer *peer, size_t bytes)
 {
-    link_on_received(&rate_neighbour(node, peer)->link, node->now_ns, bytes);
+    congestion_on_received(&rate_neighbour(node, peer)->link, node->now_ns, bytes);
 }
 
 void rate_on_end(struct node *node, const struct peer *peer)
 {
-    const struct link *link = rate_link(node, peer);
+    const struct congestion *link = rate_link(node, peer);
     struct pacer *pacer = &node->rate->pacer;
     CHECK(link->arrived <= link->sent && link->acked <= link->received);
     pacer->ended_sent += link->sent;
@@ -62,7 +62,7 @@ void rate_on_end(struct node *node, const struct peer *peer)
     *rate_neighbour(node, peer) = (struct rate_neighbour){.allowed = 0};
 }
 
-const struct link *rate_link(const struct node *node, const struct peer *peer)
+const struct congestion *rate_link(const struct node *node, const struct peer *peer)
 {
     return &rate_neighbour(node, peer)->link;
 }

@@ -1,6 +1,6 @@
 /* Rates: how fast bytes are sent, how much is published, and when.
  *
- *   link              congestion control of a conversation by delay, like LEDBAT
+ *   congestion        congestion control of a conversation by delay, like LEDBAT
  *   pacer             when a neighbour is handed bytes; acknowledgements
  *   budget            bytes per second that this node may publish
  *   outer_step        how often to publish, with which gain and outer momentum
@@ -8,14 +8,14 @@
  *
  *   steps ─► publish_schedule ─► PUBLISH ─► rumors ─► queues ─► pacer ─► SEND
  *                 ▲ interval, gain, bytes                          ▲ how many bytes now?
- *             outer_step ◄── budget ◄────── rates ────────────── link ◄── ACK
+ *             outer_step ◄── budget ◄────── rates ──────── congestion ◄── ACK
  */
 #ifndef HEARSAY_NODE_RATE_RATE_H
 #define HEARSAY_NODE_RATE_RATE_H
 
 #include "node/connection/connection.h"
 #include "node/core.h"
-#include "node/rate/link.h"
+#include "node/rate/congestion.h"
 
 struct rate *rate_new(struct arena *arena, struct node *node);
 size_t rate_arena_bytes(const struct node_options *options);
@@ -26,7 +26,7 @@ void rate_on_received(struct node *node, const struct peer *peer, size_t bytes);
 void rate_on_end(struct node *node, const struct peer *peer);
 
 /* Returns the measurements of its link. */
-const struct link *rate_link(const struct node *node, const struct peer *peer);
+const struct congestion *rate_link(const struct node *node, const struct peer *peer);
 /* Adds this folder's part of the statistics. */
 void rate_stats(const struct node *node, struct node_stats *stats);
 

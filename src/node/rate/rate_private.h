@@ -19,7 +19,7 @@
 
 /* State per neighbour, by slot. */
 struct rate_neighbour {
-    struct link link;       /* congestion control since the first byte */
+    struct congestion link; /* congestion control since the first byte */
     double allowed;         /* bytes per second that it accepts; 0 = unlimited */
     uint64_t own_bytes;     /* bytes of own rumors queued for it and not yet sent */
     uint64_t sent_seen;     /* bytes sent to it until the last review */
@@ -31,12 +31,12 @@ struct rate_neighbour {
 
 /* State of pacer.c. */
 struct pacer {
-    struct slots held_up;    /* slots to be served again at wake_ns */
-    uint64_t wake_ns;        /* earliest such time; UINT64_MAX = none */
-    uint32_t turn;           /* slot that is served first */
-    struct bucket uplink;    /* token bucket of uplink_max */
-    uint64_t ended_sent;     /* bytes sent in ended conversations */
-    uint64_t ended_received; /* bytes received in ended conversations */
+    struct slots held_up;       /* slots to be served again at wake_ns */
+    uint64_t wake_ns;           /* earliest such time; UINT64_MAX = none */
+    uint32_t turn;              /* slot that is served first */
+    struct token_bucket uplink; /* token bucket of uplink_max */
+    uint64_t ended_sent;        /* bytes sent in ended conversations */
+    uint64_t ended_received;    /* bytes received in ended conversations */
 };
 
 /* State of budget.c. */

@@ -16,8 +16,8 @@ void bottleneck_begin(uint32_t flows, double rate, uint64_t delay_ms)
         flow->duty = 1;
         flow->got = 0;
         flow->burst = flow->waiting = 0;
-        link_init(&flow->sender, 0);
-        link_init(&flow->receiver, 0);
+        congestion_init(&flow->sender, 0);
+        congestion_init(&flow->receiver, 0);
     }
 }
 
@@ -36,10 +36,10 @@ static void hand_over(struct flow *flow)
         return;
     if (flow->burst == 0 || net.now_ns % (2 * SECOND_NS) == 0)
         flow->waiting = flow->burst == 0 ? EVER : flow->burst;
-    while (flow->waiting > 0 && link_is_open(&flow->sender, net.now_ns, INFINITY) &&
-           (bytes = link_allows(&flow->sender, net.now_ns, flow->waiting, INFINITY)) > 0) {
+    while (flow->waiting > 0 && congestion_is_open(&flow->sender, net.now_ns, INFINITY) &&
+           (bytes = congestion_allows(&flow->sender, net.now_ns, flow->waiting, INFINITY)) > 0) {
         flow->waiting -= flow->burst == 0 ? 0 : bytes;
-        link_on_sent(&flow->sender, net.now_ns, bytes);
+        congestion_on_sent(&flow->sender, net.now_ns, bytes);
         for (size_t left = bytes; left > 0;) {
             const size_t piece = left < PIECE ? left : PIECE;
             enter((double)piece);
@@ -54,15 +54,15 @@ static void hand_over(struct flow *flow)
 /* The clock of the receiver is an hour ahead. */
 static void give_ack(struct flow *flow)
 {
-    struct link *link = &flow->receiver;
-    if (!link_owes_ack(link, net.now_ns))
+    struct congestion *link = &flow->receiver;
+    if (!congestion_owes_ack(link, net.now_ns))
         return;
     flow->back[flow->back_to++ % AIR_MAX] =
         (struct ack){.at_ns = net.now_ns + net.delay_ns,
                      .bytes = link->received,
                      .clock_us = (link->received_ns + 3600 * SECOND_NS) / 1000,
                      .held_us = (net.now_ns - link->received_ns) / 1000};
-    link_acked(link, net.now_ns);
+    congestion_on_acked(link, net.now_ns);
 }
 
 static void receive(struct flow *flow)
@@ -71,7 +71,7 @@ static void receive(struct flow *flow)
         const struct arrival *first = &flow->air[flow->air_from % AIR_MAX];
         if (first->at_ns > net.now_ns)
             break;
-        link_on_received(&flow->receiver, first->at_ns, first->bytes);
+        congestion_on_received(&flow->receiver, first->at_ns, first->bytes);
         flow->got += first->bytes;
         give_ack(flow);
     }
@@ -81,8 +81,8 @@ static void receive(struct flow *flow)
         const struct ack *first = &flow->back[flow->back_from % AIR_MAX];
         if (first->at_ns > net.now_ns)
             break;
-        CHECK(
-            link_on_ack(&flow->sender, net.now_ns, first->bytes, first->clock_us, first->held_us));
+        CHECK(congestion_on_ack(&flow->sender, net.now_ns, first->bytes, first->clock_us,
+                                first->held_us));
     }
 }
 

@@ -10,7 +10,7 @@
 #include <stdlib.h>
 
 #include "base/error.h"
-#include "node/rate/link.h"
+#include "node/rate/congestion.h"
 
 #define MILLI_NS  1000000ull
 #define SECOND_NS 1000000000ull
@@ -29,7 +29,7 @@ struct ack {
 };
 
 struct flow {
-    struct link sender, receiver;
+    struct congestion sender, receiver;
     struct arrival air[AIR_MAX]; /* rings */
     struct ack back[AIR_MAX];
     uint32_t air_from, air_to, back_from, back_to;

@@ -39,14 +39,14 @@ static void puppet_on_message(struct puppet *puppet)
 /* Sends ACKs like every node; without them it would soon receive nothing more. */
 static void puppet_give_ack(struct puppet *puppet)
 {
-    struct link *link = &puppet->link;
+    struct congestion *link = &puppet->link;
     if (puppet->gives_no_acks || puppet->peer.state != PEER_MEETING ||
-        !link_owes_ack(link, world_now_ns(&world)))
+        !congestion_owes_ack(link, world_now_ns(&world)))
         return;
     const struct message ack = {
         .kind = ACK, .received = link->received, .clock = world_now_ns(&world) / 1000};
     CHECK(peer_say(&puppet->peer, &ack));
-    link_acked(link, world_now_ns(&world));
+    congestion_on_acked(link, world_now_ns(&world));
 }
 
 static void puppet_on_connected(void *self, uint64_t conn)
@@ -62,7 +62,7 @@ static void puppet_on_bytes(void *self, uint64_t conn, const uint8_t *bytes, siz
     struct puppet *puppet = self;
     struct problem problem;
     enum peer_event event;
-    link_on_received(&puppet->link, world_now_ns(&world), count);
+    congestion_on_received(&puppet->link, world_now_ns(&world), count);
     while ((event = peer_take(&puppet->peer, &puppet->credentials, world_now_ns(&world), &bytes,
                               &count, &problem)) != PEER_NOTHING) {
         if (event == PEER_REFUSED) {
@@ -126,7 +126,7 @@ void puppet_call(struct puppet *puppet)
     puppet->bye[0] = '\0';
     peer_start(&puppet->peer, (uint64_t)++puppet->calls << 32 | puppet->slot, true, &address,
                world_now_ns(&world));
-    link_init(&puppet->link, world_now_ns(&world));
+    congestion_init(&puppet->link, world_now_ns(&world));
     wire_dial(&world.wire, puppet->party, puppet->peer.conn, puppet->node);
     run(6 * NEARBY_NS); /* connecting and greeting take two round trips, then the proof is there */
 }

@@ -8,7 +8,7 @@
 #define HEARSAY_TESTS_SUPPORT_SIM_PUPPET_H
 
 #include "node/connection/peer.h"
-#include "node/rate/link.h"
+#include "node/rate/congestion.h"
 #include "support/sim/swarm_world.h"
 #include "wire/record.h"
 #include "wire/rumor.h"
@@ -28,8 +28,8 @@ struct puppet {
     uint8_t context[CONTEXT_BYTES];
     struct arena arena;
     struct peer peer;
-    struct link link;   /* received bytes, for acknowledgements */
-    bool gives_no_acks; /* the node then soon sends nothing more */
+    struct congestion link; /* received bytes, for acknowledgements */
+    bool gives_no_acks;     /* the node then soon sends nothing more */
     struct message_reader *reader;
     bool sending; /* bytes are on the wire */
     bool closed;

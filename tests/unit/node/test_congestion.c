@@ -117,26 +117,26 @@ static void traffic_that_fills_the_queue_is_yielded_to(void **state)
 static void a_peer_that_acknowledges_nothing_gets_little(void **state)
 {
     (void)state;
-    struct link link;
-    link_init(&link, 0);
+    struct congestion link;
+    congestion_init(&link, 0);
     size_t applied = 0;
     for (uint64_t now_ns = 0; now_ns < 60 * SECOND_NS; now_ns += MILLI_NS) {
-        const size_t bytes = link_allows(&link, now_ns, EVER, INFINITY);
-        if (bytes == 0 || !link_is_open(&link, now_ns, INFINITY))
+        const size_t bytes = congestion_allows(&link, now_ns, EVER, INFINITY);
+        if (bytes == 0 || !congestion_is_open(&link, now_ns, INFINITY))
             continue;
-        link_on_sent(&link, now_ns, bytes);
+        congestion_on_sent(&link, now_ns, bytes);
         applied += bytes;
     }
     assert_in_range(applied, 4096, 32768);
 }
 
 /* Hand over what may be; how much is under way then? */
-static uint64_t filled(struct link *link, uint64_t *now_ns)
+static uint64_t filled(struct congestion *link, uint64_t *now_ns)
 {
     for (int ms = 0; ms < 20000; ms++, *now_ns += MILLI_NS) {
-        const size_t bytes = link_allows(link, *now_ns, EVER, INFINITY);
-        if (bytes > 0 && link_is_open(link, *now_ns, INFINITY))
-            link_on_sent(link, *now_ns, bytes);
+        const size_t bytes = congestion_allows(link, *now_ns, EVER, INFINITY);
+        if (bytes > 0 && congestion_is_open(link, *now_ns, INFINITY))
+            congestion_on_sent(link, *now_ns, bytes);
     }
     return link->sent - link->arrived;
 }
@@ -144,27 +144,27 @@ static uint64_t filled(struct link *link, uint64_t *now_ns)
 static void little_is_under_way_at_first_however_long_the_trip(void **state)
 {
     (void)state;
-    struct link link;
+    struct congestion link;
     uint64_t now_ns = 0;
-    link_init(&link, now_ns);
+    congestion_init(&link, now_ns);
     assert_in_range(filled(&link, &now_ns), 8000, 12500);
-    assert_true(link_on_ack(&link, now_ns, 4000, now_ns / 1000, 0)); /* after 20 s */
+    assert_true(congestion_on_ack(&link, now_ns, 4000, now_ns / 1000, 0)); /* after 20 s */
     assert_in_range(filled(&link, &now_ns), 16000, 20500);
 }
 
 static void a_cap_is_kept(void **state)
 {
     (void)state;
-    struct link link;
-    link_init(&link, 0);
+    struct congestion link;
+    congestion_init(&link, 0);
     size_t applied = 0;
     for (uint64_t now_ns = MILLI_NS; now_ns <= 100 * SECOND_NS; now_ns += MILLI_NS) {
-        const size_t bytes = link_allows(&link, now_ns, EVER, 20000);
+        const size_t bytes = congestion_allows(&link, now_ns, EVER, 20000);
         if (bytes == 0)
             continue;
-        link_on_sent(&link, now_ns, bytes);
+        congestion_on_sent(&link, now_ns, bytes);
         applied += bytes;
-        assert_true(link_on_ack(&link, now_ns, applied, now_ns / 1000, 0));
+        assert_true(congestion_on_ack(&link, now_ns, applied, now_ns / 1000, 0));
     }
     assert_in_range(applied, 1960000, 2040000);
 }
@@ -173,12 +173,12 @@ static void the_rate_of_a_link_that_is_hardly_used_stays_as_it_is(void **state)
 {
     (void)state;
     bottleneck_begin(1, 1.25e6, 20);
-    struct link *link = &net.flows[0].sender;
+    struct congestion *link = &net.flows[0].sender;
     net.flows[0].duty = 0;
     for (int i = 0; i < 400; i++) {
         run_ms(50);
-        assert_int_equal(link_allows(link, net.now_ns, 300, INFINITY), 300);
-        link_on_sent(link, net.now_ns, 300);
+        assert_int_equal(congestion_allows(link, net.now_ns, 300, INFINITY), 300);
+        congestion_on_sent(link, net.now_ns, 300);
         net.flows[0].air[net.flows[0].air_to++ % AIR_MAX] =
             (struct arrival){.at_ns = net.now_ns + net.delay_ns, .bytes = 300};
     }
@@ -191,7 +191,7 @@ static void it_is_known_when_the_rate_was_last_made_use_of(void **state)
 {
     (void)state;
     bottleneck_begin(1, 1.25e6, 20);
-    const struct link *link = &net.flows[0].sender;
+    const struct congestion *link = &net.flows[0].sender;
     run_ms(5000);
     assert_in_range(link->tried_ns, net.now_ns - SECOND_NS / 2, net.now_ns);
     net.flows[0].duty = 0;
@@ -235,46 +235,47 @@ static void a_link_that_is_as_it_was_is_soon_used_as_before(void **state)
 static void a_receipt_that_cannot_be_is_refused(void **state)
 {
     (void)state;
-    struct link link;
-    link_init(&link, 0);
-    link_on_sent(&link, 0, 1000);
-    assert_false(link_on_ack(&link, 1, 1001, 1, 0)); /* more than was sent */
-    assert_false(link_on_ack(&link, 1, 0, 1, 0));
-    assert_false(link_on_ack(&link, 1, 10, INT64_MAX / 4000 + 1, 0));
-    assert_false(link_on_ack(&link, 1, 10, 1, UINT64_MAX));
-    assert_true(link_on_ack(&link, 1, 500, 1, 0));
-    assert_true(link_on_ack(&link, 1, 600, INT64_MAX / 4000, INT64_MAX / 4000)); /* mad, but */
-    assert_true(link_on_ack(&link, 1, 700, 0, 0));
-    assert_true(link_on_ack(&link, 1, 1000, 1, 0));
-    assert_false(link_on_ack(&link, 2, 1000, 2, 0)); /* said already */
+    struct congestion link;
+    congestion_init(&link, 0);
+    congestion_on_sent(&link, 0, 1000);
+    assert_false(congestion_on_ack(&link, 1, 1001, 1, 0)); /* more than was sent */
+    assert_false(congestion_on_ack(&link, 1, 0, 1, 0));
+    assert_false(congestion_on_ack(&link, 1, 10, INT64_MAX / 4000 + 1, 0));
+    assert_false(congestion_on_ack(&link, 1, 10, 1, UINT64_MAX));
+    assert_true(congestion_on_ack(&link, 1, 500, 1, 0));
+    assert_true(
+        congestion_on_ack(&link, 1, 600, INT64_MAX / 4000, INT64_MAX / 4000)); /* mad, but */
+    assert_true(congestion_on_ack(&link, 1, 700, 0, 0));
+    assert_true(congestion_on_ack(&link, 1, 1000, 1, 0));
+    assert_false(congestion_on_ack(&link, 2, 1000, 2, 0)); /* said already */
 }
 
 static void a_receipt_is_due_when_it_is_worth_it_and_not_too_often(void **state)
 {
     (void)state;
-    struct link link;
-    link_init(&link, 0);
-    link_on_received(&link, ACK_NS, ACK_BYTES - 1);
-    assert_false(link_owes_ack(&link, ACK_NS));
-    link_on_received(&link, ACK_NS, 1);
-    assert_false(link_owes_ack(&link, ACK_NS - 1));
-    assert_true(link_owes_ack(&link, ACK_NS));
-    link_acked(&link, ACK_NS);
-    assert_false(link_owes_ack(&link, 10 * SECOND_NS));
+    struct congestion link;
+    congestion_init(&link, 0);
+    congestion_on_received(&link, ACK_NS, ACK_BYTES - 1);
+    assert_false(congestion_owes_ack(&link, ACK_NS));
+    congestion_on_received(&link, ACK_NS, 1);
+    assert_false(congestion_owes_ack(&link, ACK_NS - 1));
+    assert_true(congestion_owes_ack(&link, ACK_NS));
+    congestion_on_acked(&link, ACK_NS);
+    assert_false(congestion_owes_ack(&link, 10 * SECOND_NS));
 }
 
 static void a_link_is_idle_once_enough_bytes_have_arrived(void **state)
 {
     (void)state;
-    struct link link;
-    link_init(&link, 0);
-    assert_true(link_is_idle(&link, ACK_BYTES));
-    link_on_sent(&link, 0, ACK_BYTES);
-    assert_true(link_is_idle(&link, ACK_BYTES));
-    link_on_sent(&link, 0, 1);
-    assert_false(link_is_idle(&link, ACK_BYTES));
-    assert_true(link_on_ack(&link, 1, ACK_BYTES + 1, 1, 0));
-    assert_true(link_is_idle(&link, ACK_BYTES));
+    struct congestion link;
+    congestion_init(&link, 0);
+    assert_true(congestion_is_idle(&link, ACK_BYTES));
+    congestion_on_sent(&link, 0, ACK_BYTES);
+    assert_true(congestion_is_idle(&link, ACK_BYTES));
+    congestion_on_sent(&link, 0, 1);
+    assert_false(congestion_is_idle(&link, ACK_BYTES));
+    assert_true(congestion_on_ack(&link, 1, ACK_BYTES + 1, 1, 0));
+    assert_true(congestion_is_idle(&link, ACK_BYTES));
 }
 
 static void a_link_that_has_seen_a_backlog_is_not_idle(void **state)
@@ -282,9 +283,9 @@ static void a_link_that_has_seen_a_backlog_is_not_idle(void **state)
     (void)state;
     bottleneck_begin(1, 625e3, 40);
     run_ms(10000);
-    struct link link = net.flows[0].sender;
+    struct congestion link = net.flows[0].sender;
     link.arrived = link.sent;
-    assert_false(link_is_idle(&link, ACK_BYTES));
+    assert_false(congestion_is_idle(&link, ACK_BYTES));
 }
 
 int main(void)

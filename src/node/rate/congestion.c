@@ -1,4 +1,4 @@
-#include "node/rate/link.h"
+#include "node/rate/congestion.h"
 
 #include <math.h>
 
@@ -28,30 +28,22 @@
 #define STRIDE        2.0   /* targets that the increase of one round may fill after an overload */
 #define STRIDE_GROWS  1.5   /* factor on that increase after each good round */
 
-void bucket_fill(struct bucket *bucket, uint64_t now_ns, double rate, double depth)
+void congestion_init(struct congestion *link, uint64_t now_ns)
 {
-    CHECK(now_ns >= bucket->at_ns && rate > 0 && depth > 0);
-    const double passed_s = (double)(now_ns - bucket->at_ns) / SECOND_NS;
-    bucket->credit = fmin(bucket->credit + rate * passed_s, depth);
-    bucket->at_ns = now_ns;
-}
-
-void link_init(struct link *link, uint64_t now_ns)
-{
-    *link = (struct link){.born_ns = now_ns,
-                          .rate = LINK_RATE_FIRST,
-                          .is_starting = true,
-                          .stride = GROWTH_MAX,
-                          .bucket = {.credit = DEPTH_MIN, .at_ns = now_ns},
-                          .confidence = 1,
-                          .tried_ns = now_ns,
-                          .trip_ns = TRIP_FIRST_NS,
-                          .round_ns = now_ns,
-                          .acked_ns = now_ns};
+    *link = (struct congestion){.born_ns = now_ns,
+                                .rate = LINK_RATE_FIRST,
+                                .is_starting = true,
+                                .stride = GROWTH_MAX,
+                                .bucket = {.credit = DEPTH_MIN, .at_ns = now_ns},
+                                .confidence = 1,
+                                .tried_ns = now_ns,
+                                .trip_ns = TRIP_FIRST_NS,
+                                .round_ns = now_ns,
+                                .acked_ns = now_ns};
 }
 
 /* Returns the pace for new bytes: the rate, discounted by the age of its last test. */
-static double pace_of(const struct link *link, uint64_t now_ns)
+static double pace_of(const struct congestion *link, uint64_t now_ns)
 {
     CHECK(now_ns >= link->tried_ns && link->rate > 0);
     const double rate = link->rate, trusted = rate * link->confidence;
@@ -70,7 +62,7 @@ static double quantum_of(double rate, size_t waiting)
     return fmin(fmax(rate * QUANTUM_S, SEGMENT_BYTES), (double)waiting);
 }
 
-bool link_is_open(struct link *link, uint64_t now_ns, double rate_max)
+bool congestion_is_open(struct congestion *link, uint64_t now_ns, double rate_max)
 {
     const double rate = fmin(pace_of(link, now_ns), rate_max);
     const double window = fmax(rate * ((double)link->trip_ns / SECOND_NS + WINDOW_S), WINDOW_MIN);
@@ -82,17 +74,17 @@ bool link_is_open(struct link *link, uint64_t now_ns, double rate_max)
     return is_open;
 }
 
-bool link_is_idle(const struct link *link, uint64_t unacknowledged_max)
+bool congestion_is_idle(const struct congestion *link, uint64_t unacknowledged_max)
 {
     CHECK(link->arrived <= link->sent);
     return link->is_starting && link->sent - link->arrived <= unacknowledged_max;
 }
 
-size_t link_allows(struct link *link, uint64_t now_ns, size_t waiting, double rate_max)
+size_t congestion_allows(struct congestion *link, uint64_t now_ns, size_t waiting, double rate_max)
 {
     const double rate = fmin(pace_of(link, now_ns), rate_max);
     CHECK(waiting > 0);
-    bucket_fill(&link->bucket, now_ns, rate, depth_of(rate));
+    token_bucket_fill(&link->bucket, now_ns, rate, depth_of(rate));
     const double most = link->bucket.credit;
     if (most < quantum_of(rate, waiting)) {
         link->is_pressed = true;
@@ -102,7 +94,8 @@ size_t link_allows(struct link *link, uint64_t now_ns, size_t waiting, double ra
     return most < (double)waiting ? (size_t)most : waiting;
 }
 
-uint64_t link_wake_ns(const struct link *link, uint64_t now_ns, size_t waiting, double rate_max)
+uint64_t congestion_wake_ns(const struct congestion *link, uint64_t now_ns, size_t waiting,
+                            double rate_max)
 {
     const double rate = fmin(pace_of(link, now_ns), rate_max);
     const double missing = quantum_of(rate, waiting) - link->bucket.credit;
@@ -110,7 +103,7 @@ uint64_t link_wake_ns(const struct link *link, uint64_t now_ns, size_t waiting, 
     return now_ns + 1 + (uint64_t)ceil(missing / rate * SECOND_NS);
 }
 
-void link_on_sent(struct link *link, uint64_t now_ns, size_t bytes)
+void congestion_on_sent(struct congestion *link, uint64_t now_ns, size_t bytes)
 {
     CHECK(bytes > 0 && link->marks_count <= LINK_MARKS);
     link->bucket.credit -= (double)bytes;
@@ -125,7 +118,7 @@ void link_on_sent(struct link *link, uint64_t now_ns, size_t bytes)
 }
 
 /* Finds when the last acknowledged byte was handed over, and drops older marks. */
-static bool take_mark(struct link *link, uint64_t bytes, uint64_t *handed_ns)
+static bool take_mark(struct congestion *link, uint64_t bytes, uint64_t *handed_ns)
 {
     CHECK(link->marks_first < LINK_MARKS && link->marks_count <= LINK_MARKS);
     while (link->marks_count > 0) {
@@ -140,7 +133,7 @@ static bool take_mark(struct link *link, uint64_t bytes, uint64_t *handed_ns)
     return false;
 }
 
-static void learn_base_delay(struct link *link, uint64_t now_ns, int64_t delay_ns)
+static void learn_base_delay(struct congestion *link, uint64_t now_ns, int64_t delay_ns)
 {
     if (!link->has_base_delay) {
         link->has_base_delay = true;
@@ -159,12 +152,12 @@ static void learn_base_delay(struct link *link, uint64_t now_ns, int64_t delay_n
 
 /* Returns the base delay: the least one-way delay of the last minute, including the difference of
  * the clocks. */
-static int64_t way_of(const struct link *link)
+static int64_t way_of(const struct congestion *link)
 {
     return link->base_delay[0] < link->base_delay[1] ? link->base_delay[0] : link->base_delay[1];
 }
 
-static double target_s(const struct link *link)
+static double target_s(const struct congestion *link)
 {
     const double rate = link->rate;
     const double slow = SEGMENT_BYTES / rate; /* seconds of one segment on a slow link */
@@ -173,12 +166,12 @@ static double target_s(const struct link *link)
 }
 
 /* Returns true if the round carried enough bytes to test the rate. */
-static bool is_filled(const struct link *link, double round_s)
+static bool is_filled(const struct congestion *link, double round_s)
 {
     return (double)(link->sent - link->round_ends) > USED * link->rate * round_s;
 }
 
-static bool is_made_use_of(const struct link *link, double round_s)
+static bool is_made_use_of(const struct congestion *link, double round_s)
 {
     return link->is_pressed || is_filled(link, round_s);
 }
@@ -186,7 +179,8 @@ static bool is_made_use_of(const struct link *link, double round_s)
 /* Returns the next round's rate, given this round's backlog and the bytes per second that arrived
  * (0 = unknown). While the backlog shrinks, an earlier cut is already at work and the rate stays.
  */
-static double next_rate(const struct link *link, double backlog_s, double round_s, double delivered)
+static double next_rate(const struct congestion *link, double backlog_s, double round_s,
+                        double delivered)
 {
     const double rate = link->rate, target = target_s(link);
     const bool is_used = is_made_use_of(link, round_s);
@@ -205,7 +199,7 @@ static double next_rate(const struct link *link, double backlog_s, double round_
 /* Ends a round that tested a pace below the rate. After a good round the next pace is twice as
  * high, at most the rate. After a bad one the pace becomes the rate. Returns true if the rate
  * itself must not change. */
-static bool regain_confidence(struct link *link, uint64_t now_ns, bool is_good)
+static bool regain_confidence(struct congestion *link, uint64_t now_ns, bool is_good)
 {
     const double pace = pace_of(link, now_ns);
     const bool is_below = pace < link->rate;
@@ -216,20 +210,20 @@ static bool regain_confidence(struct link *link, uint64_t now_ns, bool is_good)
     return is_good && is_below;
 }
 
-static double next_stride(const struct link *link, double round_s, bool is_good)
+static double next_stride(const struct congestion *link, double round_s, bool is_good)
 {
     const double stride = is_good ? link->stride * STRIDE_GROWS : STRIDE * target_s(link) / round_s;
     return fmin(stride, GROWTH_MAX);
 }
 
-static void begin_round(struct link *link, uint64_t now_ns)
+static void begin_round(struct congestion *link, uint64_t now_ns)
 {
     link->round_ns = now_ns;
     link->round_ends = link->sent;
     link->is_pressed = false;
 }
 
-static void end_round(struct link *link, uint64_t now_ns, const struct mark *received)
+static void end_round(struct congestion *link, uint64_t now_ns, const struct mark *received)
 {
     CHECK(now_ns > link->round_ns);
     const int64_t way = way_of(link);
@@ -253,8 +247,8 @@ static void end_round(struct link *link, uint64_t now_ns, const struct mark *rec
     begin_round(link, now_ns);
 }
 
-bool link_on_ack(struct link *link, uint64_t now_ns, uint64_t bytes, uint64_t clock_us,
-                 uint64_t ack_delay_us)
+bool congestion_on_ack(struct congestion *link, uint64_t now_ns, uint64_t bytes, uint64_t clock_us,
+                       uint64_t ack_delay_us)
 {
     uint64_t handed_ns;
     if (bytes > link->sent || bytes <= link->arrived || clock_us > CLOCK_US_MAX ||
@@ -283,20 +277,20 @@ bool link_on_ack(struct link *link, uint64_t now_ns, uint64_t bytes, uint64_t cl
     return true;
 }
 
-void link_on_received(struct link *link, uint64_t now_ns, size_t bytes)
+void congestion_on_received(struct congestion *link, uint64_t now_ns, size_t bytes)
 {
     CHECK(now_ns >= link->received_ns);
     link->received += bytes;
     link->received_ns = now_ns;
 }
 
-bool link_owes_ack(const struct link *link, uint64_t now_ns)
+bool congestion_owes_ack(const struct congestion *link, uint64_t now_ns)
 {
     CHECK(link->acked <= link->received && now_ns >= link->acked_ns);
     return link->received - link->acked >= ACK_BYTES && now_ns - link->acked_ns >= ACK_NS;
 }
 
-void link_acked(struct link *link, uint64_t now_ns)
+void congestion_on_acked(struct congestion *link, uint64_t now_ns)
 {
     link->acked = link->received;
     link->acked_ns = now_ns;

@@ -26,14 +26,16 @@
  * RFC 2861 and RFC 7661 treat TCP's window in this way. No bytes are sent only to measure: a probe
  * of a few kilobytes passes a fast link within the noise of clocks and pacing.
  *
- * Pure: no clock, no allocation. Held by tests/unit/node/test_link.c.
+ * Pure: no clock, no allocation. Held by tests/unit/node/test_congestion.c.
  */
-#ifndef HEARSAY_NODE_RATE_LINK_H
-#define HEARSAY_NODE_RATE_LINK_H
+#ifndef HEARSAY_NODE_RATE_CONGESTION_H
+#define HEARSAY_NODE_RATE_CONGESTION_H
 
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+
+#include "node/rate/token_bucket.h"
 
 #define LINK_RATE_FIRST 32768.0  /* bytes per second of a new link */
 #define LINK_RATE_MIN   500.0    /* bytes per second: several links may share the thinnest line */
@@ -42,28 +44,22 @@
 #define ACK_BYTES       2048     /* received bytes that are worth an acknowledgement */
 #define ACK_NS          25000000 /* shortest time between two acknowledgements */
 
-/* A token bucket: it fills with bytes that may be handed over. */
-struct bucket {
-    double credit;  /* bytes that may go now; negative = overdrawn */
-    uint64_t at_ns; /* last time it was filled */
-};
-
 /* A byte count and the time at which it was reached. */
 struct mark {
     uint64_t bytes; /* total bytes by then */
     uint64_t at_ns; /* that time */
 };
 
-struct link {
-    uint64_t born_ns;     /* start of the conversation */
-    double rate;          /* estimated bytes per second that the network carries */
-    bool is_starting;     /* before the first backlog: each round that tests the rate doubles it */
-    double stride;        /* largest relative increase of the rate in a round */
-    double confidence;    /* part of the rate that was trusted at tried_ns, in (0, 1] */
-    uint64_t tried_ns;    /* last time that a round tested the rate */
-    struct bucket bucket; /* bytes that may be handed over now */
-    uint64_t sent;        /* bytes handed over, total */
-    uint64_t arrived;     /* bytes acknowledged, total */
+struct congestion {
+    uint64_t born_ns;  /* start of the conversation */
+    double rate;       /* estimated bytes per second that the network carries */
+    bool is_starting;  /* before the first backlog: each round that tests the rate doubles it */
+    double stride;     /* largest relative increase of the rate in a round */
+    double confidence; /* part of the rate that was trusted at tried_ns, in (0, 1] */
+    uint64_t tried_ns; /* last time that a round tested the rate */
+    struct token_bucket bucket; /* bytes that may be handed over now */
+    uint64_t sent;              /* bytes handed over, total */
+    uint64_t arrived;           /* bytes acknowledged, total */
     struct mark
         marks[LINK_MARKS]; /* a ring of unacknowledged bytes and when they were handed over */
     uint32_t marks_first;  /* index of the oldest mark */
@@ -90,31 +86,29 @@ struct link {
     uint64_t acked_ns;    /* last acknowledgement that was sent */
 };
 
-void link_init(struct link *link, uint64_t now_ns);
+void congestion_init(struct congestion *link, uint64_t now_ns);
 
 /* Returns how many of `waiting` bytes may be handed over now: 0, or enough to be worth a write. The
  * pace never exceeds `rate_max` bytes per second. */
-size_t link_allows(struct link *link, uint64_t now_ns, size_t waiting, double rate_max);
-/* Returns when link_allows may return more than 0 if no acknowledgement arrives before. */
-uint64_t link_wake_ns(const struct link *link, uint64_t now_ns, size_t waiting, double rate_max);
+size_t congestion_allows(struct congestion *link, uint64_t now_ns, size_t waiting, double rate_max);
+/* Returns when congestion_allows may return more than 0 if no acknowledgement arrives before. */
+uint64_t congestion_wake_ns(const struct congestion *link, uint64_t now_ns, size_t waiting,
+                            double rate_max);
 /* Returns true if more bytes may be in flight. A link whose peer acknowledges nothing closes. */
-bool link_is_open(struct link *link, uint64_t now_ns, double rate_max);
+bool congestion_is_open(struct congestion *link, uint64_t now_ns, double rate_max);
 /* Returns true if at most unacknowledged_max bytes are in flight and no backlog was ever seen. */
-bool link_is_idle(const struct link *link, uint64_t unacknowledged_max);
-void link_on_sent(struct link *link, uint64_t now_ns, size_t bytes);
+bool congestion_is_idle(const struct congestion *link, uint64_t unacknowledged_max);
+void congestion_on_sent(struct congestion *link, uint64_t now_ns, size_t bytes);
 
 /* Processes an acknowledgement: `bytes` have arrived, the last at `clock_us` of the receiver's
  * clock, and the receiver waited `ack_delay_us` before it sent this. Returns false if the numbers
  * are impossible. */
-bool link_on_ack(struct link *link, uint64_t now_ns, uint64_t bytes, uint64_t clock_us,
-                 uint64_t ack_delay_us);
+bool congestion_on_ack(struct congestion *link, uint64_t now_ns, uint64_t bytes, uint64_t clock_us,
+                       uint64_t ack_delay_us);
 
-void link_on_received(struct link *link, uint64_t now_ns, size_t bytes);
+void congestion_on_received(struct congestion *link, uint64_t now_ns, size_t bytes);
 /* Returns true if an acknowledgement is due. It carries link->received as of link->received_ns. */
-bool link_owes_ack(const struct link *link, uint64_t now_ns);
-void link_acked(struct link *link, uint64_t now_ns);
-
-/* Fills a bucket at `rate`, up to `depth` bytes. Callers subtract what they hand over. */
-void bucket_fill(struct bucket *bucket, uint64_t now_ns, double rate, double depth);
+bool congestion_owes_ack(const struct congestion *link, uint64_t now_ns);
+void congestion_on_acked(struct congestion *link, uint64_t now_ns);
 
 #endif
