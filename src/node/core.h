@@ -44,7 +44,7 @@ struct node {
     struct proofs *proofs;                 /* equivocation proofs */
     struct votes *votes;                   /* expulsion votes */
     struct admitted *admitted;             /* admitted ids */
-    struct rekey *rekey;                   /* swarm keys */
+    struct key_rotation *key_rotation;     /* swarm keys */
     struct rate *rate;                     /* how much is sent and published, and when */
     struct broadcast *broadcast;           /* rumors in transit */
     struct discovery *discovery;           /* member gossip and the dialer */

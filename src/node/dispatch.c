@@ -18,9 +18,9 @@
 #include "node/membership/failure_detector.h"
 #include "node/membership/membership.h"
 #include "node/orders/admitted.h"
+#include "node/orders/key_rotation.h"
 #include "node/orders/orders.h"
 #include "node/orders/proofs.h"
-#include "node/orders/rekey.h"
 #include "node/orders/verdict.h"
 #include "node/orders/votes.h"
 #include "node/quarantine.h"
@@ -195,7 +195,7 @@ static void welcome(struct node *node, const struct peer *peer)
     pacer_say_ack(node, peer);
     member_gossip_renew(node);
     orders_show(node, peer); /* before our version, which follows from the orders */
-    rekey_ask(node, peer);
+    key_rotation_ask(node, peer);
     proofs_say(node, peer);
     votes_say(node, peer);
     settings_show(node, peer);
@@ -388,7 +388,7 @@ static void on_bye(struct node *node, const struct peer *peer, const struct mess
 /* Wipes the message: the key exists only in the keys' memory. */
 static void on_swarm_key(struct node *node, const struct peer *peer, const struct message *message)
 {
-    rekey_on_message(node, peer, message->number, &message->bulk);
+    key_rotation_on_message(node, peer, message->number, &message->bulk);
     connection_wipe_taken(node, peer);
 }
 

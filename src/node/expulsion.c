@@ -10,9 +10,9 @@
 #include "node/lifecycle/lifecycle.h"
 #include "node/membership/membership.h"
 #include "node/orders/admitted.h"
+#include "node/orders/key_rotation.h"
 #include "node/orders/orders.h"
 #include "node/orders/proofs.h"
-#include "node/orders/rekey.h"
 #include "node/orders/verdict.h"
 #include "node/orders/votes.h"
 #include "node/put_out.h"
@@ -120,7 +120,7 @@ static void obey(struct node *node, const struct order *order)
     case ORDER_ADMIT:
         admit_obey(node, order);
         break;
-    case ORDER_REKEY: /* rekey_on_orders, after all are obeyed */
+    case ORDER_REKEY: /* key_rotation_on_orders, after all are obeyed */
         break;
     }
 }
@@ -154,7 +154,7 @@ static void obey_all(struct node *node, const struct peer *from, uint32_t before
         return;
     retract(node);
     admitted_on_orders(node);
-    rekey_on_orders(node, from, before);
+    key_rotation_on_orders(node, from, before);
     if (count >= there_are)
         obey_own(node);
     if (orders_admit(node))

@@ -22,9 +22,9 @@
 #include "node/membership/membership.h"
 #include "node/membership/shares.h"
 #include "node/orders/admitted.h"
+#include "node/orders/key_rotation.h"
 #include "node/orders/orders.h"
 #include "node/orders/proofs.h"
-#include "node/orders/rekey.h"
 #include "node/orders/votes.h"
 #include "node/quarantine.h"
 #include "node/questions.h"
@@ -45,7 +45,7 @@ size_t node_arena_bytes(const struct node_options *options)
            discovery_arena_bytes(options) + transfer_arena_bytes(options) + join_arena_bytes() +
            leave_arena_bytes() + finish_arena_bytes() + identity_clash_arena_bytes() +
            orders_arena_bytes(options) + admitted_arena_bytes() + proofs_arena_bytes() +
-           rekey_arena_bytes() + expulsion_arena_bytes() + suspension_arena_bytes() +
+           key_rotation_arena_bytes() + expulsion_arena_bytes() + suspension_arena_bytes() +
            votes_arena_bytes(options) + effect_arena_bytes(options) +
            quarantine_arena_bytes(options) + questions_arena_bytes(options) + timers_arena_bytes() +
            NOTES_WAITING * sizeof(struct note) + FRAME_MAX + 4 * 64;
@@ -53,7 +53,8 @@ size_t node_arena_bytes(const struct node_options *options)
 
 size_t node_keys_bytes(uint32_t peers_max)
 {
-    return sizeof(struct entropy) + connections_keys_bytes(peers_max) + rekey_arena_bytes() + 64;
+    return sizeof(struct entropy) + connections_keys_bytes(peers_max) + key_rotation_arena_bytes() +
+           64;
 }
 
 static void init_shared(struct node *node, struct arena *arena, const struct node_options *options,
@@ -85,7 +86,7 @@ struct node *node_new(struct arena *arena, const struct node_options *options, u
     node->proofs = proofs_new(arena, node);
     node->votes = votes_new(arena, node);
     node->admitted = admitted_new(arena);
-    node->rekey = rekey_new(node);
+    node->key_rotation = key_rotation_new(node);
     node->membership = membership_new(arena, node);
     node->rate = rate_new(arena, node);
     node->broadcast = broadcast_new(arena, node);
@@ -112,7 +113,7 @@ struct node *node_new(struct arena *arena, const struct node_options *options, u
 void node_free(struct node *node)
 {
     connections_free(node);
-    rekey_free(node);
+    key_rotation_free(node);
     secret_wipe(node->entropy, sizeof *node->entropy);
     secret_wipe(node, sizeof *node);
 }

@@ -11,9 +11,9 @@
 #include "node/membership/failure_detector.h"
 #include "node/membership/membership.h"
 #include "node/orders/admitted.h"
+#include "node/orders/key_rotation.h"
 #include "node/orders/orders.h"
 #include "node/orders/proofs.h"
-#include "node/orders/rekey.h"
 #include "node/quarantine.h"
 #include "node/rate/rate.h"
 #include "node/transfer/transfer.h"
@@ -72,7 +72,7 @@ static void gossip(struct node *node)
     opinions_consider(node);
     anti_entropy_round(node);
     orders_show_one(node);
-    rekey_ask_one(node);
+    key_rotation_ask_one(node);
     proofs_show_one(node);
     quarantine_review(node);
     admitted_say_one(node);
@@ -115,7 +115,7 @@ static void check_all(struct node *node)
         anti_entropy_show_all(node);
     join_consider(node);
     expulsion_consider(node);
-    rekey_consider(node);
+    key_rotation_consider(node);
 }
 
 void node_on_time(struct node *node, uint64_t now_ns)

@@ -1,7 +1,7 @@
 /* This node's credentials for handshakes.
  *
- * While a swarm changes its key (orders/rekey.h) a node has several: it dials with any of them and
- * accepts any. Each costs one more tag for the first frame of an unknown caller, about a
+ * While a swarm changes its key (orders/key_rotation.h) a node has several: it dials with any of
+ * them and accepts any. Each costs one more tag for the first frame of an unknown caller, about a
  * microsecond.
  */
 #ifndef HEARSAY_NODE_CONNECTION_CREDENTIALS_H

@@ -1,11 +1,11 @@
-/* Rekeying: moves a running swarm to another swarm key.
+/* Key rotation: moves a running swarm to another swarm key (`hearsay rekey`).
  *
- *   an order of the operator        has the hash of the new key, and until when older keys are
- * accepted a neighbour in good standing    SWARM_KEY: the key itself, inside the session
+ *   an order of the operator       the hash of the new key, and until when older keys are accepted
+ *   a neighbour in good standing   SWARM_KEY: the key itself, inside the session
  *
  *   learned ──► to all neighbours that used an older key, at once
- *   missing ──► requested from the bringer of the order, from each new neighbour, and from one a
- * second
+ *   missing ──► requested from the bringer of the order, from each new neighbour, and from one
+ *               neighbour a second
  *
  * Orders are obeyed in number order. So a node with the order for a key has obeyed all expulsions
  * before it, an expelled member is no neighbour of it, and that member gets no key. The hash of a
@@ -15,29 +15,29 @@
  * is over. So a wrong clock cuts off no node: a node without the newest key keeps the ones it has.
  * Open conversations stay open.
  *
- * Held by tests/world/test_rekey.c.
+ * Held by tests/world/test_key_rotation.c.
  */
-#ifndef HEARSAY_NODE_ORDERS_REKEY_H
-#define HEARSAY_NODE_ORDERS_REKEY_H
+#ifndef HEARSAY_NODE_ORDERS_KEY_ROTATION_H
+#define HEARSAY_NODE_ORDERS_KEY_ROTATION_H
 
 #include "node/connection/connection.h"
 #include "node/core.h"
 #include "node/swarm_keys.h"
 
 /* Created after orders and connections. */
-struct rekey *rekey_new(struct node *node);
-size_t rekey_arena_bytes(void);
-void rekey_free(struct node *node); /* wipes the keys */
+struct key_rotation *key_rotation_new(struct node *node);
+size_t key_rotation_arena_bytes(void);
+void key_rotation_free(struct node *node); /* wipes the keys */
 
 /* Obeys orders after this number. from: the neighbour that brought them, or NULL. */
-void rekey_on_orders(struct node *node, const struct peer *from, uint32_t before);
+void key_rotation_on_orders(struct node *node, const struct peer *from, uint32_t before);
 /* Takes a SWARM_KEY: a request for the key of this order, or the key. */
-void rekey_on_message(struct node *node, const struct peer *from, uint64_t order,
-                      const struct bytes *key);
+void key_rotation_on_message(struct node *node, const struct peer *from, uint64_t order,
+                             const struct bytes *key);
 /* Requests the missing key from this neighbour, if one is missing. */
-void rekey_ask(struct node *node, const struct peer *peer);
-void rekey_ask_one(struct node *node); /* once a second */
+void key_rotation_ask(struct node *node, const struct peer *peer);
+void key_rotation_ask_one(struct node *node); /* once a second */
 /* A few times a second: drops an older key whose time is over. */
-void rekey_consider(struct node *node);
+void key_rotation_consider(struct node *node);
 
 #endif

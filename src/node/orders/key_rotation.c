@@ -1,4 +1,4 @@
-#include "node/orders/rekey.h"
+#include "node/orders/key_rotation.h"
 
 #include <string.h>
 
@@ -8,7 +8,7 @@
 #include "node/orders/verdict.h"
 #include "wire/message.h"
 
-struct rekey {
+struct key_rotation {
     struct swarm_key keys[SWARM_KEYS_MAX]; /* accepted keys, the newest first */
     uint32_t count;                        /* number of keys; at least one */
     uint32_t latest;                       /* number of the latest order for a key; 0 = none */
@@ -17,14 +17,14 @@ struct rekey {
     uint64_t wall_ns;                      /* monotonic time of wall_ms */
 };
 
-size_t rekey_arena_bytes(void)
+size_t key_rotation_arena_bytes(void)
 {
-    return sizeof(struct rekey) + 64;
+    return sizeof(struct key_rotation) + 64;
 }
 
-void rekey_free(struct node *node)
+void key_rotation_free(struct node *node)
 {
-    secret_wipe(node->rekey, sizeof *node->rekey);
+    secret_wipe(node->key_rotation, sizeof *node->key_rotation);
 }
 
 /* Placing keys among the orders. */
@@ -75,82 +75,85 @@ static uint64_t until_ms(const struct node *node, uint32_t order)
 
 static bool is_over(const struct node *node, uint32_t order)
 {
-    const struct rekey *rekey = node->rekey;
-    CHECK(node->now_ns >= rekey->wall_ns);
-    return rekey->wall_ms > 0 &&
-           rekey->wall_ms + (node->now_ns - rekey->wall_ns) / MS_NS >= until_ms(node, order);
+    const struct key_rotation *key_rotation = node->key_rotation;
+    CHECK(node->now_ns >= key_rotation->wall_ns);
+    return key_rotation->wall_ms > 0 &&
+           key_rotation->wall_ms + (node->now_ns - key_rotation->wall_ns) / MS_NS >=
+               until_ms(node, order);
 }
 
 /* Inserts a key after those as new; drops the oldest if there is no space. */
-static void insert(struct rekey *rekey, const struct swarm_key *key)
+static void insert(struct key_rotation *key_rotation, const struct swarm_key *key)
 {
     uint32_t at = 0;
-    while (at < rekey->count && rekey->keys[at].order >= key->order) {
-        if (memcmp(rekey->keys[at].key, key->key, KEY_BYTES) == 0)
+    while (at < key_rotation->count && key_rotation->keys[at].order >= key->order) {
+        if (memcmp(key_rotation->keys[at].key, key->key, KEY_BYTES) == 0)
             return;
         at++;
     }
     if (at == SWARM_KEYS_MAX)
         return;
-    const uint32_t stay = rekey->count < SWARM_KEYS_MAX ? rekey->count : SWARM_KEYS_MAX - 1;
-    memmove(&rekey->keys[at + 1], &rekey->keys[at], (stay - at) * sizeof *key);
-    rekey->keys[at] = *key;
-    rekey->count = stay + 1;
+    const uint32_t stay =
+        key_rotation->count < SWARM_KEYS_MAX ? key_rotation->count : SWARM_KEYS_MAX - 1;
+    memmove(&key_rotation->keys[at + 1], &key_rotation->keys[at], (stay - at) * sizeof *key);
+    key_rotation->keys[at] = *key;
+    key_rotation->count = stay + 1;
 }
 
 /* Sorts all keys again, and drops those whose time is over. */
 static void review(struct node *node)
 {
-    struct rekey *rekey = node->rekey;
-    struct rekey before = *rekey;
-    memset(rekey->keys, 0, sizeof rekey->keys);
-    rekey->count = 0;
+    struct key_rotation *key_rotation = node->key_rotation;
+    struct key_rotation before = *key_rotation;
+    memset(key_rotation->keys, 0, sizeof key_rotation->keys);
+    key_rotation->count = 0;
     for (uint32_t i = 0; i < before.count; i++) {
         struct swarm_key key = before.keys[i];
         key.order = place(node, key.key, key.order);
-        insert(rekey, &key);
+        insert(key_rotation, &key);
         secret_wipe(&key, sizeof key);
     }
-    while (rekey->count > 1 && is_over(node, rekey->keys[rekey->count - 1].order))
-        secret_wipe(&rekey->keys[--rekey->count], sizeof *rekey->keys);
-    CHECK(rekey->count > 0 && rekey->count <= SWARM_KEYS_MAX);
-    if (memcmp(before.keys, rekey->keys, sizeof before.keys) != 0) {
-        rekey->changes++;
-        connection_set_keys(node, rekey->keys, rekey->count);
+    while (key_rotation->count > 1 &&
+           is_over(node, key_rotation->keys[key_rotation->count - 1].order))
+        secret_wipe(&key_rotation->keys[--key_rotation->count], sizeof *key_rotation->keys);
+    CHECK(key_rotation->count > 0 && key_rotation->count <= SWARM_KEYS_MAX);
+    if (memcmp(before.keys, key_rotation->keys, sizeof before.keys) != 0) {
+        key_rotation->changes++;
+        connection_set_keys(node, key_rotation->keys, key_rotation->count);
     }
     secret_wipe(&before, sizeof before);
 }
 
 static bool is_missing(const struct node *node)
 {
-    return node->rekey->keys[0].order < node->rekey->latest;
+    return node->key_rotation->keys[0].order < node->key_rotation->latest;
 }
 
 /* Starts with the owner's key, which is newer than all orders that do not mention it, and with keys
  * from orders. */
-struct rekey *rekey_new(struct node *node)
+struct key_rotation *key_rotation_new(struct node *node)
 {
     const struct node_options *options = &node->options;
-    struct rekey *rekey = arena_take(node->keys, 1, sizeof *rekey);
+    struct key_rotation *key_rotation = arena_take(node->keys, 1, sizeof *key_rotation);
     struct swarm_key key = {.order = orders_count(node)};
     CHECK(options->kept.swarm_keys.bytes % KEY_BYTES == 0);
-    node->rekey = rekey;
-    rekey->wall_ms = options->wall_ms;
-    rekey->wall_ns = node->now_ns;
-    for (uint32_t number = orders_count(node); number > 0 && rekey->latest == 0; number--)
-        rekey->latest = is_rekey(node, number) ? number : 0;
+    node->key_rotation = key_rotation;
+    key_rotation->wall_ms = options->wall_ms;
+    key_rotation->wall_ns = node->now_ns;
+    for (uint32_t number = orders_count(node); number > 0 && key_rotation->latest == 0; number--)
+        key_rotation->latest = is_rekey(node, number) ? number : 0;
     memcpy(key.key, options->swarm_key, KEY_BYTES);
     for (size_t at = 0;; at += KEY_BYTES) {
         key.order = place(node, key.key, orders_count(node));
-        insert(rekey, &key);
+        insert(key_rotation, &key);
         if (at == options->kept.swarm_keys.bytes)
             break;
         memcpy(key.key, options->kept.swarm_keys.at + at, KEY_BYTES);
     }
     secret_wipe(&key, sizeof key);
-    connection_set_keys(node, rekey->keys, rekey->count);
+    connection_set_keys(node, key_rotation->keys, key_rotation->count);
     review(node);
-    return rekey;
+    return key_rotation;
 }
 
 /* Giving and asking. */
@@ -159,17 +162,17 @@ static void say(struct node *node, const struct peer *peer, const uint8_t *key)
 {
     (void)connection_say(node, peer,
                          &(struct message){.kind = SWARM_KEY,
-                                           .number = node->rekey->latest,
+                                           .number = node->key_rotation->latest,
                                            .bulk = {key, key ? KEY_BYTES : 0}});
 }
 
 /* Returns the key of the latest order; NULL if it is missing or the owner has set a newer one. */
 static const struct swarm_key *latest_key(const struct node *node)
 {
-    for (uint32_t i = 0; i < node->rekey->count; i++)
-        if (node->rekey->keys[i].order == node->rekey->latest &&
-            is_brought(node, &node->rekey->keys[i]))
-            return &node->rekey->keys[i];
+    for (uint32_t i = 0; i < node->key_rotation->count; i++)
+        if (node->key_rotation->keys[i].order == node->key_rotation->latest &&
+            is_brought(node, &node->key_rotation->keys[i]))
+            return &node->key_rotation->keys[i];
     return NULL;
 }
 
@@ -183,72 +186,72 @@ static void give(struct node *node, const struct peer *peer)
         say(node, peer, key->key);
 }
 
-void rekey_ask(struct node *node, const struct peer *peer)
+void key_rotation_ask(struct node *node, const struct peer *peer)
 {
     if (is_missing(node) && peer->state == PEER_OPEN)
         say(node, peer, NULL);
 }
 
-void rekey_ask_one(struct node *node)
+void key_rotation_ask_one(struct node *node)
 {
     const struct peer *peer = is_missing(node) ? connection_random(node) : NULL;
     if (peer)
-        rekey_ask(node, peer);
+        key_rotation_ask(node, peer);
 }
 
 /* The key of the latest order has arrived. */
 static void on_learned(struct node *node)
 {
-    const struct rekey *rekey = node->rekey;
+    const struct key_rotation *key_rotation = node->key_rotation;
     const struct peer *peer;
     CHECK(!is_missing(node));
     for (uint32_t i = 0; (peer = connection_neighbour(node, &i)); i++)
-        if (peer->key_order < rekey->latest)
+        if (peer->key_order < key_rotation->latest)
             give(node, peer);
-    if (rekey->count > 1)
+    if (key_rotation->count > 1)
         (void)notes_add(&node->notes, node->now_ns, NOTE_REKEY, LEVEL_INFO,
                         "has the new swarm key (order %u); older ones let in until %s",
-                        (unsigned)rekey->latest,
-                        amount_moment(until_ms(node, rekey->keys[1].order)).text);
+                        (unsigned)key_rotation->latest,
+                        amount_moment(until_ms(node, key_rotation->keys[1].order)).text);
     else
         (void)notes_add(&node->notes, node->now_ns, NOTE_REKEY, LEVEL_INFO,
                         "has the new swarm key (order %u), and no other lets in",
-                        (unsigned)rekey->latest);
+                        (unsigned)key_rotation->latest);
 }
 
 static void learn(struct node *node, const uint8_t key[static KEY_BYTES])
 {
-    struct swarm_key learned = {.order = node->rekey->latest};
+    struct swarm_key learned = {.order = node->key_rotation->latest};
     CHECK(is_missing(node));
     memcpy(learned.key, key, KEY_BYTES);
-    insert(node->rekey, &learned);
+    insert(node->key_rotation, &learned);
     secret_wipe(&learned, sizeof learned);
-    node->rekey->changes++;
-    connection_set_keys(node, node->rekey->keys, node->rekey->count);
+    node->key_rotation->changes++;
+    connection_set_keys(node, node->key_rotation->keys, node->key_rotation->count);
     review(node);
     on_learned(node);
 }
 
-void rekey_on_orders(struct node *node, const struct peer *from, uint32_t before)
+void key_rotation_on_orders(struct node *node, const struct peer *from, uint32_t before)
 {
-    struct rekey *rekey = node->rekey;
-    const uint32_t latest = rekey->latest;
+    struct key_rotation *key_rotation = node->key_rotation;
+    const uint32_t latest = key_rotation->latest;
     CHECK(before <= orders_count(node));
     for (uint32_t number = before + 1; number <= orders_count(node); number++) {
         if (!is_rekey(node, number))
             continue;
-        rekey->latest = number;
+        key_rotation->latest = number;
         (void)notes_add(&node->notes, node->now_ns, NOTE_REKEY, LEVEL_INFO,
                         "the swarm gets a new key (order %u): %s", (unsigned)number,
                         orders_at(node, number)->reason);
     }
-    if (rekey->latest == latest)
+    if (key_rotation->latest == latest)
         return;
     review(node);
     if (!is_missing(node))
         on_learned(node); /* the owner already gave it */
     else if (from)
-        rekey_ask(node, from);
+        key_rotation_ask(node, from);
 }
 
 static bool is_key_of(const struct node *node, uint64_t order, const uint8_t key[static KEY_BYTES])
@@ -260,8 +263,8 @@ static bool is_key_of(const struct node *node, uint64_t order, const uint8_t key
            memcmp(orders_at(node, (uint32_t)order)->subject, hash, HASH_BYTES) == 0;
 }
 
-void rekey_on_message(struct node *node, const struct peer *from, uint64_t order,
-                      const struct bytes *key)
+void key_rotation_on_message(struct node *node, const struct peer *from, uint64_t order,
+                             const struct bytes *key)
 {
     if (!orders_have_operator(node))
         return;
@@ -269,18 +272,19 @@ void rekey_on_message(struct node *node, const struct peer *from, uint64_t order
     if (order == 0 || order > ORDERS_MAX || !(asks || key->count == KEY_BYTES) ||
         (is_known && !asks && !is_key_of(node, order, key->at)))
         connection_hang_up(node, from, BYE_BROKEN, "sent a swarm key that was not ordered");
-    else if (order == node->rekey->latest && asks)
+    else if (order == node->key_rotation->latest && asks)
         give(node, from);
-    else if (order == node->rekey->latest && is_missing(node))
+    else if (order == node->key_rotation->latest && is_missing(node))
         learn(node, key->at);
 }
 
 /* Time, and the owner. */
 
-void rekey_consider(struct node *node)
+void key_rotation_consider(struct node *node)
 {
-    struct rekey *rekey = node->rekey;
-    if (rekey->count == 1 || !is_over(node, rekey->keys[rekey->count - 1].order))
+    struct key_rotation *key_rotation = node->key_rotation;
+    if (key_rotation->count == 1 ||
+        !is_over(node, key_rotation->keys[key_rotation->count - 1].order))
         return;
     review(node);
     (void)notes_add(&node->notes, node->now_ns, NOTE_REKEY, LEVEL_INFO,
@@ -291,8 +295,8 @@ void node_on_clock(struct node *node, uint64_t now_ns, uint64_t wall_ms)
 {
     CHECK(now_ns >= node->now_ns);
     node->now_ns = now_ns;
-    node->rekey->wall_ms = wall_ms;
-    node->rekey->wall_ns = now_ns;
+    node->key_rotation->wall_ms = wall_ms;
+    node->key_rotation->wall_ns = now_ns;
 }
 
 enum error node_on_swarm_key(struct node *node, uint64_t now_ns,
@@ -300,7 +304,7 @@ enum error node_on_swarm_key(struct node *node, uint64_t now_ns,
 {
     CHECK(now_ns >= node->now_ns);
     node->now_ns = now_ns;
-    const uint32_t latest = node->rekey->latest;
+    const uint32_t latest = node->key_rotation->latest;
     if (latest == 0 || !is_key_of(node, latest, key))
         return problem_set(problem, MISMATCH, "it is not the key of the operator's latest order");
     if (is_missing(node))
@@ -310,28 +314,28 @@ enum error node_on_swarm_key(struct node *node, uint64_t now_ns,
 
 size_t node_swarm_keys(const struct node *node, uint8_t *out)
 {
-    const struct rekey *rekey = node->rekey;
-    if (!is_brought(node, &rekey->keys[0]))
+    const struct key_rotation *key_rotation = node->key_rotation;
+    if (!is_brought(node, &key_rotation->keys[0]))
         return 0;
-    for (uint32_t i = 0; i < rekey->count; i++)
-        memcpy(out + (size_t)i * KEY_BYTES, rekey->keys[i].key, KEY_BYTES);
-    return (size_t)rekey->count * KEY_BYTES;
+    for (uint32_t i = 0; i < key_rotation->count; i++)
+        memcpy(out + (size_t)i * KEY_BYTES, key_rotation->keys[i].key, KEY_BYTES);
+    return (size_t)key_rotation->count * KEY_BYTES;
 }
 
 uint32_t node_swarm_keys_changes(const struct node *node)
 {
-    return node->rekey->changes;
+    return node->key_rotation->changes;
 }
 
 void node_swarm_key(const struct node *node, struct node_swarm_key *out)
 {
-    const struct rekey *rekey = node->rekey;
-    const struct swarm_key *newest = &rekey->keys[0];
-    CHECK(rekey->count > 0);
-    *out = (struct node_swarm_key){.order = is_brought(node, newest) ? newest->order : 0,
-                                   .missing = is_missing(node) ? rekey->latest : 0,
-                                   .older = rekey->count - 1,
-                                   .until_ms =
-                                       rekey->count > 1 ? until_ms(node, rekey->keys[1].order) : 0};
+    const struct key_rotation *key_rotation = node->key_rotation;
+    const struct swarm_key *newest = &key_rotation->keys[0];
+    CHECK(key_rotation->count > 0);
+    *out = (struct node_swarm_key){
+        .order = is_brought(node, newest) ? newest->order : 0,
+        .missing = is_missing(node) ? key_rotation->latest : 0,
+        .older = key_rotation->count - 1,
+        .until_ms = key_rotation->count > 1 ? until_ms(node, key_rotation->keys[1].order) : 0};
     swarm_key_hash(out->hash, newest->key);
 }
