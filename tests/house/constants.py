@@ -30,6 +30,7 @@ WORDS = ('Trade-off', 'Bench', 'Half', 'Double')
 NO_POLICY = re.compile(r'(?:SECOND_NS|MS_NS|NS_PER_\w+|\w+_H)$')
 SENTINEL = re.compile(r'\(?\(?(?:U?INT\d+_MAX|NAN|INFINITY|NULL)\)?\)?$')
 SECONDS = {'SECOND_NS': 1.0, 'MS_NS': 1e-3}
+CHANGE = 0.02  # of a figure
 
 
 def seconds(text):
@@ -78,18 +79,22 @@ def shown(name, value):
 
 
 def sweeps(root):
-    """Returns {constant: (bench, value that was measured, {factor: text})}."""
-    found = {}
+    """Returns ({constant: (bench, value that was measured, {factor: text})}, {bench: figures as it is}).
+    A text leaves out figures that differ by less than CHANGE."""
+    found, base = {}, {}
     for path in sorted((root / 'tests/results/sweeps').glob('*.jsonl')):
         rows = [json.loads(line) for line in path.read_text().splitlines()]
         now = next(row['values'] for row in rows if row['constant'] == 'as it is')
+        unit = next((row['unit'] for row in rows if row.get('unit')), {})
+        base[path.stem] = ', '.join(f'{name} {value:g} {unit.get(name, "")}'.strip() for name, value in now.items())
         for row in rows:
             if row['factor'] != 1:
                 texts = found.setdefault(row['constant'], (path.stem, row['value'], {}))[2]
                 texts[row['factor']] = row.get('note') or ', '.join(
-                    f'{name} {value:g} {row["unit"][name]}'.strip() + f' ({now[name]:g})'
-                    for name, value in row['values'].items() if value != now[name]) or 'no change'
-    return found
+                    f'{name} {value:g} {row["unit"][name]}'.strip()
+                    for name, value in row['values'].items()
+                    if abs(value - now[name]) >= CHANGE * abs(now[name])) or 'no change'
+    return found, base
 
 
 def constants(root):
@@ -126,7 +131,8 @@ def measured(name, words, swept):
 
 
 def render(root):
-    rows, swept = list(constants(root)), sweeps(root)
+    rows = list(constants(root))
+    swept, base = sweeps(root)
     lines, last, bare, count = [], None, [], 0
     for path, name, value, text, words in [*rows, (None,) * 5]:
         if path != last:
@@ -146,15 +152,26 @@ def render(root):
     head = ['# Constants', '',
             'This page is written by `tests/house/constants.py --write` from the comments at the definitions; do',
             'not edit it. It lists the constants that decide how a node behaves. Behind the name of a bench are',
-            'the figures with half and with double of the constant, and in brackets those of the constant as it',
-            f'is: {count} of {len(rows)} were measured. "No change" is no measurement: the bench does not show what',
+            f'the figures that change with half and with double of the constant by {100 * CHANGE:g} % or more:',
+            f'{count} of {len(rows)} were measured. "No change" is no measurement: the bench does not show what',
             'the constant is good for. To change one, measure half and double of it',
-            '([how](../tests/README.md#constants)).']
+            '([how](../tests/README.md#constants)). As it is, the bench measures:', '']
+    head += [f'- **{bench}**: {text}' for bench, text in base.items()]
     return '\n'.join(head + lines) + '\n'
+
+
+def unknown(root):
+    """Returns the constants that sweeps have measured and that no file defines."""
+    known = {f'{path} {name}' for path, name, *_ in constants(root)}
+    return sorted(set(sweeps(root)[0]) - known)
 
 
 def main():
     root = pathlib.Path(sys.argv[1]) if len(sys.argv) > 1 and sys.argv[1] != '--write' else ROOT
+    lost = unknown(root)
+    if lost:
+        print(f'tests/results/sweeps: no file defines {", ".join(lost)}: rename them there')
+        sys.exit(1)
     text = render(root)
     if sys.argv[1:] == ['--write']:
         (root / PAGE).write_text(text)

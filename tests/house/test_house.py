@@ -313,9 +313,9 @@ class ConstantsTest(TreeTest):
 
     def test_shows_sweeps_of_the_value_and_of_another(self):
         self.write('src/node/rate/congestion.c', self.TEXT)
-        rows = [{'constant': 'as it is', 'factor': 1, 'values': {'use': 93, 'wait': 1}},
+        rows = [{'constant': 'as it is', 'factor': 1, 'values': {'use': 93, 'wait': 1}, 'unit': {'use': '%', 'wait': 's'}},
                 {'constant': 'src/node/rate/congestion.c GROWTH', 'value': '1.2', 'factor': 0.5,
-                 'values': {'use': 90, 'wait': 1}, 'unit': {'use': '%', 'wait': 's'}},
+                 'values': {'use': 90, 'wait': 1.01}, 'unit': {'use': '%', 'wait': 's'}},
                 {'constant': 'src/node/rate/congestion.c GROWTH', 'value': '1.2', 'factor': 2,
                  'values': {'use': 93, 'wait': 1}, 'unit': {'use': '%', 'wait': 's'}},
                 {'constant': 'src/node/rate/congestion.c ENOUGH', 'value': '3', 'factor': 2,
@@ -326,10 +326,20 @@ class ConstantsTest(TreeTest):
                  'values': {}, 'unit': {}, 'note': 'a check fails'}]
         self.write('tests/results/sweeps/link.jsonl', ''.join(json.dumps(row) + '\n' for row in rows))
         text = constants.render(self.root)
-        self.assertIn(': factor per second. **link**: half: use 90 % (93); double: no change\n', text)
+        self.assertIn('\n- **link**: use 93 %, wait 1 s\n', text)
+        self.assertIn(': factor per second. **link**: half: use 90 %; double: no change\n', text)
         self.assertIn('; more is slower. **link**: half: 80 %; double: not measured\n', text)
         self.assertIn('- `PERIOD_NS` 1 s. **link**: no change\n', text)
         self.assertIn(': between two looks. **link, with (9 * SECOND_NS)**: double: a check fails\n', text)
+
+    def test_a_sweep_of_a_constant_that_no_file_defines_fails(self):
+        self.write('src/node/rate/link.c', self.TEXT)
+        rows = [{'constant': 'as it is', 'factor': 1, 'values': {}, 'unit': {}},
+                {'constant': 'src/node/rate/old.c GROWTH', 'value': '1.2', 'factor': 2, 'values': {}, 'unit': {}}]
+        self.write('tests/results/sweeps/link.jsonl', ''.join(json.dumps(row) + '\n' for row in rows))
+        ran = subprocess.run([sys.executable, HERE / 'constants.py', self.root], text=True, stdout=subprocess.PIPE)
+        self.assertEqual(ran.returncode, 1)
+        self.assertIn('no file defines src/node/rate/old.c GROWTH', ran.stdout)
 
     def test_a_page_that_is_out_of_date_fails(self):
         program = [sys.executable, HERE / 'constants.py', self.root]
