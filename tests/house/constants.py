@@ -30,7 +30,7 @@ WORDS = ('Trade-off', 'Bench', 'Half', 'Double')
 NO_POLICY = re.compile(r'(?:SECOND_NS|MS_NS|NS_PER_\w+|\w+_H)$')
 SENTINEL = re.compile(r'\(?\(?(?:U?INT\d+_MAX|NAN|INFINITY|NULL)\)?\)?$')
 SECONDS = {'SECOND_NS': 1.0, 'MS_NS': 1e-3}
-CHANGE = 0.02  # of a figure
+CHANGE = 0.05  # of a figure
 
 
 def seconds(text):

@@ -315,7 +315,7 @@ class ConstantsTest(TreeTest):
         self.write('src/node/rate/congestion.c', self.TEXT)
         rows = [{'constant': 'as it is', 'factor': 1, 'values': {'use': 93, 'wait': 1}, 'unit': {'use': '%', 'wait': 's'}},
                 {'constant': 'src/node/rate/congestion.c GROWTH', 'value': '1.2', 'factor': 0.5,
-                 'values': {'use': 90, 'wait': 1.01}, 'unit': {'use': '%', 'wait': 's'}},
+                 'values': {'use': 80, 'wait': 1.01}, 'unit': {'use': '%', 'wait': 's'}},
                 {'constant': 'src/node/rate/congestion.c GROWTH', 'value': '1.2', 'factor': 2,
                  'values': {'use': 93, 'wait': 1}, 'unit': {'use': '%', 'wait': 's'}},
                 {'constant': 'src/node/rate/congestion.c ENOUGH', 'value': '3', 'factor': 2,
@@ -327,7 +327,7 @@ class ConstantsTest(TreeTest):
         self.write('tests/results/sweeps/link.jsonl', ''.join(json.dumps(row) + '\n' for row in rows))
         text = constants.render(self.root)
         self.assertIn('\n- **link**: use 93 %, wait 1 s\n', text)
-        self.assertIn(': factor per second. **link**: half: use 90 %; double: no change\n', text)
+        self.assertIn(': factor per second. **link**: half: use 80 %; double: no change\n', text)
         self.assertIn('; more is slower. **link**: half: 80 %; double: not measured\n', text)
         self.assertIn('- `PERIOD_NS` 1 s. **link**: no change\n', text)
         self.assertIn(': between two looks. **link, with (9 * SECOND_NS)**: double: a check fails\n', text)
