@@ -167,24 +167,23 @@ def render(archive):
              'every case with its machine, seeds, date and commit. [README.md](README.md#results) says how to',
              'measure and what a figure means. Failed experiments are in [decisions](decisions). Names in',
              'brackets are those of the values of each case, in their order; a unit counts for the values',
-             'before it. "Before" has the previous measurement.', '']
+             'before it. A line without a command has the command of the line above.', '']
     for area, title in AREAS.items():
         names = [name for name, claim in archive.claims.items() if claim['area'] == area]
         if not names:
             continue
-        lines += [f'## {title}', '', '| claim | measured | command |', '|---|---|---|']
+        lines += [f'## {title}', '']
         last = None
         for name in names:
             claim = archive.claims[name]
             row = archive.rows[name, archive.cases(name)[0]][-1]
-            command = f'`{row["command"]}`'.replace('|', r'\|')
-            about = f'`{name}`: {claim["about"]}' + (f'. Goal: {claim["goal"]}' if claim['goal'] else '')
             measured, head = cell(archive, name, 0)
             previous, _ = cell(archive, name, 1, head)
-            measured += f'. Before: {previous}' if previous else ''
-            lines.append(f'| {about} | {measured} | {row["date"] or "no date"}: '
-                         f'{"the same" if command == last else command} |')
-            last = command
+            goal = f' (goal: {claim["goal"]})' if claim['goal'] else ''
+            command = '' if row['command'] == last else f' `{row["command"]}`'
+            lines.append(f'- `{name}` {claim["about"]}{goal}: {measured}' +
+                         (f'; before: {previous}' if previous else '') + f'. {row["date"] or "No date"}{command}')
+            last = row['command']
         lines.append('')
     return '\n'.join(lines)
 

@@ -57,22 +57,22 @@ class ArchiveTest(TreeTest):
     def test_the_page_has_the_latest_and_the_previous_figure(self):
         self.rows(ROW, {**ROW, 'values': {'used, 1 ms': 98, 'wait': 1234.5}})
         text = (self.root / results.PAGE).read_text()
-        self.assertIn('| `links.use`: Use of a link. Goal: at least 80 % | **5 Mbit/s**: used, 1 ms: 98 %, wait: '
-                      '1,234.5 ms. Before: **5 Mbit/s**: used, 1 ms: 97 %, wait: 15.5 ms | 2026-11-28: '
-                      '`build/bench_link` |', text)
+        self.assertIn('- `links.use` Use of a link (goal: at least 80 %): **5 Mbit/s**: used, 1 ms: 98 %, wait: '
+                      '1,234.5 ms; before: **5 Mbit/s**: used, 1 ms: 97 %, wait: 15.5 ms. 2026-11-28 '
+                      '`build/bench_link`\n', text)
 
     def test_cases_with_the_same_values_share_their_names(self):
         self.rows({**ROW, 'case': 'slow', 'values': {'used': 97, 'least': 80, 'wait': 15.5}, 'unit': {
                       'used': '%', 'least': '%', 'wait': 'ms'}}, {**ROW, 'case': 'slow', 'values': {
                           'used': 98, 'least': 81, 'wait': 3}, 'unit': {'used': '%', 'least': '%', 'wait': 'ms'}},
                   {**ROW, 'case': 'fast', 'values': {'used': 90, 'wait': 4}, 'unit': {'used': '%', 'wait': 'ms'}})
-        self.assertIn('| (used; least; wait) **slow**: 98, 81 %, 3 ms; **fast**: 90 %, -, 4 ms. Before: **slow**: '
-                      '97, 80 %, 15.5 ms |', (self.root / results.PAGE).read_text())
+        self.assertIn(' (used; least; wait) **slow**: 98, 81 %, 3 ms; **fast**: 90 %, -, 4 ms; before: **slow**: '
+                      '97, 80 %, 15.5 ms. ', (self.root / results.PAGE).read_text())
 
     def test_cases_with_other_values_have_their_own_names(self):
         self.rows({**ROW, 'values': {'used': 97, 'wait': 2}, 'unit': 'ms'},
                   {**ROW, 'case': 'fast', 'values': {'kept': 4}, 'unit': 'ms'})
-        self.assertIn('| **5 Mbit/s**: used: 97, wait: 2 ms; **fast**: 4 ms |',
+        self.assertIn(' **5 Mbit/s**: used: 97, wait: 2 ms; **fast**: 4 ms. ',
                       (self.root / results.PAGE).read_text())
 
     def test_a_command_that_is_repeated_is_printed_once(self):
@@ -80,7 +80,7 @@ class ArchiveTest(TreeTest):
             {name: {'area': 'links', 'about': 'Use', 'goal': None} for name in ('links.use', 'links.again')}))
         self.rows(ROW, {**ROW, 'claim': 'links.again'})
         text = (self.root / results.PAGE).read_text()
-        self.assertEqual((text.count('`build/bench_link`'), text.count('2026-11-28: the same |')), (1, 1))
+        self.assertEqual((text.count('`build/bench_link`'), text.count('2026-11-28\n')), (1, 1))
 
     def test_a_page_that_is_out_of_date_fails(self):
         self.write('tests/results/links.jsonl', json.dumps({**ROW, 'date': '2026-11-29'}) + '\n')
@@ -104,7 +104,7 @@ class ArchiveTest(TreeTest):
         claims = {f'links.{i}': {'area': 'links', 'about': 'Use', 'goal': None} for i in range(250)}
         self.write('tests/results/claims.json', json.dumps(claims))
         self.rows(*({**ROW, 'claim': name} for name in claims))
-        self.assert_broken('would have 263 lines, over 250')
+        self.assert_broken('would have 261 lines, over 250')
 
 
 class MarkTest(TreeTest):
