@@ -39,6 +39,7 @@ wait_for 120 'three to publish' comes_to 8
 moment=$(date -u '+%Y-%m-%d %H:%M:%S')
 before=$(known) # and more had not come by then
 wait_for 120 'three to publish more' comes_to $((before + 8))
+sees $(($(versions) + 2)) # a slow witness has heard of these, too
 
 tell 'what is no moment, or too long ago, is refused'
 expect 2 'say how long ago, such as 90s' "${expel[@]}" "$out" --since 'a while'
