@@ -302,7 +302,7 @@ struct augment {
 
 /* The same of one image. */
 struct augmentation {
-    int32_t mirrored;            /* 1: left and right are exchanged, first of all */
+    int32_t mirrored;            /* 1 = mirror left to right, before the other changes */
     int32_t down, right;         /* then [row, column] is taken from [row + down, column + right] */
     int32_t hole_top, hole_left; /* then the square is cut out, as far as it lies in the image */
 };

@@ -15,7 +15,7 @@
 #include "backend/team.h"
 #include "base/error.h"
 
-#define DEVICE_UUID_TEXT 41 /* "GPU-" and 32 digits in five groups, with its end */
+#define DEVICE_UUID_TEXT 41 /* "GPU-", 32 digits in five groups, and the terminating NUL */
 #define DEVICE_NAME_MAX  (8 + TEAM_MAX * DEVICE_UUID_TEXT) /* bytes of the word, with its end */
 #define DEVICE_TEXT_MAX  320
 

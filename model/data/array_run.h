@@ -10,7 +10,7 @@
 struct array_run {
     struct file_list list;
     const char *key;            /* that named the files */
-    enum npy_channels channels; /* as asked for (npy_file_order) */
+    enum npy_channels channels; /* the caller's choice, which npy_file_order resolves */
     struct npy_file like;       /* closed: type and shape of all */
     uint32_t count;             /* samples of all; dims[0] of `like` are the first file's */
 };
@@ -19,7 +19,7 @@ struct array_run {
 struct array_block {
     const char *path; /* of the file */
     const void *data;
-    uint32_t at;    /* place of the first one in the run */
+    uint32_t at;    /* index of the first sample in the run */
     uint32_t count; /* samples */
 };
 

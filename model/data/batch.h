@@ -23,7 +23,7 @@ struct batch {
     uint32_t count;  /* samples of the shard */
     uint32_t stride; /* places from a sample to the next; 1: samples are numbered */
     uint32_t first;  /* place of the first, below stride; of this epoch */
-    uint32_t at;     /* place of the next sample in the order */
+    uint32_t at;     /* index of the next sample in the order */
     uint64_t epoch;  /* from 0 */
     uint64_t seed;   /* of the order */
     uint64_t node;   /* stream of the seed: nodes with the same shard see different orders */

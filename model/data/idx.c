@@ -221,7 +221,7 @@ enum error idx_open(struct idx *idx, const char *directory, const char *part, en
     return error == OK ? open_header(idx, fd, problem) : error;
 }
 
-/* Whether the magic number says one dimension. */
+/* Returns IDX_LABELS if the magic number of the file says one dimension, otherwise IDX_IMAGES. */
 static enum idx_kind kind_of(const char *path)
 {
     uint8_t magic[4] = {0};

@@ -52,7 +52,7 @@ struct replica {
     struct update published;      /* the last publication, in host memory */
     uint32_t density_max;         /* entries of one publication at most */
     uint32_t *candidates;         /* [candidates_max]: entries that the filter may let through */
-    uint32_t candidates_max;      /* more are found by another pass */
+    uint32_t candidates_max;      /* capacity; another pass finds further entries */
     float floor;                  /* a lower bound of most next taus; 0 = unknown */
     struct size_ratio size_ratio; /* what publications really take of their estimates */
     struct echo echo;             /* how far a publication of ours stands for all */
@@ -90,7 +90,7 @@ void replica_place_weights(struct replica *replica, struct weights places);
 /* Takes memory for what is held back: without it terms->held must be 0. */
 void replica_may_hold(struct replica *replica);
 
-/* Returns to the weights what is held back. A publication that holds back begins with it. */
+/* Adds the withheld residual back to the weights. replica_publish does so first if it withholds. */
 void replica_release(struct replica *replica);
 
 /* Adds another node's update to base and weights alike, and beta of it once more to the weights:

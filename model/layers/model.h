@@ -81,7 +81,7 @@ void model_free(struct model *model);
 /* Memory that each sample of a batch takes in such a model; 0: the line is wrong. */
 size_t model_sample_bytes(const char *line, struct shape in, int classes, bool recompute);
 
-/* Returns the backend memory that a model takes, or would take without one. */
+/* Returns the bytes of backend memory for outputs, gradients and scratch; nothing is allocated. */
 size_t model_bytes(const struct model *model);
 size_t model_parameters(const struct model *model); /* P */
 size_t model_decayed(const struct model *model);    /* of P, the first: matrices and filters */

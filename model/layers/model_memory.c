@@ -150,7 +150,7 @@ size_t model_bytes(const struct model *model)
     return bytes + shared_bytes(model, model->batch_max);
 }
 
-/* Logits of which not even a sample's fit do not grow with the batch. */
+/* Returns the bytes of logits computed in slices, which do not grow with the batch; 0 if none. */
 static size_t fixed_bytes(const struct model *model)
 {
     const struct layer *last = &model->layers[model->count - 1];

@@ -283,7 +283,7 @@ static void put_first(struct bit_writer *writer, const struct body_layer *layer,
     *writer = w;
 }
 
-/* Writes one layer; returns false after the last one. */
+/* Writes one layer; returns false if no later layer has entries. */
 static bool put_later(struct bit_writer *writer, const struct body_layer *how, unsigned layer,
                       struct view *view)
 {

@@ -1,4 +1,4 @@
-/* The page of a play (page/story.h): facts and figures. */
+/* Writes the page of a played scenario (page/story.h): facts and figures. */
 #include <math.h>
 #include <stdlib.h>
 

@@ -331,7 +331,7 @@ static enum error check_poison(const struct fault *fault, unsigned int seen,
     return OK;
 }
 
-/* A pause happens once, or recurs. */
+/* Refuses a pause that gives neither one time nor a recurrence. */
 static enum error check_pause(const struct fault *fault, unsigned int seen, struct problem *problem)
 {
     const bool again = (seen & EVERY) != 0;

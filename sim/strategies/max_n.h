@@ -22,7 +22,7 @@ struct max_n;
 struct max_n *max_n_new(const struct model *model, size_t parameters);
 void max_n_free(struct max_n *max_n);
 
-/* Ranks values[P] for the functions below. */
+/* Finds for each of values[P] the least n that keeps it, for the functions below. */
 void max_n_rank(struct max_n *max_n, const float *values);
 
 /* Bytes of the entries kept at n, in hundredths; and the largest n whose bytes do not exceed

@@ -111,7 +111,7 @@ static uint64_t batch_bytes_of(const struct config *config, const struct dataset
 {
     struct arena arena;
     struct model *model;
-    struct problem problem; /* said by setup_model */
+    struct problem problem; /* unused: setup_model reports the same problem */
     if (config->train.batch_bytes != CONFIG_AUTO)
         return config->train.batch_bytes;
     if (free_bytes == 0)

@@ -19,7 +19,7 @@ struct operator_orders {
     size_t bytes;       /* of those known */
     uint32_t saved;     /* how many orders the disk has */
     struct unsaved unsaved;             /* those that it could not be given yet */
-    struct known_swarm_keys swarm_keys; /* that they have brought */
+    struct known_swarm_keys swarm_keys; /* swarm keys that orders have brought */
 };
 
 /* Load those of the folder, and show them to the node that is to be made; MALFORMED, MISMATCH: they

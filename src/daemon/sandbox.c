@@ -215,7 +215,7 @@ static bool allow_resolver(int rules, const struct ruleset *forbids)
     return allow(rules, forbids, folder, READS);
 }
 
-/* Libraries, names and addresses of hosts, the time zone, and what the processor is. */
+/* Allows reading what system libraries read: hosts' addresses, time zone, processor, devices. */
 static bool allow_system(int rules, const struct ruleset *forbids, bool has_gpu)
 {
     static const char *const reads[] = {"/usr",

@@ -43,7 +43,7 @@ enum error safetensors_file_open(struct safetensors_file *file, const char *path
                                  struct problem *problem) MUST_USE;
 void safetensors_file_close(struct safetensors_file *file);
 
-/* Reads bytes of the tensors, from this place after data_at on. */
+/* Reads `bytes` bytes of tensor data, `at` bytes after data_at. */
 enum error safetensors_file_read(const struct safetensors_file *file, void *to, uint64_t bytes,
                                  uint64_t at, struct problem *problem) MUST_USE;
 

@@ -16,8 +16,8 @@ int cuda_depth(const struct cuda *cuda, int count);
 uint16_t *cuda_rounded_part(struct layout *scratch, int rows, int columns);
 struct operand cuda_rounded(const uint16_t *numbers, int columns);
 
-/* Returns from[rows, columns] as an operand: itself, or in bf16 where it is float32, or its rows
- * are not padded, a copy in the scratch buffer with rows of zeros behind, `high` rows in all. */
+/* Returns from[rows, columns] as an operand: `from` itself where its type and padding fit.
+ * Otherwise a copy in the scratch buffer, padded with rows of zeros to `high` rows. */
 struct operand cuda_operand(struct cuda *cuda, struct layout *scratch, int rows, int high,
                             int columns, struct numbers from);
 /* Adds the bytes that this copy takes to the layout. */

@@ -95,7 +95,7 @@ static enum error check_page(const json_t *page, const struct rekey *rekey, stru
     return OK;
 }
 
-/* The node has shown that it obeys the order: has it found the key? */
+/* Asks the node whether it has the new key; it has already taken the order. */
 static enum error check_taken(const char *dir, const struct order *order, struct problem *problem)
 {
     json_t *page;

@@ -46,7 +46,7 @@
 
 /* A byte count and the time at which it was reached. */
 struct mark {
-    uint64_t bytes; /* total bytes by then */
+    uint64_t bytes; /* total bytes at at_ns */
     uint64_t at_ns; /* that time */
 };
 

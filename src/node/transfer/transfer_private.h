@@ -44,8 +44,7 @@ struct transfer_neighbour {
     struct span fetches[FETCHES_MAX]; /* blocks of our base that it wants */
     uint32_t fetches_count;           /* number of those spans */
     uint64_t fetched_ns;              /* its last request for blocks or history */
-    uint64_t
-        serve_from; /* its blocks must contain everything that the log had before this position */
+    uint64_t serve_from;              /* log position that its blocks must include */
 };
 
 /* State of fetch.c and takeover.c: a requested history. */
@@ -107,7 +106,7 @@ struct serve {
     const struct signed_head *
         *heads;         /* [incarnations_max] scratch: head of each origin in an answer, or NULL */
     uint64_t served_ns; /* last history or blocks sent; 0 = never */
-    uint64_t next_ns;   /* no READ for others before */
+    uint64_t next_ns;   /* earliest start of the next READ for a peer */
     uint32_t turn;      /* the slot after this one has its turn next */
     uint64_t save_ns;   /* time of the next checkpoint */
     uint64_t bytes;     /* bytes of blocks sent */
