@@ -208,7 +208,7 @@ static bool member_take(struct scene *scene, struct member *member, const uint8_
         if (event == PEER_SAID)
             member_on_message(scene, member);
     }
-    struct link *link = &member->link;
+    struct congestion *link = &member->link;
     if (member->is_silent || member->peer.state != PEER_MEETING ||
         !congestion_owes_ack(link, scene->now_ns))
         return true;

@@ -25,10 +25,10 @@ struct member {
     struct identity *identity; /* the scene's, outside the arena */
     struct entropy entropy;
     struct credentials credentials;
-    struct peer peer; /* its end of the conversation */
-    struct link link; /* what came, for acknowledgements */
-    uint64_t conn;    /* the node's number of it; 0: there is none */
-    bool is_silent;   /* gives no acknowledgement and no PONG */
+    struct peer peer;       /* its end of the conversation */
+    struct congestion link; /* what came, for acknowledgements */
+    uint64_t conn;          /* the node's number of it; 0: there is none */
+    bool is_silent;         /* gives no acknowledgement and no PONG */
     uint64_t incarnation;
     uint64_t stamp;                     /* of its last record */
     uint32_t seq;                       /* of its next rumor */
