@@ -24,7 +24,8 @@ static const char usage[] =
     "configuration names is not there or does not fit: keys, data, layers for them, a port,\n"
     "a folder; or training diverged three times in an hour), 2 wrong usage or configuration,\n"
     "3 no peer took it in, since swarm, model or protocol are not the same,\n"
-    "4 the operator has put it out of the swarm, 5 nobody has it as a member.\n"
+    "4 the operator, a proof or votes expelled it, 5 no node that it called has it as a\n"
+    "member, 6 another process runs with its identity key.\n"
     "SIGHUP (a closed terminal) ends it as SIGTERM does; where it has a list of members\n"
     "(node.members), it reads that list again instead. Under nohup it goes on.\n";
 

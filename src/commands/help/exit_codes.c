@@ -14,8 +14,8 @@ static const struct exit_code CODES[] = {
     {"1", "failed; or what was asked is not so. A sentence on standard error says why"},
     {"2", "wrong usage or configuration: the same command will not do"},
     {"3", "node: no peer took it in; status: the node answers, and is not ready"},
-    {"4", "node: the operator, or the members by votes, have put it out"},
-    {"5", "node: nobody that it called has it as a member"},
+    {"4", "node: the operator, a proof or votes expelled it"},
+    {"5", "node: no node that it called has it as a member"},
     {"6", "node: another process runs with its identity key"},
     {"128 + N", "signal N ended it, such as 130 after Ctrl+C; 134: a defect, which it prints"},
 };
