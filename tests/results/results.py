@@ -104,7 +104,7 @@ class Archive:
 
     def cases(self, name):
         shown = self.claims[name].get('show')
-        return shown or [case for claim, case in self.rows if claim == name][:4]
+        return shown or [case for claim, case in self.rows if claim == name][:2]
 
 
 def plain(value):
@@ -145,12 +145,12 @@ def figures(row, names, head):
 
 
 def cell(archive, name, age, known=None):
-    """Returns (text, head) of the latest rows of a claim's cases (age 0) or the rows before (age 1). A
-    head has the names of the values, and stands in front once if several cases share it; the head `known`
-    is not repeated."""
+    """Returns (text, head) of the latest rows of a claim's cases (age 0), or of the row before of the first
+    case that has one (age 1). A head has the names of the values, and stands in front once if several cases
+    share it; the head `known` is not repeated."""
     claim = archive.claims[name]
     found = [(case, archive.rows[name, case][-1 - age]) for case in archive.cases(name)
-             if len(archive.rows.get((name, case), ())) > age]
+             if len(archive.rows.get((name, case), ())) > age][:1 if age else None]
     names = [shown(claim, row) for _, row in found]
     head = known if known and all(set(some) <= set(known) for some in names) else None
     if not head and len(found) > 1 and len(names[0]) > 1 and all(set(some) <= set(names[0]) for some in names):
