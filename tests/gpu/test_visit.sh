@@ -45,8 +45,12 @@ visits 0 pack --build "$build" --stand-in --llmc "$dir/llmc" --to "$dir/kit.tar.
 mkdir "$KIT"
 tar -C "$KIT" -xf "$dir/kit.tar.xz"
 cmp -s "$dir/llmc" "$KIT/build/train_gpt2cu" || fail 'the program of llm.c is not in the kit'
-for name in test_backend test_dense test_transformer test_exchange test_learner; do
-    grep -qx "$name" "$KIT/tests.list" || fail "$name is not in the kit"
+# All that the stand-in runs here is for a GPU.
+for name in $(ctest --test-dir "$build" -N | sed -nE 's/.*: (\w+)_(cuda|cudnn)_on_cpu$/\1/p'); do
+    [[ $name == random_calls ]] || name=test_$name
+    cut -d ' ' -f 1 "$KIT/tests.list" | grep -qx "$name" || fail "$name is not in the kit"
+done
+for name in test_backend $(cut -d ' ' -f 1 "$KIT/tests.list"); do
     [[ -x $KIT/build/$name ]] || fail "$name is in the list and not in the kit"
 done
 
@@ -61,7 +65,7 @@ grep -q '^cuda:0: ' "$OUT/machine.txt" || fail 'the stand-in was not chosen'
 ended tests 0
 for name in test_entries test_gather test_rebase; do
     grep -qE "^$name	0	" "$OUT/tests.txt" || fail "$name has no result"
-    [[ $(grep -c '] Running ' "$OUT/tests/$name.txt") == 2 ]] || fail "$name did not run on the stand-in"
+    (($(grep -c "] Running " "$OUT/tests/$name.txt") >= 2)) || fail "$name did not run on the stand-in"
 done
 ended ours 0
 grep -q '^mlp .* samples/s' "$OUT/ours.txt" || fail 'no samples a second'

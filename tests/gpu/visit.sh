@@ -74,14 +74,14 @@ root=$(CDPATH='' cd -- "$(dirname -- "${BASH_SOURCE[0]}")/../.." && pwd -P)
 
 # Packing.
 
-# Commands of the tests that open each GPU there is.
+# Commands of the tests that open a GPU, by a RUN_ macro of tests/support or by themselves.
 list_tests() {
     local build=$1 file name
-    for file in $(grep -lE 'RUN_ON_EACH_DEVICE' -r "$root/tests/unit" --include='test_*.c' | sort); do
+    for file in $(grep -lE '^ *RUN_[A-Z_]+\(|cuda_module\(\)->' -r "$root/tests/unit" --include='test_*.c' | sort); do
         name=$(basename "$file" .c)
         [[ ! -x $build/$name ]] || echo "$name"
     done
-    printf '%s\n' test_device test_library_device 'random_calls 2 20000'
+    echo 'random_calls 2 20000'
 }
 
 # Shared libraries of the programs, except those of every Linux and CUDA's large ones.
