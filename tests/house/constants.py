@@ -93,8 +93,7 @@ def sweeps(root):
             if row['factor'] != 1:
                 texts = found.setdefault(row['constant'], (path.stem, row['value'], {}))[2]
                 texts[row['factor']] = row.get('note') or ', '.join(
-                    f'{name} {value:g} {row["unit"][name]}'.strip()
-                    for name, value in row['values'].items()
+                    f'{name} {value:g}' for name, value in row['values'].items()
                     if abs(value - now[name]) >= CHANGE * abs(now[name]))
     return found, base
 
@@ -155,7 +154,7 @@ def render(root):
             f'the figures that change with half and with double of the constant by {100 * CHANGE:g} % or more:',
             f'{count} of {len(rows)} have any. A bench that saw no change does not show what the constant is good',
             'for. To change one, measure half and double of it',
-            '([how](../tests/README.md#constants)). As it is, the bench measures:', '']
+            '([how](../tests/README.md#constants)). As it is, the bench measures, in the units of all its figures:', '']
     for bench, text in base.items():
         head += [f'- **{bench}**: {text}', *([f'  {FIGURES[bench]}'] if bench in FIGURES else [])]
     return '\n'.join(head + lines) + '\n'

@@ -327,7 +327,7 @@ class ConstantsTest(TreeTest):
         self.write('tests/results/sweeps/link.jsonl', ''.join(json.dumps(row) + '\n' for row in rows))
         text = constants.render(self.root)
         self.assertIn('\n- **link**: use 93 %, wait 1 s\n', text)
-        self.assertIn(': factor per second. **link**: half: use 80 %\n', text)
+        self.assertIn(': factor per second. **link**: half: use 80\n', text)
         self.assertIn('; more is slower. **link**: half: 80 %; double: not measured\n', text)
         self.assertIn('- `PERIOD_NS` 1 s. **link**\n', text)
         self.assertIn(': between two looks. **link, with (9 * SECOND_NS)**: double: a check fails\n', text)

@@ -182,7 +182,7 @@ def render(archive):
             goal = f' (goal: {claim["goal"]})' if claim['goal'] else ''
             command = '' if row['command'] == last else f' `{row["command"]}`'
             lines.append(f'- `{name}` {claim["about"]}{goal}: {measured}' +
-                         (f'; before: {previous}' if previous else '') + f'. {row["date"] or "No date"}{command}')
+                         (f'; before: {previous}' if previous else '') + f'.{command}')
             last = row['command']
         lines.append('')
     return '\n'.join(lines)
