@@ -101,7 +101,7 @@ def sweeps(root):
 def constants(root):
     """Yields (path, name, value, description, words) of each constant."""
     for folder in FOLDERS:
-        for path in sorted((root / folder).rglob('*.[ch]')):
+        for path in sorted((root / folder).rglob('*.[ch]'), key=lambda path: (path.parent, path.name)):
             text = re.sub(r'[ \t]*\\\n[ \t]*', ' ', path.read_text(errors='replace'))
             for found in DEFINE.finditer(text):
                 name, value, behind = found.group(1), found.group(2).strip(), found.group(3) or ''
@@ -136,7 +136,9 @@ def render(root):
     for path, name, value, text, words in [*rows, (None,) * 5]:
         if path != last:
             lines += ['- ' + ', '.join(bare)] if bare else []
-            lines += ['', f'## {path}', ''] if path else []
+            folder, _, name_of_file = (path or '').rpartition('/')
+            lines += ['', f'## {folder}'] if path and folder != (last or '').rpartition('/')[0] else []
+            lines += ['', f'{name_of_file}:', ''] if path else []
             last, bare = path, []
         if not path:
             break
