@@ -7,8 +7,8 @@
 
 #define CLOSING_NS (2 * SECOND_NS)   /* time for queued bytes to leave after a goodbye */
 #define LASTED_NS  (60 * SECOND_NS)  /* a younger conversation has not worn out its keys */
-#define RENEW_NS   (600 * SECOND_NS) /* period of new session keys, ± a random part */
-#define ASKING_NS  (60 * SECOND_NS)  /* longest inference session while others wait */
+#define RENEW_NS   (600 * SECOND_NS) /* period of new session keys; up to 59 s are added */
+#define ASKING_NS  (60 * SECOND_NS)  /* longest inference session */
 #define PINGS      3 /* pings within the time after which silence ends a conversation */
 #define RTT_NS     (30 * SECOND_NS) /* longest time between two measurements of the round trip */
 
