@@ -86,7 +86,8 @@ struct hearsay_options {
      * fetch(self) is called before a call first looks at data or writes to it, store(self) at the
      * end of a call that has written to it, both on the caller's thread. NULL: data itself is
      * trained. Data on a GPU: when fetch returns, all that was asked of the GPU must be done; when
-     * store is called, and when a call returns, all that the library asked of it is. */
+     * store is called, and when a call returns, all that the library asked of it is. After
+     * hearsay_stream the order of that stream holds instead. */
     void (*fetch)(void *self);
     void (*store)(void *self);
     void *self;
@@ -124,6 +125,13 @@ HEARSAY_API uint32_t hearsay_abi(void);
  * float32, and what they hold at open is of no account. Whatever comes back, *node is to be given
  * to hearsay_free; NULL: there is none. */
 HEARSAY_API int hearsay_open(const struct hearsay_options *options, struct hearsay **node);
+
+/* Orders the next calls with this CUDA stream (a cudaStream_t; NULL: the default stream) of the GPU
+ * that data is on. A call uses data after all that the stream was asked for before the call, and
+ * the stream goes on after what the call asked of the GPU. fetch and store may then use the same
+ * stream and wait for nothing. The stream must stay open until the node is freed or follows
+ * another. UNSUPPORTED: data is on the CPU; ARGUMENT: it is no stream of that GPU. */
+HEARSAY_API int hearsay_stream(struct hearsay *node, void *stream);
 
 /* Waits until the swarm's base is held here, or until nobody has answered for ten seconds and the
  * node goes on alone; then fills the tensors. timeout_s < 0: for ever. */

@@ -207,7 +207,7 @@ struct device_memory {
 
 /* The exchange: gradient compression with error feedback (exchange/replica.h). The residual r of an
  * entry (exchange/residual.h) is derived here and stored nowhere. Where the weights are companded,
- * `w` below stands for their values (base/companding.h). Weights in parts are the CPU's alone. */
+ * `w` below stands for their values (base/companding.h). */
 struct exchange_operations {
     /* Takes the scratch buffers of the operations below at once, for a survey of `count` entries
      * and a cut of `published`: none of them runs out of memory later. */
@@ -264,6 +264,23 @@ struct exchange_operations {
                    float *w);
     void (*round)(struct backend *, enum half_type type, size_t count, const float *w,
                   uint16_t *half);
+    /* The same for the entries of an update only. copies[count], entry after entry from 0 on, is
+     * memory of the backend. */
+    void (*follow_moved)(struct backend *, const struct update *host_update,
+                         const struct weights_copy *copies, uint32_t count, float *w);
+    void (*round_moved)(struct backend *, const struct update *host_update,
+                        const struct weights_copy *copies, uint32_t count, const float *w);
+};
+
+/* Order between operations and a stream of the program that the library is in (a cudaStream_t;
+ * NULL: the default stream). The host waits for neither. On the CPU there is no such stream. */
+struct stream_operations {
+    /* Returns whether it is a stream of this device. */
+    bool (*is_known)(struct backend *, void *stream);
+    /* The operations that follow begin when all that the stream was asked for is done. */
+    void (*wait_for)(struct backend *, void *stream);
+    /* Later work of the stream begins when all operations that were called are done. */
+    void (*hold_back)(struct backend *, void *stream);
 };
 
 /* Images by their channels. */
@@ -519,6 +536,7 @@ struct backend {
     struct channel_operations channels;
     struct gather_operations gather;
     struct exchange_operations exchange;
+    struct stream_operations stream;
 };
 
 /* Opens the CPU with this many threads, which OpenBLAS shares over the whole process. 0: one

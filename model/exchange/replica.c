@@ -203,15 +203,19 @@ static void publish(struct replica *replica, const struct publish_terms *terms)
 void replica_place_weights(struct replica *replica, struct weights places)
 {
     struct weights_part part;
-    CHECK(replica->own);
+    bool is_far;
+    struct backend *backend = replica->backend;
+    CHECK(replica->own && !places.flat);
     for (size_t c = 0; c < replica->parameters; c += part.count) {
         part = weights_part(places, c, replica->parameters);
-        replica->backend->download(replica->backend, part.at, replica->own + c,
-                                   part.count * sizeof *part.at);
+        backend->copy(backend, part.count, floats(replica->own + c), floats(part.at));
     }
-    replica->backend->give(replica->backend, replica->own);
+    backend->give(backend, replica->own);
     replica->own = NULL;
     places.are_companded = replica->weights.are_companded;
+    replica->table =
+        backend->keep(backend, places.part, places.parts * sizeof *places.part, &is_far);
+    places.table = replica->table;
     replica->weights = places;
 }
 
@@ -403,6 +407,7 @@ void replica_restore(struct replica *replica, const struct learner_state *state)
 void replica_free(struct replica *replica)
 {
     replica->backend->give(replica->backend, replica->own);
+    replica->backend->give(replica->backend, replica->table);
     replica->backend->give(replica->backend, replica->base);
     replica->backend->give(replica->backend, replica->held);
     replica->backend->give(replica->backend, replica->candidates);

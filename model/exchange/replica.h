@@ -44,6 +44,7 @@ struct replica {
     size_t parameters;            /* P */
     struct weights weights;       /* [P] */
     float *own;                   /* [P], where they are at first; or NULL */
+    struct weights_part *table;   /* the list of their parts, in memory of the backend; or NULL */
     int32_t *base;                /* [P], in units of QUANTUM */
     uint16_t *held;               /* [P] bfloat16: unpublished, and not in the weights; or NULL */
     bool is_holding;              /* held is of the last publication; else it is void */
@@ -83,8 +84,8 @@ size_t replica_begin_anew(struct replica *replica);
 /* Returns the first saturated entry, or `parameters` if there is none. It reads all of them. */
 size_t replica_first_saturated(const struct replica *replica);
 
-/* The weights as they are go to these places, and lie there from now on; where they were is given
- * back. On the CPU alone. The places are lent, as is the list of them. */
+/* Moves the weights to these places, in memory of the backend's device, where they lie from now on.
+ * Frees the memory where they were. The places and the list of them are lent. */
 void replica_place_weights(struct replica *replica, struct weights places);
 
 /* Takes memory for what is held back: without it terms->held must be 0. */

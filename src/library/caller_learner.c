@@ -19,11 +19,26 @@ static float *weights(const struct caller_learner *caller)
     return learner_weights(caller->learner);
 }
 
+void caller_learner_follow_stream(struct caller_learner *caller, void *stream)
+{
+    caller->stream = stream;
+    caller->has_stream = true;
+}
+
+static struct backend *backend_of(const struct caller_learner *caller)
+{
+    return caller->tensors->backend;
+}
+
 static void fetch(struct caller_learner *caller)
 {
-    if (caller->copies.fetch && !caller->is_fetched)
-        c_locale_call(caller->copies.fetch, caller->copies.self);
+    if (caller->is_fetched)
+        return;
     caller->is_fetched = true;
+    if (caller->copies.fetch)
+        c_locale_call(caller->copies.fetch, caller->copies.self);
+    if (caller->has_stream)
+        backend_of(caller)->stream.wait_for(backend_of(caller), caller->stream);
 }
 
 static void gather(struct caller_learner *caller, size_t first, size_t count)
@@ -66,6 +81,8 @@ void caller_learner_fill(struct caller_learner *caller)
     if (caller->parts)
         learner_place_weights(caller->learner,
                               (struct weights){.part = caller->parts, .parts = tensors->count});
+    else
+        caller->moved = caller_tensors_copies(tensors);
     scatter_all(caller);
 }
 
@@ -73,6 +90,9 @@ void caller_learner_free(struct caller_learner *caller)
 {
     free(caller->parts);
     caller->parts = NULL;
+    if (caller->moved)
+        backend_of(caller)->give(backend_of(caller), caller->moved);
+    caller->moved = NULL;
 }
 
 void caller_learner_gather(struct caller_learner *caller)
@@ -91,8 +111,10 @@ void caller_learner_revert(struct caller_learner *caller)
 
 void caller_learner_leave(struct caller_learner *caller)
 {
-    if (caller->is_fetched && !caller->parts)
-        caller_tensors_finish(caller->tensors, weights(caller));
+    if (caller->is_fetched && caller->has_stream)
+        backend_of(caller)->stream.hold_back(backend_of(caller), caller->stream);
+    else if (caller->is_fetched)
+        caller_tensors_finish(caller->tensors);
     if (caller->has_changed && caller->copies.store)
         c_locale_call(caller->copies.store, caller->copies.self);
     caller->is_fetched = caller->has_changed = false;
@@ -119,8 +141,9 @@ static void gather_moved(struct caller_learner *caller, const struct update *upd
     CHECK(caller_learner_is_inside(caller));
     if (caller->is_filled && caller->gathered != update) {
         fetch(caller);
-        if (!caller->parts)
-            caller_tensors_gather_moved(caller->tensors, update, weights(caller));
+        if (caller->moved)
+            backend_of(caller)->exchange.follow_moved(backend_of(caller), update, caller->moved,
+                                                      caller->tensors->count, weights(caller));
     }
     caller->gathered = update;
 }
@@ -131,8 +154,9 @@ static void apply(void *self, const struct update *update, float beta)
     gather_moved(caller, update);
     caller->gathered = NULL;
     learner_apply(caller->learner, update, beta);
-    if (caller->is_filled && !caller->parts)
-        caller_tensors_scatter_moved(caller->tensors, update, weights(caller));
+    if (caller->moved)
+        backend_of(caller)->exchange.round_moved(backend_of(caller), update, caller->moved,
+                                                 caller->tensors->count, weights(caller));
     caller->has_changed = caller->is_filled || caller->has_changed;
 }
 

@@ -34,21 +34,26 @@ struct caller_learner {
     struct caller_copies copies;          /* what they may be */
     pthread_t thread;                     /* the one that is inside a call, or was last */
     struct weights_part *parts;           /* ours: the tensors are the weights; or NULL */
-    const struct update *gathered;        /* its entries are up to date, until it is applied */
-    bool is_filled;                       /* the tensors follow the weights, and these those */
-    bool is_fetched;                      /* in this call */
-    bool has_changed;                     /* they were written to in this call */
+    void *stream;                  /* of the caller's GPU work, which calls come in order of */
+    bool has_stream;               /* the caller has named one */
+    struct weights_copy *moved;    /* the backend's: lists tensors that are no weights; or NULL */
+    const struct update *gathered; /* its entries are up to date, until it is applied */
+    bool is_filled;                /* the tensors follow the weights, and these those */
+    bool is_fetched;               /* in this call */
+    bool has_changed;              /* they were written to in this call */
 };
 extern const struct executor_ops caller_learner_ops; /* of a struct caller_learner */
 
 /* This thread is inside a call now. */
 void caller_learner_enter(struct caller_learner *caller);
+/* Orders the next calls with this stream: neither a call nor fetch has to wait for the GPU. */
+void caller_learner_follow_stream(struct caller_learner *caller, void *stream);
 /* Is it this one? */
 bool caller_learner_is_inside(const struct caller_learner *caller);
 
 /* Writes the learner's weights into all tensors, which are those, or follow them, from now on. */
 void caller_learner_fill(struct caller_learner *caller);
-/* The learner is not used any more. */
+/* The learner is not used any more; its backend is still open. */
 void caller_learner_free(struct caller_learner *caller);
 /* Brings all weights up to date, if the tensors were filled. */
 void caller_learner_gather(struct caller_learner *caller);

@@ -243,11 +243,9 @@ enum error caller_tensors_check(const struct caller_tensors *tensors,
 
 struct weights_part *caller_tensors_parts(const struct caller_tensors *tensors)
 {
-    bool can = tensors->device == HEARSAY_CPU;
-    for (uint32_t i = 0; can && i < tensors->count; i++)
-        can = tensors->item[i].dtype == HEARSAY_FLOAT32;
-    if (!can)
-        return NULL;
+    for (uint32_t i = 0; i < tensors->count; i++)
+        if (tensors->item[i].dtype != HEARSAY_FLOAT32)
+            return NULL;
     struct weights_part *parts = memory_new(tensors->count, sizeof *parts);
     for (uint32_t i = 0; i < tensors->count; i++) {
         const struct caller_tensor *tensor = &tensors->item[i];
@@ -257,28 +255,29 @@ struct weights_part *caller_tensors_parts(const struct caller_tensors *tensors)
     return parts;
 }
 
-/* One entry, in the process's memory. */
-
 static enum half_type half_type(const struct caller_tensor *tensor)
 {
     CHECK(tensor->dtype != HEARSAY_FLOAT32);
     return tensor->dtype == HEARSAY_BFLOAT16 ? HALF_BFLOAT16 : HALF_FLOAT16;
 }
 
-static void gather_entry(const struct caller_tensor *tensor, size_t at, float *weight)
+struct weights_copy *caller_tensors_copies(const struct caller_tensors *tensors)
 {
-    if (tensor->dtype == HEARSAY_FLOAT32)
-        *weight = ((const float *)tensor->data)[at];
-    else
-        *weight = half_follow(half_type(tensor), ((const uint16_t *)tensor->data)[at], *weight);
-}
-
-static void put(const struct caller_tensor *tensor, size_t at, float weight)
-{
-    if (tensor->dtype == HEARSAY_FLOAT32)
-        ((float *)tensor->data)[at] = weight;
-    else
-        ((uint16_t *)tensor->data)[at] = half_to(half_type(tensor), weight);
+    const size_t bytes = tensors->count * sizeof(struct weights_copy);
+    struct weights_copy *copies = memory_new(tensors->count, sizeof *copies);
+    bool is_far;
+    for (uint32_t i = 0; i < tensors->count; i++) {
+        const struct caller_tensor *tensor = &tensors->item[i];
+        const bool is_rounded = tensor->dtype != HEARSAY_FLOAT32;
+        copies[i] = (struct weights_copy){.at = tensor->data,
+                                          .first = tensor->first,
+                                          .count = tensor->count,
+                                          .is_rounded = is_rounded,
+                                          .type = is_rounded ? half_type(tensor) : HALF_BFLOAT16};
+    }
+    struct weights_copy *kept = tensors->backend->keep(tensors->backend, copies, bytes, &is_far);
+    free(copies);
+    return kept;
 }
 
 /* Ranges. */
@@ -375,52 +374,13 @@ void caller_tensors_scatter(const struct caller_tensors *tensors, size_t first, 
     }
 }
 
-void caller_tensors_finish(const struct caller_tensors *tensors, const float *weights)
+void caller_tensors_finish(const struct caller_tensors *tensors)
 {
-    float first;
+    uint16_t first;
     struct backend *backend = tensors->backend;
     if (tensors->device != HEARSAY_CPU)
-        backend->download(backend, &first, weights, sizeof first); /* after all before it */
-}
-
-/* The tensor of an entry, from this one on: entries of an update rise. */
-static const struct caller_tensor *tensor_of(const struct caller_tensor *tensor, size_t entry)
-{
-    while (entry >= tensor->first + tensor->count)
-        tensor++;
-    return tensor;
-}
-
-void caller_tensors_gather_moved(const struct caller_tensors *tensors, const struct update *update,
-                                 float *weights)
-{
-    const struct caller_tensor *tensor = tensors->item;
-    if (tensors->device != HEARSAY_CPU) {
-        caller_tensors_gather(tensors, 0, tensors->parameters, weights);
-        return;
-    }
-    for (uint32_t i = 0; i < update->count; i++) {
-        const size_t entry = update->index[i];
-        CHECK(entry < tensors->parameters);
-        tensor = tensor_of(tensor, entry);
-        gather_entry(tensor, entry - tensor->first, &weights[entry]);
-    }
-}
-
-void caller_tensors_scatter_moved(const struct caller_tensors *tensors, const struct update *update,
-                                  const float *weights)
-{
-    const struct caller_tensor *tensor = tensors->item;
-    if (tensors->device != HEARSAY_CPU) {
-        caller_tensors_scatter(tensors, 0, tensors->parameters, weights);
-        return;
-    }
-    for (uint32_t i = 0; i < update->count; i++) {
-        const size_t entry = update->index[i];
-        CHECK(entry < tensors->parameters);
-        tensor = tensor_of(tensor, entry);
-        put(tensor, entry - tensor->first, weights[entry]);
-    }
+        backend->download(backend, &first, tensors->item->data,
+                          sizeof first); /* after all before it */
 }
 
 /* Each tensor is hashed together with the hash of those before it. */

@@ -6,9 +6,9 @@
  *   gather   tensors ─► weights     before the learner looks at its weights
  *   scatter  weights ─► tensors     after it has moved them
  *
- * Float32 tensors on the CPU can be that vector themselves, in parts (base/weights.h): then there
- * is nothing to copy. A tensor of sixteen bits holds the weights rounded. What its owner did to it
- * since the last scatter is the difference to that, and goes on top of the weight in full
+ * If all tensors are float32, they are that vector themselves, in parts (base/weights.h): then
+ * there is nothing to copy. A tensor of sixteen bits holds the weights rounded. What its owner did
+ * to it since the last scatter is the difference to that, and goes on top of the weight in full
  * precision; so small steps of others add up there, and are not lost in the rounding. Held by
  * tests/unit/library/test_caller_tensors.c.
  */
@@ -78,20 +78,18 @@ enum error caller_tensors_read(const struct caller_tensors *tensors, float *weig
  * as what weights.h wants; else NULL. */
 struct weights_part *caller_tensors_parts(const struct caller_tensors *tensors) MUST_USE;
 
+/* Otherwise the tensors are copies of the weights: lists them in memory of the backend, [count],
+ * for updates that move some entries (backend.h). To be given back. */
+struct weights_copy *caller_tensors_copies(const struct caller_tensors *tensors) MUST_USE;
+
 /* Entries first .. first+count-1 of weights[P] and of the tensors. */
 void caller_tensors_gather(const struct caller_tensors *tensors, size_t first, size_t count,
                            float *weights);
 void caller_tensors_scatter(const struct caller_tensors *tensors, size_t first, size_t count,
                             const float *weights);
 
-/* The entries that the update moves, alone; on a GPU all of them, which is as quick. */
-void caller_tensors_gather_moved(const struct caller_tensors *tensors, const struct update *update,
-                                 float *weights);
-void caller_tensors_scatter_moved(const struct caller_tensors *tensors, const struct update *update,
-                                  const float *weights);
-
 /* Waits for the device. */
-void caller_tensors_finish(const struct caller_tensors *tensors, const float *weights);
+void caller_tensors_finish(const struct caller_tensors *tensors);
 
 /* Describes them: "run NAME, 12 tensors, list HASH", of run, names, shapes and types. */
 void caller_tensors_describe(const struct caller_tensors *tensors, const char *run,

@@ -469,9 +469,9 @@ void engine_free(struct engine *engine)
         engine->tensors.backend->close(engine->tensors.backend);
     if (engine->host.link)
         learner_link_end(&engine->link);
+    caller_learner_free(&engine->caller);
     if (engine->host.transport)
         host_free(&engine->host);
-    caller_learner_free(&engine->caller);
     caller_tensors_free(&engine->tensors);
     free(engine->file.extra);
     free(engine->page);

@@ -93,6 +93,25 @@ static int join(struct hearsay *node, uint64_t due_ns)
     return HEARSAY_OK;
 }
 
+int hearsay_stream(struct hearsay *node, void *stream)
+{
+    const int error = handle_enter(node);
+    if (error != HEARSAY_OK)
+        return error;
+    const struct caller_tensors *tensors = &node->engine->tensors;
+    if (tensors->device != HEARSAY_CUDA)
+        return handle_return(node, handle_fail(node, HEARSAY_UNSUPPORTED,
+                                               "the tensors are on the CPU, where calls follow no "
+                                               "stream; leave hearsay_stream out"));
+    if (!tensors->backend->stream.is_known(tensors->backend, stream))
+        return handle_return(node, handle_fail(node, HEARSAY_ARGUMENT,
+                                               "stream is no open stream of GPU %d, where the "
+                                               "tensors are; give a cudaStream_t of that GPU",
+                                               (int)tensors->device_index));
+    caller_learner_follow_stream(&node->engine->caller, stream);
+    return handle_return(node, HEARSAY_OK);
+}
+
 int hearsay_join(struct hearsay *node, double timeout_s)
 {
     uint64_t due_ns;

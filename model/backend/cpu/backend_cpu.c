@@ -101,6 +101,18 @@ static void cpu_sequence_nothing(struct backend *backend, struct sequence *seque
     (void)backend, (void)sequence;
 }
 
+static bool cpu_stream_is_known(struct backend *backend, void *stream)
+{
+    (void)backend, (void)stream;
+    return false;
+}
+
+static void cpu_stream_nothing(struct backend *backend, void *stream)
+{
+    (void)backend, (void)stream;
+    CHECK(false); /* none is known */
+}
+
 static void cpu_watch_begin(struct backend *backend, uint32_t tag)
 {
     (void)backend, (void)tag;
@@ -234,6 +246,14 @@ static const struct exchange_operations EXCHANGE = {
     .digest = cpu_digest,
     .follow = cpu_follow,
     .round = cpu_round,
+    .follow_moved = cpu_follow_moved,
+    .round_moved = cpu_round_moved,
+};
+
+static const struct stream_operations STREAM = {
+    .is_known = cpu_stream_is_known,
+    .wait_for = cpu_stream_nothing,
+    .hold_back = cpu_stream_nothing,
 };
 
 struct backend *backend_cpu(int threads)
@@ -304,6 +324,7 @@ struct backend *backend_cpu(int threads)
         .gather.tokens = cpu_gather_tokens,
         .gather.augment = cpu_augment,
         .exchange = EXCHANGE,
+        .stream = STREAM,
     };
     return &cpu->table;
 }

@@ -220,3 +220,33 @@ void cpu_round(struct backend *backend, enum half_type type, size_t count, const
     for (size_t c = 0; c < count; c++)
         half[c] = half_to(type, w[c]);
 }
+
+/* The copy of an entry, from this one on: entries of an update rise. */
+static const struct weights_copy *copy_of(const struct weights_copy *copy, size_t entry)
+{
+    while (entry >= copy->first + copy->count)
+        copy++;
+    return copy;
+}
+
+void cpu_follow_moved(struct backend *backend, const struct update *host_update,
+                      const struct weights_copy *copies, uint32_t count, float *w)
+{
+    (void)backend, (void)count;
+    for (uint32_t i = 0; i < host_update->count; i++) {
+        const uint32_t c = host_update->index[i];
+        copies = copy_of(copies, c);
+        w[c] = weights_copy_read(copies, c - copies->first, w[c]);
+    }
+}
+
+void cpu_round_moved(struct backend *backend, const struct update *host_update,
+                     const struct weights_copy *copies, uint32_t count, const float *w)
+{
+    (void)backend, (void)count;
+    for (uint32_t i = 0; i < host_update->count; i++) {
+        const uint32_t c = host_update->index[i];
+        copies = copy_of(copies, c);
+        weights_copy_write(copies, c - copies->first, w[c]);
+    }
+}

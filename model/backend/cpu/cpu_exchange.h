@@ -29,5 +29,9 @@ void cpu_follow(struct backend *backend, enum half_type type, size_t count, cons
                 float *w);
 void cpu_round(struct backend *backend, enum half_type type, size_t count, const float *w,
                uint16_t *half);
+void cpu_follow_moved(struct backend *backend, const struct update *host_update,
+                      const struct weights_copy *copies, uint32_t count, float *w);
+void cpu_round_moved(struct backend *backend, const struct update *host_update,
+                     const struct weights_copy *copies, uint32_t count, const float *w);
 
 #endif

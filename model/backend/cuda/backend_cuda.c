@@ -58,6 +58,7 @@ static void cuda_close(struct backend *backend)
     cuda_check_blas(cublasDestroy(cuda->blas), "closing");
     cuda_give(backend, cuda->blas_room);
     cuda_check(cudaEventDestroy(cuda->base_written), "closing");
+    cuda_check(cudaEventDestroy(cuda->asked), "closing");
     cuda_check(cudaStreamDestroy(cuda->aside), "closing");
     cuda_check(cudaStreamDestroy(cuda->stream), "closing");
     free(cuda);
@@ -140,6 +141,11 @@ static const struct backend cuda_table = {
     .exchange.digest = cuda_digest,
     .exchange.follow = cuda_follow,
     .exchange.round = cuda_round,
+    .exchange.follow_moved = cuda_follow_moved,
+    .exchange.round_moved = cuda_round_moved,
+    .stream.is_known = cuda_stream_is_known,
+    .stream.wait_for = cuda_stream_wait_for,
+    .stream.hold_back = cuda_stream_hold_back,
 };
 
 static cublasComputeType_t compute_type(enum precision precision)
@@ -171,6 +177,8 @@ static cudaError_t reach(struct cuda *cuda)
         error = cudaStreamCreateWithFlags(&cuda->aside, cudaStreamNonBlocking);
     if (error == cudaSuccess)
         error = cudaEventCreateWithFlags(&cuda->base_written, cudaEventDisableTiming);
+    if (error == cudaSuccess)
+        error = cudaEventCreateWithFlags(&cuda->asked, cudaEventDisableTiming);
     if (error == cudaSuccess)
         error = cuda_watch_open(cuda);
     if (error == cudaSuccess)

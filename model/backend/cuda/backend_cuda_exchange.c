@@ -62,7 +62,7 @@ uint32_t cuda_survey(struct backend *backend, const struct survey *survey, size_
     struct cuda *cuda = cuda_on(backend);
     const struct survey_room room = survey_room(cuda, count);
     uint32_t counts[HISTOGRAM_BINS + 1];
-    CHECK(is_survey_aligned(weights_all(w)) && is_survey_aligned(base));
+    CHECK((!w.flat || is_survey_aligned(w.flat)) && is_survey_aligned(base));
     cuda_check(cudaMemsetAsync(room.counts, 0, sizeof counts, cuda->stream), "survey");
     cuda_check(kernel_survey(cuda->stream, cuda->survey_blocks, survey, count, w, base, room.counts,
                              room.bitmap),
@@ -256,4 +256,19 @@ void cuda_round(struct backend *backend, enum half_type type, size_t count, cons
                 uint16_t *half)
 {
     cuda_check(kernel_round(cuda_on(backend)->stream, type, count, w, half), "rounding");
+}
+
+void cuda_follow_moved(struct backend *backend, const struct update *host_update,
+                       const struct weights_copy *copies, uint32_t count, float *w)
+{
+    const struct update update = carried(backend, host_update);
+    cuda_check(kernel_follow_moved(cuda_on(backend)->stream, &update, copies, count, w),
+               "following");
+}
+
+void cuda_round_moved(struct backend *backend, const struct update *host_update,
+                      const struct weights_copy *copies, uint32_t count, const float *w)
+{
+    const struct update update = carried(backend, host_update);
+    cuda_check(kernel_round_moved(cuda_on(backend)->stream, &update, copies, count, w), "rounding");
 }

@@ -78,8 +78,7 @@ void cuda_give(struct backend *backend, void *memory)
                "giving back memory");
 }
 
-/* Small data is copied to pinned memory that the device reads later; the host continues at once. */
-static void upload_small(struct cuda *cuda, void *to, const void *host_from, size_t bytes)
+static void upload_parcel(struct cuda *cuda, void *to, const void *host_from, size_t bytes)
 {
     struct parcel *parcel = &cuda->parcels[cuda->parcels_sent++ % PARCELS];
     cuda_check(cudaEventSynchronize(parcel->fetched), "upload");
@@ -89,13 +88,23 @@ static void upload_small(struct cuda *cuda, void *to, const void *host_from, siz
     cuda_check(cudaEventRecord(parcel->fetched, cuda->stream), "upload");
 }
 
+/* Copies small and middle sizes to pinned memory that the device reads later. The host continues at
+ * once, unless all parcels wait for the device. */
+static void upload_in_parcels(struct cuda *cuda, void *to, const void *host_from, size_t bytes)
+{
+    for (size_t at = 0; at < bytes; at += PARCEL_BYTES) {
+        const size_t left = bytes - at, part = left < PARCEL_BYTES ? left : PARCEL_BYTES;
+        upload_parcel(cuda, (char *)to + at, (const char *)host_from + at, part);
+    }
+}
+
 void cuda_upload(struct backend *backend, void *to, const void *host_from, size_t bytes)
 {
     struct cuda *cuda = cuda_on(backend);
     if (bytes == 0)
         return;
-    if (bytes <= PARCEL_BYTES) {
-        upload_small(cuda, to, host_from, bytes);
+    if (bytes <= PARCELS / 2 * PARCEL_BYTES) {
+        upload_in_parcels(cuda, to, host_from, bytes);
         return;
     }
     cuda_check(cudaMemcpyAsync(to, host_from, bytes, cudaMemcpyHostToDevice, cuda->stream),

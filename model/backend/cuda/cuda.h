@@ -4,6 +4,7 @@
  *   backend_cuda_memory.c       memory, up and down
  *   backend_cuda_sequence.c     steps recorded and repeated
  *   backend_cuda_watch.c        the time that they take
+ *   backend_cuda_stream.c       order with a stream of the program's
  *   backend_cuda_matmul.c       matrix products
  *   backend_cuda_choice.c       which of a library's algorithms computes an operation
  *   backend_cuda_layers.c       layers, losses
@@ -30,9 +31,9 @@
 #include "backend/team.h"
 #include "base/error.h"
 
-#define IN_FLIGHT    4 /* steps that may wait for the device at once */
-#define PARCELS      8 /* small uploads that may wait at once */
-#define PARCEL_BYTES ((size_t)256 << 10)
+#define IN_FLIGHT    4  /* steps that may wait for the device at once */
+#define PARCELS      64 /* uploads that may wait at once: 8 MiB */
+#define PARCEL_BYTES ((size_t)128 << 10)
 
 #define BLAS_ROOM_BYTES ((size_t)32 << 20) /* that cuBLAS recommends for the newest devices */
 
@@ -68,6 +69,7 @@ struct cuda {
     cudaStream_t stream;         /* of all work, except: */
     cudaStream_t aside;          /* of what is peeked at, perhaps from another thread */
     cudaEvent_t base_written;    /* the exchange has written what it was asked to */
+    cudaEvent_t asked;           /* of order with a stream of the program's */
     cublasHandle_t blas;         /* on that stream */
     cublasComputeType_t compute; /* of products of float32 */
     bool bf16;                   /* dense layers multiply in bfloat16 */

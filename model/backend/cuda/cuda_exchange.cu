@@ -46,13 +46,59 @@ static __device__ together<Number> load(const Number *from, unsigned first, unsi
     return numbers;
 }
 
+/* Returns the part, or the copy, that has the entry. */
+template <typename Part>
+static __device__ const Part *part_of(const Part *parts, uint32_t count, size_t entry)
+{
+    uint32_t low = 0, high = count;
+    while (high - low > 1) {
+        const uint32_t middle = low + (high - low) / 2;
+        if (parts[middle].first <= entry)
+            low = middle;
+        else
+            high = middle;
+    }
+    return &parts[low];
+}
+
+static __device__ float *weight_at(struct weights w, size_t entry)
+{
+    if (w.flat != NULL)
+        return &w.flat[entry];
+    const struct weights_part *part = part_of(w.table, w.parts, entry);
+    return part->at + (entry - part->first);
+}
+
 struct survey_of {
     uint32_t floor_bits;
     unsigned count;
-    const float *w;
+    struct weights w;
     const int32_t *base;
-    bool companded;
 };
+
+/* Returns the weights of a line of the bitmap if they lie in one piece, aligned for loads of
+ * TOGETHER; else NULL. The same for all threads of a warp. */
+static __device__ const float *whole_line(const struct survey_of &of, unsigned line)
+{
+    const size_t first = (size_t)line * BITMAP_LINE;
+    if (line >= of.count / BITMAP_LINE)
+        return NULL;
+    if (of.w.flat != NULL)
+        return of.w.flat + first;
+    const struct weights_part *part = part_of(of.w.table, of.w.parts, first);
+    const float *at = part->at + (first - part->first);
+    const bool is_whole = part->first + part->count - first >= BITMAP_LINE;
+    return is_whole && (uintptr_t)at % SURVEY_ALIGNMENT == 0 ? at : NULL;
+}
+
+/* Weights of entries first .. first + TOGETHER - 1, wherever they lie; 0 beyond the last. */
+static __device__ together<float> load_weights(const struct survey_of &of, unsigned first)
+{
+    together<float> weights = {};
+    for (unsigned k = 0; k < TOGETHER && first + k < of.count; k++)
+        weights.at[k] = *weight_at(of.w, first + k);
+    return weights;
+}
 
 /* Counts some entries; a bit for each that is a candidate. */
 template <bool all>
@@ -63,7 +109,7 @@ static __device__ uint32_t survey_some(const struct survey_of &of, unsigned firs
     uint32_t marks = 0;
 #pragma unroll
     for (unsigned k = 0; k < TOGETHER; k++) {
-        const float r = residual(weight.at[k], units.at[k], of.companded);
+        const float r = residual(weight.at[k], units.at[k], of.w.are_companded);
         const uint32_t bits = residual_bits(r, units.at[k]);
         if (bits >= of.floor_bits && (all || first + k < of.count)) {
             (void)atomicAdd(&bins[bits >> BIN_BITS], 1u);
@@ -75,24 +121,28 @@ static __device__ uint32_t survey_some(const struct survey_of &of, unsigned firs
 
 /* One line of the bitmap, by a warp: SURVEY_TURNS times, each thread has the next TOGETHER entries.
  * Eight threads' make a word: of those of turn t, the one with rank t in its eight keeps it.
- * Returns the word that this thread keeps. */
+ * w: whole_line, if `all`. Returns the word that this thread keeps. */
 #define SURVEY_TURNS   (BITMAP_LINE / (WARP * TOGETHER))
 #define SURVEY_AT_ONCE 2 /* turns whose memory is asked for before any is looked at */
 template <bool all>
-static __device__ uint32_t survey_line(const struct survey_of &of, unsigned line, uint32_t *bins)
+static __device__ uint32_t survey_line(const struct survey_of &of, unsigned line, const float *w,
+                                       uint32_t *bins)
 {
     const unsigned place = threadIdx.x % WARP, rank = place % SURVEY_TURNS;
     constexpr unsigned at_once = all ? SURVEY_AT_ONCE : 1;
     uint32_t kept = 0;
 #pragma unroll 1
     for (unsigned turn = 0; turn < SURVEY_TURNS; turn += at_once) {
-        const unsigned first = line * BITMAP_LINE + (turn * WARP + place) * TOGETHER;
+        const unsigned at = (turn * WARP + place) * TOGETHER, first = line * BITMAP_LINE + at;
         together<int32_t> units[at_once];
         together<float> weight[at_once];
 #pragma unroll
         for (unsigned t = 0; t < at_once; t++) {
             units[t] = load<all>(of.base, first + t * WARP * TOGETHER, of.count);
-            weight[t] = load<all>(of.w, first + t * WARP * TOGETHER, of.count);
+            if constexpr (all)
+                weight[t] = load<all>(w, at + t * WARP * TOGETHER, BITMAP_LINE);
+            else
+                weight[t] = load_weights(of, first + t * WARP * TOGETHER);
         }
 #pragma unroll
         for (unsigned t = 0; t < at_once; t++) {
@@ -120,8 +170,9 @@ static __global__ void __launch_bounds__(THREADS, SURVEY_BLOCKS)
     __syncthreads();
     for (unsigned first = blockIdx.x * WARPS; first < lines; first += gridDim.x * WARPS) {
         const unsigned line = first + threadIdx.x / WARP;
-        const uint32_t word = line < of.count / BITMAP_LINE ? survey_line<true>(of, line, own)
-                                                            : survey_line<false>(of, line, own);
+        const float *whole = whole_line(of, line);
+        const uint32_t word = whole != NULL ? survey_line<true>(of, line, whole, own)
+                                            : survey_line<false>(of, line, NULL, own);
         const uint32_t marked = warp_sum((uint32_t)__popc(word));
         if (line >= lines)
             continue;
@@ -154,11 +205,7 @@ cudaError_t kernel_survey(cudaStream_t stream, int blocks, const struct survey *
 {
     const size_t needed = (bitmap_lines(count) + WARPS - 1) / WARPS;
     const size_t most = (size_t)blocks;
-    struct survey_of of = {.floor_bits = 0,
-                           .count = (unsigned)count,
-                           .w = w.flat,
-                           .base = base,
-                           .companded = w.are_companded};
+    struct survey_of of = {.floor_bits = 0, .count = (unsigned)count, .w = w, .base = base};
     memcpy(&of.floor_bits, &survey->floor, sizeof of.floor_bits);
     if (count > INT_MAX)
         return cudaErrorInvalidValue;
@@ -202,7 +249,7 @@ static __global__ void refine(unsigned found, const uint32_t *candidates, struct
 {
     EACH (i, found) {
         const uint32_t c = candidates[i];
-        const float r = residual(w.flat[c], base[c], w.are_companded);
+        const float r = residual(*weight_at(w, c), base[c], w.are_companded);
         const uint32_t bits = residual_bits(r, base[c]);
         if (bits >> BIN_BITS == bin)
             (void)atomicAdd(&parts[bits >> PART_BITS & (BIN_PARTS - 1)], 1u);
@@ -219,7 +266,7 @@ static __global__ void levels(unsigned found, struct cut cut, struct weights w, 
 {
     EACH (i, found) {
         const uint32_t c = cut.candidates[i];
-        const float r = residual(w.flat[c], base[c], w.are_companded);
+        const float r = residual(*weight_at(w, c), base[c], w.are_companded);
         const bool published = is_published(r, base[c], cut.tau);
         const float level = fmaxf(fminf(r / cut.tau, cut.level_max), -cut.level_max);
         cut.levels[i] = published ? (int8_t)(int)level : (int8_t)0;
@@ -241,10 +288,11 @@ static __global__ void entries(unsigned found, struct cut cut, struct weights w,
         if (level != 0 && at < cut.capacity) {
             cut.index[at] = c;
             cut.level[at] = (int8_t)level;
+            float *const weight = weight_at(w, c);
             const float step =
-                step_of(cut.amount, beta_of(w.flat[c], cut.beta, w.are_companded)) - cut.tau;
+                step_of(cut.amount, beta_of(*weight, cut.beta, w.are_companded)) - cut.tau;
             base[c] = add_wrapping(base[c], cut.amount * (uint32_t)level);
-            w.flat[c] = moved_weight(w.flat[c], step * (float)level, w.are_companded);
+            *weight = moved_weight(*weight, step * (float)level, w.are_companded);
         }
         if (i + 1 == found) {
             const uint32_t all = at + (level != 0);
@@ -265,10 +313,11 @@ static __global__ void apply(unsigned count, struct update update, float beta, b
     EACH (i, count) {
         const uint32_t c = update.index[i];
         const int level = update.level[i];
-        const float r = residual(w.flat[c], base[c], w.are_companded);
-        const float step = step_of(update.amount, beta_of(w.flat[c], beta, w.are_companded));
+        float *const weight = weight_at(w, c);
+        const float r = residual(*weight, base[c], w.are_companded);
+        const float step = step_of(update.amount, beta_of(*weight, beta, w.are_companded));
         const float move = own ? own_move(r, update.tau, step, (float)level) : step * (float)level;
-        w.flat[c] = moved_weight(w.flat[c], move, w.are_companded);
+        *weight = moved_weight(*weight, move, w.are_companded);
         base[c] = add_wrapping(base[c], update.amount * (uint32_t)level);
     }
 }
@@ -283,7 +332,7 @@ static __global__ void rebase(unsigned count, size_t first, const int32_t *to, s
                               int32_t *base)
 {
     EACH (c, count) {
-        float *const weight = &w.flat[first + c];
+        float *const weight = weight_at(w, first + c);
         int32_t *const ours = &base[first + c];
         if (to[c] == *ours)
             continue; /* there and back may round */
@@ -303,10 +352,11 @@ static __global__ void hold(unsigned count, float part, struct weights w, const 
                             uint16_t *held)
 {
     EACH (c, count) {
-        const float r = residual(w.flat[c], base[c], w.are_companded);
-        const bool statistic = is_statistic(w.flat[c], w.are_companded);
+        float *const weight = weight_at(w, c);
+        const float r = residual(*weight, base[c], w.are_companded);
+        const bool statistic = is_statistic(*weight, w.are_companded);
         held[c] = half_to_bfloat16(held_part(r, base[c], part, statistic));
-        w.flat[c] = moved_weight(w.flat[c], -half_of_bfloat16(held[c]), w.are_companded);
+        *weight = moved_weight(*weight, -half_of_bfloat16(held[c]), w.are_companded);
     }
 }
 
@@ -319,7 +369,8 @@ cudaError_t kernel_hold(cudaStream_t stream, size_t count, float part, struct we
 static __global__ void release(unsigned count, const uint16_t *held, struct weights w)
 {
     EACH (c, count) {
-        w.flat[c] = moved_weight(w.flat[c], half_of_bfloat16(held[c]), w.are_companded);
+        float *const weight = weight_at(w, c);
+        *weight = moved_weight(*weight, half_of_bfloat16(held[c]), w.are_companded);
     }
 }
 
@@ -352,7 +403,7 @@ static __global__ void agree(unsigned count, struct update update, struct weight
     double along = 0, ours = 0, theirs = 0;
     for (unsigned i = threadIdx.x; i < count; i += THREADS) {
         const uint32_t c = update.index[i];
-        const double r = (double)residual(w.flat[c], base[c], w.are_companded),
+        const double r = (double)residual(*weight_at(w, c), base[c], w.are_companded),
                      level = update.level[i];
         along += level * r;
         ours += r * r;
@@ -419,4 +470,37 @@ cudaError_t kernel_round(cudaStream_t stream, enum half_type type, size_t count,
                          uint16_t *half)
 {
     return launch_each(stream, count, round_weights, type, w, half);
+}
+
+static __global__ void follow_moved(unsigned moved, struct update update,
+                                    const struct weights_copy *copies, uint32_t count, float *w)
+{
+    EACH (i, moved) {
+        const uint32_t c = update.index[i];
+        const struct weights_copy *copy = part_of(copies, count, c);
+        w[c] = weights_copy_read(copy, c - copy->first, w[c]);
+    }
+}
+
+cudaError_t kernel_follow_moved(cudaStream_t stream, const struct update *update,
+                                const struct weights_copy *copies, uint32_t count, float *w)
+{
+    return launch_each(stream, update->count, follow_moved, *update, copies, count, w);
+}
+
+static __global__ void round_moved(unsigned moved, struct update update,
+                                   const struct weights_copy *copies, uint32_t count,
+                                   const float *w)
+{
+    EACH (i, moved) {
+        const uint32_t c = update.index[i];
+        const struct weights_copy *copy = part_of(copies, count, c);
+        weights_copy_write(copy, c - copy->first, w[c]);
+    }
+}
+
+cudaError_t kernel_round_moved(cudaStream_t stream, const struct update *update,
+                               const struct weights_copy *copies, uint32_t count, const float *w)
+{
+    return launch_each(stream, update->count, round_moved, *update, copies, count, w);
 }

@@ -30,5 +30,9 @@ void cuda_follow(struct backend *backend, enum half_type type, size_t count, con
                  float *w);
 void cuda_round(struct backend *backend, enum half_type type, size_t count, const float *w,
                 uint16_t *half);
+void cuda_follow_moved(struct backend *backend, const struct update *host_update,
+                       const struct weights_copy *copies, uint32_t count, float *w);
+void cuda_round_moved(struct backend *backend, const struct update *host_update,
+                      const struct weights_copy *copies, uint32_t count, const float *w);
 
 #endif

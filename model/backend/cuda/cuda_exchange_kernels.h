@@ -40,8 +40,8 @@ cudaError_t kernel_scan(cudaStream_t stream, void *room, size_t room_bytes, size
                         uint32_t *numbers);
 
 /* The survey: counts into cleared bins, sets bitmap.bits of the candidates, and in bitmap.before
- * how many are set in each line (to be scanned). blocks: as many as the device holds at once. w and
- * base begin at multiples of SURVEY_ALIGNMENT. */
+ * how many are set in each line (to be scanned). blocks: as many as the device holds at once. base
+ * begins at a multiple of SURVEY_ALIGNMENT, and w also where it is flat. */
 #define SURVEY_ALIGNMENT 16
 cudaError_t kernel_survey(cudaStream_t stream, int blocks, const struct survey *survey,
                           size_t count, struct weights w, const int32_t *base, uint32_t *bins,
@@ -93,6 +93,10 @@ cudaError_t kernel_follow(cudaStream_t stream, enum half_type type, size_t count
                           const uint16_t *half, float *w);
 cudaError_t kernel_round(cudaStream_t stream, enum half_type type, size_t count, const float *w,
                          uint16_t *half);
+cudaError_t kernel_follow_moved(cudaStream_t stream, const struct update *update,
+                                const struct weights_copy *copies, uint32_t count, float *w);
+cudaError_t kernel_round_moved(cudaStream_t stream, const struct update *update,
+                               const struct weights_copy *copies, uint32_t count, const float *w);
 
 #ifdef __cplusplus
 }

@@ -14,6 +14,11 @@ bool cuda_sequence_begin(struct backend *backend, struct sequence *sequence);
 void cuda_sequence_end(struct backend *backend, struct sequence *sequence);
 void cuda_sequence_drop(struct backend *backend, struct sequence *sequence);
 
+/* backend_cuda_stream.c */
+bool cuda_stream_is_known(struct backend *backend, void *stream);
+void cuda_stream_wait_for(struct backend *backend, void *stream);
+void cuda_stream_hold_back(struct backend *backend, void *stream);
+
 /* backend_cuda_matmul.c */
 /* Operand type of a product: float32 or bfloat16, the same for both operands. */
 struct operand {

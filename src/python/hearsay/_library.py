@@ -74,6 +74,7 @@ _NODE = ctypes.c_void_p
 _SIZE = ctypes.POINTER(ctypes.c_size_t)
 _ARGUMENTS = {
     "open": [ctypes.POINTER(Options), ctypes.POINTER(_NODE)],
+    "stream": [_NODE, ctypes.c_void_p],
     "join": [_NODE, ctypes.c_double],
     "step": [_NODE, ctypes.c_uint64, ctypes.c_double, ctypes.POINTER(ctypes.c_int)],
     "settle": [_NODE, ctypes.c_double],

@@ -112,9 +112,12 @@ class Handle:
         run: str | None = None,
         fetch: Callable[[], None] | None = None,
         store: Callable[[], None] | None = None,
+        stream: Callable[[], int] | None = None,
     ) -> None:
-        """fetch and store are methods; see hearsay_options."""
+        """fetch and store are methods; see hearsay_options. stream returns the address of the CUDA
+        stream that the caller uses at the time; see hearsay_stream."""
         self._raised: BaseException | None = None
+        self._stream = stream
         # Where C calls back, a handler that raises would interrupt a copy, and C would not know.
         calls_back = fetch is not None or store is not None
         self._inside: Any = Deferred() if calls_back else contextlib.nullcontext()
@@ -181,6 +184,15 @@ class Handle:
         if code != _library.OK:
             raise error_of(code, self._sentence(code))
 
+    def _call(self, function: Callable[..., int], *arguments: Any) -> int:
+        """A call that may use the tensors, in the order of the caller's stream."""
+        with self._inside:
+            if self._stream is not None:
+                code: int = LIBRARY.hearsay_stream(self._node, self._stream())
+                if code != _library.OK:
+                    return code
+            return function(self._node, *arguments)
+
     def _sentence(self, code: int) -> str:
         text = ctypes.create_string_buffer(600)
         LIBRARY.hearsay_error_text(self._node, code, text, len(text))
@@ -191,8 +203,7 @@ class Handle:
         due = math.inf if timeout is None else time.monotonic() + timeout
         while True:
             left = max(due - time.monotonic(), 0)
-            with self._inside:
-                code = function(self._node, min(left, _WAIT_S))
+            code = self._call(function, min(left, _WAIT_S))
             if code != _library.TIMEOUT:
                 self._check(code)
                 return True
@@ -216,29 +227,21 @@ class Handle:
         changed = ctypes.c_int()
         if samples < 0:
             raise ValueError(f"a step has at least one sample, and not {samples}")
-        with self._inside:
-            code = LIBRARY.hearsay_step(self._node, samples, loss, ctypes.byref(changed))
-        self._check(code)
+        self._check(self._call(LIBRARY.hearsay_step, samples, loss, ctypes.byref(changed)))
         return bool(changed.value)
 
     def revert(self) -> None:
         """The tensors become the shared model, and nothing is unpublished."""
-        with self._inside:
-            code = LIBRARY.hearsay_revert(self._node)
-        self._check(code)
+        self._check(self._call(LIBRARY.hearsay_revert))
 
     def base(self, tensors: Sequence[Tensor]) -> None:
         given = _tensors(tensors)
-        with self._inside:
-            code = LIBRARY.hearsay_base(self._node, given, len(tensors))
-        self._check(code)
+        self._check(self._call(LIBRARY.hearsay_base, given, len(tensors)))
 
     def save(self, extra: bytes | None = None) -> None:
         """None: the bytes that were kept stay."""
         size = len(extra) if extra is not None else 0
-        with self._inside:
-            code = LIBRARY.hearsay_save(self._node, extra, size)
-        self._check(code)
+        self._check(self._call(LIBRARY.hearsay_save, extra, size))
 
     def extra(self) -> bytes:
         return self._grow(LIBRARY.hearsay_extra)
@@ -266,9 +269,7 @@ class Handle:
 
     def close(self, grace: float | None = None) -> None:
         """None: as long as the configuration says."""
-        with self._inside:
-            code = LIBRARY.hearsay_close(self._node, -1.0 if grace is None else grace)
-        self._check(code)
+        self._check(self._call(LIBRARY.hearsay_close, -1.0 if grace is None else grace))
 
     def free(self) -> None:
         """Closes it without grace, if it is open; nothing can be asked of it any more."""

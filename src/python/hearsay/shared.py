@@ -45,6 +45,7 @@ class Shared:
         swarm has variances as they are."""
         names = names or {}
         self.device = device
+        self.is_ordered = False  # calls of the library come in the order of `stream`
         self.tensors = dict(selection.tensors)
         self._owners = selection.owners
         unknown = [name for name in names if name not in self.tensors]
@@ -124,7 +125,7 @@ class Shared:
 
     @torch.no_grad()
     def fetch(self) -> None:
-        """What a GPU was asked for is done when this returns."""
+        """What a GPU was asked for is done when this returns, unless the library follows its stream."""
         devices = {self.device} if self.device.type == "cuda" else set()
         for name, (module, key) in self._owners.items():
             self.tensors[name] = getattr(module, key)  # a script may have put another one there
@@ -138,12 +139,18 @@ class Shared:
             copy.copy_(held, non_blocking=copy.is_pinned())
             if tensor.device.type == "cuda":
                 devices.add(tensor.device)
+        if self.is_ordered:
+            devices.discard(self.device)
         for device in devices:
             torch.cuda.synchronize(device)
 
+    def stream(self) -> int:
+        """The address of the stream that PyTorch uses now, on the GPU that the tensors are on."""
+        return int(torch.cuda.current_stream(self.device).cuda_stream)
+
     @torch.no_grad()
     def store(self) -> None:
-        """A GPU's come in the order of its stream: fetch waits for it before copies are written."""
+        """A GPU's come in the order of its stream, which also the library or fetch follows."""
         for name, copy in self._copies.items():
             held = copy.exp() if name in self._logs else copy
             _real(self.tensors[name]).copy_(held, non_blocking=copy.is_pinned())

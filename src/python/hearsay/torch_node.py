@@ -122,7 +122,10 @@ class Node:
         shared = self._shared
         fetch, store = (shared.fetch, shared.store) if shared.needs_fetch else (None, None)
         with shared.guard():
-            return Handle(shared.given(), fetch=fetch, store=store, **options)
+            stream = shared.stream if shared.device.type == "cuda" else None
+            handle = Handle(shared.given(), fetch=fetch, store=store, stream=stream, **options)
+            shared.is_ordered = stream is not None
+            return handle
 
     def _hook_optimizer(self) -> Any:
         """Calls _before_step and _on_step around each of its steps, and before `step` returns."""

@@ -37,6 +37,14 @@ static long from_environment(const char *name, long otherwise)
 static std::recursive_mutex everything;
 #define LOCKED const std::lock_guard<std::recursive_mutex> lock(everything)
 
+static struct stand_in_count counted;
+
+struct stand_in_count stand_in_counted()
+{
+    LOCKED;
+    return counted;
+}
+
 /* Memory. Each piece ends at a page that nobody may touch, and is open only while a stream of its
  * device works. */
 
@@ -112,6 +120,7 @@ struct stand_in_graph {
 struct stand_in_stream {
     int device;
     std::deque<work> waiting;
+    uint64_t submitted, done; /* works in all */
     stand_in_graph *recorded; /* while it records */
     std::thread::id recorder; /* in that thread only the stream must not be waited for */
 };
@@ -126,6 +135,7 @@ struct stand_in_event {
     int device;
     bool is_timed;
     cudaStream_t stream;
+    uint64_t after; /* works of the stream */
     std::shared_ptr<mark> reached;
 };
 
@@ -186,6 +196,7 @@ void stand_in_run_until(cudaStream_t stream, const std::function<bool()> &is_so)
         stream->waiting.pop_front();
         switch_to(stream->device);
         run_timed(next);
+        stream->done++;
     }
     switch_to(before);
 }
@@ -212,8 +223,10 @@ cudaError_t stand_in_submit(cudaStream_t stream, work next)
         refuse("nothing here uses the default stream");
     if (stream->recorded != nullptr)
         stream->recorded->works.push_back(next);
-    else
+    else {
         stream->waiting.push_back(next);
+        stream->submitted++;
+    }
     return cudaSuccess;
 }
 
@@ -339,6 +352,7 @@ static void run_block(unsigned count)
 cudaError_t stand_in_launch(const cudaLaunchConfig_t *config, work kernel)
 {
     LOCKED;
+    counted.kernels++;
     const dim3 grid = config->gridDim;
     const unsigned count = config->blockDim.x;
     if (grid.x == 0 || count == 0 || count > THREADS_MAX || count % WARP != 0)
@@ -362,19 +376,20 @@ static int devices()
 
 const char *cudaGetErrorString(cudaError_t error)
 {
-    static const char *const texts[] = {"no error",
-                                        "invalid argument",
-                                        "out of memory",
-                                        "invalid configuration argument",
-                                        "invalid device ordinal",
-                                        "uncorrectable ECC error encountered",
-                                        "operation not permitted when stream is capturing",
-                                        "no CUDA-capable device is detected",
-                                        "no kernel image is available for execution on the device",
-                                        "invalid resource handle",
-                                        "OS call failed or operation not supported on this OS",
-                                        "device not ready",
-                                        "CUDA driver version is insufficient for CUDA runtime version"};
+    static const char *const texts[] = {
+        "no error",
+        "invalid argument",
+        "out of memory",
+        "invalid configuration argument",
+        "invalid device ordinal",
+        "uncorrectable ECC error encountered",
+        "operation not permitted when stream is capturing",
+        "no CUDA-capable device is detected",
+        "no kernel image is available for execution on the device",
+        "invalid resource handle",
+        "OS call failed or operation not supported on this OS",
+        "device not ready",
+        "CUDA driver version is insufficient for CUDA runtime version"};
     return texts[error];
 }
 
@@ -493,6 +508,7 @@ cudaError_t cudaFree(void *memory)
         return may;
     if (pieces.count(memory) == 0)
         return cudaErrorInvalidValue;
+    counted.synchronizations++;
     for (const cudaStream_t stream : streams)
         finish(stream);
     const piece gone = pieces[memory];
@@ -513,6 +529,7 @@ cudaError_t cudaMemGetInfo(size_t *left, size_t *all)
 cudaError_t cudaMemsetAsync(void *memory, int value, size_t bytes, cudaStream_t stream)
 {
     LOCKED;
+    counted.set_bytes += bytes;
     if (!stand_in_is_device_memory(memory, bytes))
         return cudaErrorInvalidValue;
     return stand_in_submit(stream, [=] { memset(memory, value, bytes); });
@@ -524,6 +541,7 @@ cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, cudaMemcpy
                             cudaStream_t stream)
 {
     LOCKED;
+    counted.copied_bytes += bytes;
     const bool to_device = kind != cudaMemcpyDeviceToHost;
     const bool from_device = kind != cudaMemcpyHostToDevice;
     if (stream->recorded != nullptr && !(to_device && from_device))
@@ -588,13 +606,19 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream)
     return cudaSuccess;
 }
 
-cudaError_t cudaStreamSynchronize(cudaStream_t stream)
+static cudaError_t synchronize(cudaStream_t stream)
 {
     LOCKED;
     const cudaError_t may = may_wait();
     if (may == cudaSuccess)
         finish(stream);
     return may;
+}
+
+cudaError_t cudaStreamSynchronize(cudaStream_t stream)
+{
+    counted.synchronizations++;
+    return synchronize(stream);
 }
 
 /* What the stream waits for is done before it may go on: a device could have been so fast. */
@@ -622,11 +646,24 @@ cudaError_t cudaEventDestroy(cudaEvent_t event)
     return cudaSuccess;
 }
 
+static bool is_open(cudaStream_t stream)
+{
+    LOCKED;
+    for (const cudaStream_t open : streams) {
+        if (open == stream)
+            return true;
+    }
+    return false;
+}
+
 cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream)
 {
+    if (!is_open(stream))
+        return cudaErrorInvalidResourceHandle;
     if (event->device != stream->device)
         return cudaErrorInvalidResourceHandle;
     event->stream = stream;
+    event->after = stream->submitted;
     if (!event->is_timed)
         return is_broken() ? cudaErrorECCUncorrectable : cudaSuccess;
     const auto reached = event->reached = std::make_shared<mark>();
@@ -658,7 +695,10 @@ cudaError_t cudaEventElapsedTime(float *ms, cudaEvent_t begun, cudaEvent_t ended
 /* Later work is done with it: a device could have been so fast. */
 cudaError_t cudaEventSynchronize(cudaEvent_t event)
 {
-    return event->stream != nullptr ? cudaStreamSynchronize(event->stream) : may_wait();
+    if (event->stream == nullptr || event->stream->done >= event->after)
+        return may_wait();
+    counted.synchronizations++;
+    return synchronize(event->stream);
 }
 
 cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode)

@@ -78,6 +78,15 @@ struct cudaPointerAttributes {
     enum cudaMemoryType type;
 };
 
+/* Work that was submitted to all devices so far. */
+struct stand_in_count {
+    uint64_t copied_bytes;     /* by cudaMemcpyAsync */
+    uint64_t set_bytes;        /* by cudaMemsetAsync */
+    uint64_t kernels;          /* launched */
+    uint64_t synchronizations; /* calls in which the host waited for a stream */
+};
+struct stand_in_count stand_in_counted(void);
+
 const char *cudaGetErrorString(cudaError_t error);
 cudaError_t cudaGetLastError(void);
 cudaError_t cudaGetDeviceCount(int *count);

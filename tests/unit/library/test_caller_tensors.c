@@ -86,12 +86,14 @@ static void an_update_touches_what_it_moves_alone(void **state)
     int8_t level[] = {1, 1, 1};
     const struct update update = {.count = 3, .index = index, .level = level};
     float weights[P] = {0};
+    struct weights_copy *copies = caller_tensors_copies(&tensors);
     (void)state;
     singles[0][1] = 2;
-    caller_tensors_gather_moved(&tensors, &update, weights);
+    backend->exchange.follow_moved(backend, &update, copies, tensors.count, weights);
     assert_true(weights[0] == 0 && weights[1] == 2 && weights[10] == -7);
     weights[0] = weights[1] = weights[10] = 9;
-    caller_tensors_scatter_moved(&tensors, &update, weights);
+    backend->exchange.round_moved(backend, &update, copies, tensors.count, weights);
+    backend->give(backend, copies);
     assert_true(singles[0][0] == 1 && singles[0][1] == 9 && half_of_float16(halves[0]) == 9);
 }
 
@@ -209,30 +211,12 @@ static void names_shapes_and_types_are_what_they_are_known_by(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, make, end)
 
-/* There all entries are copied, which takes no longer. */
-static void on_a_gpu_an_update_touches_all(void **state)
-{
-    uint32_t index[] = {1, 6};
-    int8_t level[] = {1, 1};
-    const struct update update = {.count = 2, .index = index, .level = level};
-    float weights[P] = {0};
-    (void)state;
-    tensors.device = HEARSAY_CUDA; /* the backend is the CPU's all the same */
-    caller_tensors_gather_moved(&tensors, &update, weights);
-    assert_true(weights[1] == singles[0][1] && weights[10] == half_of_float16(halves[0]));
-    for (int i = 0; i < P; i++)
-        weights[i] = 20 + (float)i;
-    caller_tensors_scatter_moved(&tensors, &update, weights);
-    assert_true(singles[0][1] == 21 && half_of_float16(halves[0]) == 30);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         TEST(all_are_one_vector_in_their_order),
         TEST(a_range_goes_across_tensors),
         TEST(an_update_touches_what_it_moves_alone),
-        TEST(on_a_gpu_an_update_touches_all),
         TEST(those_of_float32_are_the_weights_themselves),
         TEST(rejects_tensors_that_share_memory),
         TEST(small_moves_add_up_behind_sixteen_bits),

@@ -37,6 +37,7 @@ static void must_refuse(const struct hearsay_options *options, int error, const 
     if (!strstr(text, words))
         fail_msg("\"%s\" is not in \"%s\"", words, text);
     assert_int_equal(hearsay_join(node, 0), HEARSAY_CLOSED);
+    assert_int_equal(hearsay_stream(node, NULL), HEARSAY_CLOSED);
     assert_int_equal(hearsay_close(node, 0), HEARSAY_CLOSED);
     struct hearsay_info info = {.abi = HEARSAY_ABI};
     assert_int_equal(hearsay_info(node, &info), HEARSAY_OK);
@@ -189,6 +190,7 @@ static void calls_without_a_node_are_refused(void **state)
     char text[64];
     (void)state;
     assert_int_equal(hearsay_join(NULL, 0), HEARSAY_ARGUMENT);
+    assert_int_equal(hearsay_stream(NULL, NULL), HEARSAY_ARGUMENT);
     assert_int_equal(hearsay_step(NULL, 1, 0, NULL), HEARSAY_ARGUMENT);
     assert_int_equal(hearsay_settle(NULL, 0), HEARSAY_ARGUMENT);
     assert_int_equal(hearsay_base(NULL, tensors, 1), HEARSAY_ARGUMENT);
@@ -229,6 +231,8 @@ static void arguments_of_an_open_node_are_looked_at(void **state)
     assert_int_equal(hearsay_settle(node, 0), HEARSAY_NOT_JOINED);
     assert_int_equal(hearsay_save(node, NULL, 0), HEARSAY_NOT_JOINED);
     assert_int_equal(hearsay_join(node, (double)NAN), HEARSAY_ARGUMENT);
+    assert_int_equal(hearsay_stream(node, NULL),
+                     HEARSAY_UNSUPPORTED); /* its tensors are the CPU's */
     assert_int_equal(hearsay_join(node, 0), HEARSAY_TIMEOUT);
     assert_int_equal(hearsay_join(node, PROGRAM_FOREVER), HEARSAY_OK);
     assert_int_equal(hearsay_join(node, 0), HEARSAY_OK); /* again: of no effect */

@@ -11,13 +11,13 @@
 
 #include "base/rng.h"
 #include "exchange/replica.h"
+#include "support/model/each_device.h"
 
 #define P     5000
 #define PARTS 7
 
 /* The last entry of a part, a part of one entry, one longer than what a survey looks at at once. */
 static const size_t firsts[PARTS + 1] = {0, 1, 4, 1027, 1028, 3500, 4999, P};
-static struct backend *backend;
 static struct arena arenas[2];
 static struct replica replicas[2]; /* in one vector, in parts */
 static struct weights_part parts[PARTS];
@@ -28,9 +28,9 @@ static struct weights in_parts(void)
 {
     for (int i = 0; i < PARTS; i++) {
         const size_t count = firsts[i + 1] - firsts[i];
-        parts[i] = (struct weights_part){
-            .at = calloc(count, sizeof *parts[i].at), .first = firsts[i], .count = count};
-        assert_non_null(parts[i].at);
+        parts[i] = (struct weights_part){.at = backend->take(backend, count * sizeof *parts[i].at),
+                                         .first = firsts[i],
+                                         .count = count};
     }
     return (struct weights){.part = parts, .parts = PARTS};
 }
@@ -39,7 +39,7 @@ static int make(void **state)
 {
     (void)state;
     rng = rng_new(1, 2);
-    backend = backend_cpu(1);
+    backend = open_device();
     for (size_t c = 0; c < P; c++)
         start[c] = (float)(rng_uniform(&rng) - 0.5);
     for (int i = 0; i < 2; i++) {
@@ -59,7 +59,7 @@ static int end(void **state)
         arena_release(&arenas[i]);
     }
     for (int i = 0; i < PARTS; i++)
-        free(parts[i].at);
+        backend->give(backend, parts[i].at);
     backend->close(backend);
     return 0;
 }
@@ -76,16 +76,31 @@ static void both_are_equal(void)
     assert_memory_equal(units[0], units[1], sizeof units[0]);
 }
 
+static float part_weight(int part, size_t i)
+{
+    float weight;
+    backend->download(backend, &weight, parts[part].at + i, sizeof weight);
+    return weight;
+}
+
+static float flat_weight(size_t entry)
+{
+    float weight;
+    backend->download(backend, &weight, weights_all(replicas[0].weights) + entry, sizeof weight);
+    return weight;
+}
+
 /* As somebody trains: in the vector, and in the parts where they lie. */
 static void train(void)
 {
-    for (int i = 0; i < PARTS; i++) {
-        for (size_t c = 0; c < parts[i].count; c++) {
-            const float by = (float)(0.02 * (rng_uniform(&rng) - 0.5));
-            weights_all(replicas[0].weights)[parts[i].first + c] += by;
-            parts[i].at[c] += by;
-        }
-    }
+    float weights[P];
+    replica_read_weights(&replicas[0], weights);
+    for (size_t c = 0; c < P; c++)
+        weights[c] += (float)(0.02 * (rng_uniform(&rng) - 0.5));
+    replica_write_weights(&replicas[0], weights);
+    for (int i = 0; i < PARTS; i++)
+        backend->upload(backend, parts[i].at, weights + parts[i].first,
+                        parts[i].count * sizeof *weights);
 }
 
 static const struct update *publish(const struct publish_terms *terms)
@@ -105,7 +120,7 @@ static void placing_weights_keeps_their_values(void **state)
     (void)state;
     assert_null(replicas[1].own);
     both_are_equal();
-    assert_true(fabsf(parts[3].at[0] - start[1027]) <= QUANTUM);
+    assert_true(fabsf(part_weight(3, 0) - start[1027]) <= QUANTUM);
 }
 
 static void publications_are_equal(void **state)
@@ -135,7 +150,7 @@ static void foreign_updates_are_applied_equally(void **state)
     for (int i = 0; i < 2; i++)
         replica_apply(&replicas[i], &update, 0.3f);
     both_are_equal();
-    assert_true(fabsf(parts[6].at[0] - weights_all(replicas[0].weights)[4999]) == 0);
+    assert_true(part_weight(6, 0) == flat_weight(4999));
     for (int i = 0; i < 2; i++)
         replica_apply_own(&replicas[i], &update, 0.3f);
     both_are_equal();
@@ -162,19 +177,22 @@ static void a_state_is_saved_and_restored_from_parts(void **state)
     struct learner_state of = {.first = 3, .parameters = 2000, .base = base, .weights = saved};
     (void)state;
     replica_save(&replicas[1], &of);
-    assert_memory_equal(saved, weights_all(replicas[0].weights) + 3, 2000 * sizeof *saved);
+    float flat[P];
+    replica_read_weights(&replicas[0], flat);
+    assert_memory_equal(saved, flat + 3, 2000 * sizeof *saved);
     train();
     for (int i = 0; i < 2; i++)
         replica_restore(&replicas[i], &of);
     both_are_equal();
-    assert_true(parts[1].at[2] == saved[0]);
+    assert_true(part_weight(1, 2) == saved[0]);
 }
 
 static void nan_weights_are_reset_to_the_base(void **state)
 {
     (void)state;
-    weights_all(replicas[0].weights)[3499] = NAN;
-    parts[4].at[3499 - 1028] = NAN;
+    const float nan = NAN;
+    backend->upload(backend, weights_all(replicas[0].weights) + 3499, &nan, sizeof nan);
+    backend->upload(backend, parts[4].at + (3499 - 1028), &nan, sizeof nan);
     const struct publish_terms terms = {.budget_bytes = 400, .share = 0.5, .gain = 1};
     for (int i = 0; i < 2; i++) {
         assert_int_equal(replica_publish(&replicas[i], &terms)->count, 0);
@@ -194,5 +212,5 @@ int main(void)
         cmocka_unit_test(a_state_is_saved_and_restored_from_parts),
         cmocka_unit_test(nan_weights_are_reset_to_the_base),
     };
-    return cmocka_run_group_tests(tests, make, end);
+    RUN_ON_EACH_DEVICE(tests, make, end);
 }

@@ -1,0 +1,32 @@
+/* Order with a stream of the program that the library is in. A stream of another CUDA runtime in
+ * the process is the driver's, and so works here. */
+#include "backend/cuda/cuda_operations.h"
+
+bool cuda_stream_is_known(struct backend *backend, void *stream)
+{
+    const cudaError_t error = cudaEventRecord(cuda_on(backend)->asked, (cudaStream_t)stream);
+    if (error == cudaErrorInvalidResourceHandle || error == cudaErrorInvalidValue) {
+        (void)cudaGetLastError(); /* the next call shall not report it */
+        return false;
+    }
+    cuda_check(error, "looking at the program's stream");
+    return true;
+}
+
+static void order(cudaEvent_t event, cudaStream_t first, cudaStream_t then)
+{
+    cuda_check(cudaEventRecord(event, first), "ordering with the program's stream");
+    cuda_check(cudaStreamWaitEvent(then, event, 0), "ordering with the program's stream");
+}
+
+void cuda_stream_wait_for(struct backend *backend, void *stream)
+{
+    struct cuda *cuda = cuda_on(backend);
+    order(cuda->asked, (cudaStream_t)stream, cuda->stream);
+}
+
+void cuda_stream_hold_back(struct backend *backend, void *stream)
+{
+    struct cuda *cuda = cuda_on(backend);
+    order(cuda->asked, cuda->stream, (cudaStream_t)stream);
+}
