@@ -4,7 +4,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "base/rng.h"
-#include "training/answering.h"
+#include "training/inference.h"
 #include "training/learner_private.h"
 
 #define START_PART     ((size_t)1 << 16) /* first weights that are drawn at once */
@@ -357,13 +357,13 @@ static void show_base(struct learner *learner)
     }
 }
 
-bool learner_question_shape(const struct learner *learner, struct question_shape *shape)
+bool learner_inference_shape(const struct learner *learner, struct inference_shape *shape)
 {
     const struct device_dataset *test =
         learner->evaluator ? evaluator_test(learner->evaluator) : NULL;
     if (!test || test->token_bytes > 0)
         return false;
-    *shape = (struct question_shape){
+    *shape = (struct inference_shape){
         .shape = model_input(learner->model),
         .is_floats = test->is_floats,
         .bytes = test->sample_size * (test->is_floats ? sizeof(float) : 1),
@@ -376,8 +376,8 @@ bool learner_question_shape(const struct learner *learner, struct question_shape
 void learner_predict(struct learner *learner, const uint8_t *samples, size_t bytes, uint32_t count,
                      float *numbers)
 {
-    struct question_shape shape;
-    CHECK(learner_question_shape(learner, &shape) && bytes == count * shape.bytes);
+    struct inference_shape shape;
+    CHECK(learner_inference_shape(learner, &shape) && bytes == count * shape.bytes);
     show_base(learner);
     evaluator_predict(learner->evaluator, samples, count, numbers);
 }

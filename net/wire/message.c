@@ -60,7 +60,7 @@ static const struct {
     [LISTED] = {1, {FIELD(NUMBER, hash)}},
     [SWARM_KEY] = {2, {FIELD(NUMBER, number), FIELD(BULK, bulk)}},
     [VOTES] = {2, {FIELD(NUMBER, hash), FIELD(BULK, bulk)}},
-    [QUESTION] = {2, {FIELD(NUMBER, count), FIELD(BULK, bulk)}},
+    [INFERENCE] = {2, {FIELD(NUMBER, count), FIELD(BULK, bulk)}},
     [REPLY] = {5,
                {FIELD(NUMBER, reason), FIELD(NUMBER, count), FIELD(NUMBER, wait), FIELD(TEXT, text),
                 FIELD(BULK, bulk)}},
@@ -68,7 +68,7 @@ static const struct {
 
 /* Protocol version that introduced a kind. Kinds without an entry are older than all versions
  * spoken. */
-static const uint16_t SINCE[MESSAGE_KINDS] = {[QUESTION] = 12, [REPLY] = 12};
+static const uint16_t SINCE[MESSAGE_KINDS] = {[INFERENCE] = 12, [REPLY] = 12};
 
 uint16_t message_since(enum message_kind kind)
 {

@@ -31,7 +31,7 @@
  *   LISTED         hash                    hash of the membership list
  *   SWARM_KEY      number bulk             the key of this order; no bulk: request for it
  *   VOTES          hash bulk               votes to expel members; hash of all votes known
- *   QUESTION       count bulk              inference request for these samples
+ *   INFERENCE      count bulk              inference request for these samples
  *   REPLY          reason count wait       its result, or when to ask again
  *                  text bulk
  *
@@ -72,7 +72,7 @@ enum message_kind {
     LISTED,
     SWARM_KEY,
     VOTES,
-    QUESTION,
+    INFERENCE,
     REPLY,
     MESSAGE_KINDS
 };
@@ -120,7 +120,7 @@ struct message {
     uint64_t block;    /* number of a block, from 0 */
     uint64_t count;    /* number of blocks from that one on, or of samples */
     uint64_t reason;   /* enum bye_reason or reply_reason (reply.h) */
-    uint64_t wait;     /* least milliseconds before the next QUESTION */
+    uint64_t wait;     /* least milliseconds before the next INFERENCE */
     uint64_t number;   /* number of an order; in ORDERS the latest known, or 0 */
     struct bytes text; /* HELLO: the other's address; BYE: a sentence; otherwise entries */
     struct bytes bulk; /* records, a rumor, entries, a block, orders ..., depending on the kind */

@@ -5,7 +5,7 @@
  *   next release        speaks         12 …   node, one release at a time.
  *
  *   VERSION  BRINGS
- *        12  QUESTION, REPLY
+ *        12  INFERENCE, REPLY
  *
  * Only peer_knows (connection/peer.h) asks whether a neighbour knows a kind of message. Each kind
  * belongs to one version (message_since). A kind never gets other fields: more information needs

@@ -1,4 +1,4 @@
-/* Results of an inference request (QUESTION). */
+/* Results of an inference request (INFERENCE). */
 #ifndef HEARSAY_NET_WIRE_REPLY_H
 #define HEARSAY_NET_WIRE_REPLY_H
 

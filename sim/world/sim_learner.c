@@ -3,7 +3,7 @@
 #include <time.h>
 
 #include "base/error.h"
-#include "training/answering.h"
+#include "training/inference.h"
 
 double sim_learner_cpu_s(void)
 {

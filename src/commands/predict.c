@@ -12,7 +12,7 @@
 #include "backend/backend.h"
 #include "base/arena.h"
 #include "base/memory.h"
-#include "commands/node_question.h"
+#include "commands/inference_client.h"
 #include "commands/png_image.h"
 #include "commands/progress.h"
 #include "commands/saved_model.h"
@@ -57,8 +57,8 @@ struct options {
 struct bench {
     struct arena arena;
     struct backend *backend;
-    struct model *model;            /* NULL: a node is asked */
-    struct node_question *question; /* NULL: the model is */
+    struct model *model;             /* NULL: a node is asked */
+    struct inference_client *client; /* NULL: the model is */
     struct safetensors_about about;
     size_t outputs;       /* numbers that are said of a sample */
     float *weights;       /* [P], of the backend */
@@ -209,20 +209,20 @@ static enum error load_model(struct bench *bench, const char *path, struct probl
 /* A node says what its model takes. It normalises bytes itself: the mean and scale are none. */
 static enum error meet_node(struct bench *bench, struct problem *problem)
 {
-    struct node_question_options options = {.swarm_key = bench->options->swarm_key,
-                                            .identity = bench->options->identity};
+    struct inference_client_options options = {.swarm_key = bench->options->swarm_key,
+                                               .identity = bench->options->identity};
     enum error error = address_parse(&options.address, bench->options->node, problem);
     if (error == OK)
-        error = node_question_open(&bench->question, &options, problem);
+        error = inference_client_open(&bench->client, &options, problem);
     if (error != OK)
         return error;
-    const struct question_shape *shape = node_question_shape(bench->question);
+    const struct inference_shape *shape = inference_client_shape(bench->client);
     bench->about = (struct safetensors_about){.in = shape->shape,
                                               .classes = shape->outputs,
                                               .is_regression = shape->is_regression,
                                               .scale = shape->is_floats ? 1 : 0};
     bench->outputs = (size_t)shape->outputs;
-    bench->batch = node_question_most(bench->question);
+    bench->batch = inference_client_samples_max(bench->client);
     make_room(bench);
     return OK;
 }
@@ -308,8 +308,8 @@ static enum error compute(const struct bench *bench, uint32_t count, struct prob
 {
     struct backend *backend = bench->backend;
     const void *raw = learned_floats(&bench->about) ? (const void *)bench->host_x : bench->bytes;
-    if (bench->question)
-        return node_question_ask(bench->question, raw, count, bench->host_y, problem);
+    if (bench->client)
+        return inference_client_request(bench->client, raw, count, bench->host_y, problem);
     backend->upload(backend, bench->x, bench->host_x,
                     count * shape_size(bench->about.in) * sizeof *bench->x);
     const float *y = model_forward(bench->model, bench->weights, bench->x, (int)count);
@@ -480,8 +480,8 @@ static void bench_free(struct bench *bench)
         bench->backend->give(bench->backend, bench->weights);
         bench->backend->give(bench->backend, bench->x);
     }
-    if (bench->question)
-        node_question_close(bench->question);
+    if (bench->client)
+        inference_client_close(bench->client);
     bench->backend->close(bench->backend);
     arena_release(&bench->arena);
 }

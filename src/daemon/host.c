@@ -442,8 +442,8 @@ enum error host_prepare(struct host *host, struct problem *problem)
     if (error == OK)
         *options = setup_node_options(&host->setup, config);
     if (error == OK && config->node.answers)
-        error = question_words_form(host->setup.learner, host->about_samples,
-                                    &options->limits.answers, problem);
+        error = inference_words_form(host->setup.learner, host->about_samples,
+                                     &options->limits.answers, problem);
     options->keys.memory = &host->keys.arena;
     if (error == OK)
         error = load_known(host, problem);

@@ -12,7 +12,7 @@
 #define HEARSAY_DAEMON_HOST_H
 
 #include "config/config.h"
-#include "config/question_words.h"
+#include "config/inference_words.h"
 #include "config/setup.h"
 #include "crypto/locked_memory.h"
 #include "daemon/event_log.h"
@@ -54,8 +54,8 @@ struct host {
     struct locked_memory keys; /* where they lie */
     struct setup setup;
     struct node_options node_options;
-    char about_samples[QUESTION_WORDS_BYTES]; /* what may be asked, in words */
-    struct arena arena;                       /* of the node, and of the owner's end of the link */
+    char about_samples[INFERENCE_WORDS_BYTES]; /* what may be asked, in words */
+    struct arena arena;                        /* of the node, and of the owner's end of the link */
     struct node *node;
     struct learner_link *link; /* link to the stepping thread; belongs to the owner */
     struct transport *transport;

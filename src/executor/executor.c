@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#include "training/answering.h"
+#include "training/inference.h"
 
 static void follow(void *learner, uint64_t swarm_samples)
 {

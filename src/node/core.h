@@ -54,7 +54,7 @@ struct node {
     struct finish *finish;                 /* detects that all members have finished */
     struct identity_clash *identity_clash; /* another process with our identity */
     struct expulsion *expulsion;           /* execution of orders and proofs */
-    struct questions *questions;           /* inference requests */
+    struct inference *inference;           /* inference requests */
     struct suspension *suspension;         /* proofs that most neighbours obey */
     struct quarantine *quarantine;         /* casts votes and withholds rumors */
     struct effect

@@ -13,6 +13,7 @@
 #include "node/connection/spoken.h"
 #include "node/discovery/discovery.h"
 #include "node/expulsion.h"
+#include "node/inference.h"
 #include "node/join.h"
 #include "node/lifecycle/lifecycle.h"
 #include "node/membership/failure_detector.h"
@@ -24,13 +25,13 @@
 #include "node/orders/verdict.h"
 #include "node/orders/votes.h"
 #include "node/quarantine.h"
-#include "node/questions.h"
 #include "node/rate/rate.h"
 #include "node/suspension.h"
 #include "node/transfer/transfer.h"
 
 #define QUIET_NS                                                                                   \
-    (2 * SECOND_NS) /* after this time without a new rumor, missing rumors will not arrive by      \
+    (2 *                                                                                           \
+     SECOND_NS) /* after this time without a new rumor, missing rumors will not arrive by      \
                        themselves */
 #define RECORDS_IN_A_BYE 16
 
@@ -417,11 +418,11 @@ static void on_rule(struct node *node, const struct peer *peer, const struct mes
         connection_hang_up(node, peer, BYE_BROKEN, "is a neighbour, and asks or answers");
 }
 
-/* Messages allowed before HELLO. A client that sends QUESTION never becomes a neighbour. */
+/* Messages allowed before HELLO. A client that sends INFERENCE never becomes a neighbour. */
 static bool is_early(const struct peer *peer, enum message_kind kind)
 {
     CHECK(peer->state == PEER_MEETING);
-    return kind == BYE || kind == QUESTION || kind == (peer->asks ? ACK : HELLO);
+    return kind == BYE || kind == INFERENCE || kind == (peer->asks ? ACK : HELLO);
 }
 
 static void dispatch(struct node *node, const struct peer *peer, const struct message *message)
@@ -488,7 +489,7 @@ static void dispatch(struct node *node, const struct peer *peer, const struct me
     case LISTED:
     case SWARM_KEY:
     case SETTINGS:
-    case QUESTION:
+    case INFERENCE:
     case REPLY:
     case MESSAGE_KINDS:
         on_rule(node, peer, message);
@@ -506,8 +507,8 @@ void dispatch_message(struct node *node, const struct peer *peer, const uint8_t 
         connection_hang_up(node, peer, BYE_BROKEN, "sent a message of a newer protocol");
     else if (peer->state == PEER_MEETING && !is_early(peer, message.kind))
         connection_hang_up(node, peer, BYE_BROKEN, "did not introduce itself first");
-    else if (peer->state == PEER_MEETING && message.kind == QUESTION)
-        questions_on_ask(node, peer, &message);
+    else if (peer->state == PEER_MEETING && message.kind == INFERENCE)
+        inference_on_request(node, peer, &message);
     else
         dispatch(node, peer, &message);
     expulsion_on_equivocation(node);

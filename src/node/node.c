@@ -14,6 +14,7 @@
 #include "node/effect.h"
 #include "node/expulsion.h"
 #include "node/finish.h"
+#include "node/inference.h"
 #include "node/inspect.h"
 #include "node/join.h"
 #include "node/leave.h"
@@ -27,7 +28,6 @@
 #include "node/orders/proofs.h"
 #include "node/orders/votes.h"
 #include "node/quarantine.h"
-#include "node/questions.h"
 #include "node/rate/rate.h"
 #include "node/suspension.h"
 #include "node/timers.h"
@@ -47,7 +47,7 @@ size_t node_arena_bytes(const struct node_options *options)
            orders_arena_bytes(options) + admitted_arena_bytes() + proofs_arena_bytes() +
            key_rotation_arena_bytes() + expulsion_arena_bytes() + suspension_arena_bytes() +
            votes_arena_bytes(options) + effect_arena_bytes(options) +
-           quarantine_arena_bytes(options) + questions_arena_bytes(options) + timers_arena_bytes() +
+           quarantine_arena_bytes(options) + inference_arena_bytes(options) + timers_arena_bytes() +
            NOTES_WAITING * sizeof(struct note) + FRAME_MAX + 4 * 64;
 }
 
@@ -100,7 +100,7 @@ struct node *node_new(struct arena *arena, const struct node_options *options, u
     node->suspension = suspension_new(arena);
     node->effect = effect_new(arena, options);
     node->quarantine = quarantine_new(arena, options);
-    node->questions = questions_new(arena, options);
+    node->inference = inference_new(arena, options);
     node->timers = timers_new(arena, node);
     member_gossip_renew(node);
     publish_schedule_renew(node);
@@ -386,6 +386,6 @@ bool node_next(struct node *node, struct action *action)
     return pacer_next_action(node, action) || dialer_next(node, action) ||
            fetch_next_write(node, action) || next_apply(node, action) || next_train(node, action) ||
            next_publish(node, action) || serve_next_read(node, action) ||
-           serve_next_save(node, action) || questions_next(node, action) ||
+           serve_next_save(node, action) || inference_next(node, action) ||
            join_next_restart(node, action) || leave_next_finished(node, action);
 }

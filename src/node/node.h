@@ -24,9 +24,9 @@
 #include "base/arena.h"
 #include "base/update.h"
 #include "crypto/identity.h"
+#include "node/inference_form.h"
 #include "node/kept.h"
 #include "node/notes.h"
-#include "node/question.h"
 #include "socket/address.h"
 #include "wire/rumor.h"
 
@@ -56,10 +56,10 @@ struct node_limits {
     uint64_t dial_ns;      /* time limit of lookup and connection; 0 = handshake_ns covers both and
                               packets have no size (simulated) */
     uint64_t silence_ns;   /* silence after which a neighbour is gone */
-    size_t send_queue_bytes;      /* bytes queued for one neighbour */
-    double notes_per_s;           /* notes per second that others can cause */
-    uint32_t apply_window;        /* entries given to the learner and not yet applied */
-    struct question_form answers; /* largest inference request it serves */
+    size_t send_queue_bytes;       /* bytes queued for one neighbour */
+    double notes_per_s;            /* notes per second that others can cause */
+    uint32_t apply_window;         /* entries given to the learner and not yet applied */
+    struct inference_form answers; /* largest inference request it serves */
     uint16_t protocol_max; /* newest protocol version it speaks; 0 = PROTOCOL_NEWEST. For tests */
 };
 

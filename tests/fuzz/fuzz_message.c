@@ -7,13 +7,13 @@
 
 /* The fields of each kind as the page lists them: n number, s text, b bytes. */
 static const char *const FIELDS[MESSAGE_KINDS] = {
-    [HELLO] = "nnsb",  [MEMBER_UPDATE] = "b",  [MEMBER_QUERY] = "n", [MEMBER_LIST] = "b",
-    [PING] = "n",      [PONG] = "n",           [ACK] = "nnnn",       [RUMOR] = "b",
-    [PRUNE] = "n",     [VERSION] = "nnnnnnbb", [WANT] = "nn",        [GONE] = "nn",
-    [TAKE] = "",       [HISTORY] = "nnnb",     [FETCH] = "nn",       [BLOCK] = "nnbb",
-    [BYE] = "nsb",     [ORDERS] = "nb",        [SETTINGS] = "s",     [PROOF] = "nb",
-    [HEADS] = "nb",    [LISTED] = "n",         [SWARM_KEY] = "nb",   [VOTES] = "nb",
-    [QUESTION] = "nb", [REPLY] = "nnnsb",
+    [HELLO] = "nnsb",   [MEMBER_UPDATE] = "b",  [MEMBER_QUERY] = "n", [MEMBER_LIST] = "b",
+    [PING] = "n",       [PONG] = "n",           [ACK] = "nnnn",       [RUMOR] = "b",
+    [PRUNE] = "n",      [VERSION] = "nnnnnnbb", [WANT] = "nn",        [GONE] = "nn",
+    [TAKE] = "",        [HISTORY] = "nnnb",     [FETCH] = "nn",       [BLOCK] = "nnbb",
+    [BYE] = "nsb",      [ORDERS] = "nb",        [SETTINGS] = "s",     [PROOF] = "nb",
+    [HEADS] = "nb",     [LISTED] = "n",         [SWARM_KEY] = "nb",   [VOTES] = "nb",
+    [INFERENCE] = "nb", [REPLY] = "nnnsb",
 };
 
 struct item {

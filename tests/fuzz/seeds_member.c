@@ -146,7 +146,7 @@ static void votes(void)
     seed_put("member", "votes", NULL, 0, script, sizeof script);
 }
 
-#define ASK(who, count) SAY_ANYTHING, who, QUESTION - 1, 0, count, 0, 0, 0, 2 * (count)
+#define ASK(who, count) SAY_ANYTHING, who, INFERENCE - 1, 0, count, 0, 0, 0, 2 * (count)
 
 /* Two that have not introduced themselves ask: what may be asked, of one sample, too soon, during a
  * step, and more than there may be; one goes before it is answered. */

@@ -204,7 +204,7 @@ static void invalid_versions_end_the_connection(void **state)
 static void the_older_version_has_no_inference_requests(void **state)
 {
     (void)state;
-    static const uint8_t question[] = {0x93, QUESTION, 0, 0xc4, 0};
+    static const uint8_t question[] = {0x93, INFERENCE, 0, 0xc4, 0};
     start_alone(false);
     puppet_offers(11, 0);
     puppet_meet(&puppet);

@@ -38,7 +38,7 @@ static struct message sample_of_late(enum message_kind kind)
     const struct bytes text = {words, sizeof words - 1}, bulk = {blob, sizeof blob};
     if (kind == SETTINGS)
         return (struct message){.kind = kind, .text = text};
-    if (kind == QUESTION)
+    if (kind == INFERENCE)
         return (struct message){.kind = kind, .count = 64, .bulk = bulk};
     return (struct message){.kind = kind,
                             .reason = UINT64_MAX,
@@ -83,7 +83,7 @@ static struct message sample_of(enum message_kind kind)
                                 .text = bulk,
                                 .bulk = bulk};
     case SETTINGS:
-    case QUESTION:
+    case INFERENCE:
     case REPLY:
         return sample_of_late(kind);
     case TAKE:

@@ -160,10 +160,10 @@ static void an_older_version_lacks_newer_message_kinds(void **state)
     begin_with(11, 1, 11, 0);
     converse();
     assert_true(peer_knows(&dialer.peer, VOTES));
-    assert_false(peer_knows(&dialer.peer, QUESTION) || peer_knows(&acceptor.peer, QUESTION));
+    assert_false(peer_knows(&dialer.peer, INFERENCE) || peer_knows(&acceptor.peer, INFERENCE));
     begin_again();
     converse();
-    assert_true(peer_knows(&dialer.peer, QUESTION) && peer_knows(&acceptor.peer, QUESTION));
+    assert_true(peer_knows(&dialer.peer, INFERENCE) && peer_knows(&acceptor.peer, INFERENCE));
 }
 
 /* An attacker on the path with the swarm key, who can rewrite the gate. */

@@ -1,4 +1,4 @@
-#include "node/questions.h"
+#include "node/inference.h"
 
 #include <string.h>
 
@@ -7,34 +7,34 @@
 #include "node/orders/verdict.h"
 #include "wire/reply.h"
 
-#define ASKERS_MAX     4
-#define ASKERS_PER_NET 2
-#define ASKS_MAX       256 /* requests per conversation */
-#define REST           49  /* rest per unit of the learner's time before the next request */
-#define REST_NS_MIN    (10 * MS_NS) /* shortest rest */
+#define CLIENTS_MAX     4
+#define CLIENTS_PER_NET 2
+#define ASKS_MAX        256 /* requests per conversation */
+#define REST            49  /* rest per unit of the learner's time before the next request */
+#define REST_NS_MIN     (10 * MS_NS) /* shortest rest */
 #define BUSY_NS                                                                                    \
     (100 * MS_NS) /* waiting time that a client is told while the learner has a request */
 #define NONE_NS (10 * SECOND_NS) /* the same without a model */
 
-enum question_state {
-    QUESTION_NONE,
-    QUESTION_WAITS, /* for the next node_next */
-    QUESTION_OUT    /* the learner has it */
+enum request_state {
+    REQUEST_NONE,
+    REQUEST_WAITS, /* for the next node_next */
+    REQUEST_OUT    /* the learner has it */
 };
 
 /* A client, by slot. */
-struct asker {
+struct client {
     uint64_t again_ns; /* earliest time of its next request */
     uint32_t asks;     /* requests so far */
 };
 
-struct questions {
-    enum question_state state; /* state of the only request */
-    uint64_t conn;             /* its conversation */
-    uint32_t count;            /* its samples */
-    uint64_t next_ns;          /* the learner takes no request before */
-    uint8_t *samples;          /* [NODE_QUESTION_MAX] its samples; NULL if none is served */
-    struct asker *askers;      /* [peers_max] clients */
+struct inference {
+    enum request_state state; /* state of the only request */
+    uint64_t conn;            /* its conversation */
+    uint32_t count;           /* its samples */
+    uint64_t next_ns;         /* the learner takes no request before */
+    uint8_t *samples;         /* [NODE_INFERENCE_MAX] its samples; NULL if none is served */
+    struct client *clients;   /* [peers_max] clients */
 };
 
 static bool answers(const struct node_options *options)
@@ -42,28 +42,28 @@ static bool answers(const struct node_options *options)
     return options->limits.answers.samples_max > 0;
 }
 
-size_t questions_arena_bytes(const struct node_options *options)
+size_t inference_arena_bytes(const struct node_options *options)
 {
-    return sizeof(struct questions) + options->limits.peers_max * sizeof(struct asker) +
-           (answers(options) ? NODE_QUESTION_MAX : 0) + 3 * 64;
+    return sizeof(struct inference) + options->limits.peers_max * sizeof(struct client) +
+           (answers(options) ? NODE_INFERENCE_MAX : 0) + 3 * 64;
 }
 
-struct questions *questions_new(struct arena *arena, const struct node_options *options)
+struct inference *inference_new(struct arena *arena, const struct node_options *options)
 {
-    const struct question_form *form = &options->limits.answers;
-    struct questions *questions = arena_take(arena, 1, sizeof *questions);
-    questions->askers = arena_take(arena, options->limits.peers_max, sizeof *questions->askers);
+    const struct inference_form *form = &options->limits.answers;
+    struct inference *inference = arena_take(arena, 1, sizeof *inference);
+    inference->clients = arena_take(arena, options->limits.peers_max, sizeof *inference->clients);
     if (!answers(options))
-        return questions;
+        return inference;
     CHECK(form->outputs > 0 && form->samples_max <= NODE_PREDICT_MAX / form->outputs);
-    CHECK(form->sample_bytes > 0 && form->samples_max <= NODE_QUESTION_MAX / form->sample_bytes);
-    questions->samples = arena_take(arena, NODE_QUESTION_MAX, 1);
-    return questions;
+    CHECK(form->sample_bytes > 0 && form->samples_max <= NODE_INFERENCE_MAX / form->sample_bytes);
+    inference->samples = arena_take(arena, NODE_INFERENCE_MAX, 1);
+    return inference;
 }
 
-static struct asker *asker_of(struct node *node, const struct peer *peer)
+static struct client *client_of(struct node *node, const struct peer *peer)
 {
-    return &node->questions->askers[connection_slot(node, peer)];
+    return &node->inference->clients[connection_slot(node, peer)];
 }
 
 /* Returns true if the client may have a slot: their number is limited, and it must be admitted. */
@@ -71,16 +71,16 @@ static struct asker *asker_of(struct node *node, const struct peer *peer)
 static bool has_room(const struct node *node, const struct peer *peer)
 {
     const uint64_t network = address_network(&peer->address);
-    uint32_t askers = 0, of_network = 0;
+    uint32_t clients = 0, of_network = 0;
     for (uint32_t i = 0; i < node->options.limits.peers_max; i++) {
         const struct peer *other = connection_at(node, i);
         if (!other->asks || other->state != PEER_MEETING)
             continue;
-        askers++;
+        clients++;
         of_network += address_network(&other->address) == network;
     }
-    CHECK(askers <= ASKERS_MAX && of_network <= askers);
-    return askers < ASKERS_MAX && of_network < ASKERS_PER_NET;
+    CHECK(clients <= CLIENTS_MAX && of_network <= clients);
+    return clients < CLIENTS_MAX && of_network < CLIENTS_PER_NET;
 }
 
 static bool let_in(struct node *node, const struct peer *peer)
@@ -93,7 +93,7 @@ static bool let_in(struct node *node, const struct peer *peer)
     else if (!has_room(node, peer))
         connection_hang_up(node, peer, BYE_FULL, "as many ask as are answered at once");
     else {
-        *asker_of(node, peer) = (struct asker){.again_ns = node->now_ns};
+        *client_of(node, peer) = (struct client){.again_ns = node->now_ns};
         connection_set_asking(node, peer);
     }
     return peer->state == PEER_MEETING;
@@ -109,14 +109,14 @@ static void reply(struct node *node, const struct peer *peer, const struct messa
     struct message message = *what;
     message.kind = REPLY;
     message.wait = (wait_ns + MS_NS - 1) / MS_NS;
-    asker_of(node, peer)->again_ns = node->now_ns + wait_ns / 2;
+    client_of(node, peer)->again_ns = node->now_ns + wait_ns / 2;
     if (!connection_say(node, peer, &message))
         connection_hang_up(node, peer, BYE_SILENT, "does not read what it is told");
 }
 
 static void say_about(struct node *node, const struct peer *peer)
 {
-    const struct question_form *form = &node->options.limits.answers;
+    const struct inference_form *form = &node->options.limits.answers;
     const struct message about = {
         .reason = REPLY_DONE,
         .count = form->samples_max,
@@ -128,20 +128,20 @@ static void say_about(struct node *node, const struct peer *peer)
 /* Returns how long the learner takes no request; 0 = it takes one now. */
 static uint64_t busy_ns(const struct node *node)
 {
-    const struct questions *questions = node->questions;
+    const struct inference *inference = node->inference;
     const uint64_t rest_ns =
-        questions->next_ns > node->now_ns ? questions->next_ns - node->now_ns : 0;
-    return questions->state == QUESTION_NONE || rest_ns > BUSY_NS ? rest_ns : BUSY_NS;
+        inference->next_ns > node->now_ns ? inference->next_ns - node->now_ns : 0;
+    return inference->state == REQUEST_NONE || rest_ns > BUSY_NS ? rest_ns : BUSY_NS;
 }
 
 static void take(struct node *node, const struct peer *peer, const struct message *ask)
 {
-    struct questions *questions = node->questions;
-    CHECK(questions->state == QUESTION_NONE && ask->bulk.count <= NODE_QUESTION_MAX);
-    questions->state = QUESTION_WAITS;
-    questions->conn = peer->conn;
-    questions->count = (uint32_t)ask->count;
-    memcpy(questions->samples, ask->bulk.at, ask->bulk.count);
+    struct inference *inference = node->inference;
+    CHECK(inference->state == REQUEST_NONE && ask->bulk.count <= NODE_INFERENCE_MAX);
+    inference->state = REQUEST_WAITS;
+    inference->conn = peer->conn;
+    inference->count = (uint32_t)ask->count;
+    memcpy(inference->samples, ask->bulk.at, ask->bulk.count);
 }
 
 static void answer(struct node *node, const struct peer *peer, const struct message *ask)
@@ -158,61 +158,61 @@ static void answer(struct node *node, const struct peer *peer, const struct mess
         take(node, peer, ask);
 }
 
-static bool is_question(const struct node *node, const struct message *ask)
+static bool is_request(const struct node *node, const struct message *ask)
 {
-    const struct question_form *form = &node->options.limits.answers;
+    const struct inference_form *form = &node->options.limits.answers;
     return ask->count <= form->samples_max && ask->bulk.count == ask->count * form->sample_bytes;
 }
 
-void questions_on_ask(struct node *node, const struct peer *peer, const struct message *ask)
+void inference_on_request(struct node *node, const struct peer *peer, const struct message *ask)
 {
-    CHECK(peer->state == PEER_MEETING && ask->kind == QUESTION);
+    CHECK(peer->state == PEER_MEETING && ask->kind == INFERENCE);
     if (!answers(&node->options) || peer->dialled) {
         connection_hang_up(node, peer, BYE_BROKEN, "asked a node that answers no questions");
         return;
     }
     if (!peer->asks && !let_in(node, peer))
         return;
-    struct asker *asker = asker_of(node, peer);
-    const bool has_one = node->questions->state != QUESTION_NONE &&
-                         node->questions->conn == peer->conn; /* it has not read the last reply */
-    if (!is_question(node, ask))
+    struct client *client = client_of(node, peer);
+    const bool has_one = node->inference->state != REQUEST_NONE &&
+                         node->inference->conn == peer->conn; /* it has not read the last reply */
+    if (!is_request(node, ask))
         connection_hang_up(node, peer, BYE_BROKEN, "asked what is no question here");
-    else if (has_one || node->now_ns < asker->again_ns)
+    else if (has_one || node->now_ns < client->again_ns)
         connection_hang_up(node, peer, BYE_BROKEN, "asked again too soon");
-    else if (asker->asks++ == ASKS_MAX)
+    else if (client->asks++ == ASKS_MAX)
         connection_hang_up(node, peer, BYE_RENEW, "has asked enough for one conversation");
     else
         answer(node, peer, ask);
 }
 
-bool questions_next(struct node *node, struct action *action)
+bool inference_next(struct node *node, struct action *action)
 {
-    struct questions *questions = node->questions;
-    if (questions->state != QUESTION_WAITS)
+    struct inference *inference = node->inference;
+    if (inference->state != REQUEST_WAITS)
         return false;
-    questions->state = QUESTION_OUT;
+    inference->state = REQUEST_OUT;
     *action = (struct action){.kind = ACTION_PREDICT,
-                              .bytes = questions->samples,
-                              .count = questions->count * node->options.limits.answers.sample_bytes,
-                              .entries = questions->count};
-    CHECK(action->count > 0 && action->count <= NODE_QUESTION_MAX);
+                              .bytes = inference->samples,
+                              .count = inference->count * node->options.limits.answers.sample_bytes,
+                              .entries = inference->count};
+    CHECK(action->count > 0 && action->count <= NODE_INFERENCE_MAX);
     return true;
 }
 
 void node_on_predicted(struct node *node, uint64_t now_ns, const float *numbers, uint64_t took_ns)
 {
-    struct questions *questions = node->questions;
-    CHECK(questions->state == QUESTION_OUT && now_ns >= node->now_ns);
+    struct inference *inference = node->inference;
+    CHECK(inference->state == REQUEST_OUT && now_ns >= node->now_ns);
     node->now_ns = now_ns;
     const uint64_t rest_ns = took_ns * REST;
-    questions->state = QUESTION_NONE;
-    questions->next_ns = now_ns + (rest_ns > REST_NS_MIN ? rest_ns : REST_NS_MIN);
-    const struct peer *peer = connection_find(node, questions->conn);
+    inference->state = REQUEST_NONE;
+    inference->next_ns = now_ns + (rest_ns > REST_NS_MIN ? rest_ns : REST_NS_MIN);
+    const struct peer *peer = connection_find(node, inference->conn);
     if (!peer || peer->state != PEER_MEETING)
         return; /* the client has gone */
-    const size_t bytes = questions->count * node->options.limits.answers.outputs * sizeof *numbers;
+    const size_t bytes = inference->count * node->options.limits.answers.outputs * sizeof *numbers;
     const struct message said = {
-        .reason = REPLY_DONE, .count = questions->count, .bulk = {(const uint8_t *)numbers, bytes}};
-    reply(node, peer, &said, questions->next_ns - now_ns);
+        .reason = REPLY_DONE, .count = inference->count, .bulk = {(const uint8_t *)numbers, bytes}};
+    reply(node, peer, &said, inference->next_ns - now_ns);
 }

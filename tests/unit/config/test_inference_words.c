@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "base/arena.h"
-#include "config/question_words.h"
+#include "config/inference_words.h"
 
 #define COUNT 7 /* asked for, more than the model takes at once */
 #define BATCH 3
@@ -20,8 +20,8 @@ static struct backend *backend;
 static struct model *model;
 static struct learner *learner;
 static struct problem problem;
-static char about[QUESTION_WORDS_BYTES];
-static struct question_form form;
+static char about[INFERENCE_WORDS_BYTES];
+static struct inference_form form;
 
 static int begin(void **state)
 {
@@ -68,12 +68,12 @@ static void make(const char *line, struct shape shape, int classes, bool is_floa
     free(test.targets);
 }
 
-static struct question_shape read_back(void)
+static struct inference_shape read_back(void)
 {
-    struct question_shape shape;
-    assert_int_equal(question_words_form(learner, about, &form, &problem), OK);
+    struct inference_shape shape;
+    assert_int_equal(inference_words_form(learner, about, &form, &problem), OK);
     assert_ptr_equal(form.about, about);
-    assert_int_equal(question_words_read(about, strlen(about), &shape), OK);
+    assert_int_equal(inference_words_read(about, strlen(about), &shape), OK);
     assert_int_equal(shape.bytes, form.sample_bytes);
     assert_int_equal(shape.outputs, form.outputs);
     return shape;
@@ -99,7 +99,7 @@ static void bytes_are_normalised_and_computed(void **state)
     uint8_t samples[COUNT * 2 * 5 * 4];
     float x[sizeof samples], numbers[COUNT * 10];
     make("conv 3 3x3, relu, dense 10", (struct shape){2, 5, 4, 0}, 10, false, true);
-    const struct question_shape shape = read_back();
+    const struct inference_shape shape = read_back();
     assert_string_equal(about, "2x5x4 uint8, 10 classes");
     assert_int_equal(form.samples_max, 64);
     assert_true(!shape.is_floats && !shape.is_regression && shape.shape.width == 4);
@@ -116,7 +116,7 @@ static void floats_are_taken_as_they_are(void **state)
     (void)state;
     float x[COUNT * 6], numbers[COUNT * 2];
     make("dense 5, tanh, dense 2", (struct shape){1, 1, 6, 0}, 2, true, false);
-    const struct question_shape shape = read_back();
+    const struct inference_shape shape = read_back();
     assert_string_equal(about, "1x1x6 float32, 2 numbers");
     assert_true(shape.is_floats && shape.is_regression);
     for (size_t i = 0; i < COUNT * 6; i++)
@@ -142,7 +142,7 @@ static void rejects_samples_that_do_not_fit(void **state)
 {
     (void)state;
     make("dense 10", (struct shape){1, 300, 300, 0}, 10, false, true);
-    assert_int_equal(question_words_form(learner, about, &form, &problem), MISMATCH);
+    assert_int_equal(inference_words_form(learner, about, &form, &problem), MISMATCH);
     assert_non_null(strstr(problem.text, "a sample of 90000 bytes"));
 }
 
@@ -163,13 +163,13 @@ static void words_that_are_none_are_refused(void **state)
                                         "1x2x3 uint8, 0 classes",
                                         "1x2x3 uint8, 16001 classes",
                                         "1x2x3 uint8, -5 classes"};
-    struct question_shape shape = {.outputs = 77};
+    struct inference_shape shape = {.outputs = 77};
     for (size_t i = 0; i < sizeof wrong / sizeof wrong[0]; i++)
-        if (question_words_read(wrong[i], strlen(wrong[i]), &shape) != MALFORMED)
+        if (inference_words_read(wrong[i], strlen(wrong[i]), &shape) != MALFORMED)
             fail_msg("\"%s\" is taken", wrong[i]);
-    assert_int_equal(question_words_read("1x2x3 uint8, 10 classes\0x", 25, &shape), MALFORMED);
-    static const char long_words[QUESTION_WORDS_BYTES] = "1x2x3 uint8, 10 classes";
-    assert_int_equal(question_words_read(long_words, sizeof long_words, &shape), MALFORMED);
+    assert_int_equal(inference_words_read("1x2x3 uint8, 10 classes\0x", 25, &shape), MALFORMED);
+    static const char long_words[INFERENCE_WORDS_BYTES] = "1x2x3 uint8, 10 classes";
+    assert_int_equal(inference_words_read(long_words, sizeof long_words, &shape), MALFORMED);
     assert_int_equal(shape.outputs, 77);
 }
 

@@ -1,12 +1,12 @@
 /* Inference with a learner: predictions of its base for a client's samples, in the memory of
- * evaluations. Held by tests/unit/config/test_question_words.c. */
-#ifndef HEARSAY_MODEL_TRAINING_ANSWERING_H
-#define HEARSAY_MODEL_TRAINING_ANSWERING_H
+ * evaluations. Held by tests/unit/config/test_inference_words.c. */
+#ifndef HEARSAY_MODEL_TRAINING_INFERENCE_H
+#define HEARSAY_MODEL_TRAINING_INFERENCE_H
 
 #include "training/learner.h"
 
 /* The form of a sample and of its prediction. */
-struct question_shape {
+struct inference_shape {
     struct shape shape;
     bool is_floats;     /* float32, as it was learned; no: a byte, which is normalised */
     size_t bytes;       /* of a sample */
@@ -15,7 +15,7 @@ struct question_shape {
 };
 
 /* False: it can say nothing, for it has a model of sequences, or no test samples. */
-bool learner_question_shape(const struct learner *learner, struct question_shape *shape);
+bool learner_inference_shape(const struct learner *learner, struct inference_shape *shape);
 
 /* Writes numbers[count, outputs] for `count` samples of `bytes` bytes in total. */
 void learner_predict(struct learner *learner, const uint8_t *samples, size_t bytes, uint32_t count,

@@ -1,42 +1,42 @@
-#include "config/question_words.h"
+#include "config/inference_words.h"
 
 #include <stdio.h>
 #include <string.h>
 
 #define SIDE_MAX    65536
-#define SAMPLES_MAX 64u /* of a question: no more work than some steps */
+#define SAMPLES_MAX 64u /* of a request: no more work than some steps */
 
-enum error question_words_form(const struct learner *learner,
-                               char about[static QUESTION_WORDS_BYTES], struct question_form *form,
-                               struct problem *problem)
+enum error inference_words_form(const struct learner *learner,
+                                char about[static INFERENCE_WORDS_BYTES],
+                                struct inference_form *form, struct problem *problem)
 {
-    struct question_shape shape;
-    if (!learner_question_shape(learner, &shape))
+    struct inference_shape shape;
+    if (!learner_inference_shape(learner, &shape))
         return problem_set(
             problem, MISMATCH,
             "[node] answers = yes: what can be asked is a model of images or tables, "
             "of hearsay's own layers; leave it out");
-    if (shape.bytes > NODE_QUESTION_MAX || shape.outputs > NODE_PREDICT_MAX)
+    if (shape.bytes > NODE_INFERENCE_MAX || shape.outputs > NODE_PREDICT_MAX)
         return problem_set(problem, MISMATCH,
                            "[node] answers = yes: a sample of %zu bytes, and %d numbers that are "
                            "said of it, do not fit a message (%d and %d); leave it out",
-                           shape.bytes, shape.outputs, NODE_QUESTION_MAX, NODE_PREDICT_MAX);
-    const size_t fitting = NODE_QUESTION_MAX / shape.bytes;
+                           shape.bytes, shape.outputs, NODE_INFERENCE_MAX, NODE_PREDICT_MAX);
+    const size_t fitting = NODE_INFERENCE_MAX / shape.bytes;
     const uint32_t said = NODE_PREDICT_MAX / (uint32_t)shape.outputs;
     uint32_t most = said < SAMPLES_MAX ? said : SAMPLES_MAX;
     if (fitting < most)
         most = (uint32_t)fitting;
-    (void)snprintf(about, QUESTION_WORDS_BYTES, "%dx%dx%d %s, %d %s", shape.shape.channels,
+    (void)snprintf(about, INFERENCE_WORDS_BYTES, "%dx%dx%d %s, %d %s", shape.shape.channels,
                    shape.shape.height, shape.shape.width, shape.is_floats ? "float32" : "uint8",
                    shape.outputs, shape.is_regression ? "numbers" : "classes");
-    *form = (struct question_form){.samples_max = most,
-                                   .sample_bytes = shape.bytes,
-                                   .outputs = (uint32_t)shape.outputs,
-                                   .about = about};
+    *form = (struct inference_form){.samples_max = most,
+                                    .sample_bytes = shape.bytes,
+                                    .outputs = (uint32_t)shape.outputs,
+                                    .about = about};
     return OK;
 }
 
-static bool read_words(const char *text, struct question_shape *shape)
+static bool read_words(const char *text, struct inference_shape *shape)
 {
     char type[8], said[8];
     int end = 0;
@@ -56,10 +56,10 @@ static bool is_side(int side)
     return side > 0 && side <= SIDE_MAX;
 }
 
-enum error question_words_read(const char *about, size_t bytes, struct question_shape *shape)
+enum error inference_words_read(const char *about, size_t bytes, struct inference_shape *shape)
 {
-    char text[QUESTION_WORDS_BYTES];
-    struct question_shape read = {.outputs = 0};
+    char text[INFERENCE_WORDS_BYTES];
+    struct inference_shape read = {.outputs = 0};
     if (bytes >= sizeof text || memchr(about, '\0', bytes))
         return MALFORMED;
     memcpy(text, about, bytes);
@@ -68,7 +68,7 @@ enum error question_words_read(const char *about, size_t bytes, struct question_
         !is_side(read.shape.width) || read.outputs < 1 || read.outputs > NODE_PREDICT_MAX)
         return MALFORMED;
     read.bytes = shape_size(read.shape) * (read.is_floats ? sizeof(float) : 1);
-    if (read.bytes > NODE_QUESTION_MAX)
+    if (read.bytes > NODE_INFERENCE_MAX)
         return MALFORMED;
     *shape = read;
     return OK;

@@ -16,11 +16,11 @@
 #define PREDICTS  (STEP_NS / 4) /* time that a simulated learner takes for a request */
 #define MOST      4             /* samples of a request */
 #define EACH      3             /* bytes of a sample */
-#define ASKERS    4
+#define CLIENTS   4
 #define ASKS_MAX  256
 #define MINUTE_NS (60 * SECOND_NS)
 
-static struct puppet puppet, others[ASKERS];
+static struct puppet puppet, others[CLIENTS];
 static float said[MOST];
 static char about[64];
 
@@ -40,7 +40,7 @@ static void note_reply(struct puppet *who, const struct message *message)
 static struct node_options answering(void)
 {
     struct node_options options = usual_options();
-    options.limits.answers = (struct question_form){
+    options.limits.answers = (struct inference_form){
         .samples_max = MOST, .sample_bytes = EACH, .outputs = 1, .about = "three bytes"};
     return options;
 }
@@ -58,7 +58,7 @@ static void ask_of(struct puppet *who, uint32_t count)
 {
     static const uint8_t samples[MOST * EACH] = {1, 2, 3, 10, 20, 30, 0, 0, 7, 255, 255, 255};
     puppet_say(
-        who, &(struct message){.kind = QUESTION, .count = count, .bulk = {samples, count * EACH}});
+        who, &(struct message){.kind = INFERENCE, .count = count, .bulk = {samples, count * EACH}});
 }
 
 static void ask(uint32_t count)
@@ -190,7 +190,7 @@ static void serves_four_clients_at_once_and_refuses_others(void **state)
     (void)state;
     const struct node_options options = answering();
     begin(&options);
-    for (uint32_t i = 0; i < ASKERS; i++) {
+    for (uint32_t i = 0; i < CLIENTS; i++) {
         puppet_init(&others[i], 0, (uint8_t)(20 + i));
         puppet_meet(&others[i]);
         ask_of(&others[i], 0);
@@ -203,7 +203,7 @@ static void serves_four_clients_at_once_and_refuses_others(void **state)
     puppet_meet(&puppet);
     ask(0);
     (void)reply(1);
-    for (uint32_t i = 0; i < ASKERS; i++)
+    for (uint32_t i = 0; i < CLIENTS; i++)
         puppet_free(&others[i]);
     puppet_free(&puppet);
 }
@@ -260,11 +260,11 @@ static void invalid_requests_end_the_connection(void **state)
     (void)state;
     static const uint8_t samples[(MOST + 1) * EACH];
     const struct message wrong[] = {
-        {.kind = QUESTION, .count = MOST + 1, .bulk = {samples, (MOST + 1) * EACH}},
-        {.kind = QUESTION, .count = UINT64_MAX, .bulk = {samples, EACH}},
-        {.kind = QUESTION, .count = 2, .bulk = {samples, 2 * EACH - 1}},
-        {.kind = QUESTION, .count = 0, .bulk = {samples, EACH}},
-        {.kind = QUESTION, .count = 1},
+        {.kind = INFERENCE, .count = MOST + 1, .bulk = {samples, (MOST + 1) * EACH}},
+        {.kind = INFERENCE, .count = UINT64_MAX, .bulk = {samples, EACH}},
+        {.kind = INFERENCE, .count = 2, .bulk = {samples, 2 * EACH - 1}},
+        {.kind = INFERENCE, .count = 0, .bulk = {samples, EACH}},
+        {.kind = INFERENCE, .count = 1},
     };
     const struct node_options options = answering();
     begin(&options);

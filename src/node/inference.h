@@ -1,6 +1,6 @@
 /* Serving inference: answers requests of clients that have the swarm key and are no members.
  *
- *   handshake ─► QUESTION, not HELLO ─┬─► PREDICT ─► the learner ─► REPLY 0, with numbers
+ *   handshake ─► INFERENCE, not HELLO ─┬─► PREDICT ─► the learner ─► REPLY 0, with numbers
  *                                     ├─► REPLY 1: busy, ask again after this time
  *                                     └─► REPLY 2: no model yet, or no longer
  *
@@ -11,21 +11,21 @@
  * members. No record of a client is kept or passed on. The rules of admission hold for clients as
  * well.
  *
- * Held by tests/world/test_questions.c.
+ * Held by tests/world/test_inference.c.
  */
-#ifndef HEARSAY_NODE_QUESTIONS_H
-#define HEARSAY_NODE_QUESTIONS_H
+#ifndef HEARSAY_NODE_INFERENCE_H
+#define HEARSAY_NODE_INFERENCE_H
 
 #include "node/connection/connection.h"
 #include "node/core.h"
 
-struct questions *questions_new(struct arena *arena, const struct node_options *options);
-size_t questions_arena_bytes(const struct node_options *options);
+struct inference *inference_new(struct arena *arena, const struct node_options *options);
+size_t inference_arena_bytes(const struct node_options *options);
 
-/* Takes a QUESTION of a peer that has not introduced itself. */
-void questions_on_ask(struct node *node, const struct peer *peer, const struct message *ask);
+/* Takes a INFERENCE of a peer that has not introduced itself. */
+void inference_on_request(struct node *node, const struct peer *peer, const struct message *ask);
 
 /* Sets PREDICT if there is a request. */
-bool questions_next(struct node *node, struct action *action);
+bool inference_next(struct node *node, struct action *action);
 
 #endif

@@ -1,0 +1,29 @@
+/* Inference requests: predictions of the node's model for a client's samples (inference.h).
+ *
+ *   INFERENCE ──► node_next: PREDICT ──► learner, between two steps ──► node_on_predicted ──► REPLY
+ *
+ * Included by node.h.
+ */
+#ifndef HEARSAY_NODE_INFERENCE_FORM_H
+#define HEARSAY_NODE_INFERENCE_FORM_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#define NODE_PREDICT_MAX   16000 /* numbers in the answer, over all samples */
+#define NODE_INFERENCE_MAX 65000 /* bytes of all samples */
+
+/* Limits of a request. All 0: none is served. */
+struct inference_form {
+    uint32_t samples_max; /* samples per request */
+    size_t sample_bytes;  /* bytes per sample */
+    uint32_t outputs;     /* numbers per sample, float32 */
+    const char
+        *about; /* description of a sample (config/inference_words.h); belongs to the owner */
+};
+
+struct node;
+/* Answers PREDICT, which took took_ns: numbers[count, outputs], valid during the call. */
+void node_on_predicted(struct node *node, uint64_t now_ns, const float *numbers, uint64_t took_ns);
+
+#endif
