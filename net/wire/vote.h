@@ -8,7 +8,7 @@
  *       44   32 voter: the id of the voting member, not the accused
  *       76   64 Ed25519 signature of the voter over "hearsay vote" ‖ context ‖ bytes 0 .. 76
  *
- * A vote has no effect until more than half of the members have voted (node/orders/votes.h).
+ * A vote has no effect until more than half of the members have voted (node/orders/quorum_votes.h).
  * Tests: tests/unit/net/test_vote.c refuses every bit flip.
  */
 #ifndef HEARSAY_NET_WIRE_VOTE_H

@@ -57,9 +57,8 @@ struct node {
     struct inference *inference;           /* inference requests */
     struct suspension *suspension;         /* proofs that most neighbours obey */
     struct quarantine *quarantine;         /* casts votes and withholds rumors */
-    struct effect
-        *effect; /* outlier detection: what each origin's rumors do to this node's progress */
-    struct timers *timers; /* next times of periodic work */
+    struct byzantine *byzantine;           /* finds members whose rumors harm */
+    struct timers *timers;                 /* next times of periodic work */
 };
 
 #endif

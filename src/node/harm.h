@@ -23,8 +23,8 @@ uint32_t node_votes_changes(const struct node *node);
 enum error node_on_vote(struct node *node, uint64_t now_ns,
                         const uint8_t vote[static VOTE_BYTES]) MUST_USE;
 
-/* Finding i: a member that this node finds harmful (effect.h), that has votes against it, or whose
- * rumors are withheld (quarantine.h). Returns false after the last one. */
+/* Finding i: a member that this node finds harmful (byzantine.h), that has votes against it, or
+ * whose rumors are withheld (quarantine.h). Returns false after the last one. */
 struct node_harm {
     uint8_t id[ID_BYTES];
     uint64_t incarnation;

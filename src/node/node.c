@@ -8,10 +8,10 @@
 #include "node/broadcast/identity_clash.h"
 #include "node/broadcast/progress.h"
 #include "node/broadcast/retract.h"
+#include "node/byzantine.h"
 #include "node/connection/door.h"
 #include "node/discovery/discovery.h"
 #include "node/dispatch.h"
-#include "node/effect.h"
 #include "node/expulsion.h"
 #include "node/finish.h"
 #include "node/inference.h"
@@ -26,7 +26,7 @@
 #include "node/orders/key_rotation.h"
 #include "node/orders/orders.h"
 #include "node/orders/proofs.h"
-#include "node/orders/votes.h"
+#include "node/orders/quorum_votes.h"
 #include "node/quarantine.h"
 #include "node/rate/rate.h"
 #include "node/suspension.h"
@@ -46,7 +46,7 @@ size_t node_arena_bytes(const struct node_options *options)
            leave_arena_bytes() + finish_arena_bytes() + identity_clash_arena_bytes() +
            orders_arena_bytes(options) + admitted_arena_bytes() + proofs_arena_bytes() +
            key_rotation_arena_bytes() + expulsion_arena_bytes() + suspension_arena_bytes() +
-           votes_arena_bytes(options) + effect_arena_bytes(options) +
+           votes_arena_bytes(options) + byzantine_arena_bytes(options) +
            quarantine_arena_bytes(options) + inference_arena_bytes(options) + timers_arena_bytes() +
            NOTES_WAITING * sizeof(struct note) + FRAME_MAX + 4 * 64;
 }
@@ -98,7 +98,7 @@ struct node *node_new(struct arena *arena, const struct node_options *options, u
     node->identity_clash = identity_clash_new(arena);
     node->expulsion = expulsion_new(arena);
     node->suspension = suspension_new(arena);
-    node->effect = effect_new(arena, options);
+    node->byzantine = byzantine_new(arena, options);
     node->quarantine = quarantine_new(arena, options);
     node->inference = inference_new(arena, options);
     node->timers = timers_new(arena, node);
@@ -321,7 +321,7 @@ void node_on_agreement(struct node *node, uint64_t now_ns, double agreement)
     uint32_t place, seq;
     begin_event(node, now_ns);
     if (broadcast_compared(node, &place, &seq))
-        effect_on_compared(node, place, seq, agreement);
+        byzantine_on_compared(node, place, seq, agreement);
 }
 
 void node_on_applied(struct node *node, uint64_t now_ns, uint32_t entries)

@@ -6,14 +6,14 @@
 #include "node/broadcast/broadcast.h"
 #include "node/broadcast/hold.h"
 #include "node/broadcast/retract.h"
-#include "node/effect.h"
+#include "node/byzantine.h"
 #include "node/expulsion.h"
 #include "node/harm.h"
 #include "node/lifecycle/lifecycle.h"
 #include "node/orders/admitted.h"
 #include "node/orders/proofs.h"
+#include "node/orders/quorum_votes.h"
 #include "node/orders/verdict.h"
-#include "node/orders/votes.h"
 #include "wire/message.h"
 
 #define HELD_NS  (10 * SECOND_NS) /* time to find a withheld publication harmful and to vote */
@@ -23,7 +23,7 @@
 
 /* Withholding of one origin. */
 struct hold {
-    double length;     /* length of the longest withheld publication, as effect_length */
+    double length;     /* length of the longest withheld publication, as byzantine_length */
     uint64_t until_ns; /* released at this time in any case */
     uint64_t free_ns;  /* not withheld again before */
 };
@@ -150,7 +150,7 @@ static void note_inactive(struct node *node)
 static void note_finding(struct node *node, const struct origin *origin, bool have_voted)
 {
     char how[128];
-    effect_describe(node, origin, how, sizeof how);
+    byzantine_describe(node, origin, how, sizeof how);
     struct note *note =
         notes_add(&node->notes, node->now_ns, NOTE_HARM, LEVEL_INFO, "what it publishes %s%s", how,
                   have_voted ? ": this node votes that it is put out"
@@ -194,7 +194,8 @@ static void on_harmful(struct node *node, const struct origin *origin)
 {
     if (verdict_reason(node, origin->id))
         return;
-    const struct stream_point from = within_reach(node, with_held(node, effect_from(node, origin)));
+    const struct stream_point from =
+        within_reach(node, with_held(node, byzantine_from(node, origin)));
     const bool have_voted = votes_cast(
         node, origin->id, broadcast_versions(node)->origins[from.place].incarnation, from.seq);
     note_finding(node, origin, have_voted);
@@ -216,16 +217,16 @@ void quarantine_on_rumor(struct node *node, const struct rumor_step *step)
     const uint8_t *id = broadcast_versions(node)->origins[step->place].id;
     if (memcmp(id, node->options.identity->id, ID_BYTES) == 0)
         return; /* from an earlier incarnation of ours */
-    effect_on_rumor(node, step);
-    const double length = effect_length(node, step->place);
+    byzantine_on_rumor(node, step);
+    const double length = byzantine_length(node, step->place);
     if (hold_has(node, step->place)) {
         hold->length = fmax(hold->length, length);
         return;
     }
     const bool is_free = node->now_ns < hold->free_ns && length <= 2 * hold->length;
-    if (is_free || effect_allows(node, step->place, length) || !may_hold(node))
+    if (is_free || byzantine_allows(node, step->place, length) || !may_hold(node))
         return;
-    const uint64_t apart_ns = effect_apart_ns(node, step->place);
+    const uint64_t apart_ns = byzantine_apart_ns(node, step->place);
     const uint64_t wait_ns = apart_ns > node->now_ns ? apart_ns - node->now_ns : 0;
     *hold = (struct hold){.length = length,
                           .until_ns =
@@ -240,7 +241,7 @@ static bool is_to_wait(const struct node *node, const struct hold *hold, uint32_
     const struct origin *origin = &broadcast_versions(node)->origins[place];
     if (origin->keep != KEEP_ALL)
         return origin->next > origin->keep && !retract_needs_base(node);
-    return node->now_ns < hold->until_ns && !effect_allows(node, place, hold->length);
+    return node->now_ns < hold->until_ns && !byzantine_allows(node, place, hold->length);
 }
 
 static void note_release(struct node *node, const struct origin *origin)
@@ -275,8 +276,8 @@ void quarantine_review(struct node *node)
     const bool quarantines = node->options.limits.quarantines;
     if (quarantines)
         look_at_members(node);
-    effect_review(node);
-    while ((origin = effect_next(node)))
+    byzantine_review(node);
+    while ((origin = byzantine_next(node)))
         on_harmful(node, origin);
     release(node);
     if (!quarantines)
@@ -291,17 +292,17 @@ bool node_harm(const struct node *node, uint32_t i, struct node_harm *out)
     const struct versions *versions = broadcast_versions(node);
     for (uint32_t place = 0; place < versions->count; place++) {
         const struct origin *origin = &versions->origins[place];
-        const struct origin_effect effect = effect_of(node, place);
+        const struct byzantine_finding finding = byzantine_finding_of(node, place);
         const uint32_t votes = votes_against(node, origin->id);
         const bool is_held = hold_has(node, place);
-        if ((!effect.harms && votes == 0 && !is_held) || i-- > 0)
+        if ((!finding.harms && votes == 0 && !is_held) || i-- > 0)
             continue;
         *out = (struct node_harm){.incarnation = origin->incarnation,
-                                  .harms = effect.harms,
+                                  .harms = finding.harms,
                                   .is_held = is_held,
-                                  .agreement = effect.agreement,
-                                  .typical = effect.typical,
-                                  .length = effect.length,
+                                  .agreement = finding.agreement,
+                                  .typical = finding.typical,
+                                  .length = finding.length,
                                   .votes = votes,
                                   .needed = votes_count_here(node) ? votes_needed(node) : 0};
         memcpy(out->id, origin->id, ID_BYTES);

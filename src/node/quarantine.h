@@ -1,8 +1,8 @@
 /* Quarantine: names a harmful member and, if configured, expels it by a majority of votes.
  *
- *   effect: an origin's rumors are long ──► withheld, where votes count
- *   effect: an origin's rumors harm ──► a note that names it
- *                                   ──► a vote (orders/votes.h), to all neighbours
+ *   byzantine: an origin's rumors are long ──► withheld, where votes count
+ *   byzantine: an origin's rumors harm ──► a note that names it
+ *                                   ──► a vote (orders/quorum_votes.h), to all neighbours
  *   VOTES ──► is it new? ──► to all other neighbours
  *     more than half ──► expulsion, as after a proof (expulsion.h)
  *

@@ -9,7 +9,7 @@
 
 #include "node/broadcast/broadcast.h"
 #include "node/broadcast/hold.h"
-#include "node/effect.h"
+#include "node/byzantine.h"
 #include "node/harm.h"
 #include "node/membership/membership.h"
 #include "node/orders/proofs.h"
@@ -223,7 +223,7 @@ static void votes_spare_rumors_beyond_all_logs(void **state)
     struct origin *later = versions_add(versions, before->id, before->incarnation + 1);
     later->next = 50;
     for (uint32_t i = 0; i < 8; i++)
-        effect_on_compared(node, place, before->next - 1, -1);
+        byzantine_on_compared(node, place, before->next - 1, -1);
     quarantine_review(node);
     assert_int_equal(vote_of_first().incarnation, later->incarnation);
     assert_int_equal(vote_of_first().keep, 50);

@@ -8,9 +8,9 @@
 #include <cmocka.h>
 
 #include "node/broadcast/broadcast.h"
-#include "node/effect.h"
+#include "node/byzantine.h"
 #include "node/harm.h"
-#include "support/sim/effect_story.h"
+#include "support/sim/byzantine_story.h"
 
 /* Starts another incarnation of WHO's node; returns its origin index. */
 static uint32_t begin_incarnation(void)
@@ -34,20 +34,21 @@ static void finds_a_member_that_restarts_for_each_lie(void **state)
     for (int i = 0; i < 4 && !found; i++) {
         place = begin_incarnation();
         first = i == 0 ? place : first;
-        effect_on_rumor(node, &(struct rumor_step){.place = place, .length = 10, .samples = 100});
+        byzantine_on_rumor(node,
+                           &(struct rumor_step){.place = place, .length = 10, .samples = 100});
         for (uint32_t other = 0; other < NODES; other++)
             if (other != WHO && !is_own(other))
-                effect_on_rumor(node,
-                                &(struct rumor_step){.place = other, .length = 1, .samples = 100});
+                byzantine_on_rumor(
+                    node, &(struct rumor_step){.place = other, .length = 1, .samples = 100});
         node->now_ns += SECOND_NS;
-        effect_review(node);
-        found = effect_next(node);
+        byzantine_review(node);
+        found = byzantine_next(node);
     }
     assert_ptr_equal(found, &broadcast_versions(node)->origins[place]);
     assert_true(place > first);
-    assert_int_equal(effect_from(node, found).place, first); /* all incarnations are to go */
-    assert_int_equal(effect_from(node, found).seq, 0);
-    assert_null(effect_next(node)); /* one account for each member */
+    assert_int_equal(byzantine_from(node, found).place, first); /* all incarnations are to go */
+    assert_int_equal(byzantine_from(node, found).seq, 0);
+    assert_null(byzantine_next(node)); /* one account for each member */
     assert_true(node_harm(node, 0, &harm));
     assert_int_equal(harm.incarnation, found->incarnation);
     assert_false(node_harm(node, 1, &harm));
@@ -62,14 +63,14 @@ static void accepts_a_member_that_restarts_once(void **state)
         let_all_publish(0.5, 0.5, 1, 1);
     const uint32_t place = begin_incarnation();
     for (uint32_t i = 0; i < 3; i++)
-        effect_on_rumor(
+        byzantine_on_rumor(
             node, &(struct rumor_step){.place = place, .seq = i, .length = 1000, .samples = 100});
     for (uint32_t i = 3; i < 20; i++) {
         node->now_ns += SECOND_NS;
-        effect_on_rumor(
+        byzantine_on_rumor(
             node, &(struct rumor_step){.place = place, .seq = i, .length = 1, .samples = 100});
-        effect_review(node);
-        assert_null(effect_next(node));
+        byzantine_review(node);
+        assert_null(byzantine_next(node));
     }
 }
 
@@ -79,14 +80,14 @@ static void rumors_applied_after_a_restart_count_against_the_member(void **state
     for (int i = 0; i < 5; i++)
         let_all_publish(0.5, 0.5, 1, 1);
     const uint32_t place = begin_incarnation();
-    effect_on_rumor(node, &(struct rumor_step){.place = place, .length = 1, .samples = 100});
+    byzantine_on_rumor(node, &(struct rumor_step){.place = place, .length = 1, .samples = 100});
     for (uint32_t i = 0; i < 4; i++)
-        effect_on_compared(node, WHO, seq + i, -1);
-    const struct origin *found = effect_next(node);
+        byzantine_on_compared(node, WHO, seq + i, -1);
+    const struct origin *found = byzantine_next(node);
     assert_ptr_equal(found, &broadcast_versions(node)->origins[place]);
-    assert_int_equal(effect_from(node, found).place, WHO);
-    assert_int_equal(effect_from(node, found).seq, seq);
-    assert_null(effect_next(node));
+    assert_int_equal(byzantine_from(node, found).place, WHO);
+    assert_int_equal(byzantine_from(node, found).seq, seq);
+    assert_null(byzantine_next(node));
 }
 
 /* It harmed before its restart, but those rumors arrive late. */
@@ -97,19 +98,19 @@ static void late_harm_of_an_earlier_incarnation_removes_later_ones(void **state)
         let_all_publish(0.5, 0.5, 1, 1);
     const uint32_t place = begin_incarnation();
     for (uint32_t i = 0; i < 7; i++) {
-        effect_on_rumor(
+        byzantine_on_rumor(
             node, &(struct rumor_step){.place = place, .seq = i, .length = 1, .samples = 100});
         if (i >= 5)
-            effect_on_rumor(
+            byzantine_on_rumor(
                 node,
                 &(struct rumor_step){.place = WHO, .seq = 1000 + i, .length = 100, .samples = 100});
         node->now_ns += SECOND_NS;
-        effect_review(node);
+        byzantine_review(node);
     }
-    const struct origin *found = effect_next(node);
+    const struct origin *found = byzantine_next(node);
     assert_ptr_equal(found, &broadcast_versions(node)->origins[place]);
-    assert_int_equal(effect_from(node, found).place, WHO);
-    assert_in_range(effect_from(node, found).seq, 1005, 1006);
+    assert_int_equal(byzantine_from(node, found).place, WHO);
+    assert_in_range(byzantine_from(node, found).seq, 1005, 1006);
 }
 
 static void restarts_of_one_member_do_not_change_the_typical_length(void **state)
@@ -118,10 +119,10 @@ static void restarts_of_one_member_do_not_change_the_typical_length(void **state
     for (int i = 0; i < 5; i++)
         let_all_publish(0.5, 0.5, 1, 1);
     for (int i = 0; i < 3 * NODES; i++)
-        effect_on_rumor(node, &(struct rumor_step){
-                                  .place = begin_incarnation(), .length = 100, .samples = 100});
-    effect_review(node);
-    assert_false(effect_allows(node, WHO, 0.04));
+        byzantine_on_rumor(node, &(struct rumor_step){
+                                     .place = begin_incarnation(), .length = 100, .samples = 100});
+    byzantine_review(node);
+    assert_false(byzantine_allows(node, WHO, 0.04));
 }
 
 static void finds_a_member_that_pauses_between_lies(void **state)
@@ -133,12 +134,12 @@ static void finds_a_member_that_pauses_between_lies(void **state)
     for (int i = 0; i < 100 && !found; i++) {
         for (uint32_t place = 0; place < NODES; place++)
             if (!is_own(place) && (place != WHO || i % 10 == 9))
-                effect_on_rumor(node, &(struct rumor_step){.place = place,
-                                                           .length = place == WHO ? 10 : 1,
-                                                           .samples = 100});
+                byzantine_on_rumor(node, &(struct rumor_step){.place = place,
+                                                              .length = place == WHO ? 10 : 1,
+                                                              .samples = 100});
         node->now_ns += SECOND_NS;
-        effect_review(node);
-        found = effect_next(node);
+        byzantine_review(node);
+        found = byzantine_next(node);
     }
     assert_ptr_equal(found, &broadcast_versions(node)->origins[WHO]);
 }
@@ -156,12 +157,13 @@ static void samples_beyond_its_speed_are_not_credited(void **state)
     for (int i = 0; i < 20 && !found; i++) {
         for (uint32_t place = 0; place < NODES; place++)
             if (!is_own(place))
-                effect_on_rumor(node, &(struct rumor_step){.place = place,
-                                                           .length = place == WHO ? 100 : 1,
-                                                           .samples = place == WHO ? 10000 : 100});
+                byzantine_on_rumor(node,
+                                   &(struct rumor_step){.place = place,
+                                                        .length = place == WHO ? 100 : 1,
+                                                        .samples = place == WHO ? 10000 : 100});
         node->now_ns += SECOND_NS;
-        effect_review(node);
-        found = effect_next(node);
+        byzantine_review(node);
+        found = byzantine_next(node);
     }
     assert_ptr_equal(found, &versions->origins[WHO]);
 }
@@ -176,8 +178,8 @@ static void say_speeds(float of_who)
 /* Returns whether a hundredfold length is allowed for this many samples. */
 static bool is_allowed_at_once(uint64_t samples)
 {
-    effect_on_rumor(node, &(struct rumor_step){.place = WHO, .length = 100, .samples = samples});
-    return effect_allows(node, WHO, effect_length(node, WHO));
+    byzantine_on_rumor(node, &(struct rumor_step){.place = WHO, .length = 100, .samples = samples});
+    return byzantine_allows(node, WHO, byzantine_length(node, WHO));
 }
 
 static void steady_learning_earns_no_extra_credit(void **state)
@@ -207,7 +209,7 @@ static void equal_shares_earn_no_extra_credit(void **state)
     say_speeds(0);
     for (int i = 0; i < 5; i++)
         let_all_publish(0.5, 0.5, 1, 1);
-    assert_true(effect_allows(node, WHO, effect_length(node, WHO)));
+    assert_true(byzantine_allows(node, WHO, byzantine_length(node, WHO)));
     assert_false(is_allowed_at_once(100));
 }
 
@@ -219,14 +221,14 @@ static void accepts_a_long_first_publication_of_an_older_member(void **state)
     for (int i = 0; i < 5; i++) {
         for (uint32_t place = 0; place < NODES; place++)
             if (!is_own(place) && place != WHO)
-                effect_on_rumor(node,
-                                &(struct rumor_step){.place = place, .length = 1, .samples = 100});
+                byzantine_on_rumor(
+                    node, &(struct rumor_step){.place = place, .length = 1, .samples = 100});
         node->now_ns += SECOND_NS;
-        effect_review(node);
+        byzantine_review(node);
     }
-    effect_on_rumor(node,
-                    &(struct rumor_step){.place = WHO, .seq = 7, .length = 100, .samples = 10000});
-    assert_true(effect_allows(node, WHO, effect_length(node, WHO)));
+    byzantine_on_rumor(
+        node, &(struct rumor_step){.place = WHO, .seq = 7, .length = 100, .samples = 10000});
+    assert_true(byzantine_allows(node, WHO, byzantine_length(node, WHO)));
     assert_true(is_allowed_at_once(10000));
 }
 
@@ -237,14 +239,14 @@ static void samples_learned_in_a_silence_are_credited_later(void **state)
     for (int i = 0; i < 60; i++) {
         for (uint32_t place = 0; place < NODES; place++)
             if (!is_own(place) && (place != WHO || i < 10))
-                effect_on_rumor(node,
-                                &(struct rumor_step){.place = place, .length = 1, .samples = 100});
+                byzantine_on_rumor(
+                    node, &(struct rumor_step){.place = place, .length = 1, .samples = 100});
         node->now_ns += SECOND_NS;
-        effect_review(node);
+        byzantine_review(node);
     }
     for (int i = 0; i < 50; i++) {
-        effect_on_rumor(node, &(struct rumor_step){.place = WHO, .length = 1, .samples = 100});
-        assert_true(effect_allows(node, WHO, effect_length(node, WHO)));
+        byzantine_on_rumor(node, &(struct rumor_step){.place = WHO, .length = 1, .samples = 100});
+        assert_true(byzantine_allows(node, WHO, byzantine_length(node, WHO)));
     }
 }
 

@@ -11,7 +11,7 @@
 #include "node/broadcast/broadcast.h"
 #include "node/harm.h"
 #include "node/orders/proofs.h"
-#include "node/orders/votes.h"
+#include "node/orders/quorum_votes.h"
 #include "support/sim/expulsion_story.h"
 #include "support/sim/puppet.h"
 

@@ -1,5 +1,5 @@
 /* The step of the base that a rumor makes, at its arrival and when it is applied; for
- * node/effect.h. */
+ * node/byzantine.h. */
 #ifndef HEARSAY_NODE_BROADCAST_RUMOR_STEP_H
 #define HEARSAY_NODE_BROADCAST_RUMOR_STEP_H
 

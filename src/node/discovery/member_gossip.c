@@ -84,7 +84,7 @@ static struct address own_address(const struct node *node)
 
 /* A node below one sample a second has stopped, and further slowing is not worth a record. */
 /* A node that became faster says so at once, because its claims may not exceed its record
- * (effect.h). */
+ * (byzantine.h). */
 static bool rate_is_outdated(const struct node *node, float said, float now, uint64_t age_ns)
 {
     const float before = fmaxf(said, 1), after = fmaxf(now, 1);

@@ -42,9 +42,9 @@ bool admitted_takes(const struct node *node, const struct peer *from,
 
 /* Returns true if this id is admitted; always for this node. */
 bool admitted_may_be(const struct node *node, const uint8_t id[static ID_BYTES]);
-/* Returns true if this member's vote counts (votes.h): on the list, or admitted by the operator and
- * not expelled. Below: the number of such members, 0 if every holder of the swarm key is a member;
- * and a hash that changes when the members do. */
+/* Returns true if this member's vote counts (quorum_votes.h): on the list, or admitted by the
+ * operator and not expelled. Below: the number of such members, 0 if every holder of the swarm key
+ * is a member; and a hash that changes when the members do. */
 bool admitted_may_vote(const struct node *node, const uint8_t id[static ID_BYTES]);
 uint32_t admitted_voters(const struct node *node);
 uint64_t admitted_voters_hash(const struct node *node);

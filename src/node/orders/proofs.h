@@ -4,7 +4,7 @@
  *   once a second to one neighbour   PROOF: a hash of the known ones, if any; a node that knows
  * others answers with them a new one                        PROOF: to all other neighbours, at once
  *
- * The table also holds what members decide by votes (votes.h); votes alone spread that. The
+ * The table also holds what members decide by votes (quorum_votes.h); votes alone spread that. The
  * stricter limit counts.
  *
  * Of each author's proofs the strictest is kept, so all nodes end with the same proofs whatever the

@@ -9,9 +9,9 @@
 #include <cmocka.h>
 
 #include "node/broadcast/broadcast.h"
-#include "node/effect.h"
+#include "node/byzantine.h"
 #include "node/harm.h"
-#include "support/sim/effect_story.h"
+#include "support/sim/byzantine_story.h"
 
 static void finds_a_member_that_opposes_training_within_three_rumors(void **state)
 {
@@ -26,7 +26,7 @@ static void accepts_mild_opposition_when_few_agree(void **state)
     (void)state;
     for (int i = 0; i < 100; i++)
         let_all_publish(0.05, -0.2, 1, 1);
-    assert_null(effect_next(node));
+    assert_null(byzantine_next(node));
 }
 
 static void accepts_a_member_that_is_uncorrelated(void **state)
@@ -34,7 +34,7 @@ static void accepts_a_member_that_is_uncorrelated(void **state)
     (void)state;
     for (int i = 0; i < 100; i++)
         let_all_publish(0.6, i % 2 ? 0.2 : -0.2, 1, 1);
-    assert_null(effect_next(node));
+    assert_null(byzantine_next(node));
 }
 
 static void finds_a_tenfold_move_within_three_rumors(void **state)
@@ -52,7 +52,7 @@ static void accepts_a_slightly_larger_move(void **state)
     (void)state;
     for (int i = 0; i < 100; i++)
         let_all_publish(0.5, 0.5, 1, 2.5);
-    assert_null(effect_next(node));
+    assert_null(byzantine_next(node));
 }
 
 static void judges_many_rumors_at_once_by_their_samples(void **state)
@@ -61,8 +61,8 @@ static void judges_many_rumors_at_once_by_their_samples(void **state)
     let_all_publish(0.5, 0.5, 1, 1);
     const struct rumor_step step = {.place = WHO, .length = 1, .samples = 100};
     for (int i = 0; i < 100; i++)
-        effect_on_rumor(node, &step);
-    assert_null(effect_next(node));
+        byzantine_on_rumor(node, &step);
+    assert_null(byzantine_next(node));
 }
 
 static void accepts_longer_publications_after_a_separation(void **state)
@@ -73,16 +73,16 @@ static void accepts_longer_publications_after_a_separation(void **state)
     const struct rumor_step step = {.place = WHO, .length = 10, .samples = 100};
     for (int second = 0; second < 20; second++) {
         node->now_ns += SECOND_NS;
-        effect_review(node);
+        byzantine_review(node);
     }
     for (int i = 0; i < 20; i++)
-        effect_on_rumor(node, &step);
-    effect_review(node);
-    assert_null(effect_next(node));
+        byzantine_on_rumor(node, &step);
+    byzantine_review(node);
+    assert_null(byzantine_next(node));
     for (int i = 0; i < 40; i++) /* by now it agrees with the others */
         let_all_publish(0.5, 0.5, 1, 1);
     for (int i = 0; i < 6; i++)
-        effect_on_rumor(node, &step);
+        byzantine_on_rumor(node, &step);
     must_find_who();
 }
 
@@ -93,19 +93,19 @@ static void accepts_longer_publications_of_unknown_members(void **state)
     for (int i = 0; i < 20; i++) {
         for (uint32_t place = 0; place < NODES; place++)
             if (place != WHO && !is_own(place))
-                effect_on_rumor(node,
-                                &(struct rumor_step){.place = place, .length = 1, .samples = 100});
+                byzantine_on_rumor(
+                    node, &(struct rumor_step){.place = place, .length = 1, .samples = 100});
         node->now_ns += SECOND_NS;
-        effect_review(node);
+        byzantine_review(node);
     }
     for (int i = 0; i < 20; i++)
-        effect_on_rumor(node, &step);
-    effect_review(node);
-    assert_null(effect_next(node));
+        byzantine_on_rumor(node, &step);
+    byzantine_review(node);
+    assert_null(byzantine_next(node));
     for (int i = 0; i < 40; i++) /* by now it agrees with the others */
         let_all_publish(0.5, 0.5, 1, 1);
     for (int i = 0; i < 6; i++)
-        effect_on_rumor(node, &step);
+        byzantine_on_rumor(node, &step);
     must_find_who();
 }
 
@@ -116,7 +116,7 @@ static void accepts_larger_moves_of_members_that_just_met(void **state)
         let_all_publish(0.5, 0.5, 1, 10);
     for (int i = 0; i < 3; i++)
         let_all_publish(0.5, 0.5, 1, 1);
-    assert_null(effect_next(node));
+    assert_null(byzantine_next(node));
 }
 
 static void accepts_larger_moves_of_faster_learners(void **state)
@@ -127,7 +127,7 @@ static void accepts_larger_moves_of_faster_learners(void **state)
         versions->origins[place].rate = place == WHO ? 1000 : 100;
     for (int i = 0; i < 100; i++) /* 3 * sqrt(10) is allowed */
         let_all_publish(0.5, 0.5, 1, 8);
-    assert_null(effect_next(node));
+    assert_null(byzantine_next(node));
 }
 
 static void accepts_any_single_publication(void **state)
@@ -137,11 +137,11 @@ static void accepts_any_single_publication(void **state)
     let_all_publish(0.5, 0.5, 0.01, 1000); /* in any number of rumors */
     const struct rumor_step piece = {.place = WHO, .seq = 2, .length = 1000};
     for (int i = 0; i < 20; i++)
-        effect_on_rumor(node, &piece);
-    assert_null(effect_next(node));
+        byzantine_on_rumor(node, &piece);
+    assert_null(byzantine_next(node));
     for (int i = 0; i < 30; i++)
         let_all_publish(0.5, 0.5, 1000, 1000);
-    assert_null(effect_next(node));
+    assert_null(byzantine_next(node));
 }
 
 static void finds_moves_without_samples(void **state)
@@ -151,7 +151,7 @@ static void finds_moves_without_samples(void **state)
         let_all_publish(0.5, 0.5, 1, 1);
     const struct rumor_step piece = {.place = WHO, .seq = 5, .length = 1};
     for (int i = 0; i < 300; i++)
-        effect_on_rumor(node, &piece);
+        byzantine_on_rumor(node, &piece);
     must_find_who();
 }
 
@@ -160,10 +160,10 @@ static void needs_enough_members_for_a_typical_length(void **state)
     (void)state;
     const struct rumor_step step = {.place = WHO, .length = 100, .samples = 1};
     for (int i = 0; i < 100; i++) {
-        effect_on_rumor(node, &step);
-        effect_review(node);
+        byzantine_on_rumor(node, &step);
+        byzantine_review(node);
     }
-    assert_null(effect_next(node));
+    assert_null(byzantine_next(node));
 }
 
 static void finds_a_member_that_resumes_harming(void **state)
@@ -175,7 +175,7 @@ static void finds_a_member_that_resumes_harming(void **state)
     for (int i = 0; i < 10; i++)
         let_all_publish(0.5, 0.5, 1, 1);
     struct node_harm harm;
-    assert_null(effect_next(node));
+    assert_null(byzantine_next(node));
     assert_false(node_harm(node, 0, &harm));
     for (int i = 0; i < 3; i++)
         let_all_publish(0.5, -0.5, 1, 1);
@@ -189,17 +189,17 @@ static void keeps_rumors_before_the_harm(void **state)
         let_all_publish(0.5, i == 3 ? -0.2 : 0.5, 1, 1);
     for (int i = 0; i < 4; i++)
         let_all_publish(0.5, -0.5, 1, 10); /* only its first rumor opposes */
-    const struct origin *origin = effect_next(node);
+    const struct origin *origin = byzantine_next(node);
     assert_non_null(origin);
-    assert_int_equal(effect_from(node, origin).seq, 10);
+    assert_int_equal(byzantine_from(node, origin).seq, 10);
     begin_anew();
     for (int i = 0; i < 7; i++)
         let_all_publish(0.5, 0.5, 1, 1);
     for (int i = 0; i < 4; i++)
         let_all_publish(0.5, 0.5, 1, 20);
-    origin = effect_next(node);
+    origin = byzantine_next(node);
     assert_non_null(origin);
-    assert_int_equal(effect_from(node, origin).seq, 7);
+    assert_int_equal(byzantine_from(node, origin).seq, 7);
 }
 
 static void judges_a_publication_as_a_whole(void **state)
@@ -207,14 +207,14 @@ static void judges_a_publication_as_a_whole(void **state)
     (void)state;
     for (int i = 0; i < 5; i++)
         let_all_publish(0.5, 0.5, 1, 1);
-    effect_on_rumor(node, &(struct rumor_step){.place = WHO, .length = 0.01, .samples = 100});
+    byzantine_on_rumor(node, &(struct rumor_step){.place = WHO, .length = 0.01, .samples = 100});
     for (int i = 0; i < 250; i++) {
-        effect_on_rumor(node, &(struct rumor_step){.place = WHO, .length = 0.01});
-        assert_true(effect_allows(node, WHO, effect_length(node, WHO)));
+        byzantine_on_rumor(node, &(struct rumor_step){.place = WHO, .length = 0.01});
+        assert_true(byzantine_allows(node, WHO, byzantine_length(node, WHO)));
     }
     for (int i = 0; i < 60; i++)
-        effect_on_rumor(node, &(struct rumor_step){.place = WHO, .length = 0.01});
-    assert_false(effect_allows(node, WHO, effect_length(node, WHO)));
+        byzantine_on_rumor(node, &(struct rumor_step){.place = WHO, .length = 0.01});
+    assert_false(byzantine_allows(node, WHO, byzantine_length(node, WHO)));
 }
 
 /* Every member has sent the first part of a publication, which carries the samples. */
@@ -225,10 +225,10 @@ static void takes_the_typical_length_from_whole_publications(void **state)
         let_all_publish(0.5, 0.5, 1, 1);
     for (uint32_t place = 0; place < NODES; place++)
         if (!is_own(place))
-            effect_on_rumor(node,
-                            &(struct rumor_step){.place = place, .length = 0.1, .samples = 100});
-    effect_review(node);
-    assert_true(effect_allows(node, WHO, 0.02));
+            byzantine_on_rumor(node,
+                               &(struct rumor_step){.place = place, .length = 0.1, .samples = 100});
+    byzantine_review(node);
+    assert_true(byzantine_allows(node, WHO, 0.02));
 }
 
 static void keeps_rumors_from_long_before(void **state)
@@ -238,9 +238,9 @@ static void keeps_rumors_from_long_before(void **state)
         let_all_publish(0.5, 0.5, 1, 1);
     for (int i = 0; i < 20; i++) /* opposes so little that detection takes a while */
         let_all_publish(0.5, -0.05, 1, 1);
-    const struct origin *origin = effect_next(node);
+    const struct origin *origin = byzantine_next(node);
     assert_non_null(origin);
-    assert_int_equal(effect_from(node, origin).seq, seq - 4); /* of its last four publications */
+    assert_int_equal(byzantine_from(node, origin).seq, seq - 4); /* of its last four publications */
 }
 
 static void recognizes_a_long_publication_on_arrival(void **state)
@@ -248,21 +248,21 @@ static void recognizes_a_long_publication_on_arrival(void **state)
     (void)state;
     const struct rumor_step pieces[] = {{.place = WHO, .length = 2, .samples = 100},
                                         {.place = WHO, .length = 2}};
-    assert_true(effect_allows(node, WHO, 1000)); /* nothing is typical yet */
+    assert_true(byzantine_allows(node, WHO, 1000)); /* nothing is typical yet */
     let_all_publish(0.5, 0.5, 1, 1); /* all members have just met, which is considered */
-    assert_true(effect_allows(node, WHO, effect_length(node, WHO)));
-    effect_on_rumor(node, &pieces[0]);
-    assert_true(effect_allows(node, WHO, effect_length(node, WHO)));
-    effect_on_rumor(node, &pieces[1]);
-    assert_false(effect_allows(node, WHO, effect_length(node, WHO)));
-    assert_true(effect_apart_ns(node, WHO) > node->now_ns);
+    assert_true(byzantine_allows(node, WHO, byzantine_length(node, WHO)));
+    byzantine_on_rumor(node, &pieces[0]);
+    assert_true(byzantine_allows(node, WHO, byzantine_length(node, WHO)));
+    byzantine_on_rumor(node, &pieces[1]);
+    assert_false(byzantine_allows(node, WHO, byzantine_length(node, WHO)));
+    assert_true(byzantine_apart_ns(node, WHO) > node->now_ns);
     for (uint32_t place = 0; place < NODES; place++) /* the others also have new samples */
         if (place != WHO && !is_own(place))
-            effect_on_rumor(node,
-                            &(struct rumor_step){.place = place, .length = 4, .samples = 100});
-    effect_review(node);
-    assert_true(effect_allows(node, WHO, effect_length(node, WHO)));
-    assert_null(effect_next(node));
+            byzantine_on_rumor(node,
+                               &(struct rumor_step){.place = place, .length = 4, .samples = 100});
+    byzantine_review(node);
+    assert_true(byzantine_allows(node, WHO, byzantine_length(node, WHO)));
+    assert_null(byzantine_next(node));
 }
 
 static void claimed_speed_allows_only_credited_samples(void **state)
@@ -272,15 +272,16 @@ static void claimed_speed_allows_only_credited_samples(void **state)
     for (uint32_t place = 0; place < NODES; place++)
         versions->origins[place].rate = place == WHO ? 10000 : 100;
     let_all_publish(0.5, 0.5, 1, 1);
-    assert_true(effect_allows(node, WHO, 0.11)); /* 3 * sqrt(16) times the typical length */
-    assert_false(effect_allows(node, WHO, 0.13));
-    assert_true(fabs(effect_length(node, WHO) - 0.01) < 1e-9);
+    assert_true(byzantine_allows(node, WHO, 0.11)); /* 3 * sqrt(16) times the typical length */
+    assert_false(byzantine_allows(node, WHO, 0.13));
+    assert_true(fabs(byzantine_length(node, WHO) - 0.01) < 1e-9);
     ((struct node_options *)&node->options)->limits.weight_max = 100;
-    assert_false(effect_allows(node, WHO, 0.13));
+    assert_false(byzantine_allows(node, WHO, 0.13));
     ((struct node_options *)&node->options)->limits.weight_max = 2;
-    assert_true(effect_allows(node, WHO, 0.042)); /* 3 * sqrt(2) */
-    assert_false(effect_allows(node, WHO, 0.043));
-    assert_true(fabs(effect_length(node, WHO) - 0.5) < 1e-9); /* a fiftieth of its samples count */
+    assert_true(byzantine_allows(node, WHO, 0.042)); /* 3 * sqrt(2) */
+    assert_false(byzantine_allows(node, WHO, 0.043));
+    assert_true(fabs(byzantine_length(node, WHO) - 0.5) <
+                1e-9); /* a fiftieth of its samples count */
 }
 int main(void)
 {

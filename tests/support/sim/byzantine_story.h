@@ -1,10 +1,10 @@
 /* Byzantine detection at one node of a swarm: the test sets what others publish and how far it
  * agrees with local training.
  *
- *   effect_story_begins ─► let_all_publish ─► must_find_who
+ *   byzantine_story_begins ─► let_all_publish ─► must_find_who
  */
-#ifndef HEARSAY_TESTS_SUPPORT_SIM_EFFECT_STORY_H
-#define HEARSAY_TESTS_SUPPORT_SIM_EFFECT_STORY_H
+#ifndef HEARSAY_TESTS_SUPPORT_SIM_BYZANTINE_STORY_H
+#define HEARSAY_TESTS_SUPPORT_SIM_BYZANTINE_STORY_H
 
 #include <stdbool.h>
 #include <stdint.h>
@@ -27,9 +27,10 @@ void let_all_publish(double agreement, double of_who, double length, double leng
 /* WHO must be found, and no other origin. */
 void must_find_who(void);
 
-int effect_story_begins(void **state);
-int effect_story_ends(void **state);
+int byzantine_story_begins(void **state);
+int byzantine_story_ends(void **state);
 
-#define TOLD(story) cmocka_unit_test_setup_teardown(story, effect_story_begins, effect_story_ends)
+#define TOLD(story)                                                                                \
+    cmocka_unit_test_setup_teardown(story, byzantine_story_begins, byzantine_story_ends)
 
 #endif

@@ -1,4 +1,4 @@
-#include "node/effect.h"
+#include "node/byzantine.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -55,10 +55,10 @@ struct account {
     uint64_t apart_ns;                   /* until then its rumors may be from a partition */
     uint64_t came_ns;                    /* arrival of its last rumor; 0 = none */
     uint32_t compared;                   /* rumors in `usual` */
-    bool was_returned;                   /* effect_next has returned it */
+    bool was_returned;                   /* byzantine_next has returned it */
 };
 
-struct effect {
+struct byzantine {
     struct account *accounts; /* [incarnations_max] by origin index of the first incarnation */
     uint32_t *account_index; /* [incarnations_max] by origin index: index of the account + 1; 0 = no
                            rumor yet */
@@ -71,22 +71,22 @@ struct effect {
     double typical_rate;  /* median samples per second; 0 = unknown */
 };
 
-size_t effect_arena_bytes(const struct node_options *options)
+size_t byzantine_arena_bytes(const struct node_options *options)
 {
-    return sizeof(struct effect) +
+    return sizeof(struct byzantine) +
            options->limits.incarnations_max *
                (sizeof(struct account) + sizeof(uint32_t) + sizeof(double)) +
            (size_t)4 * 64;
 }
 
-struct effect *effect_new(struct arena *arena, const struct node_options *options)
+struct byzantine *byzantine_new(struct arena *arena, const struct node_options *options)
 {
-    struct effect *effect = arena_take(arena, 1, sizeof *effect);
+    struct byzantine *byzantine = arena_take(arena, 1, sizeof *byzantine);
     const uint32_t most = options->limits.incarnations_max;
-    effect->accounts = arena_take(arena, most, sizeof *effect->accounts);
-    effect->account_index = arena_take(arena, most, sizeof *effect->account_index);
-    effect->sorted = arena_take(arena, most, sizeof *effect->sorted);
-    return effect;
+    byzantine->accounts = arena_take(arena, most, sizeof *byzantine->accounts);
+    byzantine->account_index = arena_take(arena, most, sizeof *byzantine->account_index);
+    byzantine->sorted = arena_take(arena, most, sizeof *byzantine->sorted);
+    return byzantine;
 }
 
 /* Returns the account of this origin's member; empty before its first rumor. */
@@ -94,26 +94,26 @@ static const struct account *account_of(const struct node *node, uint32_t place)
 {
     static const struct account nothing;
     CHECK(place < broadcast_versions(node)->count);
-    const uint32_t index = node->effect->account_index[place];
-    return index > 0 ? &node->effect->accounts[index - 1] : &nothing;
+    const uint32_t index = node->byzantine->account_index[place];
+    return index > 0 ? &node->byzantine->accounts[index - 1] : &nothing;
 }
 
 /* Returns the account to update. Later incarnations share the first one's account. */
 static struct account *account_to_update(const struct node *node, uint32_t place)
 {
     const struct origin *origins = broadcast_versions(node)->origins;
-    uint32_t *index = node->effect->account_index;
+    uint32_t *index = node->byzantine->account_index;
     CHECK(place < broadcast_versions(node)->count);
     for (uint32_t i = 0; i < broadcast_versions(node)->count && index[place] == 0; i++)
         if (index[i] > 0 && memcmp(origins[i].id, origins[place].id, ID_BYTES) == 0)
             index[place] = index[i];
     if (index[place] == 0) {
         index[place] = place + 1;
-        node->effect->accounts[place].place = place;
+        node->byzantine->accounts[place].place = place;
         for (int i = 0; i < RECALLED; i++)
-            node->effect->accounts[place].began[i] = (struct stream_point){.place = place};
+            node->byzantine->accounts[place].began[i] = (struct stream_point){.place = place};
     }
-    return &node->effect->accounts[index[place] - 1];
+    return &node->byzantine->accounts[index[place] - 1];
 }
 
 static const struct origin *latest_of(const struct node *node, const struct account *account)
@@ -125,7 +125,7 @@ static const struct origin *latest_of(const struct node *node, const struct acco
 /* Returns the member's reported speed over the median; 0 = unknown. */
 static double faster(const struct node *node, const struct origin *origin)
 {
-    const double typical = node->effect->typical_rate;
+    const double typical = node->byzantine->typical_rate;
     CHECK(typical >= 0);
     return typical > 0 ? (double)origin->rate / typical : 0;
 }
@@ -134,7 +134,7 @@ static double faster(const struct node *node, const struct origin *origin)
 static double speed_of(const struct node *node, const struct origin *origin)
 {
     CHECK(origin->rate >= 0);
-    return origin->rate > 0 ? (double)origin->rate : node->effect->typical_rate;
+    return origin->rate > 0 ? (double)origin->rate : node->byzantine->typical_rate;
 }
 
 /* Length per credited sample, or per second where all shares are equal. */
@@ -157,11 +157,11 @@ static void count(struct cusum *cusum, double by, struct stream_point at)
     cusum->sum = fmax(cusum->sum + by, 0);
 }
 
-static void count_agreement(const struct effect *effect, struct account *account, double agreement,
-                            struct stream_point at)
+static void count_agreement(const struct byzantine *byzantine, struct account *account,
+                            double agreement, struct stream_point at)
 {
     CHECK(agreement >= -1 && agreement <= 1);
-    const double less = effect->typical - agreement - AGREEMENT_GAP;
+    const double less = byzantine->typical - agreement - AGREEMENT_GAP;
     account->usual = account->compared == 0
                          ? agreement
                          : EMA_DECAY * account->usual + (1 - EMA_DECAY) * agreement;
@@ -183,7 +183,7 @@ static double allowed(const struct node *node, const struct origin *origin, doub
 static void judge(const struct node *node, struct account *account)
 {
     const struct origin *origin = latest_of(node, account);
-    const double most = allowed(node, origin, node->effect->typical_length);
+    const double most = allowed(node, origin, node->byzantine->typical_length);
     if (most == 0 || !(account->counts || account->is_first))
         return;
     CHECK(account->pieces > 0);
@@ -266,7 +266,7 @@ static double credited(const struct node *node, struct account *account,
                        const struct rumor_step *step, bool is_apart)
 {
     const double said = (double)broadcast_versions(node)->origins[step->place].rate;
-    const double rate = fmax(said, node->effect->typical_rate);
+    const double rate = fmax(said, node->byzantine->typical_rate);
     const double samples = (double)step->samples;
     CHECK(account->credit_s >= 0);
     if (!is_apart)
@@ -300,14 +300,14 @@ static double latest_length_at(const struct node *node, const struct account *ac
 /* Computes the median in the first second of a run, before the first review. */
 static void look_at_first(struct node *node)
 {
-    struct effect *effect = node->effect;
-    if (effect->latest_length > 0 || node->now_ns - effect->looked_ns < SECOND_NS / 50)
+    struct byzantine *byzantine = node->byzantine;
+    if (byzantine->latest_length > 0 || node->now_ns - byzantine->looked_ns < SECOND_NS / 50)
         return;
-    effect->looked_ns = node->now_ns;
-    effect->latest_length = median_of(node, latest_length_at);
+    byzantine->looked_ns = node->now_ns;
+    byzantine->latest_length = median_of(node, latest_length_at);
 }
 
-void effect_on_rumor(struct node *node, const struct rumor_step *step)
+void byzantine_on_rumor(struct node *node, const struct rumor_step *step)
 {
     struct account *account = account_to_update(node, step->place);
     const struct origin *origins = broadcast_versions(node)->origins;
@@ -339,28 +339,28 @@ void effect_on_rumor(struct node *node, const struct rumor_step *step)
         look_at_first(node);
 }
 
-void effect_on_compared(struct node *node, uint32_t place, uint32_t seq, double agreement)
+void byzantine_on_compared(struct node *node, uint32_t place, uint32_t seq, double agreement)
 {
     struct account *account = account_to_update(node, place);
-    count_agreement(node->effect, account, agreement,
+    count_agreement(node->byzantine, account, agreement,
                     (struct stream_point){place, seq, account->publications});
 }
 
-double effect_length(const struct node *node, uint32_t place)
+double byzantine_length(const struct node *node, uint32_t place)
 {
     const struct account *account = account_of(node, place);
     return length_of(node, latest_of(node, account), &account->size);
 }
 
-bool effect_allows(const struct node *node, uint32_t place, double length)
+bool byzantine_allows(const struct node *node, uint32_t place, double length)
 {
     const struct origin *origin = latest_of(node, account_of(node, place));
-    const double most = allowed(node, origin, node->effect->latest_length);
+    const double most = allowed(node, origin, node->byzantine->latest_length);
     CHECK(length >= 0);
     return most == 0 || length <= most;
 }
 
-uint64_t effect_apart_ns(const struct node *node, uint32_t place)
+uint64_t byzantine_apart_ns(const struct node *node, uint32_t place)
 {
     return account_of(node, place)->apart_ns;
 }
@@ -407,25 +407,25 @@ static double rate_at(const struct node *node, const struct account *account)
 static double median_of(struct node *node,
                         double (*at)(const struct node *, const struct account *))
 {
-    const struct effect *effect = node->effect;
+    const struct byzantine *byzantine = node->byzantine;
     uint32_t count = 0;
     for (uint32_t i = 0; i < broadcast_versions(node)->count; i++)
-        if (is_lately(node, &effect->accounts[i]) && !isnan(at(node, &effect->accounts[i])))
-            effect->sorted[count++] = at(node, &effect->accounts[i]);
+        if (is_lately(node, &byzantine->accounts[i]) && !isnan(at(node, &byzantine->accounts[i])))
+            byzantine->sorted[count++] = at(node, &byzantine->accounts[i]);
     if (count < ENOUGH)
         return 0;
-    qsort(effect->sorted, count, sizeof *effect->sorted, by_size);
-    return effect->sorted[count / 2];
+    qsort(byzantine->sorted, count, sizeof *byzantine->sorted, by_size);
+    return byzantine->sorted[count / 2];
 }
 
-void effect_review(struct node *node)
+void byzantine_review(struct node *node)
 {
-    struct effect *effect = node->effect;
-    effect->typical = median_of(node, agreement_at);
-    effect->typical_length = median_of(node, length_at);
-    effect->latest_length = median_of(node, latest_length_at);
-    effect->typical_rate = median_of(node, rate_at);
-    CHECK(effect->typical_length >= 0 && effect->typical_rate >= 0);
+    struct byzantine *byzantine = node->byzantine;
+    byzantine->typical = median_of(node, agreement_at);
+    byzantine->typical_length = median_of(node, length_at);
+    byzantine->latest_length = median_of(node, latest_length_at);
+    byzantine->typical_rate = median_of(node, rate_at);
+    CHECK(byzantine->typical_length >= 0 && byzantine->typical_rate >= 0);
 }
 
 static bool harms(const struct account *account)
@@ -433,26 +433,26 @@ static bool harms(const struct account *account)
     return account->against.sum > AGAINST_MOST || account->beyond.sum > BEYOND_MOST;
 }
 
-struct origin_effect effect_of(const struct node *node, uint32_t place)
+struct byzantine_finding byzantine_finding_of(const struct node *node, uint32_t place)
 {
-    const struct effect *effect = node->effect;
+    const struct byzantine *byzantine = node->byzantine;
     const struct account *account = account_of(node, place);
     const struct size *size = &account->usual_size;
-    const bool has_length = effect->typical_length > 0 && size->samples > 0;
-    return (struct origin_effect){.harms = harms(account) && place == account->place,
-                                  .agreement = account->compared > 0 ? account->usual : (double)NAN,
-                                  .typical = effect->typical,
-                                  .length = has_length
-                                                ? length_of(node, latest_of(node, account), size) /
-                                                      effect->typical_length
-                                                : (double)NAN};
+    const bool has_length = byzantine->typical_length > 0 && size->samples > 0;
+    return (struct byzantine_finding){
+        .harms = harms(account) && place == account->place,
+        .agreement = account->compared > 0 ? account->usual : (double)NAN,
+        .typical = byzantine->typical,
+        .length = has_length
+                      ? length_of(node, latest_of(node, account), size) / byzantine->typical_length
+                      : (double)NAN};
 }
 
-const struct origin *effect_next(struct node *node)
+const struct origin *byzantine_next(struct node *node)
 {
     const struct versions *versions = broadcast_versions(node);
     for (uint32_t i = 0; i < versions->count; i++) {
-        struct account *account = &node->effect->accounts[i];
+        struct account *account = &node->byzantine->accounts[i];
         if (account->against.sum <= AGAINST_MOST / 2 && account->beyond.sum <= BEYOND_MOST / 2)
             account->was_returned = false;
         if (account->was_returned || !harms(account))
@@ -473,7 +473,7 @@ static bool is_earlier(const struct node *node, struct stream_point one, struct 
                : origins[one.place].incarnation < origins[other.place].incarnation;
 }
 
-struct stream_point effect_from(const struct node *node, const struct origin *origin)
+struct stream_point byzantine_from(const struct node *node, const struct origin *origin)
 {
     const struct account *account =
         account_of(node, versions_place(broadcast_versions(node), origin));
@@ -488,10 +488,11 @@ struct stream_point effect_from(const struct node *node, const struct origin *or
     return from;
 }
 
-void effect_describe(const struct node *node, const struct origin *origin, char *out, size_t room)
+void byzantine_describe(const struct node *node, const struct origin *origin, char *out,
+                        size_t room)
 {
     const uint32_t place = versions_place(broadcast_versions(node), origin);
-    const struct origin_effect of = effect_of(node, place);
+    const struct byzantine_finding of = byzantine_finding_of(node, place);
     if (account_of(node, place)->against.sum > AGAINST_MOST)
         (void)snprintf(out, room,
                        "goes against what is learned here (agreement %.2f, the others' %.2f)",

@@ -16,8 +16,8 @@
  * arrival, and further votes never readmit an expelled member. New members may end a majority. Held
  * by tests/world/test_quarantine.c.
  */
-#ifndef HEARSAY_NODE_ORDERS_VOTES_H
-#define HEARSAY_NODE_ORDERS_VOTES_H
+#ifndef HEARSAY_NODE_ORDERS_QUORUM_VOTES_H
+#define HEARSAY_NODE_ORDERS_QUORUM_VOTES_H
 
 #include "node/connection/connection.h"
 #include "node/core.h"

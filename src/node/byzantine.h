@@ -1,4 +1,4 @@
-/* Outlier detection: what each origin's rumors do to what this node learns from its own data.
+/* Byzantine detection: measures what the rumors of each origin do to what this node learns.
  *
  *   a rumor arrives ──► length of its publication per credited sample
  *     allowed    a multiple of the median, larger for a faster member
@@ -35,44 +35,44 @@
  * members learned since, and taking them out harms more than it repairs.
  *
  * This is one node's view: with very unlike data an honest node sometimes suspects another. The
- * consequences are in quarantine.h. Held by tests/world/test_effect.c and test_member_account.c;
+ * consequences are in quarantine.h. Held by tests/world/test_byzantine.c and test_member_account.c;
  * measured by tests/bench/bench_attacks.py.
  */
-#ifndef HEARSAY_NODE_EFFECT_H
-#define HEARSAY_NODE_EFFECT_H
+#ifndef HEARSAY_NODE_BYZANTINE_H
+#define HEARSAY_NODE_BYZANTINE_H
 
 #include "node/broadcast/rumor_step.h"
 #include "node/broadcast/version.h"
 #include "node/core.h"
 
-struct effect *effect_new(struct arena *arena, const struct node_options *options);
-size_t effect_arena_bytes(const struct node_options *options);
+struct byzantine *byzantine_new(struct arena *arena, const struct node_options *options);
+size_t byzantine_arena_bytes(const struct node_options *options);
 
 /* Counts a rumor of another node. */
-void effect_on_rumor(struct node *node, const struct rumor_step *step);
+void byzantine_on_rumor(struct node *node, const struct rumor_step *step);
 /* Counts the agreement of a rumor that the learner has applied. */
-void effect_on_compared(struct node *node, uint32_t place, uint32_t seq, double agreement);
+void byzantine_on_compared(struct node *node, uint32_t place, uint32_t seq, double agreement);
 /* Returns the length per sample of the origin's present publication so far; and whether that is
  * permitted, as far as medians are known. */
-double effect_length(const struct node *node, uint32_t place);
-bool effect_allows(const struct node *node, uint32_t place, double length);
+double byzantine_length(const struct node *node, uint32_t place);
+bool byzantine_allows(const struct node *node, uint32_t place, double length);
 /* Returns until when its length does not count because of a partition. */
-uint64_t effect_apart_ns(const struct node *node, uint32_t place);
+uint64_t byzantine_apart_ns(const struct node *node, uint32_t place);
 
 /* Once a second: updates the medians. */
-void effect_review(struct node *node);
+void byzantine_review(struct node *node);
 
 /* Returns the next harmful origin that was not returned yet; NULL if there is none. */
-const struct origin *effect_next(struct node *node);
+const struct origin *byzantine_next(struct node *node);
 /* The finding for one origin: whether it harms, its agreement and the median one, and its length as
  * a multiple of the median; NAN = unknown. */
-struct origin_effect {
+struct byzantine_finding {
     bool harms;
     double agreement;
     double typical;
     double length;
 };
-struct origin_effect effect_of(const struct node *node, uint32_t place);
+struct byzantine_finding byzantine_finding_of(const struct node *node, uint32_t place);
 /* Returns the rumor with which the harm began, at most a few publications ago; it may be of an
  * earlier incarnation. */
 struct stream_point {
@@ -80,8 +80,9 @@ struct stream_point {
     uint32_t seq;
     uint32_t nth; /* number of the member's publication, by arrival */
 };
-struct stream_point effect_from(const struct node *node, const struct origin *origin);
+struct stream_point byzantine_from(const struct node *node, const struct origin *origin);
 /* Writes the finding as words that follow "what it publishes". */
-void effect_describe(const struct node *node, const struct origin *origin, char *out, size_t room);
+void byzantine_describe(const struct node *node, const struct origin *origin, char *out,
+                        size_t room);
 
 #endif

@@ -1,4 +1,4 @@
-#include "support/sim/effect_story.h"
+#include "support/sim/byzantine_story.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "node/broadcast/broadcast.h"
-#include "node/effect.h"
+#include "node/byzantine.h"
 #include "node/harm.h"
 
 static struct arena arena;
@@ -18,13 +18,13 @@ uint32_t seq;
 void begin_anew(void)
 {
     arena_release(&arena);
-    arena_init(&arena, effect_arena_bytes(&world.nodes[0].options));
-    node->effect = effect_new(&arena, &world.nodes[0].options);
+    arena_init(&arena, byzantine_arena_bytes(&world.nodes[0].options));
+    node->byzantine = byzantine_new(&arena, &world.nodes[0].options);
     node->born_ns = node->now_ns;
     seq = 0;
 }
 
-int effect_story_begins(void **state)
+int byzantine_story_begins(void **state)
 {
     (void)state;
     begin_world(1);
@@ -38,7 +38,7 @@ int effect_story_begins(void **state)
     return 0;
 }
 
-int effect_story_ends(void **state)
+int byzantine_story_ends(void **state)
 {
     arena_release(&arena);
     return world_ends(state);
@@ -58,20 +58,20 @@ void let_all_publish(double agreement, double of_who, double length, double leng
                                         .samples = 100};
         if (is_own(place))
             continue;
-        effect_on_rumor(node, &step);
-        effect_on_compared(node, place, seq, place == WHO ? of_who : agreement);
+        byzantine_on_rumor(node, &step);
+        byzantine_on_compared(node, place, seq, place == WHO ? of_who : agreement);
     }
     seq++;
     node->now_ns += SECOND_NS;
-    effect_review(node);
+    byzantine_review(node);
 }
 
 void must_find_who(void)
 {
-    const struct origin *origin = effect_next(node);
+    const struct origin *origin = byzantine_next(node);
     struct node_harm harm;
     assert_ptr_equal(origin, &broadcast_versions(node)->origins[WHO]);
-    assert_null(effect_next(node)); /* and no other */
+    assert_null(byzantine_next(node)); /* and no other */
     assert_true(node_harm(node, 0, &harm) && harm.harms);
     assert_memory_equal(harm.id, origin->id, ID_BYTES);
     assert_false(node_harm(node, 1, &harm));

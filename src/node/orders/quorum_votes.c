@@ -1,4 +1,4 @@
-#include "node/orders/votes.h"
+#include "node/orders/quorum_votes.h"
 
 #include <stdlib.h>
 #include <string.h>
