@@ -1,8 +1,9 @@
 /* Equivocation proofs (wire/equivocation_proof.h): the known ones, and how they spread.
  *
  *   on opening                       PROOF: all known proofs, if any
- *   once a second to one neighbour   PROOF: a hash of the known ones, if any; a node that knows
- * others answers with them a new one                        PROOF: to all other neighbours, at once
+ *   once a second to one neighbour   PROOF: a hash of the known ones, if any; a node
+ *                                    that knows others answers with them
+ *   a new one                        PROOF: to all other neighbours, at once
  *
  * The table also holds what members decide by votes (quorum_votes.h); votes alone spread that. The
  * stricter limit counts.
