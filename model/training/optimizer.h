@@ -1,4 +1,4 @@
-/* The optimizer: how the weights follow the gradients, and the learning rate over training.
+/* The optimizer: how the weights follow the gradients (learning_rate_schedule.h).
  *
  *   samples of all nodes ─► schedule ─► rate ─► struct sgd or adam ─► backend.h
  *
@@ -47,14 +47,5 @@ static inline double optimizer_carries(enum optimizer_kind kind, double momentum
 {
     return kind == OPTIMIZER_ADAM || kind == OPTIMIZER_LAMB ? 0 : momentum;
 }
-
-/* The settings after `samples` samples. CONSTANT: rate. STEP: rate · decay^floor(samples / period).
- * COSINE: from rate to rate · decay over one period, then constant (Loshchilov, Hutter 2017,
- * without restarts). DOWNHILL: the same in a straight line. During the warm-up the rate rises in a
- * straight line from about 0 to `rate`; a fall begins behind it. */
-struct sgd optimizer_at(const struct optimizer *optimizer, uint64_t samples);
-
-/* The same for Adam. step: the number of the step to be made, from 1. */
-struct adam optimizer_adam_at(const struct optimizer *optimizer, uint64_t samples, uint64_t step);
 
 #endif

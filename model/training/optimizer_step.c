@@ -1,6 +1,7 @@
 #include "training/optimizer_step.h"
 
 #include "base/error.h"
+#include "training/learning_rate_schedule.h"
 
 #define FOLLOW_RATE 0.1f /* of what is measured in each step, as elsewhere */
 
@@ -9,9 +10,9 @@ void optimizer_step_set(struct optimizer_step *step, const struct optimizer *opt
                         uint32_t parts)
 {
     CHECK(parts > 0);
-    step->sgd = optimizer_at(optimizer, samples);
+    step->sgd = schedule_sgd(optimizer, samples);
     step->sgd.decayed = model_decayed(model);
-    step->adam = optimizer_adam_at(optimizer, samples, number);
+    step->adam = schedule_adam(optimizer, samples, number);
     step->bare = step->adam;
     step->adam.decayed = model_decayed(model);
     step->follow = (struct sgd){.rate = FOLLOW_RATE / (float)parts};

@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "support/model/gradient_story.h"
-#include "training/optimizer.h"
+#include "training/learning_rate_schedule.h"
 
 static float momenta[ROOM];
 
@@ -151,7 +151,7 @@ static void exclusive_or_is_learned(void **state)
 
 static void check_rate(const struct optimizer *optimizer, uint64_t samples, double want)
 {
-    const struct sgd sgd = optimizer_at(optimizer, samples);
+    const struct sgd sgd = schedule_sgd(optimizer, samples);
     if (!(fabs((double)sgd.rate - want) <= 1e-6 * want))
         fail_msg("after %llu samples: rate %g, not %g", (unsigned long long)samples,
                  (double)sgd.rate, want);

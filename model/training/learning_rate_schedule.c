@@ -1,4 +1,4 @@
-#include "training/optimizer.h"
+#include "training/learning_rate_schedule.h"
 
 #include <math.h>
 
@@ -26,17 +26,17 @@ static double rate_factor(const struct optimizer *optimizer, uint64_t samples)
     return decay + (1 - decay) * (1 + cos(PI * fallen)) / 2;
 }
 
-struct sgd optimizer_at(const struct optimizer *optimizer, uint64_t samples)
+struct sgd schedule_sgd(const struct optimizer *optimizer, uint64_t samples)
 {
     struct sgd sgd = optimizer->sgd;
     sgd.rate = (float)((double)sgd.rate * rate_factor(optimizer, samples));
     return sgd;
 }
 
-struct adam optimizer_adam_at(const struct optimizer *optimizer, uint64_t samples, uint64_t step)
+struct adam schedule_adam(const struct optimizer *optimizer, uint64_t samples, uint64_t step)
 {
     CHECK(step > 0);
-    const struct sgd now = optimizer_at(optimizer, samples);
+    const struct sgd now = schedule_sgd(optimizer, samples);
     return (struct adam){.rate = now.rate,
                          .beta1 = now.momentum,
                          .beta2 = optimizer->beta2,

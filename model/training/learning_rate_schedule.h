@@ -1,0 +1,19 @@
+/* The learning-rate schedule: the rate after a number of samples of all nodes.
+ *
+ * Held by tests/unit/model/test_optimizer.c and test_adam.c.
+ */
+#ifndef HEARSAY_MODEL_TRAINING_LEARNING_RATE_SCHEDULE_H
+#define HEARSAY_MODEL_TRAINING_LEARNING_RATE_SCHEDULE_H
+
+#include "training/optimizer.h"
+
+/* Returns the settings after `samples` samples. CONSTANT: rate. STEP: rate · decay^floor(samples /
+ * period). COSINE: from rate to rate · decay over one period, then constant (Loshchilov, Hutter
+ * 2017, without restarts). DOWNHILL: the same in a straight line. During the warm-up the rate rises
+ * in a straight line from about 0 to `rate`; a fall begins behind it. */
+struct sgd schedule_sgd(const struct optimizer *optimizer, uint64_t samples);
+
+/* The same for Adam. step: the number of the step to be made, from 1. */
+struct adam schedule_adam(const struct optimizer *optimizer, uint64_t samples, uint64_t step);
+
+#endif
