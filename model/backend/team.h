@@ -6,7 +6,7 @@
  * Each call goes into the streams of all of them, in the order of the calls of each backend: what a
  * backend was asked before is done before, and what it is asked later is done later. A GPU that
  * fails ends the process, as with any other operation (backend.h).
- * Held by tests/unit/model/test_helpers.c.
+ * Held by tests/unit/model/test_data_parallel.c.
  */
 #ifndef HEARSAY_MODEL_BACKEND_TEAM_H
 #define HEARSAY_MODEL_BACKEND_TEAM_H

@@ -1,4 +1,4 @@
-/* The same model once more, on another device. Held by tests/unit/model/test_helpers.c. */
+/* The same model once more, on another device. Held by tests/unit/model/test_data_parallel.c. */
 #ifndef HEARSAY_MODEL_LAYERS_MODEL_COPY_H
 #define HEARSAY_MODEL_LAYERS_MODEL_COPY_H
 

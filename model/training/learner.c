@@ -61,7 +61,8 @@ static struct step_cut cut_of(const struct learner *learner, uint32_t size, uint
 /* State of the next step. */
 static struct step_cut next_cut(const struct learner *learner)
 {
-    return cut_of(learner, learner->size, learner->helpers ? helpers_devices(learner->helpers) : 1);
+    return cut_of(learner, learner->size,
+                  learner->data_parallel ? data_parallel_devices(learner->data_parallel) : 1);
 }
 
 static void train_start(struct learner *learner, struct arena *arena, const struct dataset *train)
@@ -84,7 +85,8 @@ static void train_start(struct learner *learner, struct arena *arena, const stru
         learner->moment[i] = backend->take(backend, bytes);
     learner->host_input = arena_take(arena, 1, gradients_input_bytes(&learner->gradients, most));
     if (options->team)
-        learner->helpers = helpers_new(arena, options->team, learner->model, train, &cut);
+        learner->data_parallel =
+            data_parallel_new(arena, options->team, learner->model, train, &cut);
 }
 
 static void evaluator_start(struct learner *learner, struct arena *arena,
@@ -151,7 +153,8 @@ uint32_t learner_moments(const struct learner *learner)
 
 bool learner_reads_far(const struct learner *learner)
 {
-    return learner->gradients.train.far || (learner->helpers && helpers_read_far(learner->helpers));
+    return learner->gradients.train.far ||
+           (learner->data_parallel && data_parallel_read_far(learner->data_parallel));
 }
 
 void learner_resize(struct learner *learner, uint32_t batch)
@@ -159,8 +162,8 @@ void learner_resize(struct learner *learner, uint32_t batch)
     CHECK(batch > 0);
     if (batch != learner->size)
         learner->backend->sequence_drop(learner->backend, &learner->sequence);
-    if (batch != learner->size && learner->helpers)
-        helpers_recut(learner->helpers);
+    if (batch != learner->size && learner->data_parallel)
+        data_parallel_recut(learner->data_parallel);
     learner->size = batch;
 }
 
@@ -221,8 +224,8 @@ static void upload_input(struct learner *learner)
                        learner->swarm_samples, learner->steps, parts_in(learner));
     optimizer_step_scale(&input->optimizer, learner->rate_factor);
     learner->backend->upload(learner->backend, gradients->input, input, bytes);
-    if (learner->helpers)
-        helpers_upload(learner->helpers, input, bytes);
+    if (learner->data_parallel)
+        data_parallel_upload(learner->data_parallel, input, bytes);
 }
 
 /* This device's part of the step. */
@@ -258,16 +261,16 @@ static void step_alone(struct learner *learner)
 }
 
 /* Others' gradients come between a device's own and the optimizer, so these are two sequences. */
-static void step_with_helpers(struct learner *learner)
+static void data_parallel_step(struct learner *learner)
 {
     struct backend *backend = learner->backend;
     const struct step_cut cut = next_cut(learner);
-    helpers_begin(learner->helpers, weights_all(learner->replica.weights), &cut);
+    data_parallel_begin(learner->data_parallel, weights_all(learner->replica.weights), &cut);
     if (!backend->sequence_begin(backend, &learner->sequence)) {
         compute_own_gradients(learner);
         backend->sequence_end(backend, &learner->sequence);
     }
-    helpers_end(learner->helpers, learner->gradients.sum);
+    data_parallel_end(learner->data_parallel, learner->gradients.sum);
     if (!backend->sequence_begin(backend, &learner->descent)) {
         descend(learner);
         backend->sequence_end(backend, &learner->descent);
@@ -279,8 +282,8 @@ uint32_t learner_step(struct learner *learner)
     CHECK(learner_can_step(learner) && !learner->is_halfway);
     learner->backend->watch.begin(learner->backend, learner->size);
     upload_input(learner);
-    if (learner->helpers)
-        step_with_helpers(learner);
+    if (learner->data_parallel)
+        data_parallel_step(learner);
     else
         step_alone(learner);
     learner->backend->watch.end(learner->backend);
@@ -298,11 +301,11 @@ void learner_gradient(struct learner *learner, float *host)
     CHECK(learner_can_step(learner) && !learner->is_halfway);
     const struct step_cut cut = next_cut(learner);
     upload_input(learner);
-    if (learner->helpers)
-        helpers_begin(learner->helpers, weights_all(learner->replica.weights), &cut);
+    if (learner->data_parallel)
+        data_parallel_begin(learner->data_parallel, weights_all(learner->replica.weights), &cut);
     compute_own_gradients(learner);
-    if (learner->helpers)
-        helpers_end(learner->helpers, learner->gradients.sum);
+    if (learner->data_parallel)
+        data_parallel_end(learner->data_parallel, learner->gradients.sum);
     learner->backend->download(learner->backend, host, learner->gradients.sum,
                                learner->replica.parameters * sizeof *host);
     learner->is_halfway = true;
@@ -339,8 +342,8 @@ double learner_losses(struct learner *learner)
 {
     CHECK(learner_can_step(learner));
     double loss = gradients_take_score(&learner->gradients).loss;
-    if (learner->helpers)
-        loss += helpers_take_loss(learner->helpers);
+    if (learner->data_parallel)
+        loss += data_parallel_take_loss(learner->data_parallel);
     return loss / (double)shape_positions(model_input(learner->model));
 }
 
@@ -418,8 +421,8 @@ void learner_free(struct learner *learner)
         learner->backend->sequence_drop(learner->backend, &learner->descent);
         for (uint32_t i = 0; i < learner_moments(learner); i++)
             learner->backend->give(learner->backend, learner->moment[i]);
-        if (learner->helpers)
-            helpers_free(learner->helpers);
+        if (learner->data_parallel)
+            data_parallel_free(learner->data_parallel);
         gradients_free(&learner->gradients);
     }
     if (learner->evaluator)

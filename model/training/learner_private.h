@@ -3,8 +3,8 @@
 #define HEARSAY_MODEL_TRAINING_LEARNER_PRIVATE_H
 
 #include "training/base_average.h"
+#include "training/data_parallel.h"
 #include "training/gradients.h"
-#include "training/helpers.h"
 #include "training/learner.h"
 
 struct learner {
@@ -19,17 +19,17 @@ struct learner {
     struct base_average average; /* of the base; without memory: none is kept */
 
     /* For training; all 0 without training samples. */
-    struct gradients gradients;         /* of this device */
-    struct helpers *helpers;            /* the other devices; NULL: there are none */
-    struct batch batch;                 /* the order of the samples */
-    uint32_t size;                      /* samples of the next step */
-    float rate_factor;                  /* times the scheduled rate */
-    float *moment[LEARNER_MOMENTS_MAX]; /* [learner_moments][P] */
-    uint64_t steps;                     /* that the moments have been through */
-    struct step_input *host_input;      /* of the step being made */
-    struct sequence sequence;           /* the operations of a step; with helpers, its gradients */
-    struct sequence descent;            /* with helpers: the operations of the optimizer */
-    bool is_halfway;                    /* a gradient waits for learner_descend */
+    struct gradients gradients;          /* of this device */
+    struct data_parallel *data_parallel; /* the other devices; NULL: there are none */
+    struct batch batch;                  /* the order of the samples */
+    uint32_t size;                       /* samples of the next step */
+    float rate_factor;                   /* times the scheduled rate */
+    float *moment[LEARNER_MOMENTS_MAX];  /* [learner_moments][P] */
+    uint64_t steps;                      /* that the moments have been through */
+    struct step_input *host_input;       /* of the step being made */
+    struct sequence sequence;            /* the operations of a step; with workers, its gradients */
+    struct sequence descent;             /* with workers: the operations of the optimizer */
+    bool is_halfway;                     /* a gradient waits for learner_descend */
 
     /* For evaluation; NULL without test samples. */
     struct evaluator *evaluator;

@@ -50,17 +50,17 @@ foreach(ROOM backend dense fused products logits entries gather augment adam opt
   set_tests_properties(${ROOM}_cuda_on_cpu PROPERTIES ENVIRONMENT
                        HEARSAY_CUDA=$<TARGET_FILE:hearsay-cuda-on-cpu>)
 endforeach()
-add_test(NAME helpers_cuda_on_cpu COMMAND test_helpers)
-set_tests_properties(helpers_cuda_on_cpu PROPERTIES ENVIRONMENT
+add_test(NAME data_parallel_cuda_on_cpu COMMAND test_data_parallel)
+set_tests_properties(data_parallel_cuda_on_cpu PROPERTIES ENVIRONMENT
   "CUDA_ON_CPU_DEVICES=3;HEARSAY_CUDA=$<TARGET_FILE:hearsay-cuda-on-cpu>;HEARSAY_NCCL=$<TARGET_FILE:hearsay-cuda-on-cpu>")
 add_test(NAME random_calls_cuda_on_cpu COMMAND random_calls 2 20000)
 set_tests_properties(random_calls_cuda_on_cpu PROPERTIES ENVIRONMENT
                      HEARSAY_CUDA=$<TARGET_FILE:hearsay-cuda-on-cpu>)
-foreach(ROOM backend device helpers attention flash precision)
+foreach(ROOM backend device data_parallel attention flash precision)
   add_test(NAME ${ROOM}_cudnn_on_cpu COMMAND test_${ROOM})
   set_tests_properties(${ROOM}_cudnn_on_cpu PROPERTIES ENVIRONMENT
                        HEARSAY_CUDA=$<TARGET_FILE:hearsay-cudnn-on-cpu>)
 endforeach()
-set_tests_properties(helpers_cudnn_on_cpu PROPERTIES ENVIRONMENT
+set_tests_properties(data_parallel_cudnn_on_cpu PROPERTIES ENVIRONMENT
                      "CUDA_ON_CPU_DEVICES=3;HEARSAY_CUDA=$<TARGET_FILE:hearsay-cudnn-on-cpu>")
 set_tests_properties(gpu PROPERTIES ENVIRONMENT STAND_IN=$<TARGET_FILE:hearsay-cuda-on-cpu>)

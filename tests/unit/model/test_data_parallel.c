@@ -360,7 +360,7 @@ static void a_learner_goes_on_with_fewer_or_more_devices(void **state)
 }
 
 /* The stand-in alone can be given how much memory it has. */
-static void samples_that_a_helper_cannot_hold_are_fetched(void **state)
+static void samples_that_a_worker_cannot_hold_are_fetched(void **state)
 {
     (void)state;
     const struct plan plan = {
@@ -392,7 +392,7 @@ int main(void)
         TEST(a_batch_may_be_smaller_than_the_devices_are_many),
         TEST(a_step_in_two_halves_has_the_gradient_of_all),
         TEST(a_learner_goes_on_with_fewer_or_more_devices),
-        TEST(samples_that_a_helper_cannot_hold_are_fetched),
+        TEST(samples_that_a_worker_cannot_hold_are_fetched),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
