@@ -193,7 +193,7 @@ struct score {
 
 /* Operations that are called again and again with the same arguments, on memory that may change (a
  * CUDA graph). Zeroed at first, and for one backend only. */
-struct sequence {
+struct step_graph {
     void *recorded; /* the backend's; NULL: nothing is recorded */
     uint32_t times; /* that it was begun */
 };
@@ -420,12 +420,12 @@ struct backend {
     void (*close)(struct backend *);
 
     /* True: the operations are done, from the recording of an earlier call. False: call them, then
-     * sequence_end; nothing else is called in between, and none of them may return a value or touch
+     * graph_end; nothing else is called in between, and none of them may return a value or touch
      * host memory. */
-    bool (*sequence_begin)(struct backend *, struct sequence *);
-    void (*sequence_end)(struct backend *, struct sequence *);
+    bool (*graph_begin)(struct backend *, struct step_graph *);
+    void (*graph_end)(struct backend *, struct step_graph *);
     /* Forgets the recording: the operations change, or are needed no more. */
-    void (*sequence_drop)(struct backend *, struct sequence *);
+    void (*graph_drop)(struct backend *, struct step_graph *);
 
     /* y[batch,out] = activation(x[batch,in] · w[out,in]ᵀ + b[out]); b and db may be NULL: there are
      * no biases then. The types of b and dy are y's, those of w and dx are x's; y may be FLOAT32

@@ -22,7 +22,8 @@ struct watch_time {
 
 struct watch_operations {
     bool is_needed; /* the host's clock sees only how long work was queued */
-    /* Times the work that is asked for from begin to end. Neither is called within a sequence. */
+    /* Times the work that is asked for from begin to end. Neither is called between graph_begin and
+     * graph_end. */
     void (*begin)(struct backend *, uint32_t tag);
     void (*end)(struct backend *);
     /* Takes the oldest time whose work is done; false: there is none. Does not wait. */

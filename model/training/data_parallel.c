@@ -8,7 +8,7 @@ struct worker {
     struct model *model; /* on its backend */
     float *weights;      /* [P] */
     struct gradients gradients;
-    struct sequence sequence; /* the operations of its share of a step */
+    struct step_graph graph; /* the operations of its share of a step */
 };
 
 struct data_parallel {
@@ -59,10 +59,10 @@ void data_parallel_begin(struct data_parallel *workers, float *weights, const st
     for (int i = 0; i < workers->count; i++) {
         struct worker *worker = &workers->worker[i];
         struct backend *backend = worker->gradients.backend;
-        if (backend->sequence_begin(backend, &worker->sequence))
+        if (backend->graph_begin(backend, &worker->graph))
             continue;
         gradients_compute(&worker->gradients, worker->weights, cut, (uint32_t)i + 1);
-        backend->sequence_end(backend, &worker->sequence);
+        backend->graph_end(backend, &worker->graph);
     }
 }
 
@@ -79,7 +79,7 @@ void data_parallel_recut(struct data_parallel *workers)
     for (int i = 0; i < workers->count; i++) {
         struct worker *worker = &workers->worker[i];
         struct backend *backend = worker->gradients.backend;
-        backend->sequence_drop(backend, &worker->sequence);
+        backend->graph_drop(backend, &worker->graph);
     }
 }
 

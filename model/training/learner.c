@@ -161,7 +161,7 @@ void learner_resize(struct learner *learner, uint32_t batch)
 {
     CHECK(batch > 0);
     if (batch != learner->size)
-        learner->backend->sequence_drop(learner->backend, &learner->sequence);
+        learner->backend->graph_drop(learner->backend, &learner->graph);
     if (batch != learner->size && learner->data_parallel)
         data_parallel_recut(learner->data_parallel);
     learner->size = batch;
@@ -253,11 +253,11 @@ static uint32_t count_step(struct learner *learner)
 static void step_alone(struct learner *learner)
 {
     struct backend *backend = learner->backend;
-    if (backend->sequence_begin(backend, &learner->sequence))
+    if (backend->graph_begin(backend, &learner->graph))
         return;
     compute_own_gradients(learner);
     descend(learner);
-    backend->sequence_end(backend, &learner->sequence);
+    backend->graph_end(backend, &learner->graph);
 }
 
 /* Others' gradients come between a device's own and the optimizer, so these are two sequences. */
@@ -266,14 +266,14 @@ static void data_parallel_step(struct learner *learner)
     struct backend *backend = learner->backend;
     const struct step_cut cut = next_cut(learner);
     data_parallel_begin(learner->data_parallel, weights_all(learner->replica.weights), &cut);
-    if (!backend->sequence_begin(backend, &learner->sequence)) {
+    if (!backend->graph_begin(backend, &learner->graph)) {
         compute_own_gradients(learner);
-        backend->sequence_end(backend, &learner->sequence);
+        backend->graph_end(backend, &learner->graph);
     }
     data_parallel_end(learner->data_parallel, learner->gradients.sum);
-    if (!backend->sequence_begin(backend, &learner->descent)) {
+    if (!backend->graph_begin(backend, &learner->descent)) {
         descend(learner);
-        backend->sequence_end(backend, &learner->descent);
+        backend->graph_end(backend, &learner->descent);
     }
 }
 
@@ -417,8 +417,8 @@ struct evaluation learner_evaluate_average(struct learner *learner, bool all)
 void learner_free(struct learner *learner)
 {
     if (learner_can_step(learner)) {
-        learner->backend->sequence_drop(learner->backend, &learner->sequence);
-        learner->backend->sequence_drop(learner->backend, &learner->descent);
+        learner->backend->graph_drop(learner->backend, &learner->graph);
+        learner->backend->graph_drop(learner->backend, &learner->descent);
         for (uint32_t i = 0; i < learner_moments(learner); i++)
             learner->backend->give(learner->backend, learner->moment[i]);
         if (learner->data_parallel)

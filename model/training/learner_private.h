@@ -27,8 +27,8 @@ struct learner {
     float *moment[LEARNER_MOMENTS_MAX];  /* [learner_moments][P] */
     uint64_t steps;                      /* that the moments have been through */
     struct step_input *host_input;       /* of the step being made */
-    struct sequence sequence;            /* the operations of a step; with workers, its gradients */
-    struct sequence descent;             /* with workers: the operations of the optimizer */
+    struct step_graph graph;             /* the operations of a step; with workers, its gradients */
+    struct step_graph descent;           /* with workers: the operations of the optimizer */
     bool is_halfway;                     /* a gradient waits for learner_descend */
 
     /* For evaluation; NULL without test samples. */

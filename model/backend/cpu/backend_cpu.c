@@ -90,15 +90,15 @@ static void *cpu_keep(struct backend *backend, const void *from, size_t bytes, b
 }
 
 /* A call costs next to nothing here: there is nothing to record. */
-static bool cpu_sequence_begin(struct backend *backend, struct sequence *sequence)
+static bool cpu_graph_begin(struct backend *backend, struct step_graph *graph)
 {
-    (void)backend, (void)sequence;
+    (void)backend, (void)graph;
     return false;
 }
 
-static void cpu_sequence_nothing(struct backend *backend, struct sequence *sequence)
+static void cpu_graph_nothing(struct backend *backend, struct step_graph *graph)
 {
-    (void)backend, (void)sequence;
+    (void)backend, (void)graph;
 }
 
 static bool cpu_stream_is_known(struct backend *backend, void *stream)
@@ -273,9 +273,9 @@ struct backend *backend_cpu(int threads)
         .memory = cpu_memory,
         .keep = cpu_keep,
         .close = cpu_close,
-        .sequence_begin = cpu_sequence_begin,
-        .sequence_end = cpu_sequence_nothing,
-        .sequence_drop = cpu_sequence_nothing,
+        .graph_begin = cpu_graph_begin,
+        .graph_end = cpu_graph_nothing,
+        .graph_drop = cpu_graph_nothing,
         .dense_forward = cpu_dense_forward,
         .dense_backward = cpu_dense_backward,
         .dense_activate_forward = cpu_dense_activate_forward,

@@ -2,7 +2,7 @@
  *
  *   backend_cuda.c              opening and closing, the table
  *   backend_cuda_memory.c       memory, up and down
- *   backend_cuda_sequence.c     steps recorded and repeated
+ *   backend_cuda_graph.c     steps recorded and repeated
  *   backend_cuda_watch.c        the time that they take
  *   backend_cuda_stream.c       order with a stream of the program's
  *   backend_cuda_matmul.c       matrix products

@@ -9,10 +9,10 @@
 
 #include "backend/cuda/cuda.h"
 
-/* backend_cuda_sequence.c */
-bool cuda_sequence_begin(struct backend *backend, struct sequence *sequence);
-void cuda_sequence_end(struct backend *backend, struct sequence *sequence);
-void cuda_sequence_drop(struct backend *backend, struct sequence *sequence);
+/* backend_cuda_graph.c */
+bool cuda_graph_begin(struct backend *backend, struct step_graph *graph);
+void cuda_graph_end(struct backend *backend, struct step_graph *graph);
+void cuda_graph_drop(struct backend *backend, struct step_graph *graph);
 
 /* backend_cuda_stream.c */
 bool cuda_stream_is_known(struct backend *backend, void *stream);

@@ -207,7 +207,7 @@ static void a_recorded_pass_is_repeated_without_cudnn(void **state)
     (void)state;
     if (gpu_under_test < 0)
         skip();
-    struct sequence sequence = {0};
+    struct step_graph graph = {0};
     struct both x = drawn(2 * 9 * attention_input(&attention));
     struct both y = take(2 * 9 * attention_output(&attention));
     float *sums = exact->take(exact, 36 * sizeof *sums), *own = backend->take(backend, 36 * 4);
@@ -217,14 +217,14 @@ static void a_recorded_pass_is_repeated_without_cudnn(void **state)
         uint16_t *nothing = memory_new(y.count, sizeof *nothing);
         backend->upload(backend, y.half.at, nothing, y.count * sizeof *nothing);
         free(nothing);
-        if (!backend->sequence_begin(backend, &sequence)) {
+        if (!backend->graph_begin(backend, &graph)) {
             backend->attention_forward(backend, &attention, 2, x.half, y.half, own);
-            backend->sequence_end(backend, &sequence);
+            backend->graph_end(backend, &graph);
         }
         check_both(&y);
     }
     assert_true(flash_runs == NULL || runs() == before + 2);
-    backend->sequence_drop(backend, &sequence);
+    backend->graph_drop(backend, &graph);
     exact->give(exact, sums);
     backend->give(backend, own);
     give(&x);

@@ -1,4 +1,4 @@
-/* Operations of sequence models within a recorded sequence (backend.h): done at once, recorded, and
+/* Operations of sequence models within a recorded graph (backend.h): done at once, recorded, and
  * repeated, they give the same bits, also when a larger operation has taken their room meanwhile.
  * On the CPU nothing is recorded, and the same must hold. */
 #include <math.h>
@@ -159,13 +159,13 @@ static void an_operation_gives_the_same_when_it_is_recorded_and_repeated(void **
 {
     static struct outcome first, now;
     for (size_t i = 0; i < OPERATIONS; i++) {
-        struct sequence sequence = {0};
+        struct step_graph graph = {0};
         open_all(state);
         for (int times = 0; times < 6; times++) {
             begin();
-            if (!backend->sequence_begin(backend, &sequence)) {
+            if (!backend->graph_begin(backend, &graph)) {
                 operations[i](1);
-                backend->sequence_end(backend, &sequence);
+                backend->graph_end(backend, &graph);
             }
             look(times == 0 ? &first : &now);
             if (times > 0)
@@ -173,7 +173,7 @@ static void an_operation_gives_the_same_when_it_is_recorded_and_repeated(void **
             if (times == 3) /* recorded by now: a larger one takes the room */
                 operations[i](LARGE);
         }
-        backend->sequence_drop(backend, &sequence);
+        backend->graph_drop(backend, &graph);
         close_all(state);
     }
 }
