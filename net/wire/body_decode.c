@@ -1,5 +1,5 @@
-/* Reads a body from untrusted bytes. body.c writes one. */
-#include "wire/body.h"
+/* Reads a body from untrusted bytes. body_encode.c writes one. */
+#include "wire/body_codec.h"
 #include "wire/levels.h"
 
 /* Levels start at 1 and each layer raises its members, so the levels themselves show the entries of

@@ -1,4 +1,4 @@
-/* Operations on eight levels at a time, one in each byte of a word. Private to body.c and
+/* Operations on eight levels at a time, one in each byte of a word. Private to body_encode.c and
  * body_decode.c.
  *
  * A set of levels is a word with the top bit of each member's byte set.

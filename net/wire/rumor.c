@@ -3,7 +3,7 @@
 #include <math.h>
 #include <string.h>
 
-#include "wire/body.h"
+#include "wire/body_codec.h"
 #include "wire/bytes.h"
 #include "wire/move.h"
 

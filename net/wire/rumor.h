@@ -2,7 +2,7 @@
  *
  *   OFFSET SIZE MEANING
  *        0  128 head (signed_head.h), with the hashes of the previous head and of the body
- *      128    n body (body.h)
+ *      128    n body (body_codec.h)
  *    128+n   64 the origin's signature of the head
  *
  * Nodes keep and forward exactly these bytes.

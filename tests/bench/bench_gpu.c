@@ -21,7 +21,7 @@
 #include "crypto/secret.h"
 #include "support/base/timing.h"
 #include "training/learner.h"
-#include "wire/body.h"
+#include "wire/body_codec.h"
 #include "wire/rumor.h"
 
 #define ROUNDS         9

@@ -10,7 +10,7 @@
 
 #include "support/base/timing.h"
 #include "support/base/updates.h"
-#include "wire/body.h"
+#include "wire/body_codec.h"
 #include "wire/rumor.h"
 
 #define ENTRIES    400000

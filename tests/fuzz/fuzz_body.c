@@ -1,7 +1,7 @@
 /* The body of a rumor, read twice: by the node's decoder, eight levels at a time, and here bit by
- * bit as wire/body.h describes it. Both take the same bodies, and read the same from them. */
+ * bit as wire/body_codec.h describes it. Both take the same bodies, and read the same from them. */
 #include "fuzz/fuzz.h"
-#include "wire/body.h"
+#include "wire/body_codec.h"
 
 #define ENTRIES_MAX 4096
 #define BODY_MAX    4096

@@ -5,7 +5,7 @@
 #include "fuzz/seeds.h"
 #include "support/base/updates.h"
 #include "wire/block.h"
-#include "wire/body.h"
+#include "wire/body_codec.h"
 #include "wire/bytes.h"
 #include "wire/frame.h"
 #include "wire/message.h"

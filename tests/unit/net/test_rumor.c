@@ -11,7 +11,7 @@
 #include <cmocka.h>
 
 #include "support/base/updates.h"
-#include "wire/body.h"
+#include "wire/body_codec.h"
 #include "wire/rumor.h"
 
 #define ENTRIES_MAX 300000

@@ -10,7 +10,7 @@
 #include <cmocka.h>
 
 #include "support/base/updates.h"
-#include "wire/body.h"
+#include "wire/body_codec.h"
 
 #define PARAMETERS ((uint64_t)1 << 32)
 

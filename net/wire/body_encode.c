@@ -1,5 +1,5 @@
 /* Plans and writes a body. body_decode.c reads one. */
-#include "wire/body.h"
+#include "wire/body_codec.h"
 
 #include "wire/levels.h"
 

@@ -18,11 +18,11 @@
  *
  * Levels have about a geometric distribution, and each layer is a sparse set with its own density.
  * Rice codes therefore stay near the entropy at every density and mix of levels (Golomb 1966; Rice,
- * Plaunt 1971): within 5 % of it in tests/unit/net/test_rumor.c. body.c plans and writes,
+ * Plaunt 1971): within 5 % of it in tests/unit/net/test_rumor.c. body_encode.c plans and writes,
  * body_decode.c reads.
  */
-#ifndef HEARSAY_NET_WIRE_BODY_H
-#define HEARSAY_NET_WIRE_BODY_H
+#ifndef HEARSAY_NET_WIRE_BODY_CODEC_H
+#define HEARSAY_NET_WIRE_BODY_CODEC_H
 
 #include <stdbool.h>
 #include <stddef.h>
