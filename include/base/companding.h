@@ -57,7 +57,7 @@ ON_DEVICE static inline float companding_expand(float value)
 
 /* First weights from here on make a base companded; with smaller ones it has room without. */
 #define COMPANDING_WEIGHT 16.0f
-/* The largest first weight: a publication moves no value beyond 64 (exchange/residual.h). */
+/* The largest first weight: a publication moves no value beyond 64 (exchange/error_feedback.h). */
 #define FIRST_WEIGHT_MAX 0x1p63f
 
 /* The same of a base that is companded, or is not: then weights and values are the same. */

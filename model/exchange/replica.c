@@ -5,7 +5,7 @@
 #include <string.h>
 
 #include "base/error.h"
-#include "exchange/residual.h"
+#include "exchange/error_feedback.h"
 
 #define ANEW_PART 4096 /* entries that become the base's at once */
 

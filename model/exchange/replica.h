@@ -3,7 +3,7 @@
  *   base b[P] int32 (units of QUANTUM)     b0 = round(host_init / QUANTUM), the same everywhere
  *   weights w[P] float32                   training changes only these
  *   residual r = w - QUANTUM·b             learned here and not published yet; derived, not stored
- *                                          (residual.h; of a companded replica, w is the value)
+ *                                          (error_feedback.h; w is the value if companded)
  *   held h[P] bfloat16                     the same, but kept out of the weights
  *
  *          train              publish: cut r at tau                  apply
@@ -49,7 +49,7 @@ struct replica {
     uint16_t *held;               /* [P] bfloat16: unpublished, and not in the weights; or NULL */
     bool is_holding;              /* held is of the last publication; else it is void */
     uint32_t lost;                /* weights that were no numbers at the last publication */
-    uint32_t saturated;           /* entries that were saturated at it (residual.h) */
+    uint32_t saturated;           /* entries that were saturated at it (error_feedback.h) */
     struct update published;      /* the last publication, in host memory */
     uint32_t density_max;         /* entries of one publication at most */
     uint32_t *candidates;         /* [candidates_max]: entries that the filter may let through */

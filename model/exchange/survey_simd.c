@@ -1,6 +1,6 @@
 #include "exchange/survey_simd.h"
 
-#include "exchange/residual.h"
+#include "exchange/error_feedback.h"
 
 /* Weights from here on are large: their values are others, or their entries may be saturated. */
 static float large_from(bool companded)

@@ -1,7 +1,7 @@
 /* The pass over all parameters before a publication, a piece at a time, with the fastest
  * instructions of this processor: AVX-512, AVX2, NEON or plain C.
  *
- *   w, base ─► |residual| >= floor? ─► at[], bits[]        (residual.h)
+ *   w, base ─► |residual| >= floor? ─► at[], bits[]        (error_feedback.h)
  *
  * All ways do the same arithmetic in the same order for each entry, so they give the same bits.
  * Held by tests/unit/model/test_survey_simd.c; for NEON on other processors by

@@ -5,7 +5,7 @@
 
 #include "base/error.h"
 #include "base/float_bits.h"
-#include "exchange/residual.h"
+#include "exchange/error_feedback.h"
 
 #define SATURATED_BIN (SATURATED_BITS >> BIN_BITS)
 

@@ -49,7 +49,7 @@ void threshold_split(struct threshold *chosen, const uint32_t bins[static HISTOG
 
 /* Residuals that are infinite or NaN: where weights are no numbers. */
 uint32_t threshold_lost(const uint32_t bins[static HISTOGRAM_BINS]);
-/* Saturated entries (residual.h). */
+/* Saturated entries (error_feedback.h). */
 uint32_t threshold_saturated(const uint32_t bins[static HISTOGRAM_BINS]);
 
 /* The ratio of the rumors' real size to its estimate. All members start at 0. */

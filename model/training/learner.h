@@ -114,8 +114,8 @@ const struct learner_relapses *learner_relapses(const struct learner *learner);
 /* Sets the weights to the base: what was not published is dropped. */
 void learner_revert(struct learner *learner);
 
-/* Entries that were saturated at the last publication (residual.h): what was learned of them stays
- * here. */
+/* Entries that were saturated at the last publication (error_feedback.h): what was learned of them
+ * stays here. */
 struct learner_saturation {
     uint64_t entries;            /* 0: there were none */
     uint64_t first;              /* of the first entry seen since the learner was made */

@@ -59,7 +59,7 @@ void event_log_batch(struct event_log *report, uint64_t now_ns, uint32_t batch);
 void event_log_relapsed(struct event_log *report, uint64_t now_ns, uint64_t step,
                         const struct learner_relapses *relapses, bool is_last);
 
-/* Weights beyond what a publication moves a base to (model/exchange/residual.h). */
+/* Weights beyond what a publication moves a base to (model/exchange/error_feedback.h). */
 void event_log_saturated(struct event_log *report, uint64_t now_ns,
                          const struct learner_saturation *saturation, bool companded);
 

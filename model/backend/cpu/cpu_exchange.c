@@ -7,7 +7,7 @@
 #include "backend/cpu/weights_cursor.h"
 #include "base/digest.h"
 #include "base/error.h"
-#include "exchange/residual.h"
+#include "exchange/error_feedback.h"
 #include "exchange/survey_simd.h"
 
 #define AHEAD 24 /* entries that are prefetched */

@@ -6,7 +6,7 @@
 #include "backend/cuda/cuda_each.cuh"
 #include "backend/cuda/cuda_exchange_kernels.h"
 #include "base/digest.h"
-#include "exchange/residual.h"
+#include "exchange/error_feedback.h"
 
 #define SURVEY_BLOCKS 6 /* of a processor at once: as many as its shared memory has room for */
 

@@ -9,7 +9,7 @@
 #include <cmocka.h>
 
 #include "base/half.h"
-#include "exchange/residual.h"
+#include "exchange/error_feedback.h"
 #include "support/model/exchange_state.h"
 
 #define MOVED 500 /* entries of an update */

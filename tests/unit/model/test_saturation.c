@@ -10,8 +10,8 @@
 
 #include "base/digest.h"
 #include "base/rng.h"
+#include "exchange/error_feedback.h"
 #include "exchange/replica.h"
-#include "exchange/residual.h"
 #include "support/model/each_device.h"
 
 #define P    300

@@ -10,7 +10,7 @@
 
 #include "base/rng.h"
 #include "base/update.h"
-#include "exchange/residual.h"
+#include "exchange/error_feedback.h"
 #include "exchange/survey_simd.h"
 
 struct piece {

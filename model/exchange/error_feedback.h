@@ -1,7 +1,6 @@
-/* The residual of one entry: what CPU and GPU compute alike, bit for bit.
+/* Error feedback: the residual of one entry. CPU and GPU compute it alike, bit for bit.
  *
- *   residual r = value of w - QUANTUM·base       (companding.h; without companding w -
- * QUANTUM·base)
+ *   residual r = value of w - QUANTUM·base     (companding.h; w - QUANTUM·base if not companded)
  *
  * The sum that an entry is may not leave int32: 2^31 units, a value of 128. A publication moves no
  * entry outwards whose sum is PUBLISHED_MAX or more, a value of 64. One rumor moves an entry by at
@@ -12,8 +11,8 @@
  * this rule, which acts only where a rumor is made.
  * Held by tests/unit/model/test_companding.c.
  */
-#ifndef HEARSAY_MODEL_EXCHANGE_RESIDUAL_H
-#define HEARSAY_MODEL_EXCHANGE_RESIDUAL_H
+#ifndef HEARSAY_MODEL_EXCHANGE_ERROR_FEEDBACK_H
+#define HEARSAY_MODEL_EXCHANGE_ERROR_FEEDBACK_H
 
 #include <float.h>
 #include <math.h>
