@@ -8,7 +8,7 @@
  *   nodes  = 2 desk, 400 samples/s, up 10 Mbit/s, down 50 Mbit/s, region west, dials only
  *   link   = west east, rtt 80 ms, jitter 5 ms, loss 0.1 %, up 5 Mbit/s, down 20 Mbit/s
  *   fault  = crash desk/1, at 40 s, back at 60 s                (fault.h)
- *   expect = accuracy >= 0.88 by 120 s                          (expect.h)
+ *   expect = accuracy >= 0.88 by 120 s                          (expectation.h)
  *
  * Tests: tests/unit/sim/test_scenario*.c.
  */
@@ -17,7 +17,7 @@
 
 #include "config/config.h"
 #include "faults/fault.h"
-#include "scenario/expect.h"
+#include "scenario/expectation.h"
 #include "scenario/strategy_kind.h"
 
 #define SCENARIO_NODES_MAX   FAULT_NODES_MAX

@@ -4,7 +4,7 @@
  *    (file, --set)   ├─► scenario_group.c   nodes  = 2 desk, 400 samples/s
  *                    ├─► scenario_link.c    link   = west east, rtt 80 ms       ─► clause.h
  *                    ├─► scenario_fault.c   fault  = crash desk/1, at 40 s
- *                    ├─► scenario_expect.c  expect = accuracy >= 0.88 by 120 s
+ *                    ├─► scenario_expectation.c  expect = accuracy >= 0.88 by 120 s
  *                    └─► scenario_check.c   conditions on several lines
  *
  * `text` is the part of a line after the equals sign. Each parser returns OK, or MALFORMED with a

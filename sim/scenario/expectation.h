@@ -6,8 +6,8 @@
  * after from_ns and not after by_ns; "within 10 s of 60 s" is 60 s to 70 s. The manual is
  * sim/README.md. Tests: tests/unit/sim/test_scenario.c and test_outcome*.c.
  */
-#ifndef HEARSAY_SIM_SCENARIO_EXPECT_H
-#define HEARSAY_SIM_SCENARIO_EXPECT_H
+#ifndef HEARSAY_SIM_SCENARIO_EXPECTATION_H
+#define HEARSAY_SIM_SCENARIO_EXPECTATION_H
 
 #include <stdbool.h>
 #include <stdint.h>
