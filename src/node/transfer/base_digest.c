@@ -8,7 +8,7 @@
  * change the written and the missing blocks, each by its own entries.
  *
  * The sum is public and linear, so an attacker can construct blocks that fit it. It detects zeros,
- * broken memory and wrong code; digest votes of other members detect the rest (opinions.c).
+ * broken memory and wrong code; digest votes of other members detect the rest (digest_votes.c).
  * Held by tests/world/test_false_base.c.
  */
 #include "base/digest.h"

@@ -93,8 +93,8 @@ static bool may_yield(const struct node *node, const struct transfer_neighbour *
 /* Returns true if only another base is the swarm's, or lacks an expelled member's rumors. */
 static bool must_replace(const struct node *node)
 {
-    return opinions_refute(node) || (retract_needs_base(node) && !proofs_are_contested(node) &&
-                                     base_state(node) != BASE_ROLLING);
+    return digest_votes_refute(node) || (retract_needs_base(node) && !proofs_are_contested(node) &&
+                                         base_state(node) != BASE_ROLLING);
 }
 
 /* Returns true if the neighbour's base is better: it is far ahead, or wins. A stuck node takes any
@@ -106,8 +106,8 @@ static bool is_better(const struct node *node, const struct peer *peer)
     if (!broadcast_is_compared(node, peer) || has_refused(node, neighbour) ||
         blame_is_on(node, peer))
         return false;
-    if (opinions_refute(node) && !is_stuck(node))
-        return opinions_prefer(node, peer);
+    if (digest_votes_refute(node) && !is_stuck(node))
+        return digest_votes_prefer(node, peer);
     if (is_stuck(node) || (base_state(node) == BASE_ROLLING && !is_partitioned) ||
         must_replace(node))
         return true;

@@ -38,7 +38,7 @@ _Static_assert(READ_BLOCKS *BLOCK_ENTRIES == NODE_READ_MAX, "the owner gives roo
  * limit, or is refuted. */
 static bool may_serve(const struct node *node)
 {
-    return base_is_whole(node) && !retract_needs_base(node) && !opinions_refute(node);
+    return base_is_whole(node) && !retract_needs_base(node) && !digest_votes_refute(node);
 }
 
 /* The neighbour takes over our base, which has every rumor known by now. */
@@ -342,7 +342,7 @@ bool serve_next_save(struct node *node, struct action *action)
     struct serve *serve = &node->transfer->serve;
     const bool is_due = node->options.save_ns > 0 && node->now_ns >= serve->save_ns;
     if (!(is_due || serve->is_save_asked) || serve->is_saving || !joining_has_joined(node) ||
-        !base_is_whole(node) || retract_is_under_way(node) || opinions_refute(node) ||
+        !base_is_whole(node) || retract_is_under_way(node) || digest_votes_refute(node) ||
         !leaving_stays(node))
         return false;
     serve->is_save_asked = false;

@@ -45,7 +45,7 @@ static bool would_lose_more(const struct node *node, const uint32_t *next)
 /* Returns why our complete base cannot stay; NULL if it can. */
 static const char *reason_to_replace(const struct node *node)
 {
-    if (opinions_refute(node))
+    if (digest_votes_refute(node))
         return "the base that we had is not the swarm's";
     if (retract_needs_base(node))
         return "what an expelled member published is no more in the log and cannot be taken out "
@@ -122,7 +122,7 @@ static enum takeover take_over(struct node *node, const struct peer *donor)
     memcpy(transfer->blame.donor_id, donor->id, ID_BYTES);
     fetch_begin(node, BASE_FETCHING, rumors);
     base_digest_begin(node, given);
-    opinions_begin(node);
+    digest_votes_begin(node);
     ask_anew(node, donor);
     broadcast_lean_on(node, donor);
     note_beginning(node, donor, why);

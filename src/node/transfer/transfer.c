@@ -39,7 +39,7 @@ struct transfer *transfer_new(struct arena *arena, const struct node *node)
     init_pending(transfer, arena, options);
     transfer->serve.heads = arena_take(arena, origins, sizeof *transfer->serve.heads);
     transfer->serve.save_ns = node->now_ns + options->save_ns;
-    transfer->opinions = (struct opinions){
+    transfer->digest_votes = (struct digest_votes){
         .are_open = options->history_bytes > 0, .is_restored = true, .whole_ns = node->now_ns};
     return transfer;
 }

@@ -5,7 +5,7 @@
  *   takeover          replaces our version first
  *   pending_blocks    received blocks, until they match our base
  *   base_digest       checks the complete base against the promise; blame: who promised
- *   opinions          digest votes: is the taken-over base the swarm's?
+ *   digest_votes      is the taken-over base the swarm's?
  *   rolling_snapshot  a line too thin for rumors: only blocks keep the base recent
  *   serve             gives our base to others and to checkpoints
  *
@@ -58,8 +58,9 @@ bool takeover_on_history(struct node *node, const struct peer *from, const struc
 void transfer_on_update(struct node *node, const struct update *update);
 
 /* Digest votes: takes a neighbour's version. Returns false if it says nothing about our base. */
-bool opinions_on_version(struct node *node, const struct peer *from, const struct message *version);
-void opinions_consider(struct node *node); /* once a second */
+bool digest_votes_on_version(struct node *node, const struct peer *from,
+                             const struct message *version);
+void digest_votes_consider(struct node *node); /* once a second */
 
 /* This many rumors of an expelled member have left our version; the base being fetched must lose
  * them as well. */

@@ -9,13 +9,14 @@
 #include "node/membership/membership.h"
 #include "node/transfer/base_digest_private.h"
 #include "node/transfer/blame_private.h"
-#include "node/transfer/opinions_private.h"
+#include "node/transfer/digest_votes_private.h"
 #include "node/transfer/pending_blocks_private.h"
 #include "node/transfer/transfer.h"
 #include "wire/block.h"
 
 #define SERVING_NS                                                                                 \
-    (10 * SECOND_NS)  /* a node that served within this time may be asked for more                 \
+    (10 *                                                                                          \
+     SECOND_NS)       /* a node that served within this time may be asked for more                 \
                        */
 #define READ_BLOCKS 8 /* blocks requested or read at once */
 
@@ -31,9 +32,9 @@ struct transfer_neighbour {
     bool ours_preferred; /* of its base and ours, ours wins */
     bool is_decisive;    /* one side has clearly learned more */
     bool peer_yields; /* across a partition: it takes over our base; otherwise we take over its */
-    uint64_t refused_ns;    /* last time that it had nothing useful; 0 = never */
-    bool has_given;         /* it gave a block of the base being fetched */
-    struct opinion opinion; /* its digest vote on our base */
+    uint64_t refused_ns;            /* last time that it had nothing useful; 0 = never */
+    bool has_given;                 /* it gave a block of the base being fetched */
+    struct digest_vote digest_vote; /* its digest vote on our base */
 
     uint32_t asked_blocks;             /* blocks requested and not received */
     uint32_t asked_spans[FETCHES_MAX]; /* the same in spans, oldest first */
@@ -120,7 +121,7 @@ struct transfer {
     struct rolling_snapshot rolling;       /* blocks instead of rumors, over a thin line */
     struct pending_blocks pending;         /* received blocks */
     struct base_digest base_digest;        /* check of the complete base */
-    struct opinions opinions;              /* digest votes on our base */
+    struct digest_votes digest_votes;      /* digest votes on our base */
     struct blame blame;                    /* donors, and members that gave a false base */
     struct serve serve;                    /* our base for others */
     struct transfer_neighbour *neighbours; /* [peers_max] by slot */

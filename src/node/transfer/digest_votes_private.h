@@ -1,19 +1,19 @@
-/* Digest votes of neighbours on the taken-over base; opinions.c explains them. */
-#ifndef HEARSAY_NODE_TRANSFER_OPINIONS_PRIVATE_H
-#define HEARSAY_NODE_TRANSFER_OPINIONS_PRIVATE_H
+/* Digest votes of neighbours on the taken-over base; digest_votes.c explains them. */
+#ifndef HEARSAY_NODE_TRANSFER_DIGEST_VOTES_PRIVATE_H
+#define HEARSAY_NODE_TRANSFER_DIGEST_VOTES_PRIVATE_H
 
 #include "node/connection/connection.h"
 #include "node/core.h"
 
 /* The vote of a neighbour, by its last comparable VERSION. */
-struct opinion {
+struct digest_vote {
     bool is_known;     /* it has voted */
     uint64_t apart;    /* its digest minus ours over the same rumors; constant */
     uint64_t heard_ns; /* last time that a vote cost rumors of the log; 0 = never */
 };
 
-/* State of opinions.c. */
-struct opinions {
+/* State of digest_votes.c. */
+struct digest_votes {
     bool are_open;      /* our base is not confirmed yet */
     bool is_restored;   /* it is our own checkpoint's, without a donor here */
     bool is_tie_noted;  /* a tie was noted */
@@ -24,9 +24,9 @@ struct opinions {
 };
 
 /* Another node's base is ours from now on. */
-void opinions_begin(struct node *node);
+void digest_votes_begin(struct node *node);
 /* Returns true if our base must be replaced; and whether by that of this neighbour. */
-bool opinions_refute(const struct node *node);
-bool opinions_prefer(const struct node *node, const struct peer *peer);
+bool digest_votes_refute(const struct node *node);
+bool digest_votes_prefer(const struct node *node, const struct peer *peer);
 
 #endif

@@ -34,12 +34,12 @@ static uint64_t less(uint64_t digest, uint64_t other)
     return (uint64_t)high << 32 | (uint32_t)((uint32_t)digest - (uint32_t)other);
 }
 
-void opinions_begin(struct node *node)
+void digest_votes_begin(struct node *node)
 {
     struct transfer *transfer = node->transfer;
-    transfer->opinions = (struct opinions){.are_open = true, .whole_ns = node->now_ns};
+    transfer->digest_votes = (struct digest_votes){.are_open = true, .whole_ns = node->now_ns};
     for (uint32_t i = 0; i < node->options.limits.peers_max; i++)
-        transfer->neighbours[i].opinion = (struct opinion){0};
+        transfer->neighbours[i].digest_vote = (struct digest_vote){0};
 }
 
 /* A version within ours, built entry by entry. */
@@ -101,36 +101,37 @@ static bool digest_within(struct node *node, const struct message *version, uint
 
 static bool is_donor(const struct node *node, const struct peer *peer)
 {
-    return !node->transfer->opinions.is_restored && blame_is_donor(node, peer);
+    return !node->transfer->digest_votes.is_restored && blame_is_donor(node, peer);
 }
 
 /* Limits the work that a neighbour's versions can cause. */
-static bool may_count(const struct node *node, const struct opinion *opinion)
+static bool may_count(const struct node *node, const struct digest_vote *digest_vote)
 {
-    return opinion->heard_ns == 0 || node->now_ns - opinion->heard_ns >= COUNT_EACH;
+    return digest_vote->heard_ns == 0 || node->now_ns - digest_vote->heard_ns >= COUNT_EACH;
 }
 
-bool opinions_on_version(struct node *node, const struct peer *from, const struct message *version)
+bool digest_votes_on_version(struct node *node, const struct peer *from,
+                             const struct message *version)
 {
-    struct opinions *opinions = &node->transfer->opinions;
-    struct opinion *opinion = &transfer_neighbour(node, from)->opinion;
+    struct digest_votes *digest_votes = &node->transfer->digest_votes;
+    struct digest_vote *digest_vote = &transfer_neighbour(node, from)->digest_vote;
     CHECK(version->kind == VERSION);
     const struct versions *ours = broadcast_versions(node);
     uint64_t digest = ours->digest;
-    if (!opinions->are_open || base_state(node) == BASE_ROLLING || !version->base ||
+    if (!digest_votes->are_open || base_state(node) == BASE_ROLLING || !version->base ||
         is_donor(node, from) || blame_is_on(node, from))
         return false;
     if (version->hash != ours->hash) {
-        if (!version->whole || !may_count(node, opinion))
+        if (!version->whole || !may_count(node, digest_vote))
             return false;
-        opinion->heard_ns = node->now_ns;
+        digest_vote->heard_ns = node->now_ns;
         if (!digest_within(node, version, &digest))
             return false;
     }
-    opinion->is_known = true;
-    opinion->apart = less(version->digest, digest);
-    if (opinion->apart != 0 && opinions->differ_ns == 0)
-        opinions->differ_ns = node->now_ns;
+    digest_vote->is_known = true;
+    digest_vote->apart = less(version->digest, digest);
+    if (digest_vote->apart != 0 && digest_votes->differ_ns == 0)
+        digest_votes->differ_ns = node->now_ns;
     return true;
 }
 
@@ -147,8 +148,8 @@ static uint32_t count(const struct node *node, uint64_t apart)
     uint32_t have = 0;
     const struct peer *peer;
     for (uint32_t i = 0; (peer = connection_neighbour(node, &i)); i++) {
-        const struct opinion *opinion = &node->transfer->neighbours[i].opinion;
-        have += opinion->is_known && opinion->apart == apart && !blame_is_on(node, peer);
+        const struct digest_vote *digest_vote = &node->transfer->neighbours[i].digest_vote;
+        have += digest_vote->is_known && digest_vote->apart == apart && !blame_is_on(node, peer);
     }
     return have;
 }
@@ -158,12 +159,12 @@ static struct votes count_votes(const struct node *node)
     struct votes votes = {.agree = 1 + count(node, 0)};
     const struct peer *peer;
     for (uint32_t i = 0; (peer = connection_neighbour(node, &i)); i++) {
-        const struct opinion *opinion = &node->transfer->neighbours[i].opinion;
-        if (!opinion->is_known || opinion->apart == 0)
+        const struct digest_vote *digest_vote = &node->transfer->neighbours[i].digest_vote;
+        if (!digest_vote->is_known || digest_vote->apart == 0)
             continue;
-        const uint32_t differ = count(node, opinion->apart);
+        const uint32_t differ = count(node, digest_vote->apart);
         if (differ > votes.differ)
-            votes = (struct votes){votes.agree, differ, opinion->apart, peer};
+            votes = (struct votes){votes.agree, differ, digest_vote->apart, peer};
     }
     return votes;
 }
@@ -174,7 +175,7 @@ static struct votes count_votes(const struct node *node)
 static void note(struct node *node, const char *is_what, const char *because)
 {
     const struct transfer *transfer = node->transfer;
-    const bool is_restored = transfer->opinions.is_restored;
+    const bool is_restored = transfer->digest_votes.is_restored;
     struct note *note = notes_add(
         &node->notes, node->now_ns, NOTE_FALSE_BASE, LEVEL_WARNING, "%s %s the swarm's: %s",
         is_restored ? "the base that was restored here" : "gave a base that", is_what, because);
@@ -184,17 +185,17 @@ static void note(struct node *node, const char *is_what, const char *because)
 
 static void refute(struct node *node, const struct votes *votes)
 {
-    struct opinions *opinions = &node->transfer->opinions;
+    struct digest_votes *digest_votes = &node->transfer->digest_votes;
     char because[128];
-    CHECK(votes->apart != 0 && !opinions->is_refuted);
+    CHECK(votes->apart != 0 && !digest_votes->is_refuted);
     (void)snprintf(because, sizeof because,
                    "%u neighbours have one other digest of the same rumors; the base of one of "
                    "them is taken over",
                    (unsigned)votes->differ);
     note(node, "is not", because);
-    opinions->is_refuted = true;
-    opinions->apart = votes->apart;
-    if (!opinions->is_restored)
+    digest_votes->is_refuted = true;
+    digest_votes->apart = votes->apart;
+    if (!digest_votes->is_restored)
         blame_put(node, node->transfer->blame.donor_id);
 }
 
@@ -209,26 +210,26 @@ static void note_tie(struct node *node, const struct votes *votes)
         "somebody lies or computes wrongly",
         other);
     note(node, "may not be", because);
-    node->transfer->opinions.is_tie_noted = true;
+    node->transfer->digest_votes.is_tie_noted = true;
 }
 
 /* Decides whether the base is confirmed, refuted or tied. */
 
 static void judge(struct node *node)
 {
-    struct opinions *opinions = &node->transfer->opinions;
+    struct digest_votes *digest_votes = &node->transfer->digest_votes;
     const struct votes votes = count_votes(node);
-    CHECK(opinions->are_open && votes.agree > 0);
+    CHECK(digest_votes->are_open && votes.agree > 0);
     if (votes.agree >= AGREE_MIN && votes.agree > votes.differ)
-        opinions->are_open = opinions->is_refuted = false;
-    else if (votes.differ == 0 && !opinions->is_refuted)
-        opinions->are_open = node->now_ns - opinions->whole_ns < CONFIRM_NS;
-    if (!opinions->are_open || opinions->is_refuted || votes.differ < votes.agree ||
-        node->now_ns - opinions->differ_ns < WAIT_NS)
+        digest_votes->are_open = digest_votes->is_refuted = false;
+    else if (votes.differ == 0 && !digest_votes->is_refuted)
+        digest_votes->are_open = node->now_ns - digest_votes->whole_ns < CONFIRM_NS;
+    if (!digest_votes->are_open || digest_votes->is_refuted || votes.differ < votes.agree ||
+        node->now_ns - digest_votes->differ_ns < WAIT_NS)
         return;
     if (votes.differ > votes.agree)
         refute(node, &votes);
-    else if (!opinions->is_tie_noted)
+    else if (!digest_votes->is_tie_noted)
         note_tie(node, &votes);
 }
 
@@ -238,7 +239,7 @@ static void ask(struct node *node)
     const struct peer *peer, *chosen = NULL;
     uint32_t silent = 0;
     for (uint32_t i = 0; (peer = connection_neighbour(node, &i)); i++)
-        if (!node->transfer->neighbours[i].opinion.is_known && !is_donor(node, peer) &&
+        if (!node->transfer->neighbours[i].digest_vote.is_known && !is_donor(node, peer) &&
             broadcast_is_together(node, peer) && !blame_is_on(node, peer) &&
             rng_below(&node->rng, ++silent) == 0)
             chosen = peer;
@@ -246,27 +247,27 @@ static void ask(struct node *node)
         anti_entropy_ask_for_all(node, chosen);
 }
 
-void opinions_consider(struct node *node)
+void digest_votes_consider(struct node *node)
 {
-    struct opinions *opinions = &node->transfer->opinions;
-    if (!opinions->are_open || base_state(node) == BASE_ROLLING)
+    struct digest_votes *digest_votes = &node->transfer->digest_votes;
+    if (!digest_votes->are_open || base_state(node) == BASE_ROLLING)
         return;
     if (!base_is_whole(node))
-        opinions->whole_ns = node->now_ns;
+        digest_votes->whole_ns = node->now_ns;
     judge(node);
-    if (opinions->are_open)
+    if (digest_votes->are_open)
         ask(node);
 }
 
-bool opinions_refute(const struct node *node)
+bool digest_votes_refute(const struct node *node)
 {
-    return node->transfer->opinions.is_refuted;
+    return node->transfer->digest_votes.is_refuted;
 }
 
-bool opinions_prefer(const struct node *node, const struct peer *peer)
+bool digest_votes_prefer(const struct node *node, const struct peer *peer)
 {
-    const struct opinions *opinions = &node->transfer->opinions;
-    const struct opinion *opinion = &transfer_neighbour(node, peer)->opinion;
-    CHECK(opinions->is_refuted);
-    return opinion->is_known && opinion->apart == opinions->apart;
+    const struct digest_votes *digest_votes = &node->transfer->digest_votes;
+    const struct digest_vote *digest_vote = &transfer_neighbour(node, peer)->digest_vote;
+    CHECK(digest_votes->is_refuted);
+    return digest_vote->is_known && digest_vote->apart == digest_votes->apart;
 }
