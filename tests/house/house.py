@@ -4,7 +4,8 @@
     tests/house/house.py [ROOT]
 
 Sizes, guards, the order of includes, which room may include which, private headers, headers of .c
-files, retired words, how densely the core is checked, and links of pages. Prints FILE:LINE: and a sentence for each break of a rule, and
+files, retired words, how densely the core is checked, links of pages, and whether one guess finds the
+file of each standard idea. Prints FILE:LINE: and a sentence for each break of a rule, and
 fails if there is one. house_calls.py holds what needs object files; test_house.py breaks each rule.
 """
 import pathlib
@@ -49,6 +50,19 @@ RETIRED_FIRST = {
     'since': 'base_at_last_publish', 'whose': 'checkpoint_owner', 'greeting': 'startup_notes',
     'ending': 'shutdown', 'inside': 'private', 'draft': 'atomic_file', 'glyph': 'synthetic_digits',
     'glyphs': 'synthetic_digits',
+}
+# Standard ideas, and the word by which a newcomer finds the file of each.
+GUIDE = 'CONTRIBUTING.md'
+IDEAS = {
+    'threshold filter': 'threshold', 'error feedback': 'error_feedback', 'anti-entropy': 'anti_entropy',
+    'failure detector': 'failure_detector', 'congestion control': 'congestion', 'token bucket': 'token_bucket',
+    'outer momentum': 'outer', 'state transfer': 'transfer', 'checkpoint writer': 'checkpoint_write',
+    'Noise handshake': 'handshake', 'a layer': 'layer', 'a configuration key': 'config_key', 'a fault': 'fault',
+    'an expectation': 'expectation', 'Byzantine detection': 'byzantine',
+    'equivocation proof': 'equivocation_proof', 'quorum vote': 'quorum_vote', 'inference serving': 'inference',
+    'CUDA graph': 'cuda_graph', 'data parallel': 'data_parallel',
+    'learning-rate schedule': 'learning_rate_schedule', 'codec': 'codec', 'digest': 'digest',
+    'key rotation': 'key_rotation',
 }
 SENTENCE_WORDS = 5  # a name of so many words is a test's sentence
 
@@ -265,6 +279,30 @@ def check_links(root):
                     yield path, line, f'links to {target}: that page has no such heading'
 
 
+def check_ideas(root):
+    """Yields a sentence for each standard idea that one guess from a listing of the files does not find."""
+    page = root / GUIDE
+    rows = {}
+    if page.exists():
+        for line, text in enumerate(page.read_text(errors='replace').split('\n'), 1):
+            found = re.match(r'- ([^:]*?)(?: \([^)]*\))?: (.*)', text)
+            if found:
+                rows[found.group(1)] = line, found.group(2)
+        for idea, word in IDEAS.items():
+            line, cell = rows.get(idea, (1, ''))
+            link = re.search(r'\]\(([^)#\s]+)\)', cell)
+            if not link:
+                yield GUIDE, line, f'its list "Where is" has no file for "{idea}"'
+            elif word not in link.group(1):
+                yield GUIDE, line, f'"{idea}" is in {link.group(1)}, whose name has no "{word}"'
+        for line, cell in rows.values():
+            linked = [root / found for found in re.findall(r'\]\(([^)#:\s]+)\)', cell)]
+            folders = [path if path.is_dir() else path.parent for path in linked]
+            for name in re.findall(r'`([\w-]+\.(?:c|h|cu|py|cmake))`', cell):
+                if folders and not any((folder / name).exists() for folder in folders):
+                    yield GUIDE, line, f'names {name}, which is in none of the folders of its row'
+
+
 RULES = (check_sizes, check_top, check_guards, check_include_order, check_arrows, check_private,
          check_headers, check_words, check_density)
 
@@ -273,7 +311,8 @@ def broken(root):
     """(file, line, sentence) of everything that breaks a rule, and the tree."""
     tree = read_tree(pathlib.Path(root))
     found = [(path, line, what) for rule in RULES for path, line, what in rule(tree)]
-    return found + list(check_links(pathlib.Path(root))), tree
+    root = pathlib.Path(root)
+    return found + list(check_links(root)) + list(check_ideas(root)), tree
 
 
 def main():

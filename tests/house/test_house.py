@@ -192,6 +192,22 @@ class HouseTest(TreeTest):
                            'src/README.md:2: links to gone.c, which does not exist',
                            'src/README.md:2: links to ../net/README.md#gone: that page')
 
+    def test_ideas_that_one_guess_does_not_find(self):
+        rows = [f'- {idea} (more): [src/{word}_x.c](src/{word}_x.c), `{word}_x.c`'
+                for idea, word in house.IDEAS.items()]
+        for word in house.IDEAS.values():
+            self.write(f'src/node/{word}_x.h', text_of((f'HEARSAY_NODE_{word}_X_H'.upper(), '')))
+        rows = [row.replace('src/', 'src/node/').replace('_x.c', '_x.h') for row in rows]
+        self.write('CONTRIBUTING.md', '\n'.join(rows) + '\n')
+        self.assert_broken()
+        rows[0] = rows[0].replace('src/node/threshold_x.h', 'src/node/node.c')
+        rows[2] = rows[2].replace('anti-entropy', 'gossip')
+        rows[4] = rows[4].replace('`congestion_x.h`', '`gone.c`')
+        self.write('CONTRIBUTING.md', '\n'.join(rows) + '\n')
+        self.assert_broken('CONTRIBUTING.md:1: "threshold filter" is in src/node/node.c, whose name has no "threshold"',
+                           'CONTRIBUTING.md:1: its list "Where is" has no file for "anti-entropy"',
+                           'CONTRIBUTING.md:5: names gone.c, which is in none of the folders of its row')
+
     def test_a_core_with_few_checks(self):
         self.replace('src/node/node.c', '    CHECK(n);\n', '    /* CHECK(n); */\n    n++;\n')
         self.assert_broken()  # twice() in congestion.c is one statement: there are two that count
