@@ -206,7 +206,7 @@ struct device_memory {
 };
 
 /* The exchange: gradient compression with error feedback (exchange/replica.h). The residual r of an
- * entry (exchange/residual.h) is derived here and stored nowhere. Where the weights are companded,
+ * entry (exchange/error_feedback.h) is derived here and stored nowhere. Where the weights are companded,
  * `w` below stands for their values (base/companding.h). */
 struct exchange_operations {
     /* Takes the scratch buffers of the operations below at once, for a survey of `count` entries

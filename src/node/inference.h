@@ -22,7 +22,7 @@
 struct inference *inference_new(struct arena *arena, const struct node_options *options);
 size_t inference_arena_bytes(const struct node_options *options);
 
-/* Takes a INFERENCE of a peer that has not introduced itself. */
+/* Takes an INFERENCE of a peer that has not introduced itself. */
 void inference_on_request(struct node *node, const struct peer *peer, const struct message *ask);
 
 /* Sets PREDICT if there is a request. */
