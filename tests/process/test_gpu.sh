@@ -99,6 +99,8 @@ shows_peak() {
 }
 start lost
 wait_for 60 'it to show its part of the peak' shows_peak
+expect 0 '^  GPU        [0-9.]+ MB of 537 MB free; model .*FLOP/s, .* % of the peak' \
+    "$hearsay" status --state "$dir/lost"
 leave lost
 CUDA_ON_CPU_DRIVER=12040 start lost
 wait_for 20 'it to say that its GPU is gone' \

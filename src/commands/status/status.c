@@ -191,6 +191,24 @@ static void print_traffic(FILE *out, const json_t *page)
                       real_of(page, "saturated"), text_of(page, "saturated_tensor", 64).text);
 }
 
+/* The GPU that it computes on, if it tells its memory. */
+static void print_device(FILE *out, const json_t *page)
+{
+    const json_t *device = json_object_get(page, "device");
+    const double part = real_of(device, "peak_part"), flops = real_of(device, "model_flops_per_s");
+    if (!isfinite(real_of(device, "memory_bytes")))
+        return;
+    (void)fprintf(out, "  GPU        %s of %s free", amount(device, "memory_free_bytes", "B").text,
+                  amount(device, "memory_bytes", "B").text);
+    if (flag_of(device, "is_hung"))
+        (void)fprintf(out, "; it does not answer");
+    else if (isfinite(flops))
+        (void)fprintf(out, "; model %s", amount_of(flops, "FLOP/s").text);
+    if (!flag_of(device, "is_hung") && isfinite(part))
+        (void)fprintf(out, ", %.2g %% of the peak", 100 * part);
+    (void)fputc('\n', out);
+}
+
 /* Is there a later order about the same member? */
 static bool is_ordered_later(const json_t *orders, size_t i)
 {
@@ -293,6 +311,7 @@ void status_print_node(FILE *out, const json_t *page)
     print_training(out, page);
     print_model(out, page);
     print_traffic(out, page);
+    print_device(out, page);
     print_swarm_key(out, page);
     print_expelled(out, page);
     print_proven(out, page);

@@ -159,6 +159,30 @@ static void a_node_is_described_in_few_lines(void **state)
     json_decref(page);
 }
 
+static void the_gpu_has_a_line_with_its_memory_and_its_part_of_the_peak(void **state)
+{
+    (void)state;
+    json_t *page = json_of("{'stage':'running','device':{'is_hung':false,'memory_free_bytes':"
+                           "61200000000,'memory_bytes':85000000000,'model_flops_per_s':"
+                           "2.97e14,'peak_part':0.3003}}");
+    json_t *device = json_object_get(page, "device");
+    assert_says(status_print_node, page,
+                "\n  GPU        61.2 GB of 85.0 GB free; model 297 TFLOP/s, 30 % of the peak\n");
+    set(device, "peak_part", json_null());
+    assert_says(status_print_node, page, " free; model 297 TFLOP/s\n");
+    set(device, "model_flops_per_s", json_null());
+    assert_says(status_print_node, page, "  GPU        61.2 GB of 85.0 GB free\n");
+    set(device, "model_flops_per_s", json_real(1));
+    set(device, "peak_part", json_real(1));
+    set(device, "is_hung", json_true());
+    assert_says(status_print_node, page, " free; it does not answer\n");
+    set(device, "memory_bytes", json_null());
+    char *text = text_of(status_print_node, page);
+    assert_null(strstr(text, "GPU"));
+    free(text);
+    json_decref(page);
+}
+
 static void a_node_that_is_alone_says_so_first_and_why(void **state)
 {
     (void)state;
@@ -299,6 +323,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(members_are_shown_by_what_they_gave),
         cmocka_unit_test(a_page_of_another_version_is_shown_as_far_as_it_goes),
+        cmocka_unit_test(the_gpu_has_a_line_with_its_memory_and_its_part_of_the_peak),
         cmocka_unit_test(whom_the_operator_put_out_is_shown_with_the_reason),
         cmocka_unit_test(shows_equivocating_members_and_whether_their_rumors_stay),
         cmocka_unit_test(a_node_is_described_in_few_lines),
