@@ -134,8 +134,10 @@ static enum error prepare(struct daemon *daemon, struct problem *problem)
 {
     const struct config *config = daemon->config;
     enum error error = host_open(&daemon->host, false, problem);
-    if (error == OK)
+    if (error == OK) {
+        sandbox_keep_kernels(config);
         error = sandbox_enter(config, daemon->sandbox, problem); /* before there are threads */
+    }
     if (error == OK)
         error = state_dir_check_start(config->node.state_dir, config->model.start, problem);
     return error == OK ? host_prepare(&daemon->host, problem) : error;

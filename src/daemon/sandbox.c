@@ -28,6 +28,7 @@
 #define FS_READ_DIR     (1ull << 3)
 #define FS_REMOVE_DIR   (1ull << 4)
 #define FS_REMOVE_FILE  (1ull << 5)
+#define FS_MAKE_DIR     (1ull << 7)
 #define FS_MAKE_REG     (1ull << 8)
 #define FS_MAKE_SOCK    (1ull << 9)
 #define FS_WRITES       0x1ff2ull    /* all that changes something, of version 1 */
@@ -40,6 +41,9 @@
 #define STATES                                                                                     \
     (READS | FS_WRITE_FILE | FS_TRUNCATE | FS_REMOVE_DIR | FS_REMOVE_FILE | FS_MAKE_REG |          \
      FS_MAKE_SOCK)
+
+#define CUDA_CACHE_PATH   "CUDA_CACHE_PATH" /* read by NVIDIA's driver */
+#define CUDA_CACHE_FOLDER "cuda-cache"      /* in the state folder */
 
 struct ruleset {
     uint64_t fs, net, scopes; /* forbidden except by rules */
@@ -262,6 +266,13 @@ static bool allow_several_gpus(int rules, const struct ruleset *forbids)
            allow(rules, forbids, "/dev/shm", shares);
 }
 
+/* Compiled kernels are kept in folders of this folder. */
+static bool allow_cuda_cache(int rules, const struct ruleset *forbids)
+{
+    const char *folder = getenv(CUDA_CACHE_PATH);
+    return !folder || allow(rules, forbids, folder, STATES | FS_MAKE_DIR);
+}
+
 /* Older kernels know a shorter struct, and take a longer one if what they do not know is zero. */
 static bool restrict_files(const struct config *config, const struct sandbox *sandbox)
 {
@@ -269,14 +280,15 @@ static bool restrict_files(const struct config *config, const struct sandbox *sa
     const int rules = (int)syscall(SYS_landlock_create_ruleset, &forbids, sizeof forbids, 0);
     if (rules < 0)
         return false;
-    const bool is_done = allow_system(rules, &forbids, sandbox->reads_freely) &&
-                         allow_program(rules, &forbids) && allow_resolver(rules, &forbids) &&
-                         allow_configured(rules, &forbids, config) &&
-                         allow_port(rules, &forbids, &config->node.listen) &&
-                         allow_port(rules, &forbids, &config->node.http) &&
-                         (!sandbox->reads_freely || allow_names_of_threads(rules, &forbids)) &&
-                         (!may_use_several(config) || allow_several_gpus(rules, &forbids)) &&
-                         syscall(SYS_landlock_restrict_self, rules, 0) == 0;
+    const bool is_done =
+        allow_system(rules, &forbids, sandbox->reads_freely) && allow_program(rules, &forbids) &&
+        allow_resolver(rules, &forbids) && allow_configured(rules, &forbids, config) &&
+        allow_port(rules, &forbids, &config->node.listen) &&
+        allow_port(rules, &forbids, &config->node.http) &&
+        (!sandbox->reads_freely ||
+         (allow_names_of_threads(rules, &forbids) && allow_cuda_cache(rules, &forbids))) &&
+        (!may_use_several(config) || allow_several_gpus(rules, &forbids)) &&
+        syscall(SYS_landlock_restrict_self, rules, 0) == 0;
     const int reason = errno;
     (void)close(rules);
     errno = reason;
@@ -289,6 +301,16 @@ static bool enter_filter(struct sandbox *sandbox)
     const bool is_filtered = prctl(PR_GET_SECCOMP, 0, 0, 0, 0) > 0;
     sandbox->has_filter = sandbox->has_filter && call_filter_enter();
     return sandbox->has_filter || is_filtered;
+}
+
+void sandbox_keep_kernels(const struct config *config)
+{
+    char folder[CONFIG_PATH_BYTES + sizeof CUDA_CACHE_FOLDER], path[PATH_MAX];
+    if (!may_use_gpu(config) || getenv(CUDA_CACHE_PATH))
+        return;
+    (void)snprintf(folder, sizeof folder, "%s/%s", config->node.state_dir, CUDA_CACHE_FOLDER);
+    if ((mkdir(folder, 0700) == 0 || errno == EEXIST) && realpath(folder, path))
+        (void)setenv(CUDA_CACHE_PATH, path, 0);
 }
 
 enum error sandbox_enter(const struct config *config, struct sandbox *sandbox,

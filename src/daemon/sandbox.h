@@ -3,8 +3,8 @@
  *
  *   Landlock   files are written below node.state_dir, the log and /dev/null alone; read where the
  *              system and what the configuration names are, and nowhere else, unless a GPU may be
- *              used, whose libraries read where they please and name their threads; no program is
- *              started; no TCP port is bound but that of node.listen, or a free one; no signal is
+ *              used, whose libraries read where they please, name their threads and keep compiled
+ *              kernels in a folder of node.state_dir (or CUDA_CACHE_PATH); no program is started; no TCP port is bound but that of node.listen, or a free one; no signal is
  *              sent to others. Where several GPUs are named, files are written in /dev/shm, and any
  *              free port bound
  *   seccomp    calls that no node needs fail with EPERM: programs, namespaces, mounts, modules,
@@ -37,6 +37,11 @@ struct sandbox {
 
 /* Returns what this kernel supports for a node of this configuration. */
 struct sandbox sandbox_find(const struct config *config);
+/* Names the state folder's cuda-cache as the place of kernels that the driver compiles for a GPU that
+ * the module has no code for. Its usual place, below the home folder, may not be written to in a
+ * sandbox, so each start would compile them. Before CUDA is loaded and before there are threads.
+ * Where the folder cannot be made, or the environment names one, nothing changes. */
+void sandbox_keep_kernels(const struct config *config);
 /* Enters it, unless it has before, or node.sandbox is no. FAILED: the kernel refuses what it says
  * that it has. The state folder must be there. */
 enum error sandbox_enter(const struct config *config, struct sandbox *sandbox,

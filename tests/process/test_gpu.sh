@@ -57,6 +57,7 @@ tell 'a GPU and two processors learn one model'
 start gpu "${with_gpu[@]}" --set train.samples_max=12000
 address=$(address_of gpu)
 says "$dir/gpu.err" 'computes on cuda:0: .*, multiplies in (fp32|tf32)' || fail 'it does not say what it computes on'
+[[ -s $dir/gpu/cuda-cache/1/kernels ]] || fail 'the sandbox keeps no compiled kernels'
 start one "${without[@]}" --set train.samples_max=150000 --set "node.peers=$address"
 start two "${without[@]}" --set train.samples_max=150000 --set "node.peers=$address"
 wait_for 60 'gpu to learn' has_learned gpu 12000

@@ -28,8 +28,20 @@ if(NOT NVCC_WORKS STREQUAL NVCC)
   set(NVCC_WORKS ${NVCC} CACHE INTERNAL "")
 endif()
 
-if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
-  set(CMAKE_CUDA_ARCHITECTURES 75-virtual 80-real 90) # newer ones translate the last
+# The driver compiles kernels at a start where the module has no code for the GPU. A package has code
+# for each GPU that nvcc knows; a build here compiles faster. Newer GPUs translate the last.
+if(NOT DEFINED CMAKE_CUDA_ARCHITECTURES AND PACKAGES)
+  execute_process(COMMAND ${NVCC} --list-gpu-code OUTPUT_VARIABLE KNOWN COMMAND_ERROR_IS_FATAL ANY)
+  set(CMAKE_CUDA_ARCHITECTURES)
+  foreach(GPU 75 80 86 89 90 100 120)
+    if(KNOWN MATCHES "sm_${GPU}[^0-9a-z]")
+      list(APPEND CMAKE_CUDA_ARCHITECTURES ${GPU}-real)
+      set(LAST ${GPU}-virtual)
+    endif()
+  endforeach()
+  list(APPEND CMAKE_CUDA_ARCHITECTURES ${LAST})
+elseif(NOT DEFINED CMAKE_CUDA_ARCHITECTURES)
+  set(CMAKE_CUDA_ARCHITECTURES 75-virtual 80-real 90)
 endif()
 set(CMAKE_CUDA_COMPILER ${NVCC} CACHE FILEPATH "")
 enable_language(CXX)

@@ -9,6 +9,7 @@
 #include <set>
 #include <string>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <thread>
 #include <ucontext.h>
 #include <unistd.h>
@@ -417,11 +418,29 @@ static bool names_a_thread()
     return is_named;
 }
 
+/* As the driver does with kernels that it has compiled: in folders of the cache's folder. */
+static void keep_kernels()
+{
+    const char *cache = getenv("CUDA_CACHE_PATH");
+    if (cache == nullptr)
+        return;
+    const std::string folder = std::string(cache) + "/1", path = folder + "/kernels";
+    (void)mkdir(folder.c_str(), 0700);
+    FILE *file = fopen(path.c_str(), "w");
+    if (file != nullptr) {
+        (void)fputs("compiled", file);
+        (void)fclose(file);
+    }
+}
+
 #define RUNTIME 13000
 
 cudaError_t cudaGetDeviceCount(int *count)
 {
-    static const bool is_started = names_a_thread();
+    static const bool is_started = [] {
+        keep_kernels();
+        return names_a_thread();
+    }();
     *count = devices();
     if (from_environment("CUDA_ON_CPU_DRIVER", RUNTIME) < RUNTIME)
         return cudaErrorInsufficientDriver;

@@ -223,6 +223,21 @@ static bool names_its_threads(void)
            named;
 }
 
+/* Keeps a kernel as NVIDIA's driver does. */
+static bool keeps_kernels(void)
+{
+    const char *cache = getenv("CUDA_CACHE_PATH");
+    char path[CONFIG_PATH_BYTES + 16];
+    if (!cache)
+        return false;
+    (void)snprintf(path, sizeof path, "%s/1", cache);
+    if (mkdir(path, 0700) != 0)
+        return false;
+    (void)snprintf(path, sizeof path, "%s/1/kernel", cache);
+    const bool is_kept = can_open(path, O_WRONLY | O_CREAT) && can_open(path, O_RDWR);
+    return is_kept && unlink(path) == 0 && rmdir(strcpy(path, below("state/cuda-cache/1"))) == 0;
+}
+
 static bool names_no_threads(void)
 {
     return !names_its_threads();
@@ -317,8 +332,15 @@ static void a_gpu_may_be_used(void **state)
         skip();
     (void)strcpy(config.train.device, "cuda:0");
     play(names_its_threads);
+    sandbox_keep_kernels(&config);
+    play(keeps_kernels);
     play(writes_nothing_else);
+    assert_int_equal(unsetenv("CUDA_CACHE_PATH"), 0);
+    assert_int_equal(rmdir(below("state/cuda-cache")), 0);
     (void)strcpy(config.train.device, "cpu");
+    sandbox_keep_kernels(&config);
+    assert_null(getenv("CUDA_CACHE_PATH"));
+    assert_int_not_equal(access(below("state/cuda-cache"), F_OK), 0);
     play(names_no_threads);
     (void)strcpy(config.train.device, "auto");
 }
