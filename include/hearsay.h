@@ -117,13 +117,13 @@ struct hearsay; /* a node: from hearsay_open to hearsay_free */
 /* The HEARSAY_ABI that the library has. */
 HEARSAY_API uint32_t hearsay_abi(void);
 
-/* Begins a node with these weights, or goes on from the checkpoint in its state folder. The first
- * weights of all nodes of a swarm must be equal (seed them alike, or load them from one file): they
- * are, with the run and the name, shape and type of each tensor, what a model is told from another
- * by. Without a run the model is the one that [model] and [data] describe, for a swarm with nodes
- * that `hearsay node` runs: the tensors have its names (as in base.safetensors), shapes and
- * float32, and what they hold at open is of no account. Whatever comes back, *node is to be given
- * to hearsay_free; NULL: there is none. */
+/* Begins a node with these weights, or goes on from the checkpoint in its state folder. The run and
+ * the name, shape and type of each tensor must be equal on all nodes of a swarm. First weights may
+ * differ: hearsay_join fills the tensors with those of the swarm. Without a run the model is the
+ * one that [model] and [data] describe, for a swarm with nodes that `hearsay node` runs: the
+ * tensors have its names (as in base.safetensors), shapes and float32, and what they hold at open
+ * is of no account. Whatever comes back, *node is to be given to hearsay_free; NULL: there is none.
+ */
 HEARSAY_API int hearsay_open(const struct hearsay_options *options, struct hearsay **node);
 
 /* Orders the next calls with this CUDA stream (a cudaStream_t; NULL: the default stream) of the GPU

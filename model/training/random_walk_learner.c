@@ -56,6 +56,16 @@ struct random_walk *random_walk_new(struct arena *arena, struct backend *backend
     return random_walk;
 }
 
+void random_walk_begin(struct random_walk *random_walk, uint64_t start)
+{
+    struct rng rng = rng_new(start, 0);
+    const size_t parameters = random_walk->replica.parameters;
+    for (size_t c = 0; c < parameters && start > 0; c++) {
+        const int32_t units = (int32_t)rng_below(&rng, 1u << 20) - (1 << 19);
+        random_walk_write_block(random_walk, c, 1, &units, false);
+    }
+}
+
 static float weight_at(const struct random_walk *random_walk, uint32_t c)
 {
     CHECK(c < random_walk->replica.parameters);

@@ -29,6 +29,9 @@ struct random_walk;
 struct random_walk *random_walk_new(struct arena *arena, struct backend *backend, size_t parameters,
                                     uint64_t seed, uint32_t density_max, bool accounted);
 
+/* Before the first step: other first weights, drawn by this number; 0: they stay 0. */
+void random_walk_begin(struct random_walk *random_walk, uint64_t start);
+
 /* Moves RANDOM_WALK_ENTRIES weights chosen at random, each by up to RANDOM_WALK_STEP_MAX up or
  * down; most by much less, one in four by less than a thousandth of that. */
 #define RANDOM_WALK_ENTRIES  12

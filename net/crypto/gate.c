@@ -8,12 +8,23 @@
 
 #define OFFERS_AT 2 /* offset in an introduction */
 #define NEWER_AT  3
+#define FORM_AT   4
+#define START     "; " /* before the start, in a model description */
 
 _Static_assert(REFUSAL_BYTES == WIDE_NONCE_BYTES + GATE_BYTES, "a refusal is a nonce and a gate");
 
 static void hash_text(uint8_t out[static 16], const char *text)
 {
     secret_blake2b(out, 16, text, strlen(text), NULL, 0);
+}
+
+/* Returns the length of the description without its start. */
+static size_t form_length(const char *model)
+{
+    size_t length = strlen(model);
+    for (const char *at = model; (at = strstr(at, START)); at++)
+        length = (size_t)(at - model);
+    return length;
 }
 
 void introduction_set_versions(struct introduction *introduction)
@@ -26,7 +37,8 @@ void introduction_make(struct introduction *introduction, const char *swarm_id, 
                        uint64_t parameters)
 {
     introduction_set_versions(introduction);
-    introduction->offers = 0;
+    introduction->offers = introduction->standing = 0;
+    secret_blake2b(introduction->form, FORM_BYTES, model, form_length(model), NULL, 0);
     hash_text(introduction->swarm, swarm_id);
     hash_text(introduction->model, model);
     introduction->parameters = parameters;
@@ -46,8 +58,10 @@ static void introduction_decode(struct introduction *to,
                                 const uint8_t in[static INTRODUCTION_BYTES])
 {
     to->protocol = (uint16_t)bytes_get(in, 2);
-    to->offers = in[OFFERS_AT];
+    to->offers = in[OFFERS_AT] & (OFFERS_ANSWERS | OFFERS_PARTS);
+    to->standing = in[OFFERS_AT] >> 2;
     to->newer = in[NEWER_AT];
+    memcpy(to->form, in + FORM_AT, FORM_BYTES);
     memcpy(to->swarm, in + 8, sizeof to->swarm);
     memcpy(to->model, in + 24, sizeof to->model);
     to->parameters = bytes_get(in + 40, 8);
@@ -128,6 +142,41 @@ static enum error other_protocol(const struct introduction *ours, const struct i
                        their_text, our_text);
 }
 
+static bool has_form(const struct introduction *of)
+{
+    static const uint8_t none[FORM_BYTES];
+    return memcmp(of->form, none, FORM_BYTES) != 0;
+}
+
+static enum error other_model(const struct introduction *ours, const struct introduction *theirs,
+                              struct problem *difference)
+{
+    if (introduction_same_form(ours, theirs))
+        return problem_set(difference, MISMATCH, "other first weights than ours");
+    if (has_form(ours) && has_form(theirs))
+        return problem_set(difference, MISMATCH,
+                           "other model: as many parameters as ours, but other layers or input");
+    return problem_set(difference, MISMATCH,
+                       "other model, or other first weights: its release can take over no first "
+                       "weights; upgrade it, or set model.seed and model.start as there");
+}
+
+bool introduction_same_form(const struct introduction *ours, const struct introduction *theirs)
+{
+    return introduction_common(ours, theirs) != PROTOCOL_PROBE && has_form(ours) &&
+           memcmp(ours->swarm, theirs->swarm, sizeof ours->swarm) == 0 &&
+           memcmp(ours->form, theirs->form, FORM_BYTES) == 0 &&
+           ours->parameters == theirs->parameters;
+}
+
+bool introduction_has_other_form(const struct introduction *ours, const struct introduction *theirs)
+{
+    return has_form(ours) && has_form(theirs) &&
+           memcmp(ours->swarm, theirs->swarm, sizeof ours->swarm) == 0 &&
+           (memcmp(ours->form, theirs->form, FORM_BYTES) != 0 ||
+            ours->parameters != theirs->parameters);
+}
+
 enum error introduction_compare(const struct introduction *ours, const struct introduction *theirs,
                                 struct problem *difference)
 {
@@ -140,9 +189,7 @@ enum error introduction_compare(const struct introduction *ours, const struct in
     if (ours->parameters != theirs->parameters)
         return other_size(ours->parameters, theirs->parameters, difference);
     if (memcmp(ours->model, theirs->model, sizeof ours->model) != 0)
-        return problem_set(difference, MISMATCH,
-                           "other model: as many parameters as ours, but other layers, input, seed "
-                           "or start");
+        return other_model(ours, theirs, difference);
     return OK;
 }
 
@@ -154,12 +201,23 @@ void gate_init(struct gate *gate, const uint8_t swarm_key[static KEY_BYTES],
     gate->ours = *ours;
 }
 
+/* Adds the bytes that differ between conversations of one node, and so are in no prologue. */
+static void encode_all(uint8_t out[static INTRODUCTION_BYTES], const struct introduction *from)
+{
+    CHECK(from->standing <= STANDING_MAX);
+    introduction_encode(out, from);
+    if (newest_of(from) < PROTOCOL_OF_FORM)
+        return;
+    out[OFFERS_AT] = (uint8_t)(from->standing << 2);
+    memcpy(out + FORM_AT, from->form, FORM_BYTES);
+}
+
 void gate_create(const struct gate *gate, uint8_t out[static GATE_BYTES], const uint8_t *message_1,
                  size_t message_1_bytes)
 {
     uint8_t introduction[INTRODUCTION_BYTES];
     CHECK(message_1_bytes >= WIDE_NONCE_BYTES);
-    introduction_encode(introduction, &gate->ours);
+    encode_all(introduction, &gate->ours);
     secret_seal_wide(out, gate->key, message_1, message_1, message_1_bytes, introduction,
                      sizeof introduction);
 }
@@ -182,8 +240,8 @@ void refusal_create(const struct gate *gate, struct entropy *entropy,
                     const uint8_t ephemeral[static DH_BYTES], uint8_t out[static REFUSAL_BYTES])
 {
     uint8_t introduction[INTRODUCTION_BYTES];
-    introduction_encode(introduction, &gate->ours);
-    introduction[OFFERS_AT] = gate->ours.offers;
+    encode_all(introduction, &gate->ours);
+    introduction[OFFERS_AT] |= gate->ours.offers;
     entropy_bytes(entropy, out, WIDE_NONCE_BYTES);
     secret_seal_wide(out + WIDE_NONCE_BYTES, gate->key, out, ephemeral, DH_BYTES, introduction,
                      sizeof introduction);
@@ -198,4 +256,39 @@ enum error refusal_consume(const struct gate *gate, const uint8_t in[static REFU
     if (error == OK)
         introduction_decode(theirs, introduction);
     return error;
+}
+
+/* Sets a frame of parts apart from the refusal before it. */
+#define PARTS_LABEL "hearsay parts"
+
+struct parts_bound {
+    uint8_t bytes[DH_BYTES + sizeof PARTS_LABEL - 1];
+};
+
+static struct parts_bound bind_parts(const uint8_t ephemeral[static DH_BYTES])
+{
+    struct parts_bound bound;
+    memcpy(bound.bytes, ephemeral, DH_BYTES);
+    memcpy(bound.bytes + DH_BYTES, PARTS_LABEL, sizeof PARTS_LABEL - 1);
+    return bound;
+}
+
+void parts_create(const struct gate *gate, struct entropy *entropy,
+                  const uint8_t ephemeral[static DH_BYTES], const char *parts, size_t bytes,
+                  uint8_t *out)
+{
+    const struct parts_bound bound = bind_parts(ephemeral);
+    entropy_bytes(entropy, out, WIDE_NONCE_BYTES);
+    secret_seal_wide(out + WIDE_NONCE_BYTES, gate->key, out, bound.bytes, sizeof bound.bytes,
+                     (const uint8_t *)parts, bytes);
+}
+
+enum error parts_consume(const struct gate *gate, const uint8_t *in, size_t bytes,
+                         const uint8_t ephemeral[static DH_BYTES], uint8_t *parts)
+{
+    const struct parts_bound bound = bind_parts(ephemeral);
+    if (bytes < PARTS_ADD)
+        return MALFORMED;
+    return secret_open_wide(parts, gate->key, in, bound.bytes, sizeof bound.bytes,
+                            in + WIDE_NONCE_BYTES, bytes - WIDE_NONCE_BYTES);
 }

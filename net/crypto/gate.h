@@ -10,12 +10,15 @@
  *
  *   OFFSET SIZE MEANING                                (introduction before sealing; 48 bytes)
  *        0    2 oldest version, little-endian            this layout never changes, so that
- *        2    1 in a refusal: OFFERS_ bits               all versions can refuse each other
- *        3    1 number of newer versions spoken          builds before version 12 write zero
- *        4    4 zero; ignored                            and ignore this byte
+ *        2    1 standing << 2; in a refusal | OFFERS_    all versions can refuse each other;
+ *        3    1 number of newer versions spoken          builds before version 12 write zeros
+ *        4    4 BLAKE2b-32 of the form of the model      into bytes 2 to 7 and ignore them
  *        8   16 BLAKE2b-128 of the swarm id
  *       24   16 BLAKE2b-128 of the model description
  *       40    8 number of parameters, little-endian
+ *
+ * A model description is "FORM; START". Nodes of one form can work together: one of them takes over
+ * the other's first weights and its model hash (node/first_weights.h).
  *
  * Tests: tests/unit/net/test_gate.c.
  */
@@ -25,21 +28,26 @@
 #include "crypto/secret.h"
 #include "wire/protocol.h"
 
-#define OFFERS_ANSWERS     1 /* bit of introduction.offers: the node serves inference requests */
+#define OFFERS_ANSWERS     1  /* bit of introduction.offers: the node serves inference requests */
+#define OFFERS_PARTS       2  /* the parts of its model follow the refusal (model_parts.h) */
+#define STANDING_MAX       63 /* introduction.standing has six bits */
+#define FORM_BYTES         4
 #define INTRODUCTION_BYTES 48
 #define GATE_BYTES         (INTRODUCTION_BYTES + TAG_BYTES)
 #define REFUSAL_BYTES      (WIDE_NONCE_BYTES + INTRODUCTION_BYTES + TAG_BYTES)
 
 struct introduction {
-    uint16_t protocol;   /* oldest version that the node speaks */
-    uint8_t newer;       /* number of newer versions that it also speaks */
-    uint8_t offers;      /* OFFERS_ bits; set in refusals only */
-    uint8_t swarm[16];   /* hash of the swarm id */
-    uint8_t model[16];   /* hash of the model description */
-    uint64_t parameters; /* number of model parameters */
+    uint16_t protocol;        /* oldest version that the node speaks */
+    uint8_t newer;            /* number of newer versions that it also speaks */
+    uint8_t offers;           /* OFFERS_ bits; set in refusals only */
+    uint8_t standing;         /* how established its first weights are (node/first_weights.h) */
+    uint8_t form[FORM_BYTES]; /* hash of the form of the model; zeros before version 12 */
+    uint8_t swarm[16];        /* hash of the swarm id */
+    uint8_t model[16];        /* hash of the model description */
+    uint64_t parameters;      /* number of model parameters */
 };
 
-/* Hashes both texts. The model text is its input, its canonical line, and its seed or start. */
+/* Hashes both texts. model: "FORM; START", or a form alone. */
 void introduction_make(struct introduction *introduction, const char *swarm_id, const char *model,
                        uint64_t parameters);
 /* Sets the versions that this build speaks. */
@@ -57,6 +65,13 @@ void introduction_prologue(uint8_t out[static INTRODUCTION_BYTES], const struct 
 /* Derives the context, which binds signatures to one swarm and model. All versions have the same
  * one. */
 void introduction_context(uint8_t context[static CONTEXT_BYTES], const struct introduction *of);
+
+/* Returns true if both can work together once one has taken over the other's first weights. */
+bool introduction_same_form(const struct introduction *ours, const struct introduction *theirs);
+
+/* Returns true if both forms are known and the models differ in form or size. */
+bool introduction_has_other_form(const struct introduction *ours,
+                                 const struct introduction *theirs);
 
 /* Returns OK if the two nodes belong together. Otherwise MISMATCH with a sentence such as "other
  * model: theirs has 235,146 parameters, ours 215,370". */
@@ -88,5 +103,15 @@ void refusal_create(const struct gate *gate, struct entropy *entropy,
 enum error refusal_consume(const struct gate *gate, const uint8_t in[static REFUSAL_BYTES],
                            const uint8_t ephemeral[static DH_BYTES],
                            struct introduction *theirs) MUST_USE;
+
+/* Seals or opens the parts of the called node's model, a frame behind the refusal with
+ * OFFERS_PARTS: nonce ‖ ciphertext ‖ tag, PARTS_ADD bytes more than the text. parts_consume writes
+ * bytes - PARTS_ADD bytes, or returns MALFORMED or FORGED. */
+#define PARTS_ADD (WIDE_NONCE_BYTES + TAG_BYTES)
+void parts_create(const struct gate *gate, struct entropy *entropy,
+                  const uint8_t ephemeral[static DH_BYTES], const char *parts, size_t bytes,
+                  uint8_t *out);
+enum error parts_consume(const struct gate *gate, const uint8_t *in, size_t bytes,
+                         const uint8_t ephemeral[static DH_BYTES], uint8_t *parts) MUST_USE;
 
 #endif

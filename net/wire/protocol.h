@@ -5,7 +5,7 @@
  *   next release        speaks         12 …   node, one release at a time.
  *
  *   VERSION  BRINGS
- *        12  INFERENCE, REPLY
+ *        12  INFERENCE, REPLY; form and standing in the introduction
  *
  * Only peer_knows (connection/peer.h) asks whether a neighbour knows a kind of message. Each kind
  * belongs to one version (message_since). A kind never gets other fields: more information needs
@@ -24,6 +24,7 @@
 #define PROTOCOL_OLDEST     11
 #define PROTOCOL_NEWEST     12
 #define PROTOCOL_OF_CONTEXT 11
+#define PROTOCOL_OF_FORM    12 /* the first that can take over another node's first weights */
 
 _Static_assert(PROTOCOL_OF_CONTEXT <= PROTOCOL_OLDEST, "all versions spoken share one context");
 _Static_assert(PROTOCOL_NEWEST - PROTOCOL_OLDEST <= 1, "a release speaks at most two versions");

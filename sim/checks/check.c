@@ -66,7 +66,9 @@ void check_free(struct check *check)
         free(check->published[i].update.level);
     }
     free(check->published);
-    free(check->initial);
+    for (uint32_t i = 0; i < check->starts_count; i++)
+        free(check->starts[i].units);
+    free(check->starts);
     u64_set_free(&check->incarnations);
     u64_set_free(&check->rumors_published);
     u64_set_free(&check->rumors_applied);
@@ -280,6 +282,8 @@ static void check_progress(struct world *world, uint32_t i)
     struct world_node *at = &world->nodes[i];
     const uint64_t before_ns = at->interval_ns, now_ns = node_interval_ns_max(at->node);
     at->interval_ns = now_ns;
+    if (node_lacks_first(at->node))
+        at->published_ns = world_now_ns(world); /* there is no base yet to publish against */
     if (!at->training || at->step_ns == 0 || at->ended)
         return;
     const struct node_options *options = &at->options;
@@ -391,13 +395,37 @@ static bool sum_of_rumors(const struct world *world, uint32_t i, int32_t *sum)
     return rumors == stats.version;
 }
 
+/* Returns b0 of the swarm that node i belongs to; NULL: no node has started with it. */
+static const int32_t *first_weights_of(const struct world *world, uint32_t i)
+{
+    const struct check *check = &world->check;
+    const uint8_t *model_hash = node_model_hash(world->nodes[i].node);
+    for (uint32_t k = 0; k < check->starts_count; k++)
+        if (memcmp(check->starts[k].model_hash, model_hash, sizeof check->starts->model_hash) == 0)
+            return check->starts[k].units;
+    return NULL;
+}
+
+static void note_first_weights(struct world *world, uint32_t i)
+{
+    struct check *check = &world->check;
+    const struct world_node *at = &world->nodes[i];
+    if (first_weights_of(world, i))
+        return;
+    check->starts = memory_more(check->starts, check->starts_count + 1, sizeof *check->starts);
+    struct first_weights *start = &check->starts[check->starts_count++];
+    memcpy(start->model_hash, node_model_hash(at->node), sizeof start->model_hash);
+    start->units = memory_new(sim_learner_parameters(&at->sim_learner), sizeof *start->units);
+    sim_learner_read_units(&at->sim_learner, start->units);
+}
+
 /* Returns whether the base is b0 plus the rumors in its version, as far as they are known. */
 static bool is_sum(const struct world *world, uint32_t i)
 {
     const struct sim_learner *sim_learner = &world->nodes[i].sim_learner;
     const size_t bytes = sim_learner_parameters(sim_learner) * sizeof(int32_t);
     int32_t *sum = memory_new(bytes, 1), *units = memory_new(bytes, 1);
-    memcpy(sum, world->check.initial, bytes);
+    memcpy(sum, first_weights_of(world, i), bytes);
     sim_learner_read_units(sim_learner, units);
     const bool is_sum = !sum_of_rumors(world, i, sum) || memcmp(sum, units, bytes) == 0;
     free(sum);
@@ -430,11 +458,7 @@ void check_started(struct world *world, uint32_t i)
     const struct saved *saved = sim_disk_newest(&at->sim_disk);
     if (!check->enabled)
         return;
-    if (!check->initial) {
-        check->initial =
-            memory_new(sim_learner_parameters(&at->sim_learner), sizeof *check->initial);
-        sim_learner_read_units(&at->sim_learner, check->initial);
-    }
+    note_first_weights(world, i);
     if (saved && !is_restored(&at->sim_learner, saved))
         check_fail(check, "9: node %u starts with another state than it saved", i);
     if (!is_sum(world, i))

@@ -48,6 +48,12 @@ struct published {
     struct update update; /* copied content */
 };
 
+/* b0 of a model hash, from the first node that started with it. */
+struct first_weights {
+    uint8_t model_hash[16];
+    int32_t *units;
+};
+
 struct check {
     bool enabled;
     char violation[256];         /* the first violation; "" = none */
@@ -63,8 +69,9 @@ struct check {
     struct u64_set nonces;           /* key ─► next counter */
     struct u64_set verified;         /* verified signatures, which are not verified again */
     struct u64_set incarnations;     /* (node, base) ─► its incarnation at that time */
-    int32_t *initial;                /* b0, from the first node that started; NULL = none yet */
-    struct secret_watch watch;       /* sees every seal */
+    struct first_weights *starts;    /* [starts_count] b0 of each model hash */
+    uint32_t starts_count;
+    struct secret_watch watch; /* sees every seal */
 };
 
 /* Starts observing secrets. Only one world of a process can do so at a time. */

@@ -256,6 +256,9 @@ static void init_credentials(struct hostile *hostile)
     key[0] ^= hostile->kind == HOSTILE_STRANGER;
     struct introduction ours;
     introduction_make(&ours, options->swarm_id, options->model, options->parameters);
+    if (world_is_running(hostile->world, hostile->victim))
+        memcpy(ours.model, node_model_hash(hostile->world->nodes[hostile->victim].node),
+               sizeof ours.model);
     struct credentials *credentials = &hostile->credentials;
     credentials_init(credentials, &hostile->identity, key, &ours, &hostile->entropy);
     introduction_context(hostile->context, &ours);

@@ -57,7 +57,7 @@ static void end_save(struct world *world, uint32_t i, bool is_whole)
     size_t bytes;
     const bool is_of_use = node_on_saved(at->node, now_ns, history, &bytes);
     if (is_whole && is_of_use) {
-        sim_disk_end(&at->sim_disk, &at->sim_learner, history, bytes,
+        sim_disk_end(&at->sim_disk, &at->sim_learner, history, bytes, node_model_hash(at->node),
                      now_ns + draw_number(world, i) % (SAVE_NS_MAX / PARTS_MAX));
         return;
     }

@@ -111,7 +111,7 @@ static void close_draft(struct sim_disk *disk)
 }
 
 void sim_disk_end(struct sim_disk *disk, const struct sim_learner *sim_learner, uint8_t *history,
-                  size_t history_bytes, uint64_t durable_ns)
+                  size_t history_bytes, const uint8_t model_hash[static 16], uint64_t durable_ns)
 {
     const size_t parameters = sim_learner_parameters(sim_learner);
     const uint32_t moments = sim_learner_moments(sim_learner);
@@ -122,6 +122,7 @@ void sim_disk_end(struct sim_disk *disk, const struct sim_learner *sim_learner, 
     sim_learner_save(sim_learner, &draft->state);
     draft->history = history;
     draft->history_bytes = history_bytes;
+    memcpy(draft->model_hash, model_hash, sizeof draft->model_hash);
     draft->durable_ns = durable_ns;
     forget(&disk->saved[SIM_DISK_GENERATIONS - 1]);
     memmove(disk->saved + 1, disk->saved, (SIM_DISK_GENERATIONS - 1) * sizeof *disk->saved);

@@ -25,7 +25,8 @@ struct saved {
     size_t last_part;           /* first entry of the last part, which has the final state */
     uint8_t *history;           /* encoded history of the node */
     size_t history_bytes;
-    uint64_t durable_ns; /* survives crashes from then on */
+    uint8_t model_hash[16]; /* of the swarm whose first weights the base has */
+    uint64_t durable_ns;    /* survives crashes from then on */
 };
 
 struct sim_disk {
@@ -53,9 +54,9 @@ void sim_disk_begin(struct sim_disk *disk, const struct sim_learner *sim_learner
 void sim_disk_write(struct sim_disk *disk);
 /* Returns how many entries are written. */
 size_t sim_disk_written(const struct sim_disk *disk);
-/* Completes the checkpoint with the node's history; it is durable at durable_ns. */
+/* Completes the checkpoint with the node's history and model hash; it is durable at durable_ns. */
 void sim_disk_end(struct sim_disk *disk, const struct sim_learner *sim_learner, uint8_t *history,
-                  size_t history_bytes, uint64_t durable_ns);
+                  size_t history_bytes, const uint8_t model_hash[static 16], uint64_t durable_ns);
 void sim_disk_abandon(struct sim_disk *disk);
 
 /* Store the node's current orders, proofs, votes and swarm keys, if they have changed. */

@@ -195,6 +195,7 @@ static void prepare(struct world *world, uint32_t i)
         sim_disk_restore(saved, &at->sim_learner);
     options->history = saved ? saved->history : NULL;
     options->history_bytes = saved ? saved->history_bytes : 0;
+    options->model_hash = saved ? saved->model_hash : NULL;
     options->kept.orders.at = at->sim_disk.orders;
     options->kept.orders.bytes = at->sim_disk.orders_bytes;
     options->kept.proofs.at = at->sim_disk.proofs;

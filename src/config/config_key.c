@@ -68,7 +68,7 @@ static const struct config_key keys[] = {
     {"model", "layers", CONFIG_TEXT, AT(model.layers), .initial = "",
      .help = "A model of your own instead, such as: dense 64, relu, dense 10"},
     {"model", "seed", CONFIG_U64, AT(model.seed), .initial = "1", .max = CONFIG_NO_MAX,
-     .help = "Seed of the initial weights; the same on all nodes of a swarm."},
+     .help = "Seed of the initial weights; a node that joins takes over those of the swarm."},
     {"model", "start", CONFIG_PATH, AT(model.start), .initial = "",
      .help = "Initial weights: a .safetensors file, or a folder with a config.json, which says the "
              "layers."},

@@ -12,6 +12,7 @@
 #include "state/model_folder.h"
 #include "wire/block.h"
 #include "wire/bytes.h"
+#include "wire/model_parts.h"
 
 #define PARTITION_S       30      /* of training, of all: what was learned apart in less is added */
 #define DENSITY_MAX       0.1     /* of the parameters in one publication, at most */
@@ -378,6 +379,7 @@ static enum error make_learner(struct setup *setup, const struct config *config,
     setup->model = made.model;
     setup->companded = made.companded;
     memcpy(setup->description, made.description, sizeof setup->description);
+    setup_name_parts(setup);
     setup->about = (struct safetensors_about){.classes = classes_of(made.model, train),
                                               .is_regression = dataset_is_regression(train),
                                               .mean = train->mean,
@@ -556,10 +558,18 @@ struct node_options setup_node_options(const struct setup *setup, const struct c
     options.swarm_key = setup->keys->swarm_key;
     options.keys.entropy = setup->keys->entropy.seed;
     options.model = setup->description;
+    options.parts = setup->parts;
     options.settings = setup->settings;
     options.digest = learner_digest(setup->learner);
     options.limits.dial_ns = DIAL_NS;
     return options;
+}
+
+void setup_name_parts(struct setup *setup)
+{
+    char *parts = arena_take(&setup->arena, strlen(setup->description) + 1, 1);
+    model_parts_of(parts, setup->description);
+    setup->parts = parts;
 }
 
 void setup_free(struct setup *setup)

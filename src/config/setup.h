@@ -32,6 +32,7 @@ struct setup {
     bool companded;                            /* its base (companding.h) */
     struct safetensors_about about;            /* what saved models say of the data */
     char description[SETUP_DESCRIPTION_BYTES]; /* of the model: input, layers, seed or start */
+    const char *parts;                         /* of the model (wire/model_parts.h); in arena */
     char settings[SETTINGS_MAX + 1];           /* those that all nodes must share */
     char data_notes[512];                      /* sentences, each ended by '\n' */
 };
@@ -50,6 +51,9 @@ enum error setup_make(struct setup *setup, const struct config *config,
 struct node_options setup_node_options(const struct setup *setup, const struct config *config);
 
 void setup_free(struct setup *setup);
+
+/* Sets the parts of the model from its description. */
+void setup_name_parts(struct setup *setup);
 
 /* The steps of setup_make, for a program with more than one node. */
 

@@ -373,6 +373,7 @@ static enum error resume(struct host *host, struct problem *problem)
     if (error == OK && averaged_base_load(folder, host->setup.learner, problem) != OK)
         event_log_say(&host->report, transport_now_ns(), NOTE_RESUMED, LEVEL_WARNING,
                       problem->text);
+    options->model_hash = saver_model_hash(host->saving.saver);
     options->digest = learner_digest(host->setup.learner);
     options->kept.swarm_samples = learner_swarm_samples(host->setup.learner);
     return error == OK ? incarnation_begin(disk_real(), folder, incarnation_wall_ms(),
@@ -446,8 +447,6 @@ enum error host_prepare(struct host *host, struct problem *problem)
                                      &options->limits.answers, problem);
     options->keys.memory = &host->keys.arena;
     if (error == OK)
-        error = load_known(host, problem);
-    if (error == OK)
         error = listen_begin(host->transport, &config->node.listen, options, problem);
     if (error == OK)
         error = start_answering(host, problem);
@@ -455,6 +454,8 @@ enum error host_prepare(struct host *host, struct problem *problem)
         error = start_web(host, problem);
     if (error == OK)
         error = resume(host, problem);
+    if (error == OK)
+        error = load_known(host, problem); /* they are of the swarm of the base */
     return error == OK ? saved_config_write(config, problem) : error;
 }
 

@@ -22,6 +22,8 @@ void saving_begin(const struct saving *saving)
         return;
     }
     training_watch_before_save(saving->training, transport_now_ns());
+    if (node_has_taken_first(saving->node) || saver_model_hash(saving->saver))
+        saver_set_model_hash(saving->saver, node_model_hash(saving->node));
     saver_begin(saving->saver);
     go_on(saving);
 }

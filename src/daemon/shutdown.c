@@ -38,6 +38,8 @@ enum error shutdown_save(struct node *node, struct saver *saver, struct learner 
         return problem_set(problem, FAILED,
                            "the base was still being taken over from others and is of no use: "
                            "nothing new is saved");
+    if (node_has_taken_first(node) || saver_model_hash(saver))
+        saver_set_model_hash(saver, node_model_hash(node));
     return saver_save(saver, learner, node_incarnation(node), score, fill_history, node, problem);
 }
 

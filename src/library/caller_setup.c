@@ -17,6 +17,7 @@ static enum error describe(struct engine *engine, struct setup *setup, bool goes
         error = caller_file_save(engine->config.node.state_dir, &engine->file, problem);
     }
     caller_tensors_describe(&engine->tensors, engine->run, list);
+    setup->parts = caller_tensors_list(&engine->tensors, engine->run, &setup->arena);
     (void)snprintf(setup->description, sizeof setup->description, "%s, companded; start %016llx",
                    list, (unsigned long long)engine->file.start_digest);
     return error;
@@ -42,6 +43,7 @@ static enum error make_native(struct engine *engine, struct setup *setup, float 
     }
     if (error == OK) {
         memcpy(setup->description, made.description, sizeof setup->description);
+        setup_name_parts(setup);
         setup->companded = made.companded;
         setup->about = (struct safetensors_about){.classes = train.classes,
                                                   .is_regression = dataset_is_regression(&train),

@@ -403,3 +403,31 @@ void caller_tensors_describe(const struct caller_tensors *tensors, const char *r
     (void)snprintf(text, CALLER_TENSORS_TEXT, "run %s, %u tensors, list %s", run,
                    (unsigned)tensors->count, hex);
 }
+
+/* Returns the length of the line, with its end. */
+static size_t put_line(char *out, size_t room, const struct caller_tensor *tensor)
+{
+    static const char *const TYPES[] = {
+        [HEARSAY_FLOAT32] = "", [HEARSAY_FLOAT16] = " float16", [HEARSAY_BFLOAT16] = " bfloat16"};
+    int length = snprintf(out, room, "%s [", tensor->name);
+    for (uint32_t d = 0; d < tensor->dimensions; d++)
+        length += snprintf(out + length, room - (size_t)length, "%s%lld", d > 0 ? ", " : "",
+                           (long long)tensor->shape[d]);
+    length += snprintf(out + length, room - (size_t)length, "]%s\n", TYPES[tensor->dtype]);
+    CHECK(length > 0 && (size_t)length < room);
+    return (size_t)length;
+}
+
+const char *caller_tensors_list(const struct caller_tensors *tensors, const char *run,
+                                struct arena *arena)
+{
+    char line[HEARSAY_NAME_MAX + 32 * HEARSAY_DIMENSIONS_MAX];
+    size_t bytes = strlen("run \n") + strlen(run) + 1;
+    for (uint32_t i = 0; i < tensors->count; i++)
+        bytes += put_line(line, sizeof line, &tensors->item[i]);
+    char *text = arena_take(arena, bytes, 1);
+    size_t length = (size_t)snprintf(text, bytes, "run %s\n", run);
+    for (uint32_t i = 0; i < tensors->count; i++)
+        length += put_line(text + length, bytes - length, &tensors->item[i]);
+    return text;
+}

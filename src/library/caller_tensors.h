@@ -17,6 +17,7 @@
 
 #include <stddef.h>
 
+#include "base/arena.h"
 #include "base/error.h"
 #include "base/update.h"
 #include "base/weights.h"
@@ -94,5 +95,8 @@ void caller_tensors_finish(const struct caller_tensors *tensors);
 /* Describes them: "run NAME, 12 tensors, list HASH", of run, names, shapes and types. */
 void caller_tensors_describe(const struct caller_tensors *tensors, const char *run,
                              char text[static CALLER_TENSORS_TEXT]);
+/* Returns the run and all tensors as lines (wire/model_parts.h), in the arena. */
+const char *caller_tensors_list(const struct caller_tensors *tensors, const char *run,
+                                struct arena *arena);
 
 #endif

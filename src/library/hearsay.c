@@ -40,8 +40,7 @@ static int on_end(struct hearsay *node, const struct engine_standing *standing)
         return handle_fail(
             node, HEARSAY_REFUSED,
             "no peer takes this node in: %.300s; give all nodes one run, one list of "
-            "tensors and equal first weights, and one configuration where it says "
-            "(same)",
+            "tensors, and one configuration where it says (same)",
             standing->why);
     case ENGINE_EXPELLED:
         return handle_fail(node, HEARSAY_REFUSED,

@@ -261,7 +261,7 @@ static void on_slice(struct node *node, const struct peer *from, const struct me
     const uint64_t missing = anti_entropy_missing(node, from, version);
     if (fetch_is_ahead(node, from) && !version->whole)
         ask_for_all(node, from);
-    if (fetch_on_missing(node, from, version->base, missing) && !joining_has_joined(node))
+    if (fetch_on_missing(node, from, version, missing) && !joining_has_joined(node))
         fetch_consider(node); /* at once, since there is nothing else to do */
     if (joining_has_joined(node) ||
         !fetch_is_asking(node)) /* otherwise the base being fetched contains them */

@@ -147,6 +147,23 @@ const uint8_t *node_context(const struct node *node)
     return node->context;
 }
 
+const uint8_t *node_model_hash(const struct node *node)
+{
+    return connection_introduction(node)->model;
+}
+
+bool node_has_taken_first(const struct node *node)
+{
+    struct introduction own;
+    introduction_make(&own, node->options.swarm_id, node->options.model, node->options.parameters);
+    return memcmp(own.model, node_model_hash(node), sizeof own.model) != 0;
+}
+
+bool node_lacks_first(const struct node *node)
+{
+    return broadcast_lacks_first(node);
+}
+
 void node_own(const struct node *node, struct node_origin *out)
 {
     node_origin(node, versions_place(broadcast_versions(node), broadcast_own(node)), out);

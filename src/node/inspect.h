@@ -85,6 +85,11 @@ const struct order *node_order(const struct node *node, uint32_t number);
 const struct order *node_order_about(const struct node *node, const uint8_t id[static ID_BYTES]);
 /* Returns the bytes that bind signatures to this swarm and model. */
 const uint8_t *node_context(const struct node *node);
+/* Returns the model hash [16] that it shows: of its own description, or of the swarm whose first
+ * weights it has taken over. */
+const uint8_t *node_model_hash(const struct node *node);
+bool node_has_taken_first(const struct node *node); /* it is that of another node's description */
+bool node_lacks_first(const struct node *node);     /* and no base of that swarm is here yet */
 
 /* The conversations under way: i < node_links. */
 struct node_link {

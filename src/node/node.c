@@ -14,6 +14,7 @@
 #include "node/dispatch.h"
 #include "node/expulsion.h"
 #include "node/finish.h"
+#include "node/first_weights.h"
 #include "node/inference.h"
 #include "node/inspect.h"
 #include "node/join.h"
@@ -107,6 +108,7 @@ struct node *node_new(struct arena *arena, const struct node_options *options, u
     for (uint32_t i = 0; i < options->seeds_count; i++)
         dialer_add(node, &options->seeds[i], NULL, true);
     expulsion_begin(node);
+    first_weights_show(node);
     return node;
 }
 
@@ -181,7 +183,7 @@ static bool take(struct node *node, const struct peer *peer, const uint8_t **byt
         dispatch_message(node, peer, message, message_bytes);
         return true;
     case PEER_REFUSED:
-        connection_hang_up(node, peer, BYE_BROKEN, problem.text);
+        first_weights_on_refused(node, peer, problem.text);
         return false;
     }
     return false;
@@ -257,7 +259,7 @@ static void note_closed(struct node *node, const struct peer *peer, const char *
         note_failed(node, peer, why);
         return;
     }
-    char text[160];
+    char text[sizeof peer->why + 32];
     failure_detector_on_lost(node, peer->id);
     (void)snprintf(text, sizeof text, "is no neighbour any more: %s", why);
     (void)connection_note(node, peer, NOTE_NEIGHBOUR_LOST,
@@ -365,7 +367,8 @@ static bool next_train(struct node *node, struct action *action)
 
 static bool next_publish(struct node *node, struct action *action)
 {
-    if (publishing_state(node) != PUBLISHING_WANTED || rumor_log_is_crowded(broadcast_log(node)))
+    if (publishing_state(node) != PUBLISHING_WANTED || broadcast_lacks_first(node) ||
+        rumor_log_is_crowded(broadcast_log(node)))
         return false;
     const struct publish_facts facts = {
         .share = shares_own(membership_members(node), node->options.weigh_throughput, node->now_ns),

@@ -73,15 +73,18 @@ struct node_options {
     const uint8_t *swarm_key;        /* [KEY_BYTES] read at birth */
     struct node_keys keys;           /* memory and seed of keys */
     const char *swarm_id;            /* name of the swarm */
-    const char *model;               /* model description: equal texts mean equal models */
-    const char *settings;   /* settings that all nodes share (connection/settings.h), or NULL */
-    uint64_t parameters;    /* number of parameters */
-    uint64_t digest;        /* digest of the base at birth */
-    uint32_t block_entries; /* equal on all nodes: BLOCK_ENTRIES, or less in a small test */
-    uint64_t incarnation;   /* higher than any earlier incarnation of this node */
-    const uint8_t *history; /* rumors in that base (node_on_saved); read at birth */
-    size_t history_bytes;   /* 0 = the base is the initial one, b0 */
-    bool has_operator;      /* an operator may expel and admit members: */
+    const char *model;               /* model description, "FORM; START" (crypto/gate.h) */
+    const uint8_t *model_hash; /* [16] of the swarm whose first weights its base has; read at birth.
+                                  NULL = those of `model` */
+    const char *parts;         /* the parts of the model, one a line (model_parts.h), or NULL */
+    const char *settings;      /* settings that all nodes share (connection/settings.h), or NULL */
+    uint64_t parameters;       /* number of parameters */
+    uint64_t digest;           /* digest of the base at birth */
+    uint32_t block_entries;    /* equal on all nodes: BLOCK_ENTRIES, or less in a small test */
+    uint64_t incarnation;      /* higher than any earlier incarnation of this node */
+    const uint8_t *history;    /* rumors in that base (node_on_saved); read at birth */
+    size_t history_bytes;      /* 0 = the base is the initial one, b0 */
+    bool has_operator;         /* an operator may expel and admit members: */
     uint8_t operator_id[ID_BYTES]; /* the holder of this key's secret half */
     struct node_kept kept;         /* orders, proofs and votes of an earlier start */
     uint64_t wall_ms;              /* wall clock at birth, milliseconds since 1970; 0 = unknown */

@@ -38,6 +38,7 @@ static const char *const NAMES[NOTE_KINDS] = {
     [NOTE_HARM] = "harm",
     [NOTE_EXPELLED] = "expelled",
     [NOTE_MISMATCH] = "mismatch",
+    [NOTE_FIRST_WEIGHTS] = "first_weights",
     [NOTE_SETTINGS] = "settings",
     [NOTE_ADMISSION] = "admission",
     [NOTE_REKEY] = "rekey",

@@ -5,6 +5,7 @@
 #include "node/discovery/discovery.h"
 #include "node/expulsion.h"
 #include "node/finish.h"
+#include "node/first_weights.h"
 #include "node/join.h"
 #include "node/leave.h"
 #include "node/lifecycle/lifecycle.h"
@@ -66,6 +67,7 @@ static void gossip(struct node *node)
     member_gossip_review(node);
     membership_review(node);
     progress_review(node);
+    first_weights_show(node);
     member_gossip_renew(node);
     member_gossip_flush(node);
     join_ask_to_confirm(node);

@@ -51,6 +51,7 @@
 #ifndef HEARSAY_STATE_CHECKPOINT_H
 #define HEARSAY_STATE_CHECKPOINT_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -68,6 +69,8 @@
 /* All memory is the caller's. */
 struct checkpoint {
     const char *model;          /* the owner's text: a load refuses what another owner wrote */
+    uint8_t model_hash[16];     /* of the swarm whose first weights the base has, if: */
+    bool has_taken_first;       /* they were taken over (checkpoint_owner.h) */
     struct learner_state state; /* how many entries and moments, and the numbers; no vectors */
     uint8_t *own;               /* the node's history; a load needs room for CHECKPOINT_OWN_MAX */
     size_t own_bytes;           /* length of the history */

@@ -10,6 +10,7 @@
 #define BEFORE_SWARM " in swarm \""
 #define BEFORE_MODEL "\": "
 #define BEFORE_START "; "
+#define OF_SWARM     "swarm "
 
 void checkpoint_owner_describe(const struct identity *identity, const char *swarm,
                                const char *model, char text[CHECKPOINT_OWNER_MAX])
@@ -20,6 +21,44 @@ void checkpoint_owner_describe(const struct identity *identity, const char *swar
         snprintf(text, CHECKPOINT_OWNER_MAX, BEFORE_ID "%s" BEFORE_SWARM "%s" BEFORE_MODEL "%s", id,
                  swarm, model);
     CHECK(length > 0 && length < CHECKPOINT_OWNER_MAX);
+}
+
+/* Returns the bytes of the text before its START. */
+static size_t before_start(const char *text)
+{
+    size_t bytes = 0;
+    for (const char *at = text; (at = strstr(at, BEFORE_START)); at++)
+        bytes = (size_t)(at - text) + strlen(BEFORE_START);
+    return bytes > 0 ? bytes : strlen(text);
+}
+
+void checkpoint_owner_of_swarm(char text[CHECKPOINT_OWNER_MAX], const char *own,
+                               const uint8_t model_hash[static 16])
+{
+    char hex[2 * 16 + 1];
+    for (int i = 0; i < 16; i++)
+        (void)snprintf(hex + 2 * i, 3, "%02x", model_hash[i]);
+    const int length = snprintf(text, CHECKPOINT_OWNER_MAX, "%.*s" OF_SWARM "%s",
+                                (int)before_start(own), own, hex);
+    CHECK(length > 0 && length < CHECKPOINT_OWNER_MAX);
+}
+
+bool checkpoint_owner_is_of_swarm(const char *theirs, const char *own,
+                                  uint8_t model_hash[static 16])
+{
+    const size_t before = before_start(own);
+    if (strncmp(theirs, own, before) != 0 ||
+        strncmp(theirs + before, OF_SWARM, strlen(OF_SWARM)) != 0)
+        return false;
+    const char *at = theirs + before + strlen(OF_SWARM);
+    if (strspn(at, "0123456789abcdef") != 2 * 16 || at[2 * 16])
+        return false;
+    for (int i = 0; i < 16; i++) {
+        unsigned byte;
+        CHECK(sscanf(at + (size_t)2 * (size_t)i, "%2x", &byte) == 1);
+        model_hash[i] = (uint8_t)byte;
+    }
+    return true;
 }
 
 /* A piece of a text, not terminated. */

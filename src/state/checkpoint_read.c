@@ -100,7 +100,7 @@ static enum error refuse_owner(const struct source *source, const struct checkpo
     return problem_set(source->problem, MISMATCH, "%.180s: is of %s", source->path, difference);
 }
 
-static enum error take_header(struct source *source, const struct checkpoint *checkpoint)
+static enum error take_header(struct source *source, struct checkpoint *checkpoint)
 {
     char model[CHECKPOINT_MODEL_MAX + 1] = "";
     enum error error = take(source, &source->header, sizeof source->header);
@@ -110,7 +110,10 @@ static enum error take_header(struct source *source, const struct checkpoint *ch
         error = check_header(source, checkpoint);
     if (error == OK)
         error = take(source, model, source->header.model_bytes);
-    if (error == OK && strcmp(model, checkpoint->model) != 0)
+    checkpoint->has_taken_first =
+        error == OK &&
+        checkpoint_owner_is_of_swarm(model, checkpoint->model, checkpoint->model_hash);
+    if (error == OK && !checkpoint->has_taken_first && strcmp(model, checkpoint->model) != 0)
         error = refuse_owner(source, checkpoint, model);
     return error;
 }

@@ -10,6 +10,7 @@
 #include "base/memory.h"
 #include "base/thread.h"
 #include "state/averaged_base.h"
+#include "state/checkpoint_owner.h"
 #include "state/incarnation.h"
 #include "state/older_bases.h"
 
@@ -23,6 +24,8 @@ struct saver {
     struct checkpoint checkpoint;    /* what was loaded, and what the end of a file says */
     struct checkpoint_series series; /* where the next save stands */
     struct checkpoint_writer writer; /* of the file under way */
+
+    char model[CHECKPOINT_OWNER_MAX]; /* the owner's text, once first weights were taken over */
 
     bool is_running;         /* there is a thread, not yet joined */
     bool is_asked;           /* the learner is to take a part, and has not answered */
@@ -116,6 +119,17 @@ enum error saver_load(struct saver *saver, struct learner *learner,
                            "defect or broken memory",
                            saver->options.folder);
     return OK;
+}
+
+const uint8_t *saver_model_hash(const struct saver *saver)
+{
+    return saver->checkpoint.has_taken_first ? saver->checkpoint.model_hash : NULL;
+}
+
+void saver_set_model_hash(struct saver *saver, const uint8_t model_hash[static 16])
+{
+    memcpy(saver->checkpoint.model_hash, model_hash, sizeof saver->checkpoint.model_hash);
+    saver->checkpoint.has_taken_first = true;
 }
 
 uint64_t saver_generation(const struct saver *saver)
@@ -296,6 +310,10 @@ static void *run(void *argument)
 void saver_begin(struct saver *saver)
 {
     CHECK(!saver->is_running && !snapshot_next(&saver->queue));
+    if (saver->checkpoint.has_taken_first) {
+        checkpoint_owner_of_swarm(saver->model, saver->options.model, saver->checkpoint.model_hash);
+        saver->checkpoint.model = saver->model;
+    }
     atomic_store(&saver->verdict, GOES_ON);
     atomic_store(&saver->has_ended, false);
     saver->taken = 0;

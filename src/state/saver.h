@@ -56,6 +56,11 @@ enum error saver_load(struct saver *saver, struct learner *learner,
                       const struct checkpoint_refusal *refusal, const uint8_t **own,
                       size_t *own_bytes, struct problem *problem) MUST_USE;
 
+/* The model hash of the swarm whose first weights the loaded base has; NULL: of the node's own. */
+const uint8_t *saver_model_hash(const struct saver *saver);
+/* Further checkpoints are of such a base. */
+void saver_set_model_hash(struct saver *saver, const uint8_t model_hash[static 16]);
+
 /* The number of the checkpoint that was loaded or saved last; 0: none. */
 uint64_t saver_generation(const struct saver *saver);
 

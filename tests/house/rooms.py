@@ -17,7 +17,7 @@
         broadcast
         discovery
         transfer
-        join · leave · finish · settle · expulsion · suspension · admit · byzantine
+        join · leave · finish · settle · expulsion · suspension · admit · byzantine · first_weights
         quarantine · inference
         dispatch · timers
         node, inspect             (the doors)
@@ -45,6 +45,7 @@ SEES = {
 LEVEL_OF_ROOM = {'lifecycle': 1, 'connection': 2, 'membership': 2, 'rate': 3, 'orders': 3, 'broadcast': 4,
                  'discovery': 5, 'transfer': 6}
 LEVEL_OF_FILE = {'join': 7, 'leave': 7, 'finish': 7, 'settle': 7, 'expulsion': 7, 'suspension': 7, 'admit': 7, 'byzantine': 7,
+                 'first_weights': 7,
                  'quarantine': 8, 'inference': 8, 'dispatch': 9, 'timers': 9, 'node': 10, 'inspect': 10}
 COMMON = 0
 

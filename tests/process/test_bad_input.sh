@@ -87,7 +87,7 @@ wait_for 20 'one to note the stranger' notes one 'did not show the swarm key'
 tell 'another model'
 start larger --set "node.peers=$address" --set 'model.layers=dense 20, relu, dense 10'
 wait_for 20 'larger to see the difference' \
-    notes larger 'other model: theirs has 12,730 parameters, ours 15,910'
+    notes larger 'other model: theirs dense 16, ours dense 20; give all nodes the same model'
 wait_for 20 'one to see the difference' \
     notes one 'other model: theirs has 15,910 parameters, ours 12,730'
 reap larger 3

@@ -72,24 +72,23 @@ leave quiet
 [[ $(said_of quiet digest) == "$digest" ]] || fail 'what it holds is not what it started from'
 [[ $(said_of quiet samples) == 0 ]] || fail 'this swarm has learned nothing yet'
 
-tell 'it trains on, with whoever starts from the same'
+tell 'it trains on, also with a node that starts from other weights'
 start one --set "model.start=$base" --set node.swarm=new
 address=$(address_of one)
 start two --set "model.start=$base" --set node.swarm=new --set "node.peers=$address"
 start three --set "model.start=$base" --set node.swarm=new --set "node.peers=$address"
 start other --set node.swarm=new --set "node.peers=$address"
-wait_for 20 'the other to be told' notes other 'other model: .* seed or start'
-for name in one two three; do
+wait_for 20 'the other to take over its weights' notes other '"note":"first_weights"'
+for name in one two three other; do
     wait_for 30 "$name to hear another" has "$name" rumors_received 1
 done
-kill -TERM "${pid[one]}" "${pid[two]}" "${pid[three]}"
-for name in one two three; do
+kill -TERM "${pid[one]}" "${pid[two]}" "${pid[three]}" "${pid[other]}"
+for name in one two three other; do
     reap "$name" 0
     [[ $(said_of one digest) == "$(said_of "$name" digest)" ]] || fail 'they hold different bases'
     cmp "$dir/one/base.safetensors" "$dir/$name/base.safetensors" || fail 'one base, and two files'
 done
 [[ $(said_of one digest) != "$digest" ]] || fail 'nothing was learned'
-leave other
 
 tell 'it goes on from its checkpoint, and not without what it started from'
 start one --set "model.start=$base" --set node.swarm=new

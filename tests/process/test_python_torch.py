@@ -268,12 +268,25 @@ class Torch(unittest.TestCase):
             with self.assertRaisesRegex(RuntimeError, 'was moved'):
                 node.close()
 
-    def test_another_start_is_refused(self):
+    def test_a_joiner_takes_the_first_weights_of_the_swarm(self):
         _, _, first = self.make('first')
         with nodes(first):
             first.join()
-            with self.assertRaisesRegex(hearsay.Refused, 'equal first weights'):
-                with self.make('other', [address(first)], model=Net(seed=1))[2]:
+            own = Net(seed=1).state_dict()
+            model, _, second = self.make('other', [address(first)], model=Net(seed=1))
+            with second:
+                self.assertEqual(first.info().digest, second.info().digest)
+                base, theirs = second.state_dict(), first.state_dict()
+                for name in SHARED - {'wide', 'narrow', 'norm.weight', 'norm.bias', 'norm.running_mean', 'norm.running_var'}:
+                    self.assertTrue(torch.equal(base[name], theirs[name]), name)
+                    self.assertFalse(torch.allclose(model.state_dict()[name], own[name], atol=1e-3), name)
+
+    def test_a_refusal_names_the_first_tensor_that_differs(self):
+        _, _, first = self.make('first', run='wrapped')
+        with nodes(first):
+            first.join()
+            with self.assertRaisesRegex(hearsay.Refused, r'theirs .*, ours module\..*inside the wrapper'):
+                with self.make('other', [address(first)], model=nn.ModuleDict({'module': Net()}), run='wrapped')[2]:
                     pass
 
     def test_nothing_to_train_is_said(self):

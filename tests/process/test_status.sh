@@ -96,7 +96,7 @@ says "$dir/early.err" 'left the swarm' || fail 'it did not leave'
 
 tell 'a node of another model is alone, too'
 start other --set "node.peers=$address" --set 'model.layers=dense 20, relu, dense 10' --alone
-other_is_alone() { answers other || (($? == 3)) && says "$dir/said.out" 'other model: theirs has'; }
+other_is_alone() { answers other || (($? == 3)) && says "$dir/said.out" 'other model: theirs dense 16'; }
 wait_for 40 'other to be alone' other_is_alone
 
 tell 'a second signal that comes clearly later ends a node at once'

@@ -75,16 +75,17 @@ void anti_entropy_show(struct node *node, const struct peer *peer, bool whole)
         versions->publishers <= SLICE && broadcast_neighbour(node, peer)->hash != versions->hash;
     const size_t entries = whole ? put_whole(node, &learned) : put_slice(node, peer);
     CHECK(entries * (size_t)VERSION_ENTRY_BYTES <= MESSAGE_MAX);
-    (void)connection_say(node, peer,
-                         &(struct message){.kind = VERSION,
-                                           .digest = versions->digest,
-                                           .hash = versions->hash,
-                                           .rumors = rumors_there_are(node),
-                                           .members = membership_live(node),
-                                           .base = base_is_whole(node) && !retract_needs_base(node),
-                                           .whole = whole,
-                                           .text = {learned, whole ? entries * LEARNED_BYTES : 0},
-                                           .bulk = {node->scratch, entries * VERSION_ENTRY_BYTES}});
+    (void)connection_say(
+        node, peer,
+        &(struct message){.kind = VERSION,
+                          .digest = versions->digest,
+                          .hash = node->broadcast->lacks_first ? VERSION_HASH_NONE : versions->hash,
+                          .rumors = rumors_there_are(node),
+                          .members = membership_live(node),
+                          .base = base_is_whole(node) && !retract_needs_base(node),
+                          .whole = whole,
+                          .text = {learned, whole ? entries * LEARNED_BYTES : 0},
+                          .bulk = {node->scratch, entries * VERSION_ENTRY_BYTES}});
     /* a full queue: next round */
 }
 
@@ -179,7 +180,7 @@ void anti_entropy_check_digest(struct node *node, const struct peer *from,
 {
     const struct versions *ours = &node->broadcast->versions;
     if (version->hash == ours->hash && version->digest != ours->digest &&
-        notes_allow(&node->notes, node->now_ns))
+        !node->broadcast->lacks_first && notes_allow(&node->notes, node->now_ns))
         (void)connection_note(node, from, NOTE_DIGEST, LEVEL_ERROR,
                               "the same version, but another digest: a defect or broken memory, "
                               "here or there");

@@ -276,6 +276,17 @@ bool broadcast_lags(const struct node *node)
            2 * node->broadcast->repair.behind >= membership_live(node);
 }
 
+void broadcast_set_lacks_first(struct node *node)
+{
+    CHECK(node->broadcast->versions.rumors == 0);
+    node->broadcast->lacks_first = true;
+}
+
+bool broadcast_lacks_first(const struct node *node)
+{
+    return node->broadcast->lacks_first;
+}
+
 uint64_t broadcast_asked_ns(const struct node *node)
 {
     return node->broadcast->repair.asked_ns;

@@ -45,6 +45,10 @@ const struct origin *broadcast_origin_of(struct node *node, const struct peer *f
 void broadcast_on_rate(struct node *node, const struct origin *origin, float samples_per_second);
 uint64_t broadcast_advanced_ns(const struct node *node); /* last growth of the version */
 
+/* The node has taken over a model hash and has no base of it yet; replace_version ends that. */
+void broadcast_set_lacks_first(struct node *node);
+bool broadcast_lacks_first(const struct node *node);
+
 /* Returns for how long a rumor has been missing; and whether rumors of most members are. */
 uint64_t broadcast_lag_ns(const struct node *node, uint64_t now_ns);
 bool broadcast_lags(const struct node *node);
@@ -119,6 +123,7 @@ void broadcast_on_sent(struct node *node, const struct peer *peer); /* its queue
 
 /* Anti-entropy. */
 
+#define VERSION_HASH_NONE UINT64_MAX /* shown without first weights; no version has this hash */
 void anti_entropy_show(struct node *node, const struct peer *peer, bool whole);
 void anti_entropy_show_all(struct node *node);
 /* Once a second: sends a slice to one random neighbour; while leaving, to all, and more often. */

@@ -63,21 +63,22 @@ struct rumor_counts {
 };
 
 struct broadcast {
-    struct versions versions;         /* known rumors of each origin */
-    struct origin *own;               /* this node's present incarnation, one of them */
-    uint64_t *seen;                   /* scratch: a bit per origin */
-    uint64_t advanced_ns;             /* last growth of the version */
-    uint64_t full_ns;                 /* last warning that the table is full; 0 = never */
-    uint64_t fresh_ns;                /* while ROLLING: time of the base's content */
-    uint32_t latest_shown;            /* latest origins that were in slices so far */
-    bool remembers;                   /* the weights contain publications of earlier incarnations */
-    struct rumor_log log;             /* the latest rumors, in order of arrival */
-    struct repair repair;             /* missing rumors */
-    struct apply apply;               /* rumors for the learner */
-    struct retract retract;           /* rumors being taken out */
-    struct equivocation equivocation; /* detected equivocation */
-    struct progress *progress;        /* samples that the swarm has learned */
-    struct rumor_counts counts;       /* for the statistics */
+    struct versions versions; /* known rumors of each origin */
+    struct origin *own;       /* this node's present incarnation, one of them */
+    uint64_t *seen;           /* scratch: a bit per origin */
+    uint64_t advanced_ns;     /* last growth of the version */
+    uint64_t full_ns;         /* last warning that the table is full; 0 = never */
+    uint64_t fresh_ns;        /* while ROLLING: time of the base's content */
+    uint32_t latest_shown;    /* latest origins that were in slices so far */
+    bool lacks_first;         /* no base of this model hash is here: the digest is unknown */
+    bool remembers;           /* the weights contain publications of earlier incarnations */
+    struct rumor_log log;     /* the latest rumors, in order of arrival */
+    struct repair repair;     /* missing rumors */
+    struct apply apply;       /* rumors for the learner */
+    struct retract retract;   /* rumors being taken out */
+    struct equivocation equivocation;       /* detected equivocation */
+    struct progress *progress;              /* samples that the swarm has learned */
+    struct rumor_counts counts;             /* for the statistics */
     struct broadcast_neighbour *neighbours; /* [peers_max] by slot */
 };
 

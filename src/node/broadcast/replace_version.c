@@ -180,6 +180,7 @@ uint64_t replace_version(struct node *node, const uint8_t *history, uint32_t ent
     if (!keep_ours)
         rumor_log_clear(&node->broadcast->log, node->now_ns);
     versions->digest = digest;
+    node->broadcast->lacks_first = false;
     for (uint32_t place = 0; place < versions->count; place++) {
         struct origin *origin = &versions->origins[place];
         if (keep_ours && origin->next >= next[place] && !is_excess(origin))

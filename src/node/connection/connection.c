@@ -36,19 +36,28 @@ size_t connections_keys_bytes(uint32_t peers_max)
     return sizeof(struct credentials) + 64 + peers_max * peer_keys_bytes();
 }
 
+struct introduction connection_introduction_of(const struct node_options *options)
+{
+    struct introduction ours;
+    introduction_make(&ours, options->swarm_id, options->model, options->parameters);
+    if (options->model_hash)
+        memcpy(ours.model, options->model_hash, sizeof ours.model);
+    if (options->limits.protocol_max)
+        ours.newer = (uint8_t)(options->limits.protocol_max - ours.protocol);
+    ours.offers = options->limits.answers.samples_max > 0 ? OFFERS_ANSWERS : 0;
+    return ours;
+}
+
 struct connections *connections_new(struct arena *arena, struct node *node)
 {
     const struct node_options *options = &node->options;
     CHECK(options->limits.peers_max > 0 && options->limits.peers_max <= NODE_PEERS_MAX);
     struct connections *connections = arena_take(arena, 1, sizeof *connections);
-    struct introduction ours;
-    introduction_make(&ours, options->swarm_id, options->model, options->parameters);
-    if (options->limits.protocol_max)
-        ours.newer = (uint8_t)(options->limits.protocol_max - ours.protocol);
-    ours.offers = options->limits.answers.samples_max > 0 ? OFFERS_ANSWERS : 0;
+    const struct introduction ours = connection_introduction_of(options);
     connections->credentials = arena_take(node->keys, 1, sizeof *connections->credentials);
     credentials_init(connections->credentials, options->identity, options->swarm_key, &ours,
                      node->entropy);
+    connections->credentials->parts = options->parts;
     introduction_context(node->context, &ours);
     connections->reader = message_reader_new();
     connections->peers = arena_take(arena, options->limits.peers_max, sizeof *connections->peers);
@@ -68,6 +77,23 @@ void connections_free(struct node *node)
 void connection_set_keys(struct node *node, const struct swarm_key *keys, uint32_t count)
 {
     credentials_set_keys(node->connections->credentials, keys, count);
+}
+
+void connection_set_model(struct node *node, const uint8_t model_hash[static 16])
+{
+    struct credentials *credentials = node->connections->credentials;
+    struct introduction ours = credentials->ours;
+    memcpy(ours.model, model_hash, sizeof ours.model);
+    credentials_set_introduction(credentials, &ours);
+    introduction_context(node->context, &ours);
+}
+
+void connection_set_standing(struct node *node, uint8_t standing)
+{
+    struct credentials *credentials = node->connections->credentials;
+    struct introduction ours = credentials->ours;
+    ours.standing = standing;
+    credentials_set_introduction(credentials, &ours);
 }
 
 const struct introduction *connection_introduction(const struct node *node)
@@ -328,6 +354,13 @@ void connection_hang_up(struct node *node, const struct peer *peer, enum bye_rea
     own(node, peer)->quiet |= reason == BYE_LEAVING;
 }
 
+void connection_end_quietly(struct node *node, const struct peer *peer, const char *why)
+{
+    connection_close(node, peer, BYE_BROKEN, why);
+    own(node, peer)->quiet = true;
+    own(node, peer)->differs = false;
+}
+
 void connection_end(struct node *node, const struct peer *peer)
 {
     const uint32_t slot = connection_slot(node, peer);
@@ -389,7 +422,9 @@ static uint64_t handshake_ns(const struct node *node, const struct peer *peer)
 static void end_meeting(struct node *node, const struct peer *peer)
 {
     CHECK(peer->state < PEER_OPEN);
-    if (peer->state == PEER_DIALLING && node->options.limits.dial_ns > 0)
+    if (peer->state == PEER_TURNED_AWAY)
+        connection_close(node, peer, BYE_BROKEN, "another model, of which it names no parts");
+    else if (peer->state == PEER_DIALLING && node->options.limits.dial_ns > 0)
         connection_hang_up(node, peer, BYE_SILENT, "it could not be connected to in time");
     else if (peer->asks)
         connection_hang_up(node, peer, BYE_RENEW, "has asked for long enough");

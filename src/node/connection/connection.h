@@ -22,6 +22,13 @@ void connections_free(struct node *node);          /* ends all conversations and
 /* Sets the swarm keys that handshakes accept from now on (credentials_set_keys). */
 void connection_set_keys(struct node *node, const struct swarm_key *keys, uint32_t count);
 
+/* Sets what handshakes show from now on: the model hash, with the context of signatures that
+ * follows; how established its first weights are. */
+void connection_set_model(struct node *node, const uint8_t model_hash[static 16]);
+void connection_set_standing(struct node *node, uint8_t standing);
+/* Returns the introduction of a node with these options. */
+struct introduction connection_introduction_of(const struct node_options *options);
+
 /* Returns this node's introduction, which its gate compares. */
 const struct introduction *connection_introduction(const struct node *node);
 
@@ -89,6 +96,9 @@ void connection_on_bye(struct node *node, const struct peer *peer, uint64_t reas
 /* Sends a goodbye and closes. Does nothing if the conversation is already closing. */
 void connection_hang_up(struct node *node, const struct peer *peer, enum bye_reason reason,
                         const char *why);
+
+/* Closes before the session, without a note. */
+void connection_end_quietly(struct node *node, const struct peer *peer, const char *why);
 
 /* Marks an inference client: it will not become a neighbour, and its end is no note. */
 void connection_set_asking(struct node *node, const struct peer *peer);

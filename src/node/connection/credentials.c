@@ -29,3 +29,11 @@ void credentials_set_keys(struct credentials *credentials, const struct swarm_ke
     }
     credentials->keys_count = count;
 }
+
+void credentials_set_introduction(struct credentials *credentials, const struct introduction *ours)
+{
+    CHECK(credentials->keys_count > 0);
+    credentials->ours = *ours;
+    for (uint32_t i = 0; i < credentials->keys_count; i++)
+        credentials->keys[i].gate.ours = *ours;
+}

@@ -26,6 +26,7 @@ struct entry_key {
 struct credentials {
     const struct identity *identity;       /* this node's keys and id */
     struct introduction ours;              /* this node's introduction */
+    const char *parts;                     /* of its model (wire/model_parts.h); NULL = unknown */
     struct entropy *entropy;               /* source of ephemeral keys */
     struct entry_key keys[SWARM_KEYS_MAX]; /* the newest first */
     uint32_t keys_count;                   /* number of keys */
@@ -39,5 +40,8 @@ void credentials_init(struct credentials *credentials, const struct identity *id
 /* Replaces the keys, the newest first, at least one. Handshakes under way keep theirs. */
 void credentials_set_keys(struct credentials *credentials, const struct swarm_key *keys,
                           uint32_t count);
+
+/* Changes what all gates show and compare. */
+void credentials_set_introduction(struct credentials *credentials, const struct introduction *ours);
 
 #endif

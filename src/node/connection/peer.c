@@ -15,9 +15,11 @@
 static const unsigned MOVES[PEER_STATES] = {
     [PEER_FREE] = MAY(PEER_DIALLING) | MAY(PEER_GREETED),
     [PEER_DIALLING] = MAY(PEER_ANSWERED) | MAY(PEER_CLOSING) | MAY(PEER_FREE),
-    [PEER_ANSWERED] = MAY(PEER_MEETING) | MAY(PEER_CLOSING) | MAY(PEER_FREE),
+    [PEER_ANSWERED] =
+        MAY(PEER_MEETING) | MAY(PEER_TURNED_AWAY) | MAY(PEER_CLOSING) | MAY(PEER_FREE),
     [PEER_GREETED] = MAY(PEER_PROVED) | MAY(PEER_CLOSING) | MAY(PEER_FREE),
     [PEER_PROVED] = MAY(PEER_MEETING) | MAY(PEER_CLOSING) | MAY(PEER_FREE),
+    [PEER_TURNED_AWAY] = MAY(PEER_CLOSING) | MAY(PEER_FREE),
     [PEER_MEETING] = MAY(PEER_OPEN) | MAY(PEER_CLOSING) | MAY(PEER_FREE),
     [PEER_OPEN] = MAY(PEER_CLOSING) | MAY(PEER_FREE),
     [PEER_CLOSING] = MAY(PEER_FREE),
@@ -137,6 +139,28 @@ static enum error create_answer(struct peer *peer, const struct credentials *cre
     return error;
 }
 
+/* Appends the refusal. A caller with another model that knows what follows also gets the parts of
+ * ours. */
+static void create_refusal(struct peer *peer, const struct credentials *credentials,
+                           const struct entry_key *key, const uint8_t *ephemeral)
+{
+    struct gate gate = key->gate;
+    const bool has_parts =
+        credentials->parts && introduction_has_other_form(&gate.ours, &peer->theirs);
+    gate.ours.offers |= has_parts ? OFFERS_PARTS : 0;
+    refusal_create(&gate, credentials->entropy, ephemeral, frame_content(peer));
+    send_frame(peer, REFUSAL_BYTES);
+    if (has_parts) {
+        const size_t bytes = model_parts_bytes(credentials->parts);
+        CHECK(peer->out_bytes + LENGTH_BYTES + PARTS_MAX <= SENDING_BYTES);
+        frame_head(peer->out + peer->out_bytes, bytes + PARTS_ADD);
+        parts_create(&gate, credentials->entropy, ephemeral, credentials->parts, bytes,
+                     peer->out + peer->out_bytes + LENGTH_BYTES);
+        peer->out_bytes += LENGTH_BYTES + bytes + PARTS_ADD;
+    }
+    secret_wipe(&gate, sizeof gate);
+}
+
 /* Acceptor: gate and message 1 arrived. */
 static enum error on_greeting(struct peer *peer, const struct credentials *credentials,
                               const uint8_t *frame, size_t bytes, struct problem *problem)
@@ -148,9 +172,9 @@ static enum error on_greeting(struct peer *peer, const struct credentials *crede
         return problem_set(problem, FORGED,
                            "did not show the swarm key: a stranger, or a node with another key");
     if (introduction_compare(&credentials->ours, &theirs, problem) != OK) {
+        peer->theirs = theirs;
         peer->asks = theirs.protocol == PROTOCOL_PROBE;
-        refusal_create(&key->gate, credentials->entropy, frame + GATE_BYTES, frame_content(peer));
-        send_frame(peer, REFUSAL_BYTES);
+        create_refusal(peer, credentials, key, frame + GATE_BYTES);
         return MISMATCH;
     }
     peer->protocol = introduction_common(&credentials->ours, &theirs);
@@ -194,13 +218,15 @@ static void begin_session(struct peer *peer)
 }
 
 /* Tries each of our keys, since any of them may have been shown. */
-static bool is_refusal(const struct peer *peer, const struct credentials *credentials,
+static bool is_refusal(struct peer *peer, const struct credentials *credentials,
                        const uint8_t *frame, size_t bytes, struct introduction *theirs)
 {
     for (uint32_t i = 0; i < credentials->keys_count && bytes == REFUSAL_BYTES; i++)
         if (refusal_consume(&credentials->keys[i].gate, frame,
-                            peer->keys->handshake.ephemeral_public, theirs) == OK)
+                            peer->keys->handshake.ephemeral_public, theirs) == OK) {
+            peer->refusal_key = i;
             return true;
+        }
     return false;
 }
 
@@ -213,7 +239,8 @@ static enum error on_answer(struct peer *peer, const struct credentials *credent
         peer->theirs = theirs;
         if (introduction_compare(&credentials->ours, &theirs, problem) == OK)
             return problem_set(problem, MISMATCH, "it refused without a difference");
-        return MISMATCH;
+        const bool parts_follow = credentials->parts && theirs.offers & OFFERS_PARTS;
+        return parts_follow ? MISSING : MISMATCH;
     }
     uint8_t payload[HANDSHAKE_PAYLOAD_MAX];
     size_t payload_bytes, out_bytes;
@@ -228,6 +255,21 @@ static enum error on_answer(struct peer *peer, const struct credentials *credent
     send_frame(peer, out_bytes);
     begin_session(peer);
     return OK;
+}
+
+/* Dialer: the parts of the other model arrived. Names the first that differs, or else what the
+ * refusal said. */
+static enum error on_parts(const struct peer *peer, const struct credentials *credentials,
+                           uint8_t *frame, size_t bytes, struct problem *problem)
+{
+    char difference[MODEL_PARTS_DIFFERENCE];
+    uint8_t *parts = frame + WIDE_NONCE_BYTES; /* opened in place */
+    if (peer->refusal_key < credentials->keys_count &&
+        parts_consume(&credentials->keys[peer->refusal_key].gate, frame, bytes,
+                      peer->keys->handshake.ephemeral_public, parts) == OK &&
+        model_parts_difference(difference, parts, bytes - PARTS_ADD, credentials->parts))
+        return problem_set(problem, MISMATCH, "%s", difference);
+    return problem_set(problem, MISMATCH, "%s", peer->why);
 }
 
 /* Acceptor: message 3 arrived. */
@@ -245,7 +287,7 @@ static enum error on_proof(struct peer *peer, const uint8_t *frame, size_t bytes
 
 /* Handles a whole frame before the session. */
 static enum peer_event on_greeting_frame(struct peer *peer, const struct credentials *credentials,
-                                         uint64_t now_ns, const uint8_t *frame, size_t bytes,
+                                         uint64_t now_ns, uint8_t *frame, size_t bytes,
                                          struct problem *problem)
 {
     enum error error;
@@ -259,10 +301,18 @@ static enum peer_event on_greeting_frame(struct peer *peer, const struct credent
     case PEER_PROVED:
         error = on_proof(peer, frame, bytes, problem);
         break;
-    default: /* peer_take collects frames in these three states only */
+    case PEER_TURNED_AWAY:
+        error = on_parts(peer, credentials, frame, bytes, problem);
+        break;
+    default: /* peer_take collects frames in these four states only */
         CHECK(false);
     }
-    peer->differs = error == MISMATCH;
+    peer->differs = error == MISMATCH || error == MISSING;
+    if (error == MISSING) {
+        (void)snprintf(peer->why, sizeof peer->why, "%.255s", problem->text);
+        peer_move(peer, PEER_TURNED_AWAY, now_ns);
+        return PEER_NOTHING;
+    }
     if (error != OK)
         return PEER_REFUSED;
     const bool greeted = peer->state == PEER_GREETED;
@@ -317,7 +367,9 @@ enum peer_event peer_take(struct peer *peer, const struct credentials *credentia
         peer->in_used = 0;
         if (!fill(peer, LENGTH_BYTES, data, bytes))
             break;
-        const size_t limit = peer->state < PEER_MEETING ? GREETING_MAX : FRAME_MAX;
+        const size_t limit = peer->state == PEER_TURNED_AWAY ? PARTS_MAX
+                             : peer->state < PEER_MEETING    ? GREETING_MAX
+                                                             : FRAME_MAX;
         size_t content = 0;
         enum error error = frame_first(peer->in, peer->in_bytes, limit, &content);
         if (error == TOO_BIG) {

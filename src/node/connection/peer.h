@@ -15,6 +15,9 @@
  *     dialer   GATE ‖ Noise message 1 (no payload)
  *     acceptor Noise message 2 (payload: certificate, protocol)  |  REFUSAL
  *     dialer   Noise message 3 (payload: certificate)
+ *
+ * After a refusal because of another model, the parts of that model may follow (TURNED_AWAY: the
+ * dialer waits for them, to name the first that differs).
  */
 #ifndef HEARSAY_NODE_CONNECTION_PEER_H
 #define HEARSAY_NODE_CONNECTION_PEER_H
@@ -26,6 +29,7 @@
 #include "node/connection/queue.h"
 #include "socket/address.h"
 #include "wire/message.h"
+#include "wire/model_parts.h"
 
 enum peer_state {
     PEER_FREE,
@@ -33,6 +37,7 @@ enum peer_state {
     PEER_ANSWERED,
     PEER_GREETED,
     PEER_PROVED,
+    PEER_TURNED_AWAY,
     PEER_MEETING,
     PEER_OPEN,
     PEER_CLOSING,
@@ -46,7 +51,8 @@ enum retry {
     RETRY_LATE     /* as after many failures: it will be refused for a while */
 };
 
-#define GREETING_MAX  512                     /* largest frame before authentication */
+#define GREETING_MAX  512 /* largest frame before authentication, except the parts of a model */
+#define PARTS_MAX     (MODEL_PARTS_MAX + PARTS_ADD)
 #define FRAME_NS      ((uint64_t)10000000000) /* longest time for a frame, also on the slowest link */
 #define SENDING_BYTES (2 * (FRAME_MAX + LENGTH_BYTES)) /* bytes with the transport at once */
 
@@ -79,8 +85,9 @@ struct peer {
     bool differs;              /* it ends because swarm, model or protocol differ */
     bool was_told;             /* it ends because the other side sent BYE */
     bool asks; /* an inference client or a version probe: it will not become a neighbour */
-    struct introduction theirs; /* its introduction, from a refusal */
-    char why[96];               /* reason of its end, for the note */
+    uint32_t refusal_key;       /* number of our key that its refusal was sealed with */
+    struct introduction theirs; /* its introduction, once one side has refused the other */
+    char why[256];              /* reason of its end, for the note */
     struct peer_keys *keys;     /* its secrets, in memory for keys */
     uint8_t *in;                /* [FRAME_MAX + 2] frame being received */
     size_t in_bytes;            /* bytes of it so far */

@@ -359,6 +359,16 @@ void dialer_call_anew(struct node *node)
     }
 }
 
+void dialer_call_all(struct node *node)
+{
+    for (uint32_t i = 0; i < node->discovery->dialer.count; i++) {
+        struct candidate *candidate = &node->discovery->dialer.candidates[i];
+        candidate->failures = 0;
+        candidate->next_ns = node->now_ns;
+    }
+    node->discovery->dialer.dial_ns = node->now_ns;
+}
+
 static void note_stalls(struct node *node, const struct candidate *candidate)
 {
     struct note *note =

@@ -23,6 +23,8 @@ void discovery_on_end(struct node *node, const struct peer *peer); /* the conver
 uint64_t member_gossip_period_ns(const struct node *node);
 /* Signs a new own record if the last one is too old or no longer true. */
 void member_gossip_renew(struct node *node);
+/* Signs a new own record: the context has changed. */
+void member_gossip_sign_again(struct node *node);
 /* Sends pending records to neighbours. */
 void member_gossip_flush(struct node *node);
 /* Once a second: finds silent members and requests signs of life in time. */
@@ -68,6 +70,8 @@ void dialer_on_open(struct node *node, const struct peer *peer); /* it is a neig
 void dialer_on_self(struct node *node, const struct peer *peer); /* it is this node itself */
 /* Dials now the candidates that wait long after a refusal by either side. */
 void dialer_call_anew(struct node *node);
+/* Dials all candidates at once that no conversation is with. */
+void dialer_call_all(struct node *node);
 void dialer_on_closed(struct node *node, const struct peer *peer);
 
 /* Information on the address that was dialled for this conversation. */

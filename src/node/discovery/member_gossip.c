@@ -157,21 +157,33 @@ static struct record own_record(const struct node *node, uint64_t stamp)
     return record;
 }
 
+static void replace_own(struct node *node, const struct record *record)
+{
+    const struct members *members = membership_members(node);
+    membership_update_own(node, record);
+    CHECK(members->count > 0 && members->members[0].record.stamp == record->stamp);
+    node->discovery->gossip.renewed_ns = node->now_ns;
+    node->discovery->gossip.renew_early = 0.25 * rng_uniform(&node->rng);
+    membership_set_place(node, &members->members[0],
+                         versions_place(broadcast_versions(node), broadcast_own(node)));
+    mark(node, &members->members[0], NULL);
+}
+
 void member_gossip_renew(struct node *node)
 {
     const struct members *members = membership_members(node);
     const struct record *said = &members->members[0].record;
     const struct record record = own_record(node, said->stamp + 1);
     broadcast_on_rate(node, broadcast_own(node), record.samples_per_second);
-    if (members->count > 0 && !is_outdated(node, said, &record))
-        return;
-    membership_update_own(node, &record);
-    CHECK(members->count > 0 && members->members[0].record.stamp == record.stamp);
-    node->discovery->gossip.renewed_ns = node->now_ns;
-    node->discovery->gossip.renew_early = 0.25 * rng_uniform(&node->rng);
-    membership_set_place(node, &members->members[0],
-                         versions_place(broadcast_versions(node), broadcast_own(node)));
-    mark(node, &members->members[0], NULL);
+    if (members->count == 0 || is_outdated(node, said, &record))
+        replace_own(node, &record);
+}
+
+void member_gossip_sign_again(struct node *node)
+{
+    const struct record record =
+        own_record(node, membership_members(node)->members[0].record.stamp + 1);
+    replace_own(node, &record);
 }
 
 /* Records of other members. */

@@ -83,6 +83,14 @@ static struct member *make_room(struct members *members, uint64_t now_ns)
     return member;
 }
 
+void members_forget(struct members *members)
+{
+    CHECK(members->count > 0);
+    memset(members->members + 1, 0, (members->count - 1) * sizeof *members->members);
+    members->count = 1;
+    fill_slots(members);
+}
+
 static bool is_newer(const struct record *record, const struct record *than)
 {
     return record->incarnation != than->incarnation ? record->incarnation > than->incarnation

@@ -67,6 +67,9 @@ enum error members_learn(struct members *members, const uint8_t bytes[static REC
 void members_on_rumor(struct members *members, const uint8_t id[static ID_BYTES],
                       uint64_t incarnation, uint64_t now_ns);
 
+/* Forgets all members except this node. */
+void members_forget(struct members *members);
+
 /* Replaces this node's own record with one that it has just signed. */
 void members_update_own(struct members *members, const struct record *record,
                         const struct identity *identity,

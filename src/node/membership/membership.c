@@ -130,6 +130,13 @@ void membership_bar(struct node *node, const struct member *member, bool is_barr
         let_die(node, member);
 }
 
+void membership_forget(struct node *node)
+{
+    members_forget(&node->membership->members);
+    node->membership->live = 1;
+    node->membership->reachable = 0;
+}
+
 static double units_of(const struct update *update)
 {
     int64_t levels = 0;

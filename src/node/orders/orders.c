@@ -73,10 +73,9 @@ static enum error check(const struct node_options *options,
 enum error node_orders_check(const struct node_options *options, struct problem *problem)
 {
     uint8_t context[CONTEXT_BYTES];
-    struct introduction ours;
+    const struct introduction ours = connection_introduction_of(options);
     if (!options->has_operator)
         return OK;
-    introduction_make(&ours, options->swarm_id, options->model, options->parameters);
     introduction_context(context, &ours);
     const enum error error = check(options, context);
     if (error == MALFORMED)

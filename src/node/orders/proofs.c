@@ -97,9 +97,8 @@ struct proofs *proofs_new(struct arena *arena, const struct node *node)
 enum error node_proofs_check(const struct node_options *options, struct problem *problem)
 {
     uint8_t context[CONTEXT_BYTES];
-    struct introduction ours;
+    const struct introduction ours = connection_introduction_of(options);
     struct proof proof;
-    introduction_make(&ours, options->swarm_id, options->model, options->parameters);
     introduction_context(context, &ours);
     if (options->kept.proofs.bytes % PROOF_BYTES != 0 ||
         options->kept.proofs.bytes > NODE_PROOFS_MAX)

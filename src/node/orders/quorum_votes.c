@@ -118,10 +118,9 @@ struct votes *votes_new(struct arena *arena, const struct node *node)
 enum error node_votes_check(const struct node_options *options, struct problem *problem)
 {
     uint8_t context[CONTEXT_BYTES];
-    struct introduction ours;
+    const struct introduction ours = connection_introduction_of(options);
     struct vote vote;
     const struct kept *kept = &options->kept.votes;
-    introduction_make(&ours, options->swarm_id, options->model, options->parameters);
     introduction_context(context, &ours);
     if (kept->bytes % VOTE_BYTES != 0 || kept->bytes > NODE_VOTES_MAX)
         return problem_set(problem, MALFORMED, "they are of impossible size");

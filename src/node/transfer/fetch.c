@@ -17,6 +17,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "node/broadcast/replace_version.h"
 #include "node/broadcast/retract.h"
 #include "node/orders/proofs.h"
 #include "node/transfer/transfer_private.h"
@@ -106,6 +107,8 @@ static bool is_better(const struct node *node, const struct peer *peer)
     if (!broadcast_is_compared(node, peer) || has_refused(node, neighbour) ||
         blame_is_on(node, peer))
         return false;
+    if (broadcast_lacks_first(node))
+        return neighbour->has_base;
     if (digest_votes_refute(node) && !is_stuck(node))
         return digest_votes_prefer(node, peer);
     if (is_stuck(node) || (base_state(node) == BASE_ROLLING && !is_partitioned) ||
@@ -173,12 +176,15 @@ static bool is_far(const struct node *node, uint64_t missing)
     return missing > FAR_RUMORS + node->transfer->blocks + each;
 }
 
-bool fetch_on_missing(struct node *node, const struct peer *from, bool has_base, uint64_t missing)
+bool fetch_on_missing(struct node *node, const struct peer *from, const struct message *version,
+                      uint64_t missing)
 {
     struct transfer_neighbour *neighbour = transfer_neighbour(node, from);
+    neighbour->has_base = version->base;
+    neighbour->lacks_first = !version->base && version->hash == VERSION_HASH_NONE;
     neighbour->is_ahead =
-        has_base && (is_far(node, missing) || (neighbour->is_ahead && missing > 0));
-    return neighbour->is_ahead;
+        neighbour->has_base && (is_far(node, missing) || (neighbour->is_ahead && missing > 0));
+    return neighbour->is_ahead || (neighbour->has_base && broadcast_lacks_first(node));
 }
 
 bool fetch_is_ahead(const struct node *node, const struct peer *peer)
@@ -212,6 +218,24 @@ void fetch_begin(struct node *node, enum base_state state, uint64_t rumors)
     for (uint32_t i = 0; i < node->options.limits.peers_max; i++)
         transfer->neighbours[i].has_given = false;
     pending_clear(node);
+}
+
+void fetch_begin_first(struct node *node, uint8_t standing)
+{
+    struct transfer *transfer = node->transfer;
+    memset(transfer->request.next, 0, broadcast_versions(node)->max * sizeof(uint32_t));
+    (void)replace_version(node, NULL, 0, 0, transfer->request.next, false);
+    fetch_begin(node, BASE_FETCHING, 0);
+    base_digest_begin(node, 0);
+    transfer->digest_votes.are_open = transfer->request.is_asked = false;
+    transfer->fetch.keep_weights = false;
+    broadcast_set_lacks_first(node);
+    transfer->fetch.standing = standing;
+}
+
+uint8_t fetch_standing(const struct node *node)
+{
+    return node->transfer->fetch.standing;
 }
 
 /* Returns the next blocks that no neighbour was asked for. */
@@ -484,7 +508,7 @@ void fetch_consider(struct node *node)
     if (!fetch_is_asking(node) &&
         (base_state(node) != BASE_ROLLING || node->transfer->rolling.wants_whole))
         ask(node);
-    if (base_is_whole(node))
+    if (base_is_whole(node) || broadcast_lacks_first(node))
         return;
     pending_drop_old(node);
     fetch(node);

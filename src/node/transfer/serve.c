@@ -89,6 +89,11 @@ static void say_history(struct node *node, const struct peer *to, uint64_t diges
                               .digest = digest,
                               .parts = (left + HISTORY_AT_ONCE - 1) / HISTORY_AT_ONCE,
                               .bulk = {node->scratch, 0}};
+    if (left == 0) {
+        history.parts = 1; /* without entries: the first weights */
+        CHECK(connection_say(node, to, &history));
+        return;
+    }
     for (const struct origin *origin = versions_newer(versions, NULL); origin;
          origin = versions_newer(versions, origin)) {
         const struct signed_head *last = hold_last(node, versions_place(versions, origin));
@@ -105,13 +110,21 @@ static void say_history(struct node *node, const struct peer *to, uint64_t diges
     CHECK(left == 0 && history.part == history.parts);
 }
 
+/* Returns true if there is a base to take over; one without rumors is of use to a node that lacks
+ * the first weights. */
+static bool has_history(const struct node *node, const struct peer *to)
+{
+    return origins_in_base(node) > 0 ||
+           (transfer_neighbour(node, to)->lacks_first && broadcast_versions(node)->rumors == 0);
+}
+
 void serve_on_take(struct node *node, const struct peer *from)
 {
     uint64_t digest;
     const uint64_t asked_ns = transfer_neighbour(node, from)->fetched_ns;
     const bool is_soon = asked_ns > 0 && node->now_ns - asked_ns < HELD_NS;
     on_asked(node, from, true);
-    if (may_serve(node) && !node->transfer->request.is_asked && origins_in_base(node) > 0 &&
+    if (may_serve(node) && !node->transfer->request.is_asked && has_history(node, from) &&
         has_room_for_history(node, from) && !(is_soon && hold_keeps_any(node)) &&
         hold_digest(node, &digest)) {
         node->transfer->serve.served_ns = node->now_ns;

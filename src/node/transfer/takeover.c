@@ -42,9 +42,11 @@ static bool would_lose_more(const struct node *node, const uint32_t *next)
            (is_open ? versions->digest > request->digest : partition_ours_preferred(&contest));
 }
 
-/* Returns why our complete base cannot stay; NULL if it can. */
+/* Returns why our base cannot stay; NULL if it can. */
 static const char *reason_to_replace(const struct node *node)
 {
+    if (broadcast_lacks_first(node))
+        return "other first weights";
     if (digest_votes_refute(node))
         return "the base that we had is not the swarm's";
     if (retract_needs_base(node))

@@ -36,9 +36,14 @@ bool partition_peer_yields(const struct node *node, const struct peer *peer);
 /* A few times a second, or on demand: requests a base, and its blocks. */
 void fetch_consider(struct node *node);
 bool fetch_is_asking(const struct node *node); /* a neighbour was asked for its history */
+/* The model hash is now that of a node with this standing: forgets all rumors, and fetches the base
+ * of any neighbour. */
+void fetch_begin_first(struct node *node, uint8_t standing);
+uint8_t fetch_standing(const struct node *node);
 /* This neighbour's version has `missing` rumors that we lack. Returns true if it is so far ahead
  * that rumors will not close the gap. */
-bool fetch_on_missing(struct node *node, const struct peer *from, bool has_base, uint64_t missing);
+bool fetch_on_missing(struct node *node, const struct peer *from, const struct message *version,
+                      uint64_t missing);
 bool fetch_is_ahead(const struct node *node, const struct peer *peer);
 void fetch_set_ahead(struct node *node,
                      const struct peer *peer); /* only its base has what we lack */

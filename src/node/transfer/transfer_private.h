@@ -28,6 +28,8 @@ struct span {
 
 /* State per neighbour, by slot. */
 struct transfer_neighbour {
+    bool has_base;       /* its last version is that of a whole base */
+    bool lacks_first;    /* it lacks the first weights of the swarm */
     bool is_ahead;       /* rumors will not close the gap to it */
     bool ours_preferred; /* of its base and ours, ours wins */
     bool is_decisive;    /* one side has clearly learned more */
@@ -64,6 +66,7 @@ struct history_request {
 struct fetch {
     uint64_t rumors;         /* rumors in the base being taken over */
     uint32_t bases;          /* bases taken over, or begun */
+    uint8_t standing;        /* of the node whose model hash was taken over (first_weights.h) */
     bool keep_weights;       /* what was learned apart becomes residual */
     bool is_unannounced;     /* the base is complete, and neighbours do not know yet */
     bool is_false;           /* all blocks came, and the base was false */

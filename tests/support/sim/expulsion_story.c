@@ -124,7 +124,8 @@ static void must_be_the_sum_without(uint32_t i, uint32_t villain)
 {
     static int32_t units[PARAMETERS_MAX];
     static uint32_t sum[PARAMETERS_MAX];
-    memcpy(sum, world.check.initial, parameters * sizeof *sum);
+    assert_int_equal(world.check.starts_count, 1);
+    memcpy(sum, world.check.starts[0].units, parameters * sizeof *sum);
     for (uint32_t k = 0; k < world.check.published_count; k++) {
         const struct published *published = &world.check.published[k];
         for (uint32_t c = 0; published->node != villain && c < published->update.count; c++) {

@@ -8,16 +8,17 @@ static struct rate up_rates[NODES_MAX];
 uint32_t density_max;
 bool is_alike;
 static uint64_t births;
+uint64_t first_weights[NODES_MAX];
 
 static void make_sim_learner(void *self, uint32_t i, struct sim_learner *sim_learner)
 {
     (void)self;
-    (void)i;
     arena_init(&sim_learner->arena, ((size_t)1 << 20) + parameters * (size_t)128);
     sim_learner->parameters = parameters;
     sim_learner->is_accounted = true;
     sim_learner->random_walk = random_walk_new(&sim_learner->arena, backend, parameters,
                                                is_alike ? 1 : ++births, density_max, true);
+    random_walk_begin(sim_learner->random_walk, first_weights[i]);
 }
 
 void begin_world(uint64_t seed)
@@ -35,6 +36,7 @@ void begin_world(uint64_t seed)
         for (int b = 0; b < REGIONS; b++)
             paths[a][b] = (struct path){.delay_ns = a == HERE && b == HERE ? DELAY_NS : NEARBY_NS};
     memset(up_rates, 0, sizeof up_rates);
+    memset(first_weights, 0, sizeof first_weights);
     world_init(&world, &made);
     for (uint32_t i = 0; i < NODES_MAX; i++)
         world.wire.parties[i].up.rate = &up_rates[i];

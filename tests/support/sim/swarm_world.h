@@ -35,8 +35,9 @@ extern struct backend *backend;
 extern uint32_t parameters; /* of every model; a test with larger models sets it */
 extern struct world world;
 extern struct path paths[SCENARIO_REGIONS_MAX][SCENARIO_REGIONS_MAX];
-extern uint32_t density_max; /* entries per step of learners made from now on */
-extern bool is_alike;        /* all learners made from now on walk alike */
+extern uint32_t density_max;              /* entries per step of learners made from now on */
+extern uint64_t first_weights[NODES_MAX]; /* of each node (random_walk_begin); usually 0 */
+extern bool is_alike;                     /* all learners made from now on walk alike */
 
 void begin_world(uint64_t seed);
 int world_begins(void **state);

@@ -172,11 +172,11 @@ static void checkpoints_that_are_gone_and_other_weights_are_refused(void **state
     (void)end(&program);
 }
 
-static void must_be_refused(struct program *other)
+static void must_be_refused(struct program *other, const char *why)
 {
     program_must_open(other);
     assert_int_equal(hearsay_join(other->node, PROGRAM_FOREVER), HEARSAY_REFUSED);
-    assert_non_null(strstr(program_sentence(other, HEARSAY_REFUSED), "other model"));
+    assert_non_null(strstr(program_sentence(other, HEARSAY_REFUSED), why));
     assert_int_equal(hearsay_step(other->node, 1, 0, NULL), HEARSAY_REFUSED);
     assert_int_equal(hearsay_close(other->node, 0), HEARSAY_FAILED); /* there is nothing to save */
     assert_int_equal(hearsay_free(other->node), HEARSAY_OK);
@@ -192,11 +192,29 @@ static void another_model_is_refused_with_a_sentence(void **state)
     program_init(&other, "other", 6);
     other.run = "another-run";
     other.peers = address;
-    must_be_refused(&other);
+    must_be_refused(&other, "theirs run plane, ours run another-run");
+    (void)end(&first);
+}
+
+static void one_of_other_first_weights_takes_those_of_the_swarm(void **state)
+{
+    struct program first, other;
+    char address[64];
+    (void)state;
+    learn_alone(&first, "older", 5);
+    program_address(&first, address);
     program_init(&other, "otherwise", 9);
-    other.weights[PROGRAM_WEIGHTS - 1] += 1e-3f; /* the same except the first weights */
+    for (int i = 0; i < PROGRAM_WEIGHTS; i++)
+        other.weights[i] = 0.5f;
     other.peers = address;
-    must_be_refused(&other);
+    program_must_open(&other);
+    assert_int_equal(hearsay_join(other.node, PROGRAM_FOREVER), HEARSAY_OK);
+    assert_true(program_info(&other).digest == program_info(&first).digest);
+    (void)end(&other);
+    program_must_open(&other); /* it goes on from a base that is not of its own first weights */
+    assert_int_equal(hearsay_join(other.node, PROGRAM_FOREVER), HEARSAY_OK);
+    assert_true(program_info(&other).digest == program_info(&first).digest);
+    (void)end(&other);
     (void)end(&first);
 }
 
@@ -210,6 +228,7 @@ int main(void)
         cmocka_unit_test(one_may_save_before_it_has_published),
         cmocka_unit_test(checkpoints_that_are_gone_and_other_weights_are_refused),
         cmocka_unit_test(another_model_is_refused_with_a_sentence),
+        cmocka_unit_test(one_of_other_first_weights_takes_those_of_the_swarm),
     };
     return cmocka_run_group_tests(tests, programs_begin, programs_end);
 }

@@ -138,6 +138,52 @@ static void only_refusals_carry_offers(void **state)
     assert_int_equal(theirs.offers, 0);
 }
 
+static void gates_and_refusals_carry_form_and_standing(void **state)
+{
+    (void)state;
+    uint8_t refusal[REFUSAL_BYTES], bytes[GATE_BYTES];
+    struct entropy entropy;
+    struct gate gate = gate_as_usual();
+    struct introduction theirs;
+    entropy_from_seed(&entropy, entropy_seed);
+    gate.ours.standing = STANDING_MAX;
+    gate_create(&gate, bytes, message_1, sizeof message_1);
+    assert_int_equal(gate_consume(&gate, bytes, message_1, sizeof message_1, &theirs), OK);
+    assert_int_equal(theirs.standing, STANDING_MAX);
+    assert_memory_equal(theirs.form, gate.ours.form, FORM_BYTES);
+    refusal_create(&gate, &entropy, message_1, refusal);
+    assert_int_equal(refusal_consume(&gate, refusal, message_1, &theirs), OK);
+    assert_int_equal(theirs.standing, STANDING_MAX);
+    gate.ours.newer = 0; /* as the release before, and a version probe */
+    gate_create(&gate, bytes, message_1, sizeof message_1);
+    assert_int_equal(gate_consume(&gate, bytes, message_1, sizeof message_1, &theirs), OK);
+    assert_int_equal(theirs.standing, 0);
+    assert_memory_not_equal(theirs.form, gate.ours.form, FORM_BYTES);
+}
+
+static void the_parts_open_for_their_call_only(void **state)
+{
+    (void)state;
+    static const char parts[] = "0.weight [64, 20]";
+    uint8_t bytes[sizeof parts + PARTS_ADD], out[sizeof parts], call[sizeof message_1];
+    struct entropy entropy;
+    struct gate gate = gate_as_usual();
+    entropy_from_seed(&entropy, entropy_seed);
+    parts_create(&gate, &entropy, message_1, parts, sizeof parts, bytes);
+    assert_int_equal(parts_consume(&gate, bytes, sizeof bytes, message_1, out), OK);
+    assert_memory_equal(out, parts, sizeof parts);
+    for (size_t bit = 0; bit < 8 * sizeof bytes; bit++) {
+        bytes[bit / 8] ^= (uint8_t)(1 << bit % 8);
+        assert_int_equal(parts_consume(&gate, bytes, sizeof bytes, message_1, out), FORGED);
+        bytes[bit / 8] ^= (uint8_t)(1 << bit % 8);
+    }
+    for (size_t size = 0; size < sizeof bytes; size++)
+        assert_true(parts_consume(&gate, bytes, size, message_1, out) != OK);
+    memcpy(call, message_1, sizeof call);
+    call[0] ^= 1;
+    assert_int_equal(parts_consume(&gate, bytes, sizeof bytes, call, out), FORGED);
+}
+
 static void a_refusal_opens_and_every_bit_flip_in_it_is_refused(void **state)
 {
     (void)state;
@@ -180,9 +226,19 @@ static void describes_a_difference_in_one_sentence(void **state)
 
     introduction_make(&theirs, "swarm", "dense 11", 235146);
     assert_int_equal(introduction_compare(&ours, &theirs, &problem), MISMATCH);
-    assert_string_equal(
-        problem.text,
-        "other model: as many parameters as ours, but other layers, input, seed or start");
+    assert_string_equal(problem.text,
+                        "other model: as many parameters as ours, but other layers or input");
+    assert_true(introduction_has_other_form(&ours, &theirs));
+
+    introduction_make(&theirs, "swarm", "dense 10; seed 2", 235146);
+    assert_true(introduction_same_form(&ours, &theirs));
+    assert_int_equal(introduction_compare(&ours, &theirs, &problem), MISMATCH);
+    assert_string_equal(problem.text, "other first weights than ours");
+    memset(theirs.form, 0, sizeof theirs.form); /* the release before shows none */
+    assert_false(introduction_same_form(&ours, &theirs));
+    assert_false(introduction_has_other_form(&ours, &theirs));
+    assert_int_equal(introduction_compare(&ours, &theirs, &problem), MISMATCH);
+    assert_non_null(strstr(problem.text, "its release can take over no first weights"));
 
     introduction_make(&theirs, "swarn", "dense 11", 215370);
     assert_int_equal(introduction_compare(&ours, &theirs, &problem), MISMATCH);
@@ -250,6 +306,8 @@ int main(void)
         cmocka_unit_test(refuses_a_gate_with_a_shortened_message),
         cmocka_unit_test(refuses_a_gate_of_another_swarm_key),
         cmocka_unit_test(only_refusals_carry_offers),
+        cmocka_unit_test(gates_and_refusals_carry_form_and_standing),
+        cmocka_unit_test(the_parts_open_for_their_call_only),
         cmocka_unit_test(a_refusal_opens_and_every_bit_flip_in_it_is_refused),
         cmocka_unit_test(describes_a_difference_in_one_sentence),
         cmocka_unit_test(chooses_the_newest_common_version),
