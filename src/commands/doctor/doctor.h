@@ -43,6 +43,8 @@ struct doctor {
     uint8_t swarm_key[KEY_BYTES];        /* if has_swarm_key */
     char model[SETUP_DESCRIPTION_BYTES]; /* if has_model */
     uint64_t parameters;                 /* of the model */
+    uint8_t model_hash[16];              /* of the checkpoint's swarm, if: */
+    bool has_taken_first;                /* its first weights were taken over from there */
     uint64_t layers_bytes;               /* that its layers keep of the largest batch */
     double data_bytes;                   /* of samples for training and tests */
     double further_bytes;                /* that each GPU beside the first takes */

@@ -208,6 +208,8 @@ static void look_at_state(struct doctor *doctor)
     checkpoint.state.parameters = doctor->parameters;
     checkpoint_owner_describe(&doctor->identity, doctor->config.node.swarm, doctor->model, model);
     look_at_checkpoints(doctor, &checkpoint);
+    doctor->has_taken_first = checkpoint.has_taken_first;
+    memcpy(doctor->model_hash, checkpoint.model_hash, sizeof doctor->model_hash);
     look_at_incarnation(doctor);
     free(checkpoint.own);
 }

@@ -160,7 +160,10 @@ static void say_handshake(struct doctor *doctor, const char *subject, const stru
                    visit->why);
     else if (memcmp(visit->id, doctor->identity.id, ID_BYTES) != 0)
         doctor_say(doctor, VERDICT_OK, subject, "is node %s and lets us in%s", id,
-                   visit->protocol < PROTOCOL_NEWEST ? "; it is of the release before" : "");
+                   visit->takes_first ? "; the first weights differ: the node takes over those of "
+                                        "the swarm, or the swarm its own"
+                   : visit->protocol < PROTOCOL_NEWEST ? "; it is of the release before"
+                                                       : "");
     else if (doctor->is_taken)
         doctor_say(doctor, VERDICT_OK, subject, "is this node itself, running now");
     else
@@ -267,6 +270,7 @@ void doctor_look_at_peers(struct doctor *doctor)
 {
     const struct address_list *peers = &doctor->config.node.peers;
     struct round round = {.doctor = doctor, .count = peers->count};
+    char parts[sizeof doctor->model];
     round.can_greet = doctor->has_identity && doctor->has_swarm_key && doctor->has_model;
     round.visits = memory_new(peers->count + 1, sizeof *round.visits);
     for (uint32_t i = 0; i < peers->count; i++)
@@ -275,8 +279,12 @@ void doctor_look_at_peers(struct doctor *doctor)
         struct introduction ours;
         introduction_make(&ours, doctor->config.node.swarm, doctor->model, doctor->parameters);
         entropy_from_system(&round.entropy);
+        if (doctor->has_taken_first)
+            memcpy(ours.model, doctor->model_hash, sizeof ours.model);
         credentials_init(&round.credentials, &doctor->identity, doctor->swarm_key, &ours,
                          &round.entropy);
+        model_parts_of(parts, doctor->model);
+        round.credentials.parts = parts;
     }
     if (peers->count > 0) {
         doctor_begin(doctor, "peers");

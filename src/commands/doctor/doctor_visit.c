@@ -82,6 +82,16 @@ static void say_goodbye(struct visit *visit)
     CHECK(peer_say(&visit->peer, &bye));
 }
 
+/* A node would take over these first weights, or the other would take its. */
+static void take_first(struct round *round, struct visit *visit)
+{
+    struct introduction ours = round->credentials.ours;
+    memcpy(ours.model, visit->peer.theirs.model, sizeof ours.model);
+    credentials_set_introduction(&round->credentials, &ours);
+    visit->takes_first = visit->is_dialled_again = true;
+    visit->rounds--;
+}
+
 static void on_bytes(void *self, uint64_t conn, const uint8_t *bytes, size_t count)
 {
     struct round *round = self;
@@ -99,7 +109,11 @@ static void on_bytes(void *self, uint64_t conn, const uint8_t *bytes, size_t cou
         set_timer(round);
         return;
     case PEER_REFUSED:
-        (void)snprintf(visit->why, sizeof visit->why, "%s", problem.text);
+        if (!visit->takes_first &&
+            introduction_same_form(&round->credentials.ours, &visit->peer.theirs))
+            take_first(round, visit);
+        else
+            (void)snprintf(visit->why, sizeof visit->why, "%s", problem.text);
         transport_hang_up(round->transport, conn);
         return;
     case PEER_NOTHING:
@@ -119,6 +133,10 @@ static void on_sent(void *self, uint64_t conn)
 /* It was connected: once more, to know the round trip better? */
 static bool has_next_round(const struct round *round, struct visit *visit, const char *why)
 {
+    if (visit->is_dialled_again) {
+        visit->is_dialled_again = false;
+        return true;
+    }
     if (round->can_greet && !visit->is_through && !visit->why[0])
         (void)snprintf(visit->why, sizeof visit->why, "%s",
                        visit->late ? "it does not answer: no hearsay node, or one that is stuck"

@@ -34,6 +34,8 @@ struct visit {
 
     uint64_t trip_ns[ROUNDS]; /* of each connection made */
     int rounds;               /* connections made */
+    bool takes_first; /* it has other first weights, and was dialled again with its model hash */
+    bool is_dialled_again;    /* that call is still to be made */
     bool is_through;          /* the handshake was completed, in the first round */
     uint8_t id[ID_BYTES];     /* of the other, if is_through */
     uint16_t protocol;        /* time until it spoke our protocol */
