@@ -11,6 +11,7 @@
 #include "faults/fault_injector.h"
 #include "storm/storm_learner.h"
 #include "storm/storm_plan.h"
+#include "storm/storm_starts.h"
 #include "storm/storm_votes.h"
 #include "wire/protocol.h"
 #include "world/u64_set.h"
@@ -53,7 +54,9 @@ static void fail(struct play *play, const char *why)
 static void make_sim_learner(void *self, uint32_t i, struct sim_learner *sim_learner)
 {
     struct play *play = self;
-    storm_learner_make(play->sources, &play->plan, i, ++play->learners, sim_learner);
+    const struct storm_plan *plan = &play->plan;
+    const uint32_t start = plan->node[i < plan->nodes ? i : plan->twin_of[i - plan->nodes]].start;
+    storm_learner_make(play->sources, plan, i, start, ++play->learners, sim_learner);
 }
 
 static void leave(struct play *play, uint32_t i)
@@ -96,6 +99,7 @@ static uint32_t build_node(struct play *play, uint32_t i)
     struct world *world = &play->world;
     struct node_options options = play->plan.options;
     options.trains = node->trains;
+    storm_starts_set(&options, node->start);
     options.limits.protocol_max = node->is_older ? PROTOCOL_OLDEST : PROTOCOL_NEWEST;
     options.listen_port = node->dials_only ? 0 : WORLD_PORT;
     const uint32_t at = world_add(world, &options, i, node->region);

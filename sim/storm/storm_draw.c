@@ -12,6 +12,7 @@
 #include "storm/storm_learner.h"
 #include "storm/storm_plan.h"
 #include "storm/storm_releases.h"
+#include "storm/storm_starts.h"
 
 #define TEXT_EACH     10   /* one storm in TEXT_EACH trains on text */
 #define RUMOR_BYTES   250  /* most bytes of a rumor with density_max entries */
@@ -32,7 +33,8 @@ enum stream {
     STREAM_EXPULSION = STREAM_FAULTS + FAULT_POISON,
     STREAM_REKEY,
     STREAM_POISON,
-    STREAM_RELEASES
+    STREAM_RELEASES,
+    STREAM_STARTS
 };
 
 static uint32_t draw_count(struct rng *rng)
@@ -81,7 +83,6 @@ static void draw_options(struct storm_plan *plan, struct rng *rng)
     struct node_options *options = &plan->options;
     *options = (struct node_options){
         .swarm_id = "storm",
-        .model = "numbers that wander",
         .listen_port = WORLD_PORT,
         .trains = true,
         .log_bytes = 2u << 20,
@@ -415,6 +416,7 @@ void storm_draw(struct storm_plan *plan, uint64_t seed)
     draw_expulsion(plan);
     draw_rekey(plan);
     storm_releases_draw(plan, rng_new(plan->seed, STREAM_RELEASES));
+    storm_starts_draw(plan, rng_new(plan->seed, STREAM_STARTS));
 }
 
 static void describe_set(const struct storm_plan *plan, const struct node_set *set, FILE *out)
@@ -437,6 +439,7 @@ static void describe_node(const struct storm_plan *plan, uint32_t i, FILE *out)
         (void)fprintf(out, "stall %.1f s every %.0f s, ", (double)node->stall_ns * 1e-9,
                       (double)node->stall_every_ns * 1e-9);
     storm_releases_describe(node, out);
+    storm_starts_describe(node, out);
     (void)fprintf(out, "%sup %.0f kB/s, down %.0f kB/s, knows",
                   node->dials_only ? "dials only, " : "", (double)node->up.bytes_per_s * 1e-3,
                   (double)node->down.bytes_per_s * 1e-3);

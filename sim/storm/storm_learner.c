@@ -66,7 +66,7 @@ struct storm_learners *storm_learners_new(const struct storm_plan *plan)
 }
 
 static struct learner *make_gpt(struct storm_learners *learners, const struct storm_plan *plan,
-                                uint32_t i, struct arena *arena)
+                                uint32_t i, uint32_t start, struct arena *arena)
 {
     const struct dataset train = {.tokens = learners->text,
                                   .tokens_count = TEXT,
@@ -80,7 +80,7 @@ static struct learner *make_gpt(struct storm_learners *learners, const struct st
                       .beta2 = 0.99f,
                       .clip = 1},
         .batch = BATCH,
-        .model_seed = plan->seed,
+        .model_seed = plan->seed + start,
         .data_seed = plan->seed,
         .data_node = i,
         .density_max = plan->density_max,
@@ -89,18 +89,20 @@ static struct learner *make_gpt(struct storm_learners *learners, const struct st
 }
 
 void storm_learner_make(struct storm_learners *learners, const struct storm_plan *plan, uint32_t i,
-                        uint64_t number, struct sim_learner *sim_learner)
+                        uint32_t start, uint64_t number, struct sim_learner *sim_learner)
 {
     const uint64_t seed = rng_mix(plan->seed) + (number << 16) + i;
     arena_init(&sim_learner->arena, LEARNER_BYTES);
     sim_learner->parameters = plan->parameters;
     sim_learner->is_accounted = !plan->learns_text;
     if (plan->learns_text)
-        sim_learner->learner = make_gpt(learners, plan, i, &sim_learner->arena);
+        sim_learner->learner = make_gpt(learners, plan, i, start, &sim_learner->arena);
     else
         sim_learner->random_walk =
             random_walk_new(&sim_learner->arena, learners->backend, plan->parameters, seed,
                             plan->density_max, sim_learner->is_accounted);
+    if (sim_learner->random_walk)
+        random_walk_begin(sim_learner->random_walk, start);
 }
 
 void storm_learners_free(struct storm_learners *learners)

@@ -16,9 +16,10 @@ struct storm_learners;
 uint32_t storm_gpt_parameters(void);
 
 struct storm_learners *storm_learners_new(const struct storm_plan *plan);
-/* Makes the learner of node i. number: running number of learners in the storm. */
+/* Makes the learner of node i with these first weights. number: running number of learners in the
+ * storm. */
 void storm_learner_make(struct storm_learners *learners, const struct storm_plan *plan, uint32_t i,
-                        uint64_t number, struct sim_learner *sim_learner);
+                        uint32_t start, uint64_t number, struct sim_learner *sim_learner);
 /* Call it after all learners are freed. */
 void storm_learners_free(struct storm_learners *learners);
 

@@ -16,7 +16,8 @@
 #define STORM_NODES_MAX   24
 #define STORM_REGIONS_MAX 6
 #define STORM_MESH_MAX    10 /* up to this size every node connects to every other (dialer.c) */
-#define STORM_EACH_MAX    3  /* most faults of a kind */
+#define STORM_STARTS_MAX  5
+#define STORM_EACH_MAX    3 /* most faults of a kind */
 #define STORM_FAULTS_MAX  (STORM_EACH_MAX * FAULT_KINDS + 1)
 
 /* A node of the plan. Times count from WORLD_BEGIN_NS. */
@@ -26,6 +27,7 @@ struct storm_node {
     uint64_t step_ns;        /* duration of a local step */
     uint32_t step_samples;   /* samples of a local step */
     uint32_t region;         /* index of its region */
+    uint32_t start;          /* number of its first weights */
     uint32_t knows;          /* bit j: it knows the address of node j */
     bool trains;             /* false: it only forwards */
     bool dials_only;         /* it accepts no calls */
