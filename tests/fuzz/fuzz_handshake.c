@@ -6,13 +6,16 @@
  * follow from seeds, so the bytes of a flight are always the same. Whoever is through knows who the
  * other is; each hears what the other said, in order and from the first message on, or nothing; and
  * where nobody meddles, all. */
+#include <stdio.h>
+
 #include "fuzz/fuzz.h"
 #include "node/connection/peer.h"
 
 #define QUEUE_BYTES (1u << 12)
 #define FLIGHT_MAX  8192
 #define TURNS_MAX   12
-#define SAID        3 /* messages, by each who is through */
+#define SAID        3  /* messages, by each who is through */
+#define PARTS_BYTES 64 /* of the parts of a model, with their end */
 #define NOW_NS      ((uint64_t)1000000000)
 
 enum meddling { PASS, CHANGE, CUT, INSERT, TWICE, OTHER_FLIGHT, MEDDLINGS };
@@ -24,6 +27,7 @@ struct side {
     struct credentials credentials;
     struct arena arena;
     struct peer peer;
+    char parts[PARTS_BYTES]; /* of its model */
     bool met;
     bool is_over;
     uint32_t heard;
@@ -51,6 +55,19 @@ void fuzz_begin(void)
     }
 }
 
+/* Sets a standing, a form and the parts of a model, of any bytes. */
+static void bring_form(struct side *side, struct introduction *ours, struct input *input)
+{
+    size_t count;
+    const uint8_t standing = input_byte(input), form = input_byte(input);
+    const uint8_t *parts = input_bytes(input, input_byte(input) % PARTS_BYTES, &count);
+    ours->standing = standing % (STANDING_MAX + 1);
+    for (uint32_t i = 0; i < FORM_BYTES; i++)
+        ours->form[i] = form == 0 ? 0 : (uint8_t)(ours->form[i] + form - 1);
+    memcpy(side->parts, parts, count);
+    side->parts[count] = '\0';
+}
+
 /* Which release it is, which swarm and model it says, and who it says it is: of one input in two
  * all is as it should be. */
 static void bring(struct side *side, uint8_t seed, struct input *input)
@@ -59,7 +76,8 @@ static void bring(struct side *side, uint8_t seed, struct input *input)
     const uint8_t entropy[SEED_BYTES] = {seed, 1};
     struct introduction ours;
     const uint8_t lie = input_byte(input);
-    introduction_make(&ours, "swarm", "dense 10", 1000);
+    introduction_make(&ours, "swarm", "dense 10; seed 1", 1000);
+    (void)snprintf(side->parts, sizeof side->parts, "dense 10");
     side->shown = side->identity;
     if (lie >= 128)
         is_meddled = true;
@@ -71,11 +89,14 @@ static void bring(struct side *side, uint8_t seed, struct input *input)
         ours.parameters += lie >> 2 & 3;
         ours.swarm[0] ^= lie >> 4 & 1;
         ours.model[15] ^= lie >> 5 & 1;
+        if (lie >> 5 & 1)
+            bring_form(side, &ours, input);
     } else if (lie >= 192) {
         side->shown.certificate[input_byte(input) % CERTIFICATE_BYTES] ^= (uint8_t)(1 + lie % 255);
     }
     entropy_from_seed(&side->entropy, entropy);
     credentials_init(&side->credentials, &side->shown, swarm_key, &ours, &side->entropy);
+    side->credentials.parts = side->parts;
     side->met = side->is_over = false;
     side->heard = 0;
 }

@@ -148,10 +148,16 @@ static void handshakes(void)
     static const uint8_t in_pieces[] = {0, 0, 0, 7, 0, 1, 0, 100};
     static const uint8_t changed[] = {0, 0, 0, 0, 0, 0, 1, 9, 0, 255};
     static const uint8_t other_model[] = {160, 0};
+    static const uint8_t other_start[] = {160, 9, 1, 0, 0};
+    static const uint8_t other_form[] = {160, 9, 2, 3, 'a', '\n', 'b', 0};
+    static const uint8_t of_no_form[] = {0, 160, 63, 0, 0};
     static const uint8_t other_certificate[] = {0, 200, 5};
     seed_put("handshake", "in_pieces", NULL, 0, in_pieces, sizeof in_pieces);
     seed_put("handshake", "changed", NULL, 0, changed, sizeof changed);
     seed_put("handshake", "other_model", NULL, 0, other_model, sizeof other_model);
+    seed_put("handshake", "other_start", NULL, 0, other_start, sizeof other_start);
+    seed_put("handshake", "other_form", NULL, 0, other_form, sizeof other_form);
+    seed_put("handshake", "of_no_form", NULL, 0, of_no_form, sizeof of_no_form);
     seed_put("handshake", "other_certificate", NULL, 0, other_certificate,
              sizeof other_certificate);
 }
