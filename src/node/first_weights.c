@@ -93,8 +93,9 @@ static void note_taking(struct node *node, const struct address *from, uint64_t 
 {
     struct note *note;
     if (rumors == 0)
-        note = notes_add(&node->notes, node->now_ns, NOTE_FIRST_WEIGHTS, LEVEL_INFO,
-                         "takes the first weights of the swarm; its own are dropped");
+        note = notes_add(&node->notes, node->now_ns, NOTE_FIRST_WEIGHTS, LEVEL_WARNING,
+                         "takes the first weights of the swarm and drops its own: to train from "
+                         "these, load one file on all nodes of a new swarm");
     else
         note = notes_add(&node->notes, node->now_ns, NOTE_FIRST_WEIGHTS, LEVEL_WARNING,
                          "another swarm of this model has learned more from other first weights: "
