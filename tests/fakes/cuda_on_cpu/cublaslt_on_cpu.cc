@@ -36,11 +36,19 @@ struct stand_in_preference {
 enum { WHICH, ROWS, COLUMNS, DEPTH, TYPES, HOW, OPERANDS_ALIGNED, BIAS_ALIGNED };
 
 /* Nanoseconds; each algorithm's every other run takes twice as long. */
-static const double times_ns[STAND_IN_ALGORITHMS] = {[STAND_IN_SLOW] = 200,
-                                                     [STAND_IN_UNABLE] = 1,
-                                                     [STAND_IN_FAILING] = 1,
-                                                     [STAND_IN_AS_FAST] = 103,
-                                                     [STAND_IN_FASTEST] = 100};
+static double time_ns(int algorithm)
+{
+    switch (algorithm) {
+    case STAND_IN_SLOW:
+        return 200;
+    case STAND_IN_AS_FAST:
+        return 103;
+    case STAND_IN_FASTEST:
+        return 100;
+    default: /* unable, or failing */
+        return 1;
+    }
+}
 
 static std::atomic<uint64_t> launches[STAND_IN_ALGORITHMS];
 
@@ -320,7 +328,7 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t blas, cublasLtMatmulDesc_t how, c
     const uint64_t launch = launches[data[WHICH]]++;
     if (data[WHICH] == STAND_IN_FAILING)
         return CUBLAS_STATUS_NOT_SUPPORTED;
-    const double takes_ns = times_ns[data[WHICH]] * (launch % 2 == 0 ? 2 : 1);
+    const double takes_ns = time_ns((int)data[WHICH]) * (launch % 2 == 0 ? 2 : 1);
     const auto begun_ns = std::make_shared<double>();
     cudaError_t error = stand_in_submit(stream, [=] {
         *begun_ns = stand_in_clock_ns();
