@@ -15,6 +15,16 @@
 #define BLOCKS_MAX 4096 /* a few waves on the largest device; the rest is done in turns */
 #endif
 
+/* Blocks of THREADS that one multiprocessor has threads for, by compute capability. */
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ < 800
+#define BLOCKS_AT_ONCE 4
+#elif defined(__CUDA_ARCH__) && __CUDA_ARCH__ > 800 &&                                             \
+    (__CUDA_ARCH__ < 900 || __CUDA_ARCH__ >= 1200)
+#define BLOCKS_AT_ONCE 6
+#else
+#define BLOCKS_AT_ONCE 8
+#endif
+
 #define EACH(i, count)                                                                             \
     for (unsigned i = blockIdx.x * THREADS + threadIdx.x; i < (count); i += gridDim.x * THREADS)
 
@@ -25,7 +35,8 @@
 #define EACH_PLACE(place, places)                                                                  \
     for (unsigned place = threadIdx.x % WARP; place < (places); place += WARP)
 
-/* Each element's value read, then written, AT_ONCE of them: with few bytes per element, several loads must be in flight to saturate the memory. */
+/* Each element's value read, then written, AT_ONCE of them: with few bytes per element, several
+ * loads must be in flight to saturate the memory. */
 template <typename Read, typename Write>
 static __device__ void each_at_once(unsigned count, Read read, Write write)
 {

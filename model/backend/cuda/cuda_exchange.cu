@@ -8,7 +8,8 @@
 #include "base/digest.h"
 #include "exchange/error_feedback.h"
 
-#define SURVEY_BLOCKS 6 /* of a processor at once: as many as its shared memory has room for */
+/* Blocks of a multiprocessor at once: its shared memory has room for six. */
+#define SURVEY_BLOCKS (BLOCKS_AT_ONCE < 6 ? BLOCKS_AT_ONCE : 6)
 
 size_t kernel_scan_bytes(size_t count)
 {

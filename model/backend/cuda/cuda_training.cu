@@ -5,8 +5,7 @@
 #include "backend/cuda/cuda_each.cuh"
 #include "backend/cuda/cuda_kernels.h"
 
-#define FEW_CLASSES    1024 /* for which a warp is enough */
-#define BLOCKS_AT_ONCE 8    /* of a processor: as many as it has threads for */
+#define FEW_CLASSES 1024 /* for which a warp is enough */
 
 /* A row's logits, or some of them: the first largest, the sum of exp(logit - top), the logit of the
  * label where it is among them, else 0, and the sum of all. */
@@ -150,8 +149,9 @@ static __device__ void write_slopes(unsigned classes, const float *row, uint32_t
 }
 
 /* A row at a time by GROUP threads, a warp or a block. dlogits may be the logits: each thread
- * writes what it alone has read, except the label's, which is read before the threads synchronise. Rows
- * begin `stride` numbers apart; of dlogits they are written up to `end`. The number of all logits may exceed 32 bits. */
+ * writes what it alone has read, except the label's, which is read before the threads synchronise.
+ * Rows begin `stride` numbers apart; of dlogits they are written up to `end`. The number of all
+ * logits may exceed 32 bits. */
 template <unsigned GROUP, typename Slope>
 static __global__ void __launch_bounds__(THREADS, BLOCKS_AT_ONCE)
     cross_entropy(unsigned rows, struct cross_entropy loss, unsigned stride, unsigned end,
