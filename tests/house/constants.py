@@ -5,13 +5,13 @@
     tests/house/constants.py [ROOT]      fails if the page is out of date
 
 A constant is a #define with a number in src/node or model/exchange. Its line has the name, the value, the
-unit (from the name's ending), and the comment behind it or above it. Constants without a comment share one
-line of their file. A comment says how the value was found with these words, each followed by a sentence:
+unit (from the name's ending), and the comment behind it or above it. The page leaves out constants without
+a comment or figures. A comment says how the value was found with these words, each followed by a sentence:
 
     Trade-off: ...   Bench: ...   Half: ...   Double: ...
 
 `tests/bench/sweep` measures half and double of constants; its rows (tests/results/sweeps) are shown where a
-comment has no `Bench:`. A constant without either has no line "Measured".
+comment has no `Bench:`.
 """
 import json
 import pathlib
@@ -116,7 +116,7 @@ def constants(root):
 
 
 def measured(name, words, swept):
-    """Returns (bench, text) of what half and double of a constant change, or (None, '') if nobody knows."""
+    """Returns the name of a bench and what half and double of a constant change there, or an empty text."""
     bench, was, texts = swept.get(name, ('', '', {}))
     if 'Bench' in words:
         half, double = words.get('Half', ''), words.get('Double', '')
@@ -125,38 +125,34 @@ def measured(name, words, swept):
         half, double = texts.get(0.5, ''), texts.get(2, '')
         bench += '' if was == words['value'] else f', with {was}'
     else:
-        return None, ''
-    return bench, '; '.join(f'{factor}: {text}' for factor, text in (('half', half), ('double', double)) if text)
+        return ''
+    figures = [f'{factor}: {text}' for factor, text in (('half', half), ('double', double))
+               if text and text != 'not measured']
+    return f'**{bench}**: {"; ".join(figures)}' if figures else ''
 
 
 def render(root):
     rows = list(constants(root))
     swept, base = sweeps(root)
-    lines, last, bare, count = [], None, [], 0
-    for path, name, value, text, words in [*rows, (None,) * 5]:
-        if path != last:
-            lines += ['- ' + ', '.join(bare)] if bare else []
-            folder, _, name_of_file = (path or '').rpartition('/')
-            lines += ['', f'## {folder}'] if path and folder != (last or '').rpartition('/')[0] else []
-            lines += ['', f'{name_of_file}:', ''] if path else []
-            last, bare = path, []
-        if not path:
-            break
-        bench, figures = measured(f'{path} {name}', {**words, 'value': value}, swept)
+    lines, last, count = [], '', 0
+    for path, name, value, text, words in rows:
+        figures = measured(f'{path} {name}', {**words, 'value': value}, swept)
         why = '; '.join(part for part in (text, words.get('Trade-off')) if part)
         count += bool(figures)
-        if why or bench:
-            lines.append(f'- {shown(name, value)}' + (f': {why}' if why else '') +
-                         (f'. **{bench}**' if bench else '') + (f': {figures}' if figures else ''))
-        else:
-            bare.append(shown(name, value))
+        if not why and not figures:
+            continue
+        if path != last:
+            folder, _, name_of_file = path.rpartition('/')
+            lines += ['', f'## {folder}'] if folder != last.rpartition('/')[0] else []
+            lines += ['', f'{name_of_file}:', '']
+            last = path
+        lines.append(f'- {shown(name, value)}' + (f': {why}' if why else '') + (f'. {figures}' if figures else ''))
     head = ['# Constants', '',
-            'This page is written by `tests/house/constants.py --write` from the comments at the definitions; do',
-            'not edit it. It lists the constants that decide how a node behaves. Behind the name of a bench are',
-            f'the figures that change with half and with double of the constant by {100 * CHANGE:g} % or more:',
-            f'{count} of {len(rows)} have any. A bench that saw no change does not show what the constant is good',
-            'for. To change one, measure half and double of it',
-            '([how](../tests/README.md#constants)). As it is, the bench measures, in the units of all its figures:', '']
+            '`tests/house/constants.py --write` writes this page from the comments at the definitions; do not edit it.',
+            'It lists the constants that decide how a node behaves and have a comment or figures. The name of a bench',
+            f'comes before the figures that change by {100 * CHANGE:g} % or more with half or double of the constant:',
+            f'{count} of {len(rows)} constants have any. To change one, measure half and double of it',
+            '([how](../tests/README.md#constants)). As it is, the bench measures:', '']
     for bench, text in base.items():
         head += [f'- **{bench}**: {text}', *([f'  {FIGURES[bench]}'] if bench in FIGURES else [])]
     return '\n'.join(head + lines) + '\n'
