@@ -403,10 +403,12 @@ void world_pump(struct world *world, uint32_t i)
             return;
         }
     }
-    sim_disk_keep_orders(&at->sim_disk, at->node);
-    sim_disk_keep_proofs(&at->sim_disk, at->node);
-    sim_disk_keep_votes(&at->sim_disk, at->node);
-    sim_disk_keep_swarm_keys(&at->sim_disk, at->node);
+    if (sim_disk_knows_model(&at->sim_disk, at->node, world_now_ns(world))) {
+        sim_disk_keep_orders(&at->sim_disk, at->node);
+        sim_disk_keep_proofs(&at->sim_disk, at->node);
+        sim_disk_keep_votes(&at->sim_disk, at->node);
+        sim_disk_keep_swarm_keys(&at->sim_disk, at->node);
+    }
     if (at->finished) {
         wire_die(&world->wire, i, false);
         world_stop(world, i);

@@ -6,6 +6,7 @@
 #include "base/error.h"
 #include "base/memory.h"
 #include "node/harm.h"
+#include "node/inspect.h"
 #include "node/put_out.h"
 
 /* A record on the disk, followed by the data that it points to. */
@@ -134,6 +135,14 @@ void sim_disk_abandon(struct sim_disk *disk)
 {
     forget(&disk->draft);
     close_draft(disk);
+}
+
+bool sim_disk_knows_model(const struct sim_disk *disk, const struct node *node, uint64_t now_ns)
+{
+    const struct saved *newest = sim_disk_newest(disk);
+    return !node_has_taken_first(node) ||
+           (newest && newest->durable_ns <= now_ns &&
+            memcmp(newest->model_hash, node_model_hash(node), sizeof newest->model_hash) == 0);
 }
 
 void sim_disk_keep_orders(struct sim_disk *disk, const struct node *node)

@@ -59,6 +59,10 @@ void sim_disk_end(struct sim_disk *disk, const struct sim_learner *sim_learner, 
                   size_t history_bytes, const uint8_t model_hash[static 16], uint64_t durable_ns);
 void sim_disk_abandon(struct sim_disk *disk);
 
+/* Returns true if the newest durable checkpoint says for which model hash this node's orders,
+ * proofs and votes are signed (saving_knows_model). */
+bool sim_disk_knows_model(const struct sim_disk *disk, const struct node *node, uint64_t now_ns);
+
 /* Store the node's current orders, proofs, votes and swarm keys, if they have changed. */
 void sim_disk_keep_orders(struct sim_disk *disk, const struct node *node);
 void sim_disk_keep_proofs(struct sim_disk *disk, const struct node *node);

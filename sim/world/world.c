@@ -176,6 +176,19 @@ uint64_t world_wall_ms(const struct world *world)
     return EPOCH_MS + world_now_ns(world) / MILLI_NS;
 }
 
+/* If the newest checkpoint was lost, the one before may have another model hash. A daemon then
+ * refuses to start, and names the files that its user must remove; here they are removed. */
+static void drop_foreign(struct node_options *options)
+{
+    struct problem problem;
+    if (node_orders_check(options, &problem) != OK)
+        options->kept.orders = options->kept.swarm_keys = (struct kept){0};
+    if (node_proofs_check(options, &problem) != OK)
+        options->kept.proofs = (struct kept){0};
+    if (node_votes_check(options, &problem) != OK)
+        options->kept.votes = (struct kept){0};
+}
+
 static void prepare(struct world *world, uint32_t i)
 {
     struct world_node *at = &world->nodes[i];
@@ -207,6 +220,7 @@ static void prepare(struct world *world, uint32_t i)
     options->parameters = sim_learner_parameters(&at->sim_learner);
     options->digest = sim_learner_digest(&at->sim_learner);
     options->kept.swarm_samples = saved ? saved->state.swarm_samples : 0;
+    drop_foreign(options);
 }
 
 /* Lists all nodes as members, as a daemon with a list does. */

@@ -71,9 +71,11 @@ void host_pump(struct host *host)
     if (node_clash(host->node) && !host->has_clash)
         end_clash(host);
     learner_link_set_more(host->link, node_is_learner_full(host->node));
-    operator_orders_keep(&host->orders, host->node, &host->report, transport_now_ns());
-    known_proofs_keep(&host->proofs, host->node, &host->report, transport_now_ns());
-    known_votes_keep(&host->votes, host->node, &host->report, transport_now_ns());
+    if (saving_knows_model(&host->saving)) {
+        operator_orders_keep(&host->orders, host->node, &host->report, transport_now_ns());
+        known_proofs_keep(&host->proofs, host->node, &host->report, transport_now_ns());
+        known_votes_keep(&host->votes, host->node, &host->report, transport_now_ns());
+    }
     uint64_t wake_ns = node_wake_ns(host->node);
     if (host->status_ns < wake_ns)
         wake_ns = host->status_ns;
@@ -374,6 +376,7 @@ static enum error resume(struct host *host, struct problem *problem)
         event_log_say(&host->report, transport_now_ns(), NOTE_RESUMED, LEVEL_WARNING,
                       problem->text);
     options->model_hash = saver_model_hash(host->saving.saver);
+    saving_on_loaded(&host->saving);
     options->digest = learner_digest(host->setup.learner);
     options->kept.swarm_samples = learner_swarm_samples(host->setup.learner);
     return error == OK ? incarnation_begin(disk_real(), folder, incarnation_wall_ms(),

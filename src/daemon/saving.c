@@ -1,5 +1,7 @@
 #include "daemon/saving.h"
 
+#include <string.h>
+
 #include "node/inspect.h"
 #include "socket/transport.h"
 
@@ -54,8 +56,23 @@ void saving_on_wake(struct saving *saving, struct event_log *report, uint64_t no
         training_watch_on_kept(saving->training, &saved.score);
     if (saved.has_checkpoint) {
         saving->saved_ns = now_ns;
+        saving_on_loaded(saving);
         event_log_say(report, now_ns, NOTE_SAVED, LEVEL_DEBUG, "a checkpoint is on disk");
     }
     if (saved.error != OK)
         event_log_say(report, now_ns, NOTE_SAVED, LEVEL_ERROR, saved.problem.text);
+}
+
+void saving_on_loaded(struct saving *saving)
+{
+    const uint8_t *model_hash = saver_model_hash(saving->saver);
+    if (model_hash)
+        memcpy(saving->model_hash, model_hash, sizeof saving->model_hash);
+}
+
+bool saving_knows_model(const struct saving *saving)
+{
+    return !node_has_taken_first(saving->node) ||
+           memcmp(saving->model_hash, node_model_hash(saving->node), sizeof saving->model_hash) ==
+               0;
 }

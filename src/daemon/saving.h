@@ -19,8 +19,9 @@ struct saving {
     struct training_watch *training; /* knows the score of what is saved */
     uint8_t *history;                /* [node_history_max]: of what is not written */
     uint64_t saved_ns;               /* when the last checkpoint was whole; 0: never */
-    uint32_t ended;                  /* how many saves have ended, well or not */
-    struct saver_result last;        /* how the last of them did */
+    uint8_t model_hash[16];   /* model hash of the newest checkpoint; zeros = its own, or none */
+    uint32_t ended;           /* how many saves have ended, well or not */
+    struct saver_result last; /* how the last of them did */
 };
 
 /* The node has asked for a checkpoint. */
@@ -29,5 +30,11 @@ void saving_begin(const struct saving *saving);
 void saving_on_part(const struct saving *saving, uint64_t now_ns, size_t entries);
 /* The saver's thread may have written a part, or the whole, which is noted. */
 void saving_on_wake(struct saving *saving, struct event_log *report, uint64_t now_ns);
+
+/* The checkpoint that the node goes on from is the newest. */
+void saving_on_loaded(struct saving *saving);
+/* Returns true if the newest checkpoint says for which model hash this node's orders, proofs and
+ * votes are signed. A restart without it would take them for those of another model. */
+bool saving_knows_model(const struct saving *saving);
 
 #endif

@@ -90,6 +90,27 @@ for name in one two three other; do
 done
 [[ $(said_of one digest) != "$digest" ]] || fail 'nothing was learned'
 
+tell 'a node that took over first weights is killed before its first checkpoint, and starts again'
+"$hearsay" operatorkey "$dir/operator.key" >"$dir/said.out"
+guarded=(--set node.swarm=guarded --set "node.operator=$(sed -n 's/^node.operator = //p' "$dir/said.out")")
+start keeps --set "model.start=$base" "${guarded[@]}"
+guarded+=(--set "node.peers=$(address_of keeps)")
+start goes --set "model.start=$base" "${guarded[@]}"
+wait_for 30 'the two to hear each other' has goes rumors_received 1
+page goes
+gone=$(sed -n 's/.*"program":"[^"]*","id":"\([0-9a-f]*\)".*/\1/p' "$dir/page.out")
+expect 0 '^order 1: ' "$hearsay" expel --key "$dir/operator.key" --state "$dir/keeps" \
+    --reason 'it must go' --all "$gone"
+reap goes 4
+start late "${guarded[@]}" --set node.save_s=600
+wait_for 20 'it to know the order' shows late '"number":1,'
+kill -KILL "${pid[late]}"
+reap late 137
+start late "${guarded[@]}"
+wait_for 30 'it to hear the swarm again' has late rumors_received 1
+leave late
+leave keeps
+
 tell 'it goes on from its checkpoint, and not without what it started from'
 start one --set "model.start=$base" --set node.swarm=new
 wait_for 20 'it to learn' has one samples 1
