@@ -1,4 +1,4 @@
-/* The command line: finds the command, reads its options, says what was wrong with them. */
+/* The command line: finds the command, reads its options, and reports errors in them. */
 #include <getopt.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -81,7 +81,7 @@ static int print(const char *text)
     return EXIT_OK;
 }
 
-/* keygen, swarmkey and operatorkey: one optional file name. */
+/* Runs keygen, swarmkey or operatorkey, which take one optional file name. */
 static int run_key(int argc, char **argv, const char *usage, const char *file,
                    enum error (*make)(const char *path, bool as_json, struct problem *problem))
 {
@@ -227,8 +227,8 @@ static int run(int argc, char **argv)
     return run_command(name, argc - 1, argv + 1);
 }
 
-/* OpenBLAS makes threads when it is loaded, and a sandbox is for those that come later: who enters
- * one has it make none (it is told later how many, backend_cpu.c). */
+/* Returns true if OpenBLAS would create threads while it is loaded, although the command enters a
+ * sandbox, which restricts only later threads. backend_cpu.c sets their number later. */
 static bool has_early_threads(int argc, char **argv)
 {
     const char *threads = getenv(BLAS_THREADS_VARIABLE);
@@ -237,8 +237,8 @@ static bool has_early_threads(int argc, char **argv)
     return enters && (!threads || strcmp(threads, "1") != 0);
 }
 
-/* The same process, and so the same number, name and environment but for what OpenBLAS reads when
- * it is loaded. If it cannot begin anew it goes on as it is. */
+/* Restarts the program in the same process with an environment in which OpenBLAS creates no
+ * threads. If that fails, continues as it is. */
 static void begin_with_fitting_blas(int argc, char **argv)
 {
     char path[4096];

@@ -9,19 +9,19 @@
 /* "12.3 MB" */
 const char *amount_bytes(double bytes, char out[static AMOUNT_BYTES]);
 
-/* "10.0 Mbit/s", as a scenario writes it; 0: "no limit" */
+/* Rate as a scenario file writes it, such as "10.0 Mbit/s"; "no limit" for 0. */
 const char *amount_rate(double bytes_per_s, char out[static AMOUNT_BYTES]);
 
-/* Numbers with three digits and a unit: "1.23 MB", "45.6 kB/s", "812"; "-" when not known. */
+/* Formatted numbers with three digits and a unit: "1.23 MB", "45.6 kB/s", "812"; "-" if unknown. */
 struct amount {
     char text[AMOUNT_BYTES];
 };
 struct amount amount_of(double amount, const char *unit);
 
-/* "0.25 ms", "850 ms", "12.3 s", "5m03s", "2h13m", "3d04h"; "-" when not known. */
+/* Time span: "0.25 ms", "850 ms", "12.3 s", "5m03s", "2h13m", "3d04h"; "-" if unknown. */
 struct amount amount_span(double seconds);
 
-/* Milliseconds since 1970 as "2026-11-24 13:00 UTC"; "-" after the year 9999. */
+/* Formats milliseconds since 1970 as "2026-11-24 13:00 UTC"; "-" after the year 9999. */
 struct amount amount_moment(uint64_t ms);
 
 #endif

@@ -1,10 +1,8 @@
-/* Memory given once at birth.
- *
- * A room asks for everything it will ever need while it is being built and gives it all back at
- * once. The pages are zero and cost nothing until they are touched, so a generous bound is free.
- * Where there is no bound, because a user's model is what it is for, an arena grows by pieces: a
- * bound that is always enough is more address space than a system without overcommitment gives.
- */
+/* An arena: memory that is allocated once, at birth, and released as a whole. A folder allocates
+ * everything it will ever need while it is being built. The pages are zero and use no memory until
+ * they are touched, so a generous size is free. If the size depends on a user's model, an arena
+ * grows piece by piece instead: reserving the largest possible size would fail on systems without
+ * overcommitment. */
 #ifndef HEARSAY_BASE_ARENA_H
 #define HEARSAY_BASE_ARENA_H
 
@@ -12,27 +10,27 @@
 #include <stddef.h>
 
 struct arena {
-    unsigned char *start; /* of the newest piece */
-    size_t size_bytes;    /* of that piece */
-    size_t used_bytes;    /* of that piece */
-    bool grows;           /* by another piece, when this one is full */
+    unsigned char *start; /* start of the newest piece */
+    size_t size_bytes;    /* size of that piece */
+    size_t used_bytes;    /* bytes in use of that piece */
+    bool grows;           /* adds another piece when this one is full */
 };
 
-/* Reserve size_bytes of address space. Ends the program when the system has none (memory.h). */
+/* Reserves size_bytes of address space. Ends the program if the system has none (memory.h). */
 void arena_init(struct arena *arena, size_t size_bytes);
 
-/* Hand out size_bytes of zeroed memory that is the caller's, aligned to 64 bytes: it is never
- * released by the arena. */
+/* Uses size_bytes of zeroed memory of the caller, aligned to 64 bytes. The arena never frees it. */
 void arena_init_in(struct arena *arena, void *memory, size_t size_bytes);
 
-/* Reserve what is asked for when it is asked for. Ends the program when the system has none. */
+/* Reserves memory when it is requested. Ends the program if the system has none. */
 void arena_init_growing(struct arena *arena);
 
-/* Zeroed memory for count items, aligned to 64 bytes, the arena's. Aborts beyond its size, unless
- * it grows. */
+/* Returns zeroed memory for count items, aligned to 64 bytes; the arena owns it. Aborts beyond the
+ * arena's size, unless the arena grows. */
 void *arena_take(struct arena *arena, size_t count, size_t item_bytes);
 
-/* Give everything back; every pointer taken is dead. Not after arena_init_in. */
+/* Frees all memory of the arena; pointers into it are invalid afterwards. Not after
+ * arena_init_in. */
 void arena_release(struct arena *arena);
 
 #endif

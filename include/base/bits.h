@@ -1,4 +1,4 @@
-/* Sets of small numbers that have a bit each. */
+/* Bit sets: one bit per small number. */
 #ifndef HEARSAY_BASE_BITS_H
 #define HEARSAY_BASE_BITS_H
 
@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* So many words hold `bits`. */
+/* Returns the number of 64-bit words that hold `bits` bits. */
 static inline size_t bit_words(size_t bits)
 {
     return (bits + 63) / 64;

@@ -8,10 +8,10 @@
 #ifndef HEARSAY_BASE_C_LOCALE_H
 #define HEARSAY_BASE_C_LOCALE_H
 
-/* This thread uses the C locale until the matching c_locale_leave; they nest. */
+/* Switches this thread to the C locale until the matching c_locale_leave. Calls nest. */
 void c_locale_enter(void);
 
-/* This thread uses the locale again that it had before the outermost c_locale_enter. */
+/* Restores the locale that this thread had before the outermost c_locale_enter. */
 void c_locale_leave(void);
 
 /* Calls back into the host program, in the host's own locale. */

@@ -1,14 +1,14 @@
-/* Companding: the value in a base of a weight that may be large.
+/* Companding: how a base stores a weight that may be large, as a compressed value.
  *
  *   weight     -4    -2    0    2    4    8    16   …   2^63   …   2^127
  *   value      -3    -2    0    2    3    4     5   …    64    …    128
  *
- * A base entry is a whole number of units, and a unit of 2^-24 (update.h) ends at a weight of 128.
- * In a companded base the unit is 2^-24 up to a weight of 2 and doubles with each octave beyond, as
- * a float32's does. Below 2 a weight is its own value, bit for bit. Any finite weight has a value,
- * and thresholds and moves are relative to the weight where it is large. The map is linear within
- * an octave, as in G.711, with a power of two as its factor. So a compressed weight is exact to a
- * rounding of float32 on every device, and an expanded value is exact.
+ * A base entry is a whole number of units, and a unit of 2^-24 (update.h) can represent weights
+ * below 128. In a companded base the unit is 2^-24 up to a weight of 2 and doubles with each octave
+ * beyond, as a float32's does. Below 2 a weight is its own value, bit for bit. Any finite weight
+ * has a value, and thresholds and moves are relative to the weight where it is large. The map is
+ * linear within an octave, as in G.711, with a power of two as its factor. So a compressed weight
+ * is exact to a rounding of float32 on every device, and an expanded value is exact.
  *
  * Entries are added up as values, so a base is still an integer sum, in any order.
  * Held by tests/unit/model/test_companding.c.
@@ -26,9 +26,10 @@
 
 #define COMPANDING_FROM 2.0f           /* weight and value are the same below */
 #define VALUE_MAX       0x1.fffffep+6f /* the largest value below 128 that a float32 has */
-#define VALUE_END       129.0f         /* of the octave of the largest float32 */
+#define VALUE_END       129.0f         /* upper end of the octave of the largest float32 */
 
-/* The value of a weight: rises with it, between -VALUE_MAX and VALUE_MAX. Infinity and NaN stay. */
+/* Returns the value of a weight, which rises with the weight, between -VALUE_MAX and VALUE_MAX.
+ * Infinity and NaN stay. */
 ON_DEVICE static inline float companding_compress(float weight)
 {
     const uint32_t bits = bits_of_float(weight), size = bits & 0x7FFFFFFFu;
@@ -40,7 +41,7 @@ ON_DEVICE static inline float companding_compress(float weight)
                          (bits & 0x80000000u));
 }
 
-/* The weight of a value. Beyond VALUE_END it is the largest float32. */
+/* Returns the weight of a value; the largest float32 for values beyond VALUE_END. */
 ON_DEVICE static inline float companding_expand(float value)
 {
     const uint32_t bits = bits_of_float(value), size = bits & 0x7FFFFFFFu;
@@ -55,12 +56,13 @@ ON_DEVICE static inline float companding_expand(float value)
     return float_of_bits(bits_of_float(weight) | (bits & 0x80000000u));
 }
 
-/* First weights from here on make a base companded; with smaller ones it has room without. */
+/* A base is companded if a first weight is this large; smaller weights fit without companding. */
 #define COMPANDING_WEIGHT 16.0f
 /* The largest first weight: a publication moves no value beyond 64 (exchange/error_feedback.h). */
 #define FIRST_WEIGHT_MAX 0x1p63f
 
-/* The same of a base that is companded, or is not: then weights and values are the same. */
+/* Returns the value of a weight: compressed if the base is companded, otherwise the weight
+ * itself. */
 
 ON_DEVICE static inline float value_of_weight(float weight, bool companded)
 {
@@ -72,8 +74,8 @@ ON_DEVICE static inline float weight_of_value(float value, bool companded)
     return companded ? companding_expand(value) : value;
 }
 
-/* Units of a weight that is no NaN, rounded to nearest. A base that is not companded has none for a
- * weight of 128 or more: then those of VALUE_MAX. */
+/* Returns the base units of a weight, rounded to nearest; the weight must not be NaN. A base that
+ * is not companded cannot hold 128 or more, so such a weight counts as VALUE_MAX. */
 static inline int32_t units_of_weight(float weight, bool companded)
 {
     const float value = value_of_weight(weight, companded);

@@ -13,13 +13,13 @@
 #include "base/rng.h"
 #include "base/update.h"
 
-/* h1(c) and h2(c). */
+/* Returns the two hash factors of a base entry, h1(c) and h2(c), packed into 64 bits. */
 ON_DEVICE static inline uint64_t digest_hash(uint32_t index)
 {
     return rng_mix(index + 0x9E3779B97F4A7C15u) | 0x0000000100000001u;
 }
 
-/* Lane by lane sum of two digests. */
+/* Adds two digests lane by lane. */
 ON_DEVICE static inline uint64_t digest_add(uint64_t a, uint64_t b)
 {
     uint64_t high = (a & 0xFFFFFFFF00000000u) + (b & 0xFFFFFFFF00000000u);
@@ -35,7 +35,7 @@ ON_DEVICE static inline uint64_t digest_of_entry(uint32_t index, uint32_t units)
     return (uint64_t)high << 32 | low;
 }
 
-/* Returns the change by an update: the sum over its entries. */
+/* Returns the change of the digest by an update: the sum over its entries. */
 uint64_t digest_of_update(const struct update *update);
 
 #endif

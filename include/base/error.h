@@ -26,34 +26,36 @@ enum error {
 
 const char *error_name(enum error error);
 
-/* A sentence for a person. Room for one message of two lines. */
+/* A sentence for a person, with space for a message of two lines. */
 struct problem {
     char text[512];
 };
 
-/* Write the sentence (printf format) and return error: `return problem_set(…);` */
+/* Writes the sentence (printf format) and returns error: `return problem_set(…);` */
 enum error problem_set(struct problem *problem, enum error error, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* Print "hearsay: SENTENCE" (printf format) on standard error and end with exit code 1, at once and
- * from any thread: it takes no memory and no lock, and what stdio holds back stays unwritten. */
+/* Prints "hearsay: SENTENCE" (printf format) on standard error and ends the program with exit code
+ * 1, at once and from any thread. Uses no heap memory and no lock; buffered stdio output is
+ * lost. */
 _Noreturn void fatal(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* Print file, line, condition and a backtrace to standard error, run the hooks, abort. The first
- * thread that comes here does so; another one waits for the end, and a hook that fails ends it. */
+/* Prints file, line, condition and a backtrace to standard error, runs the hooks and aborts. Only
+ * the first failing thread does so; other threads wait for the end. A hook that fails ends the
+ * program at once. */
 _Noreturn void check_failed(const char *file, int line, const char *condition);
 
-/* Something to be done when a CHECK fails: whoever registers it keeps it where it is until it is
- * removed. Hooks run once, the latest first, on whatever thread failed: they may not allocate, lock
- * or use stdio streams. Any thread may register and remove them. */
+/* An action for the case that a CHECK fails. Its owner registers it and keeps it in place until its
+ * removal. Hooks run once, the latest first, on the thread that failed. They may not allocate
+ * memory, take a lock or use stdio streams. Any thread may register and remove them. */
 struct check_hook {
-    void (*run)(void *context); /* what is done */
-    void *context;              /* passed to it */
-    struct check_hook *before;  /* registered before it; check_on_failure's */
+    void (*run)(void *context); /* the action */
+    void *context;              /* argument of the action */
+    struct check_hook *before;  /* hook registered before this one; set by check_on_failure */
 };
 void check_on_failure(struct check_hook *hook);
 
-/* Removes it; it must be there. */
+/* Removes a registered hook. */
 void check_forget(struct check_hook *hook);
 
 #define CHECK(condition)                                                                           \

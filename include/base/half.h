@@ -1,5 +1,5 @@
-/* The two types of sixteen bits, to float32 and back: rounded to the nearest, ties to even. A
- * number that is none stays none. Held by tests/unit/library/test_caller_tensors.c and
+/* Converts the two 16-bit float types to float32 and back, rounded to nearest, ties to even. NaN
+ * stays NaN. Held by tests/unit/library/test_caller_tensors.c and
  * tests/unit/state/test_safetensors.c.
  */
 #ifndef HEARSAY_BASE_HALF_H
@@ -45,9 +45,9 @@ static inline ON_DEVICE uint16_t half_to_float16(float value)
     const float size = fabsf(value);
     if (isnan(value))
         return sign | 0x7e00;
-    if (size >= 65520.0f) /* half way from the largest to what would be the next */
+    if (size >= 65520.0f) /* midpoint between the largest float16 (65504) and 2^16 */
         return sign | 0x7c00;
-    if (size < 0x1p-14f) /* in units of the smallest; 1024 of them are the first normal number */
+    if (size < 0x1p-14f) /* subnormal: count units of 2^-24 */
         return (uint16_t)(sign | (uint32_t)lrintf(size * 0x1p24f));
     const uint32_t bits = bits_of_float(size);
     return (uint16_t)(sign | (((bits + 0xfff + (bits >> 13 & 1)) >> 13) - (112u << 10)));
@@ -63,8 +63,8 @@ static inline ON_DEVICE uint16_t half_to(enum half_type type, float value)
     return type == HALF_BFLOAT16 ? half_to_bfloat16(value) : half_to_float16(value);
 }
 
-/* A weight that somebody trains rounded, and found as w rounded: what was done to it goes on top of
- * w; also if that is no number. */
+/* Returns the new weight for a 16-bit copy that a caller trains. The copy held w rounded and now
+ * holds `half`: the caller's change is added to w, also if it is NaN or infinite. */
 static inline ON_DEVICE float half_follow(enum half_type type, uint16_t half, float w)
 {
     const float now = half_of(type, half), before = half_of(type, half_to(type, w));

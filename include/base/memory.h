@@ -1,25 +1,25 @@
-/* Memory that must be there: given, or the program ends with a sentence.
+/* Allocates memory, or ends the program with a sentence.
  *
  * Without memory a node cannot be born, and no caller could do better than say so: "hearsay: out of
- * memory: ...; what to do", exit code 1 (fatal). Nothing is lost that is on disk. Bounds that a
- * user's files set are another matter: who reads these says which file is too large (a problem).
- * Held by tests/unit/base/test_memory.c and tests/process/test_memory.sh.
+ * memory: ...; what to do", exit code 1 (fatal). Nothing is lost that is on disk. Sizes from a
+ * user's files are different: their reader reports which file is too large (struct problem). Held
+ * by tests/unit/base/test_memory.c and tests/process/test_memory.sh.
  */
 #ifndef HEARSAY_BASE_MEMORY_H
 #define HEARSAY_BASE_MEMORY_H
 
 #include <stddef.h>
 
-/* Zeroed memory for count items, the caller's; free() gives it back. */
+/* Returns zeroed memory for count items. The caller owns it and calls free(). */
 void *memory_new(size_t count, size_t item_bytes);
 
-/* The same memory, moved where it has room for count items; what is new is not zeroed. */
+/* Resizes memory to count items and returns it, possibly moved. New items are not zeroed. */
 void *memory_more(void *memory, size_t count, size_t item_bytes);
 
-/* A copy of this text, the caller's; free() gives it back. */
+/* Returns a copy of this text. The caller owns it and calls free(). */
 char *memory_text(const char *text);
 
-/* So many bytes were asked of the system, which does not have them. Does not return. */
+/* Ends the program with a sentence: the system could not provide this many bytes. */
 _Noreturn void memory_missing(size_t bytes);
 
 #endif

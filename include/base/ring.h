@@ -17,13 +17,13 @@
 #include "base/arena.h"
 
 struct ring {
-    uint8_t *bytes;                     /* [size], of the arena */
-    uint64_t size;                      /* a power of two */
-    _Alignas(64) _Atomic uint64_t head; /* bytes put so far */
-    _Alignas(64) _Atomic uint64_t tail; /* bytes taken so far */
+    uint8_t *bytes;                     /* [size] memory of the ring, in the arena */
+    uint64_t size;                      /* bytes of the ring; a power of two */
+    _Alignas(64) _Atomic uint64_t head; /* bytes written so far, by the writer */
+    _Alignas(64) _Atomic uint64_t tail; /* bytes read so far, by the reader */
 };
 
-/* Rounded up to the power of two that a ring takes. */
+/* Returns size_bytes rounded up to a power of two. */
 uint64_t ring_bytes(uint64_t size_bytes);
 
 /* Creates a ring of about `bytes` bytes; a record may take up to half of it. */
@@ -34,7 +34,7 @@ void ring_init(struct ring *ring, struct arena *arena, uint64_t size_bytes);
 void *ring_room(struct ring *ring, uint32_t bytes);
 void ring_put(struct ring *ring, uint32_t bytes);
 
-/* Reader: the oldest record, or NULL. Use it, then ring_done. */
+/* Reader: returns the oldest record, or NULL if the ring is empty. Call ring_done after use. */
 const void *ring_peek(struct ring *ring);
 void ring_done(struct ring *ring);
 

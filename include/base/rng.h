@@ -7,13 +7,13 @@
 
 #include "base/on_device.h"
 
-#define RNG_STEP 0x9E3779B97F4A7C15u /* of the counter, from one number to the next */
+#define RNG_STEP 0x9E3779B97F4A7C15u /* increment of the counter per number */
 
 struct rng {
     uint64_t state;
 };
 
-/* A well-mixed 64-bit hash of x; a bijection. */
+/* Returns a well-mixed 64-bit hash of x; a bijection. */
 ON_DEVICE static inline uint64_t rng_mix(uint64_t x)
 {
     x = (x ^ (x >> 30)) * 0xBF58476D1CE4E5B9u;
@@ -21,7 +21,7 @@ ON_DEVICE static inline uint64_t rng_mix(uint64_t x)
     return x ^ (x >> 31);
 }
 
-/* An independent generator for each (seed, stream). */
+/* Returns an independent generator for each pair of seed and stream. */
 static inline struct rng rng_new(uint64_t seed, uint64_t stream)
 {
     return (struct rng){rng_mix(seed + 0x9E3779B97F4A7C15u * (stream + 1))};
@@ -33,13 +33,13 @@ static inline uint64_t rng_next(struct rng *rng)
     return rng_mix(rng->state);
 }
 
-/* Uniform in [0, bound), bound > 0 (multiply-shift; the bias is below 2^-32). */
+/* Returns a uniform number in [0, bound), bound > 0 (multiply-shift; the bias is below 2^-32). */
 static inline uint32_t rng_below(struct rng *rng, uint32_t bound)
 {
     return (uint32_t)(((rng_next(rng) >> 32) * bound) >> 32);
 }
 
-/* Uniform in [0, 1), 53 bits. */
+/* Returns a uniform number in [0, 1) with 53 random bits. */
 static inline double rng_uniform(struct rng *rng)
 {
     return (double)(rng_next(rng) >> 11) * 0x1p-53;

@@ -1,10 +1,10 @@
-/* Threads that must be there: begun, or the program ends with a sentence (fatal). */
+/* Starts threads, or ends the program with a sentence (fatal). */
 #ifndef HEARSAY_BASE_THREAD_H
 #define HEARSAY_BASE_THREAD_H
 
 #include <pthread.h>
 
-/* The thread uses the C locale (base/c_locale.h). The caller joins it. */
+/* Starts a thread that uses the C locale (base/c_locale.h). The caller joins it. */
 void thread_begin(pthread_t *thread, void *(*run)(void *argument), void *argument);
 
 #endif

@@ -2,8 +2,8 @@
  *
  *   base[index[i]] += amount * level[i]        for i in 0 .. count-1
  *
- * The learner makes updates (telling) and takes them (hearing); the node carries them as rumors.
- * Neither knows how the other does it: this struct is all that passes between them.
+ * The learner makes updates and applies them; the node carries them as rumors. Only this struct
+ * passes between the two.
  */
 #ifndef HEARSAY_BASE_UPDATE_H
 #define HEARSAY_BASE_UPDATE_H
@@ -12,38 +12,37 @@
 #include <stdint.h>
 
 #define QUANTUM    0x1p-24f   /* q: the value of one unit of the base (companding.h) */
-#define LEVEL_MAX  127        /* |level| <= 127, never 0 */
-#define TAU_MAX    1.0f       /* no honest telling moves a value by more than this per level */
-#define MOVE_MAX   (1u << 24) /* amount·|level| <= this: no telling moves a value by more than 1 */
+#define LEVEL_MAX  127        /* largest |level|; a level is never 0 */
+#define TAU_MAX    1.0f       /* largest move of a value per level, by an honest update */
+#define MOVE_MAX   (1u << 24) /* largest amount · |level|: no update moves a value by more than 1 */
 #define AMOUNT_MAX MOVE_MAX
 
 struct update {
-    float tau;       /* the threshold it was cut at; 0 < tau <= TAU_MAX */
+    float tau;       /* threshold of the update; 0 < tau <= TAU_MAX */
     uint32_t amount; /* a: quanta per level; 1 <= amount <= AMOUNT_MAX */
     uint32_t count;  /* entries */
     uint32_t *index; /* [count], strictly increasing */
     int8_t *level;   /* [count], -127..127, not 0 */
 };
 
-/* The greatest |level| that goes with this amount, which is 1 .. AMOUNT_MAX; >= 1. */
+/* Returns the largest |level| that this amount (1 .. AMOUNT_MAX) permits; at least 1. */
 static inline int update_level_max(uint32_t amount)
 {
     return MOVE_MAX / amount < LEVEL_MAX ? (int)(MOVE_MAX / amount) : LEVEL_MAX;
 }
 
-/* How to tell, this time (replica.h says what is done with it). */
+/* Parameters of one publication (replica.h explains their use). */
 struct publish_terms {
-    uint32_t budget_bytes; /* what the rumors may take */
-    uint32_t bytes_max;    /* what they never take, however wrong estimates are; 0: the budget */
-    uint64_t last_bytes;   /* what those of the last publication took; 0: not known, or nothing */
-    float tau;             /* the threshold; 0: the one that fits best */
-    double share;          /* of this origin among all, 0 < share <= 1 */
+    uint32_t budget_bytes; /* target size of the rumors */
+    uint32_t bytes_max;    /* hard limit on the size of the rumors; 0 = budget_bytes */
+    uint64_t last_bytes;   /* size of the last publication's rumors; 0 = unknown or empty */
+    float tau;             /* threshold; 0 = the one that fits the budget best */
+    double share;          /* part of this origin in the swarm's learning, 0 < share <= 1 */
     double gain;
-    double at_once; /* own publications that others answer as one, >= 1 (echo.h); 0 = no novelty
-                       weight */
+    double at_once; /* own publications that others answer as one, >= 1; 0 = no novelty weight */
     double beta;    /* base momentum */
-    double held;    /* the part of what stays unpublished that leaves the weights, 0 .. 1 */
-    uint64_t swarm_samples; /* that all have learned by now, as far as is known */
+    double held;    /* part of the unpublished rest that leaves the weights, 0 .. 1 */
+    uint64_t swarm_samples; /* samples that all members have learned so far, as far as known */
 };
 
 #endif

@@ -1,4 +1,4 @@
-/* Where weights lie: in one vector, or in parts that a program has allocated each for itself.
+/* Location of the weights: one vector, or parts that a program has allocated one by one.
  *
  *   entry      0 ........ 5 6 ....... 905 906 ...
  *   flat       [                             ]      memory of a backend
@@ -18,8 +18,8 @@
 #include "base/on_device.h"
 
 struct weights_part {
-    float *at;    /* of its first entry */
-    size_t first; /* that entry */
+    float *at;    /* first number of the part */
+    size_t first; /* index of the part's first entry in the model */
     size_t count; /* >= 1 */
 };
 
@@ -28,7 +28,7 @@ struct weights {
     const struct weights_part *part;  /* [parts], lent: entry after entry, from 0 on */
     const struct weights_part *table; /* [parts] the same list, in memory of the backend */
     uint32_t parts;
-    bool are_companded; /* in the base: companding.h */
+    bool are_companded; /* base stores compressed values (companding.h) */
 };
 
 /* A tensor of a program that follows weights: the same numbers, or rounded to sixteen bits. */
@@ -56,9 +56,10 @@ static inline ON_DEVICE void weights_copy_write(const struct weights_copy *copy,
 }
 
 struct weights weights_flat(float *flat);
-/* The vector that they are. */
+/* Returns the one vector of weights that are not in parts. */
 float *weights_all(struct weights weights);
-/* Of entries first .. end-1, those from `first` on that lie in one place. */
+/* Returns the piece of entries first .. end-1 that starts at `first` and is contiguous in
+ * memory. */
 struct weights_part weights_part(struct weights weights, size_t first, size_t end);
 
 #endif

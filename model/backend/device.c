@@ -19,7 +19,7 @@ static const char *after(const char *word, const char *prefix)
     return strncmp(word, prefix, length) == 0 ? word + length : NULL;
 }
 
-/* -1: no whole number. */
+/* Parses a whole number; negative if the word is none. */
 static int number(const char *word)
 {
     char *end;
@@ -29,8 +29,8 @@ static int number(const char *word)
     return *end == '\0' ? (int)value : -1;
 }
 
-/* The first GPU of a list, and what follows it; NULL: nothing does. which is "" if it is too long
- * for any. */
+/* Copies the first GPU of a list to `which` ("" if it is too long). Returns the rest of the list;
+ * NULL if nothing follows. */
 static const char *first_of(const char *list, char which[DEVICE_UUID_TEXT])
 {
     const size_t length = strcspn(list, ",");
@@ -126,7 +126,7 @@ static enum error find_each(const char *list, int found[TEAM_MAX], int *count,
     return OK;
 }
 
-/* The numbers of the GPUs that are listed. */
+/* Finds the numbers of the listed GPUs. */
 static enum error find_listed(const char *list, int found[TEAM_MAX], int *count,
                               struct problem *problem)
 {
@@ -148,7 +148,7 @@ static enum error find_listed(const char *list, int found[TEAM_MAX], int *count,
     return OK;
 }
 
-/* The GPUs that the word means: none of cpu, or of a list that names one that is not there. */
+/* Finds the GPUs that the word means. Returns none for cpu, or if a listed one is missing. */
 static int find_gpus(const char *word, int found[TEAM_MAX])
 {
     struct problem problem;
@@ -209,7 +209,7 @@ static void open_cpu(int threads, struct backend **backend, char text[DEVICE_TEX
                    threads > 1 ? "s" : "", blas_kernels());
 }
 
-/* auto, or cpu. */
+/* Opens the device for auto or cpu. */
 static enum error open_any(const char *word, int threads, enum precision precision,
                            struct backend **backend, char text[DEVICE_TEXT_MAX],
                            struct problem *problem)
@@ -232,7 +232,7 @@ static enum error open_any(const char *word, int threads, enum precision precisi
     return error;
 }
 
-/* All, or none of them. */
+/* Opens all GPUs or none. */
 static enum error open_each(const int gpus[], int count, enum precision precision,
                             struct backend *backends[], struct team **team, struct problem *problem)
 {

@@ -1,4 +1,4 @@
-/* The devices that a node computes on: `device = auto | cpu | cuda:N | cuda:UUID | cuda:N,N,…`.
+/* The computing devices of a node: `device = auto | cpu | cuda:N | cuda:UUID | cuda:N,N,…`.
  *
  *   device_open ──► backend_cpu | backend_cuda ◄── struct team ◄── device_open_team
  *
@@ -16,27 +16,28 @@
 #include "base/error.h"
 
 #define DEVICE_UUID_TEXT 41 /* "GPU-", 32 digits in five groups, and the terminating NUL */
-#define DEVICE_NAME_MAX  (8 + TEAM_MAX * DEVICE_UUID_TEXT) /* bytes of the word, with its end */
+#define DEVICE_NAME_MAX  (8 + TEAM_MAX * DEVICE_UUID_TEXT) /* bytes of the text with its NUL */
 #define DEVICE_TEXT_MAX  320
 
-/* How products of matrices are computed on a GPU: in float32 throughout, or with operands rounded
- * to the 19 bits of TF32 or the 16 of bfloat16, which tensor cores multiply faster. Sums, weights
- * and everything else are float32 in any case. */
+/* Precision of matrix products on a GPU: float32 throughout, or operands rounded to the 19 bits of
+ * TF32 or the 16 of bfloat16, which tensor cores multiply faster. Sums and everything else are
+ * float32 in any case. */
 enum precision {
     PRECISION_FP32,
     PRECISION_TF32,
     PRECISION_BF16,
-    PRECISION_AUTO /* of a configuration; no backend has it: device_precision */
+    PRECISION_AUTO /* only in a configuration: device_precision resolves it */
 };
 
 struct gpu {
-    char name[128];               /* as the driver says */
-    char uuid[DEVICE_UUID_TEXT];  /* "GPU-…" */
-    int major;                    /* of the compute capability */
-    int minor;                    /* of the compute capability */
-    size_t bytes;                 /* of its memory */
-    double flops[PRECISION_AUTO]; /* per second, of matrix products in each precision at the highest
-                                     clock; 0 = unknown */
+    char name[128];              /* the driver's name for the GPU */
+    char uuid[DEVICE_UUID_TEXT]; /* "GPU-…" */
+    int major;                   /* major version of the compute capability */
+    int minor;                   /* minor version of the compute capability */
+    size_t bytes;                /* bytes of device memory */
+    /* Peak operations per second of matrix products in each precision, at the highest clock; 0 =
+     * unknown. */
+    double flops[PRECISION_AUTO];
 };
 
 #define DEVICE_WORDS                                                                               \
@@ -44,41 +45,44 @@ struct gpu {
     "cuda:all"
 _Static_assert(TEAM_MAX == 16, "as the words say");
 
-/* Whether the word has one of these forms. */
+/* Returns whether the word has one of these forms. */
 bool device_is_word(const char *word);
 
-/* Whether the word names GPUs. */
+/* Returns whether the word names GPUs. */
 bool device_is_gpu(const char *word);
 
-/* How many devices the word means; of cuda:all, what there is, and 1 where that is nothing. */
+/* Returns the number of devices that the word means; for cuda:all the number of GPUs, but 1 if
+ * there are none. */
 int device_count(const char *word);
 
-/* The precision for `auto`. From compute capability 8.0 on: bfloat16 where it gains (wide layers,
- * sequences), else TF32. Float32 on older GPUs and on the CPU. Of several GPUs, the oldest decides.
- * Loads the CUDA module unless the word is cpu. */
+/* Returns the precision for `auto`. From compute capability 8.0 on: bfloat16 where it is faster
+ * (wide layers, sequences), otherwise TF32. Float32 on older GPUs and on the CPU. Of several GPUs,
+ * the oldest decides. Loads the CUDA module unless the word is cpu. */
 enum precision device_precision(const char *word, bool is_wide);
 const char *device_precision_name(enum precision precision);
 
-/* Whether this text of an opened CPU says that a GPU may be here which cannot be used: its driver
- * is too old, or there is a device file of NVIDIA's. */
+/* Returns whether this text of an opened CPU shows that there may be a GPU that cannot be used: its
+ * driver is too old, or NVIDIA's device file exists. */
 bool device_misses_gpu(const char *text);
 
-/* The first GPU that the word means. False: none, or it is not there. */
+/* Finds the first GPU that the word means. Returns false if it means none, or the GPU is
+ * missing. */
 bool device_gpu(const char *word, struct gpu *gpu);
 
-/* auto: the first GPU, else the CPU. threads: of the CPU. The beginning of a UUID is enough. Of
- * several the first is the backend, and the team, which is to be closed before it, has all; of one
- * the team is NULL. text describes them; the problem says why they cannot be used. */
+/* Opens the devices. auto: the first GPU, otherwise the CPU. threads: number for the CPU. The
+ * beginning of a UUID is enough. With several GPUs the first is the backend, and the team has all;
+ * close the team before the backend. With one device the team is NULL. text describes the devices;
+ * on an error the problem has the reason. */
 enum error device_open_team(const char *word, int threads, enum precision precision,
                             struct backend **backend, struct team **team,
                             char text[DEVICE_TEXT_MAX], struct problem *problem) MUST_USE;
 
-/* The same for a caller that can use only one device. */
+/* Does the same for a caller that can use only one device. */
 enum error device_open(const char *word, int threads, enum precision precision,
                        struct backend **backend, char text[DEVICE_TEXT_MAX],
                        struct problem *problem) MUST_USE;
 
-/* Prints what the program was built with, then a line for each GPU. */
+/* Prints the libraries with which the program was built, then a line for each GPU. */
 void device_list(FILE *out);
 
 #endif

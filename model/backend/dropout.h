@@ -12,9 +12,9 @@
 
 struct dropout {
     int batch;
-    size_t size;    /* numbers of a sample */
-    float rate;     /* part of them that is dropped, below 1 */
-    uint32_t layer; /* of the model: each drops others */
+    size_t size;    /* numbers per sample */
+    float rate;     /* part of the numbers that is dropped, below 1 */
+    uint32_t layer; /* index of the layer: each layer drops different numbers */
 };
 
 /* Drops a position for this many of 2^32 draws. */
@@ -23,8 +23,8 @@ static inline ON_DEVICE uint32_t dropout_below(float rate)
     return (uint32_t)((double)rate * 4294967296.0);
 }
 
-/* The finalizer of MurmurHash3 (Appleby), in which each bit of the number moves each of the result.
- */
+/* Mixes the bits by the finalizer of MurmurHash3 (Appleby): each bit of the input affects each bit
+ * of the result. */
 static inline ON_DEVICE uint32_t dropout_mix(uint32_t bits)
 {
     bits = (bits ^ bits >> 16) * 0x85EBCA6Bu;

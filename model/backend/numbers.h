@@ -20,7 +20,7 @@
 enum number { FLOAT32, BFLOAT16 };
 
 struct numbers {
-    void *at; /* memory of the backend; NULL: none are asked for */
+    void *at; /* the numbers, in memory of the backend; NULL = not requested */
     enum number type;
 };
 
@@ -36,7 +36,7 @@ static inline struct numbers floats(const float *at)
     return numbers;
 }
 
-/* The numbers from number `first` on. */
+/* Returns the numbers from number `first` on. */
 static inline struct numbers numbers_from(struct numbers numbers, size_t first)
 {
     numbers.at = (char *)numbers.at + first * number_bytes(numbers.type);
@@ -44,7 +44,7 @@ static inline struct numbers numbers_from(struct numbers numbers, size_t first)
 }
 
 #ifndef __cplusplus
-/* The numbers of an operation that takes float32 only. */
+/* Returns the numbers for an operation that takes only float32. */
 static inline float *floats_of(struct numbers numbers)
 {
     CHECK(numbers.type == FLOAT32);

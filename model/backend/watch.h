@@ -1,9 +1,9 @@
-/* A watch for work that the host only queues: the device's own clock says how long it took.
+/* Measures work that the host only queues, by the device's own clock.
  *
  *   begin ─► work ─► end ─► … ─► take
  *
- * On the CPU work is done when a call returns, so the caller's clock is right and there are no
- * times. Held by tests/unit/model/test_step_time.c.
+ * On the CPU work is complete when a call returns, so the caller's clock is enough and there are no
+ * results here. Held by tests/unit/model/test_step_time.c.
  */
 #ifndef HEARSAY_MODEL_BACKEND_WATCH_H
 #define HEARSAY_MODEL_BACKEND_WATCH_H
@@ -11,22 +11,22 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#define WATCH_MAX 16 /* times that are kept: a new one drops the oldest */
+#define WATCH_MAX 16 /* most results that are kept; a new one drops the oldest */
 
 struct backend;
 
 struct watch_time {
-    uint32_t tag; /* as given to begin */
-    uint64_t ns;  /* between begin and end, on the device */
+    uint32_t tag; /* tag passed to begin */
+    uint64_t ns;  /* device time between begin and end */
 };
 
 struct watch_operations {
-    bool is_needed; /* the host's clock sees only how long work was queued */
-    /* Times the work that is asked for from begin to end. Neither is called between graph_begin and
-     * graph_end. */
+    bool is_needed; /* the host's clock sees only the queueing time */
+    /* Times the work that is queued between begin and end. Neither may be called between
+     * graph_begin and graph_end. */
     void (*begin)(struct backend *, uint32_t tag);
     void (*end)(struct backend *);
-    /* Takes the oldest time whose work is done; false: there is none. Does not wait. */
+    /* Returns the oldest result whose work is complete; false if there is none. Does not wait. */
     bool (*take)(struct backend *, struct watch_time *time);
 };
 

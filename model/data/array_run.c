@@ -71,9 +71,9 @@ enum error array_run_open(struct array_run *run, const char *text, const char *k
 
 /* State of a pass over the run. */
 struct pass {
-    uint32_t from, to; /* samples that are read */
-    uint32_t at;       /* place of the next one in the run */
-    uint64_t most;     /* samples that the block has room for */
+    uint32_t from, to; /* samples to read */
+    uint32_t at;       /* index of the next sample in the run */
+    uint64_t most;     /* capacity of the buffer in samples */
     void *block;
     enum error (*take)(void *context, const struct array_block *block, struct problem *problem);
     void *context;
@@ -85,7 +85,7 @@ static enum error changed(const char *what, struct problem *problem)
                        "%.300s: changed while it was read; wait until it is written", what);
 }
 
-/* The file's samples lie at pass->at and behind. */
+/* Reads a file whose samples are at index pass->at and later. */
 static enum error read_file(struct pass *pass, struct npy_file *file, struct problem *problem)
 {
     const uint64_t end = pass->at + file->dims[0], to = end < pass->to ? end : pass->to;

@@ -9,25 +9,26 @@
 
 struct array_run {
     struct file_list list;
-    const char *key;            /* that named the files */
-    enum npy_channels channels; /* the caller's choice, which npy_file_order resolves */
-    struct npy_file like;       /* closed: type and shape of all */
-    uint32_t count;             /* samples of all; dims[0] of `like` are the first file's */
+    const char *key; /* configuration key that named the files */
+    /* The caller's choice of the channels' position, which npy_file_order resolves. */
+    enum npy_channels channels;
+    struct npy_file like; /* type and shape of all files; the file itself is closed */
+    uint32_t count;       /* samples of all files; `like` has the first file's dims[0] */
 };
 
-/* Some samples of the run, as they lie in a file. */
+/* Some samples of the run, as stored in a file. */
 struct array_block {
-    const char *path; /* of the file */
+    const char *path; /* path of the file */
     const void *data;
     uint32_t at;    /* index of the first sample in the run */
     uint32_t count; /* samples */
 };
 
-/* Looks at the files, whose names stand in `text`. After OK array_run_close. */
+/* Checks the files, whose names are listed in `text`. After OK call array_run_close. */
 enum error array_run_open(struct array_run *run, const char *text, const char *key,
                           enum npy_channels channels, struct problem *problem) MUST_USE;
 
-/* Reads the samples from .. to-1 of the run, block by block, until `take` objects. */
+/* Reads samples from .. to-1 of the run, block by block, until `take` returns an error. */
 enum error array_run_read(const struct array_run *run, uint32_t from, uint32_t to,
                           enum error (*take)(void *context, const struct array_block *block,
                                              struct problem *problem),

@@ -8,27 +8,27 @@
 #include "data/slice.h"
 #include "data/tally.h"
 
-#define SIDE_MAX   65536               /* of a shape, and numbers to be predicted of a sample */
-#define SAMPLE_MAX ((uint64_t)1 << 24) /* numbers of a sample */
-#define LOOKS_MAX  1000                /* classes that floats may look like */
-#define LOOKS_EACH 4                   /* samples of each class, then */
+#define SIDE_MAX   65536               /* largest side of a shape, and targets per sample */
+#define SAMPLE_MAX ((uint64_t)1 << 24) /* largest number of numbers per sample */
+#define LOOKS_MAX  1000                /* most classes in files of floats */
+#define LOOKS_EACH 4                   /* fewest samples per class in files of floats */
 
-/* The run of x and y, and which of its samples become the data set. */
+/* The files of x and y, and the range of their samples that becomes the data set. */
 struct source {
     struct array_run x, y;
-    enum dataset_look look;        /* what y holds */
+    enum dataset_look look;        /* meaning of y */
     uint32_t learned;              /* number of training samples, which come first */
     uint32_t from, to;             /* range of the data set, before it is cut into shards */
-    struct slice_of_samples slice; /* of the range; keep NULL: all of it */
+    struct slice_of_samples slice; /* the samples to keep; its keep NULL = all */
 };
 
-/* One pass over a run. */
+/* State of one pass over a run. */
 struct filling {
     const struct source *source;
     struct dataset *dataset;
-    struct tally tally; /* x of bytes */
-    int32_t highest;    /* y of labels */
-    uint32_t kept;      /* samples so far */
+    struct tally tally; /* statistics of x in bytes */
+    int32_t highest;    /* highest label in y */
+    uint32_t kept;      /* number of samples so far */
 };
 
 static bool are_numbers(enum dataset_look look)
@@ -47,7 +47,7 @@ static bool is_kept(const struct source *source, uint32_t at)
            (!source->slice.keep || source->slice.keep[at - source->from]);
 }
 
-/* Types that y and x may have. */
+/* Checks the types of y and x. */
 
 static enum error check_y(const struct array_run *y, bool is_regression, struct problem *problem)
 {
@@ -96,7 +96,7 @@ enum error arrays_shape(const struct npy_file *file, struct shape *shape, struct
     uint64_t sides[3] = {1, rank > 2 ? file->dims[rank - 2] : 1,
                          rank > 1 ? file->dims[rank - 1] : 1};
     for (int i = 1; i < rank - 2; i++)
-        sides[0] *= file->dims[i]; /* file->size was counted: no overflow */
+        sides[0] *= file->dims[i]; /* no overflow, because file->size was computed */
     if (file->size > SAMPLE_MAX || sides[0] > SIDE_MAX || sides[1] > SIDE_MAX ||
         sides[2] > SIDE_MAX)
         return problem_set(problem, TOO_BIG,
@@ -108,13 +108,14 @@ enum error arrays_shape(const struct npy_file *file, struct shape *shape, struct
     return OK;
 }
 
-/* Reading. */
+/* Reading of samples. */
 
 static int64_t label_at(const struct npy_file *like, const void *labels, uint32_t i)
 {
     const bool is_signed = like->kind == 'i';
     if (like->kind == 'f')
-        return (int64_t)((const float *)labels)[i]; /* a whole number: take_labels has seen to it */
+        return (int64_t)((
+            const float *)labels)[i]; /* take_labels has checked that it is a whole number */
     switch (like->bytes) {
     case 1:
         return is_signed ? ((const int8_t *)labels)[i] : ((const uint8_t *)labels)[i];
@@ -122,7 +123,7 @@ static int64_t label_at(const struct npy_file *like, const void *labels, uint32_
         return is_signed ? ((const int16_t *)labels)[i] : ((const uint16_t *)labels)[i];
     case 4:
         return is_signed ? ((const int32_t *)labels)[i] : (int64_t)((const uint32_t *)labels)[i];
-    default: /* one too large for a sign is too large anyway: it becomes negative or stays large */
+    default: /* a number beyond the signed range becomes negative or stays too large */
         return ((const int64_t *)labels)[i];
     }
 }
@@ -182,7 +183,7 @@ static enum error check_finite(const struct array_block *block, size_t size,
                        block->path, block->at + at / size, isnan(numbers[at]) ? "NaN" : "infinity");
 }
 
-/* Rows of floats that are kept, one after the other. */
+/* Copies the rows of floats that are kept, one after the other. */
 static enum error take_rows(struct filling *filling, const struct array_block *block, size_t size,
                             float *rows, struct problem *problem)
 {
@@ -210,7 +211,7 @@ static enum error take_numbers(void *context, const struct array_block *block,
                      filling->dataset->numbers, problem);
 }
 
-/* All bytes of the training are counted, whatever the shard. */
+/* Counts all bytes of the training samples, whatever the shard, and copies the kept ones. */
 static enum error take_pixels(void *context, const struct array_block *block,
                               struct problem *problem)
 {
@@ -225,7 +226,7 @@ static enum error take_pixels(void *context, const struct array_block *block,
     return OK;
 }
 
-/* Room for the samples, whose count and shape are set. */
+/* Allocates memory for the samples, whose count and shape are set. */
 static enum error take_memory(struct dataset *dataset, const struct source *source,
                               struct problem *problem)
 {
@@ -278,11 +279,11 @@ static enum error read_x(struct dataset *dataset, const struct source *source,
     return OK;
 }
 
-/* Which classes floats look like. */
+/* Statistics that show whether floats look like classes. */
 struct look {
-    uint32_t of[LOOKS_MAX]; /* samples of each class */
-    int classes;            /* the highest one + 1 */
-    bool is_regression;     /* a number that is no class was seen */
+    uint32_t of[LOOKS_MAX]; /* samples per class */
+    int classes;            /* highest class + 1 */
+    bool is_regression;     /* a number was seen that cannot be a class */
 };
 
 static enum error look_at_labels(void *context, const struct array_block *block,
@@ -302,7 +303,7 @@ static enum error look_at_labels(void *context, const struct array_block *block,
     return OK;
 }
 
-/* Reads all of y, where it holds floats and the task is not said. */
+/* Determines the task from all of y, if it has floats and the task is not configured. */
 static enum error find_task(const struct array_run *y, enum dataset_task task,
                             enum dataset_look *found, struct problem *problem)
 {
@@ -349,7 +350,7 @@ static enum error open_pair(struct source *source, const struct dataset_options 
                                problem);
     if (error == OK)
         error = check_x(&source->x, problem);
-    if (error == OK) /* a test set may lack some of the classes of the training */
+    if (error == OK) /* a test set may lack some of the training classes */
         error = find_task_of(options->y && options->y[0] ? options->y : y, options->task,
                              &source->look, problem);
     if (error == OK)
@@ -361,7 +362,7 @@ static enum error open_pair(struct source *source, const struct dataset_options 
     return error;
 }
 
-/* The files of the training, where there are others for the test, may not be among those. */
+/* Checks that the training files are not among the test files, if these are given separately. */
 static enum error check_apart(const struct source *source, const char *test_x,
                               struct problem *problem)
 {

@@ -26,21 +26,21 @@
 #include "data/dataset.h"
 #include "data/npy_file.h"
 
-/* For dataset_load_train and dataset_load_test; options.shard < options.shards. MALFORMED: a file
- * is not as it should be, or holds what cannot be learned. MISMATCH: the files do not go together,
- * or are too few samples. The dataset is written only on OK. */
+/* Implements dataset_load_train and dataset_load_test; options.shard < options.shards. MALFORMED: a
+ * file is invalid, or has values that cannot be learned. MISMATCH: the files do not match, or have
+ * too few samples. The dataset is written only on OK. */
 enum error arrays_load(struct dataset *dataset, const struct dataset_options *options, bool train,
                        struct problem *problem) MUST_USE;
 
-/* The shape that a sample of such a file is given. TOO_BIG: it has too many numbers. */
+/* Returns the shape of a sample of this file. TOO_BIG: it has too many numbers. */
 enum error arrays_shape(const struct npy_file *file, struct shape *shape,
                         struct problem *problem) MUST_USE;
 
-/* Whether the files of such a list (data.y) hold numbers to be predicted, and not labels. */
+/* Sets *is_regression if the files of this list (data.y) have numbers to predict, not labels. */
 enum error arrays_are_regression(const char *y, enum dataset_task task, bool *is_regression,
                                  struct problem *problem) MUST_USE;
 
-/* The index of the first number that is NaN or infinite; count: there is none. */
+/* Returns the index of the first number that is NaN or infinite; count if there is none. */
 size_t arrays_first_broken(const float *numbers, size_t count);
 
 #endif

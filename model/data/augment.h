@@ -8,9 +8,9 @@
  * cut back to its size (He et al. 2016) cutout  a square of so many pixels becomes their mean; its
  * middle is anywhere in the image (DeVries, Taylor 2017)
  *
- * What is drawn follows from the numbers above alone, so that runs repeat and go on from a
- * checkpoint; each of the three is drawn whether the others are wanted or not. Evaluation sees the
- * images as they are. Held by tests/unit/model/test_augment.c.
+ * The draws depend only on the numbers above, so runs can be repeated and continued from a
+ * checkpoint. Each of the three is drawn whether the others are enabled or not. Evaluation uses the
+ * original images. Held by tests/unit/model/test_augment.c.
  */
 #ifndef HEARSAY_MODEL_DATA_AUGMENT_H
 #define HEARSAY_MODEL_DATA_AUGMENT_H
@@ -24,8 +24,8 @@
 
 struct augment_options {
     bool flip;
-    uint32_t crop;   /* pixels; 0: none */
-    uint32_t cutout; /* pixels; 0: none */
+    uint32_t crop;   /* most pixels by which an image is moved; 0 = none */
+    uint32_t cutout; /* side of the square in pixels; 0 = none */
 };
 
 static inline bool augment_is_wanted(const struct augment_options *options)
@@ -33,18 +33,18 @@ static inline bool augment_is_wanted(const struct augment_options *options)
     return options->flip || options->crop > 0 || options->cutout > 0;
 }
 
-/* The variation of a sample in an epoch. crop is smaller than both sides of the shape. */
+/* Returns the changes of a sample in an epoch. crop is smaller than both sides of the shape. */
 struct augmentation augment_draw(const struct augment_options *options, struct shape shape,
                                  uint64_t seed, uint64_t node, uint64_t epoch, uint32_t sample);
 
-/* The augmentation of batches on a backend; all 0: there is none. */
+/* State for augmenting batches on a backend; all 0 = no augmentation. */
 struct augmenter {
     struct augment_options options;
-    struct augment augment; /* what is the same for all images */
-    float *x;               /* [batch_max, shape] on the backend: the images after it */
+    struct augment augment; /* parameters shared by all images */
+    float *x;               /* [batch_max, shape] on the backend: augmented images */
 };
 
-/* Options that are not wanted make none. */
+/* Initializes an augmenter; without enabled options it does nothing. */
 void augmenter_init(struct augmenter *augmenter, const struct augment_options *options,
                     struct backend *backend, const struct dataset *dataset, uint32_t batch_max);
 
@@ -52,13 +52,13 @@ void augmenter_init(struct augmenter *augmenter, const struct augment_options *o
  */
 size_t augmenter_bytes(const struct augmenter *augmenter, uint32_t size);
 
-/* The draws of the next `size` samples of the batch, which are at the places pick[size] and have
- * been taken from it: before is the batch as it was before. */
+/* Draws the changes of `size` samples with numbers pick[size], which were just taken from the
+ * batch. before: state of the batch before that. */
 void augmenter_draw(const struct augmenter *augmenter, const struct batch *before,
                     const uint32_t *pick, uint32_t size, struct augmentation *each);
 
-/* The batch x[size, shape] augmented; x itself where there is no augmentation. each, on the
- * backend. May be part of a sequence. */
+/* Returns the augmented batch x[size, shape]; x itself without augmentation. each: draws on the
+ * backend. May be part of a recorded graph. */
 const float *augmenter_apply(const struct augmenter *augmenter, struct backend *backend,
                              const struct augmentation *each, const float *x, uint32_t size);
 

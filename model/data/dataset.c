@@ -10,8 +10,8 @@
 #include "data/synthetic_digits.h"
 #include "data/tally.h"
 
-/* Room for the samples, whose count and shape are set, and for one image more: there pass the
- * images that are not ours. */
+/* Allocates memory for the samples, whose count and shape are set, and for one more image, into
+ * which images of other shards are read. */
 static enum error take_memory(struct dataset *dataset, struct problem *problem)
 {
     dataset->pixels = malloc((dataset->count + (size_t)1) * shape_size(dataset->shape));
@@ -43,7 +43,7 @@ static enum error read_labels(struct idx *labels, const struct slice_of_samples 
     return idx_end(labels, problem);
 }
 
-/* Every image is read, for the statistics; those of the slice stay. */
+/* Reads every image, for the statistics, and keeps those of the slice. */
 static enum error read_images(struct idx *images, const struct slice_of_samples *slice,
                               struct dataset *dataset, struct problem *problem)
 {

@@ -1,4 +1,4 @@
-/* A data set on the backend, and the batch that is gathered from it.
+/* A data set on the backend, and the batch that is read from it.
  *
  *   images     dataset ─upload─► pixels, labels ─ gather pick[size] ─► x[size, in], y[size]
  *              or numbers, or targets                                 or y_numbers[size, outputs]
@@ -18,29 +18,31 @@
 
 struct device_dataset {
     struct backend *backend; /* lent */
-    void *data;              /* pixels or numbers [count, sample_size], or tokens */
-    bool far;                /* the data lie in host memory (keep in backend.h) */
-    int32_t *labels;         /* images: [count]; or NULL */
-    float *targets;          /* [count, outputs]: numbers to be predicted; or NULL */
+    void *data;              /* pixels or numbers [count, sample_size], or tokens, on the backend */
+    bool far;                /* the data are in host memory (keep in backend.h) */
+    int32_t *labels;         /* [count] labels of images; NULL = none */
+    float *targets;          /* [count, outputs] numbers to predict; NULL = none */
     uint32_t count;          /* samples */
-    uint32_t stride;         /* places from a sample to the next (batch.h) */
-    size_t sample_size;      /* numbers of a sample */
-    size_t outputs;          /* numbers to be predicted of a sample; 0: it has a label */
-    bool is_floats;          /* the numbers of the samples are taken as they are */
-    int token_bytes;         /* of a token; 0: images */
-    float mean;              /* a pixel is normalised as (pixel - mean) · scale */
-    float scale;             /* 1 / deviation */
-    uint32_t batch_max;      /* samples of a batch at most */
-    float *x; /* [batch_max, sample_size]: the samples of the batch, normalised; or int32 tokens */
-    int32_t *y;       /* [batch_max] or [batch_max, length]: their labels; or NULL */
-    float *y_numbers; /* [batch_max, outputs]: what is to be predicted of them; or NULL */
+    uint32_t stride;         /* positions from one sample to the next (batch.h) */
+    size_t sample_size;      /* numbers per sample */
+    size_t outputs;          /* targets per sample; 0 = samples have labels */
+    bool is_floats;          /* samples are floats and used unchanged */
+    int token_bytes;         /* bytes per token; 0 = images */
+    /* Mean of the pixels: a pixel is normalised as (pixel - mean) · scale. */
+    float mean;
+    float scale;        /* 1 / deviation */
+    uint32_t batch_max; /* largest number of samples in a batch */
+    float *x;   /* [batch_max, sample_size] normalised samples of the batch, or int32 tokens */
+    int32_t *y; /* [batch_max] or [batch_max, length] labels of the batch; NULL = none */
+    float *y_numbers; /* [batch_max, outputs] targets of the batch; NULL = none */
 };
 
-/* The dataset, of at least one sample, is copied and can be freed afterwards. */
+/* Copies a dataset of at least one sample, which can be freed afterwards. */
 void device_dataset_init(struct device_dataset *set, struct backend *backend,
                          const struct dataset *dataset, uint32_t batch_max);
 
-/* Gathers the samples at the places pick[0 .. size-1] into x and y. May be part of a sequence. */
+/* Reads the samples with numbers pick[0 .. size-1] into x and y. May be part of a recorded
+ * graph. */
 void device_dataset_gather(struct device_dataset *set, const uint32_t *pick, uint32_t size);
 
 void device_dataset_free(struct device_dataset *set);

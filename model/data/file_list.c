@@ -35,7 +35,7 @@ static bool is_there(const char *path)
     return access(path, F_OK) == 0;
 }
 
-/* "folder/name", "/name" of "/", "name" of ""; the caller's, freed by free(). */
+/* Returns "folder/name", "/name" for the folder "/", or "name" for ""; the caller calls free(). */
 static char *join(const char *folder, const char *name, size_t length)
 {
     const size_t before = strlen(folder), bytes = before + length + 2;
@@ -47,7 +47,7 @@ static char *join(const char *folder, const char *name, size_t length)
 
 static void expand(struct file_list *list, const char *folder, const char *rest);
 
-/* One part of a path that is not there as it is: all that it matches. */
+/* Adds everything that one part of a path matches as a pattern. */
 static void expand_pattern(struct file_list *list, const char *folder, const char *part,
                            const char *rest)
 {
@@ -66,7 +66,7 @@ static void expand_pattern(struct file_list *list, const char *folder, const cha
     (void)closedir(open);
 }
 
-/* Adds what the rest of a pattern, part by part, matches in this folder. */
+/* Adds everything that the rest of a pattern, part by part, matches in this folder. */
 static void expand(struct file_list *list, const char *folder, const char *rest)
 {
     rest += strspn(rest, "/");
@@ -129,7 +129,7 @@ static enum error add_name(struct file_list *list, const char *name, const char 
     return OK;
 }
 
-/* The text without the blanks around it; the caller's, freed by free(). */
+/* Returns the text without surrounding blanks; the caller calls free(). */
 static char *name_of(const char *text, size_t length)
 {
     const size_t before = strspn(text, BLANKS);
@@ -141,7 +141,7 @@ static char *name_of(const char *text, size_t length)
     return name;
 }
 
-/* Is this one name, though it has commas? So it is where such a file is there, or a folder that has
+/* Returns whether a text with commas is one name: such a file exists, or a folder whose name has
  * all the commas. */
 static bool is_one_name(char *name)
 {
@@ -156,8 +156,8 @@ static bool is_one_name(char *name)
     return is_one;
 }
 
-/* The longest text from here, up to a comma or the end, that is one name; *length is that of the
- * text. */
+/* Returns the longest text from here, up to a comma or the end, that is one name; *length is its
+ * length. */
 static char *next_name(const char *text, size_t *length)
 {
     *length = strlen(text);

@@ -1,10 +1,9 @@
-/* The files that a list names: "train-1.bin, more-*.bin".
- *
- * Names are separated by commas. A part of a path with *, ? or [ stands for the files and folders
- * that it matches, in the order of their names (bytes), unless one is called just so. A comma is a
- * part of a name where such a file is there, or such a folder: "T1, final/x*.npy". The reader of
- * the data and the sandbox, which lets it read them, have one list. Held by
- * tests/unit/model/test_file_list.c and, for the sandbox, tests/unit/daemon/test_sandbox.c.
+/* A list of files, such as "train-1.bin, more-*.bin". Names are separated by commas. A part of a
+ * path with *, ? or [ stands for the files and folders that it matches, in the order of their names
+ * (bytes), unless one has exactly this name. A comma is part of a name if such a file or folder
+ * exists: "T1, final/x*.npy". The reader of the data and the sandbox, which allows reading them,
+ * use the same list. Held by tests/unit/model/test_file_list.c and, for the sandbox,
+ * tests/unit/daemon/test_sandbox.c.
  */
 #ifndef HEARSAY_MODEL_DATA_FILE_LIST_H
 #define HEARSAY_MODEL_DATA_FILE_LIST_H
@@ -16,13 +15,13 @@
 struct file_list {
     char **path; /* [count] */
     size_t count;
-    char **folder; /* [folders] in which patterns were looked for */
+    char **folder; /* [folders] folders searched for patterns */
     size_t folders;
 };
 
-/* At least one name; whether the files are there is seen when they are opened. key is what a person
- * set, for the sentence. MISSING: the text is empty, or a pattern matches no file. MALFORMED: there
- * is nothing between two commas. After OK the caller must file_list_free. */
+/* Reads a list with at least one name; whether the files exist shows when they are opened. key:
+ * configuration key, for the sentence. MISSING: the text is empty, or a pattern matches no file.
+ * MALFORMED: a name is empty. After OK the caller must call file_list_free. */
 enum error file_list_read(struct file_list *list, const char *text, const char *key,
                           struct problem *problem) MUST_USE;
 

@@ -11,10 +11,11 @@
 #define DIMENSIONS_MAX 4
 #define PACKAGED       "/usr/share/datasets/fashion-mnist/"
 
-/* No deflate stream grows more than this when it is inflated (zlib.net/zlib_tech.html). */
+/* Largest ratio by which a deflate stream can grow (zlib.net/zlib_tech.html). */
 #define DEFLATE_RATIO_MAX 1032
 
-/* Where the Debian package puts its files; elsewhere it would be of no help. */
+/* Returns whether the path is where the Debian package installs its files; for other paths its name
+ * would not help. */
 static bool is_packaged(const char *path)
 {
     return strncmp(path, PACKAGED, strlen(PACKAGED)) == 0;
@@ -49,7 +50,7 @@ static enum error open_named(struct idx *idx, int *fd, const char *directory, co
                        idx->path, strerror(errno));
 }
 
-/* The first of the names that is there, plain or packed. */
+/* Opens the first of the names that exists, plain or compressed. */
 static enum error open_any(struct idx *idx, int *fd, const char *directory, const char *part,
                            struct problem *problem)
 {
@@ -81,7 +82,7 @@ static enum error open_any(struct idx *idx, int *fd, const char *directory, cons
         is_packaged(idx->path) ? ", or install the Debian package dataset-fashion-mnist" : "");
 }
 
-/* Less came than the format promises: say why. */
+/* Returns an error for a file that is shorter than its format promises, with the reason. */
 static enum error fault(const struct idx *idx, const char *where, struct problem *problem)
 {
     int system_error = errno;
@@ -147,7 +148,7 @@ static uint32_t big_endian(const uint8_t *bytes)
 static enum error read_dimensions(struct idx *idx, struct problem *problem)
 {
     uint8_t bytes[4 * DIMENSIONS_MAX];
-    uint32_t sizes[DIMENSIONS_MAX] = {1, 1, 1, 1}; /* what is not said is 1, but the count */
+    uint32_t sizes[DIMENSIONS_MAX] = {1, 1, 1, 1}; /* default sizes, except the count */
     enum error error = read_header(idx, bytes, 4 * (unsigned)idx->dimensions, problem);
     if (error != OK)
         return error;
@@ -196,7 +197,7 @@ static enum error open_stream(struct idx *idx, int fd, struct problem *problem)
     return OK;
 }
 
-/* The descriptor becomes the stream's. */
+/* Opens the file and reads its header. The stream takes over the descriptor. */
 static enum error open_header(struct idx *idx, int fd, struct problem *problem)
 {
     enum error error = open_stream(idx, fd, problem);

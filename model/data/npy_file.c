@@ -13,12 +13,13 @@
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "the files' order is the machine's");
 
-#define MAGIC        "\x93NUMPY"
-#define MAGIC_BYTES  6
-#define PREFIX_BYTES 12 /* magic, version and the longer of both lengths */
+#define MAGIC       "\x93NUMPY"
+#define MAGIC_BYTES 6
+#define PREFIX_BYTES                                                                               \
+    12 /* bytes of the magic number, the version, and the longer form of the length */
 #define HEADER_MAX   ((size_t)1 << 20)
-#define CHANNELS_MAX 4 /* grey, with alpha, colour, with alpha */
-#define SIDE_MIN     8 /* of images whose channels may be last */
+#define CHANNELS_MAX 4 /* channels of colour with alpha, at most */
+#define SIDE_MIN     8 /* smallest side of images whose channels may be last */
 #define REMEDY       "write it with np.save, or download it again"
 
 static enum error fail_to_read(const struct npy_file *file, struct problem *problem)
@@ -41,7 +42,7 @@ static enum error no_npy(const struct npy_file *file, const unsigned char *begin
                        file->path);
 }
 
-/* Where the header begins, and how long it is. */
+/* Finds the start and the length of the header. */
 static enum error read_prefix(const struct npy_file *file, size_t *begins, size_t *length,
                               struct problem *problem)
 {
@@ -150,7 +151,7 @@ static bool is_supported(const struct npy_file *file)
     }
 }
 
-/* descr is an order (<, > or |), a kind and how many bytes: "<f4". */
+/* Parses descr: a byte order (<, > or |), a kind and a number of bytes, such as "<f4". */
 static enum error set_type(struct npy_file *file, const struct npy_header *header,
                            struct problem *problem)
 {
@@ -245,7 +246,7 @@ static enum error look_at(struct npy_file *file, struct problem *problem)
 enum error npy_file_open(struct npy_file *file, const char *path, struct problem *problem)
 {
     struct npy_file opened = {.path = path};
-    opened.fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a pipe would make us wait */
+    opened.fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* does not wait if it is a pipe */
     if (opened.fd < 0)
         return problem_set(problem, errno == ENOENT ? MISSING : FAILED,
                            "%.300s: cannot be opened: %s; name a file that you may read", path,
@@ -267,8 +268,9 @@ static enum error ask_for_channels(const struct npy_file *file, struct problem *
                        file->path, sides[0], sides[1], sides[2]);
 }
 
-/* Behind two sides of an image, a last dimension of 1 or 3 is its channels. One of 2 or 4 may also
- * be the width of narrow feature maps, unless the sides are those of a square. */
+/* Decides where the channels are. After the two sides of an image, a last dimension of 1 or 3 is
+ * its channels. One of 2 or 4 may also be the width of narrow feature maps, unless the other sides
+ * are equal. */
 static enum error find_channels(const struct npy_file *file, enum npy_channels *channels,
                                 struct problem *problem)
 {
@@ -318,7 +320,7 @@ static enum error read_bytes(struct npy_file *file, void *to, uint64_t bytes,
     return OK;
 }
 
-/* Writes the number at this place of the file's samples to `to`, in the type that is read. */
+/* Writes number `at` of the file's samples to `to`, in the type that is read. */
 static void put_number(const struct npy_file *file, const unsigned char *from, uint64_t at,
                        unsigned char *to)
 {
@@ -332,7 +334,7 @@ static void put_number(const struct npy_file *file, const unsigned char *from, u
     memcpy(to, &rounded, sizeof rounded);
 }
 
-/* Places of a sample in the order in which it is read: c, h, w of a file that has h, w, c. */
+/* Reorders samples: from h, w, c in the file to c, h, w. */
 static void reorder(const struct npy_file *file, const unsigned char *from, uint64_t samples,
                     unsigned char *to)
 {

@@ -49,7 +49,7 @@ static bool take_number(struct scanner *scanner, uint64_t *number)
         if (__builtin_mul_overflow(*number, 10, number) ||
             __builtin_add_overflow(*number, (uint64_t)(*scanner->at - '0'), number))
             return false;
-    (void)take(scanner, "L"); /* a long, as Python 2 wrote it */
+    (void)take(scanner, "L"); /* suffix of a long, as Python 2 wrote it */
     return scanner->at > from;
 }
 
@@ -73,7 +73,7 @@ static bool take_bool(struct scanner *scanner, bool *value)
     return *value || take(scanner, "False");
 }
 
-/* A list of fields: how long it is, and no more, since it is not read. */
+/* Skips a list of fields, which is not supported, and finds its end. */
 static bool take_fields(struct scanner *scanner)
 {
     int depth = 0;
@@ -95,7 +95,7 @@ static bool take_descr(struct scanner *scanner, struct npy_header *header)
 
 enum key { DESCR = 1, FORTRAN_ORDER = 2, SHAPE = 4 };
 
-/* Which key's entry came; 0: none that is known. */
+/* Parses an entry. Returns the bit of its key; 0 for an unknown key. */
 static unsigned take_entry(struct scanner *scanner, struct npy_header *header)
 {
     char key[NPY_DESCR_BYTES];

@@ -12,13 +12,14 @@
 #define NPY_DESCR_BYTES 32
 
 struct npy_header {
-    char descr[NPY_DESCR_BYTES]; /* "<f4"; "": the numbers are records of several fields */
+    /* Type, such as "<f4"; "" = the numbers are records of several fields. */
+    char descr[NPY_DESCR_BYTES];
     bool fortran_order;
-    int rank; /* sides of dims */
+    int rank; /* number of dims */
     uint64_t dims[NPY_RANK_MAX];
 };
 
-/* False: the text is not such a dictionary. */
+/* Parses the text. Returns false if it is not such a dictionary. */
 bool npy_header_parse(struct npy_header *header, const char *text, size_t length) MUST_USE;
 
 #endif

@@ -11,22 +11,23 @@
 #define BLOCK_BYTES ((size_t)64 * 1024)
 #define BYTE_VALUES 256
 
-/* The files of a list, as one run of tokens. */
+/* Files of a list, whose tokens make one run. */
 struct files {
     struct file_list list;
-    const char *key;  /* that named them */
+    const char *key;  /* configuration key that named the files */
     bool is_text;     /* bytes */
-    uint64_t *counts; /* [list.count]: tokens of each */
+    uint64_t *counts; /* [list.count] tokens of each file */
     uint64_t total;   /* of all */
-    int token_bytes;  /* of a token; the same in all */
+    int token_bytes;  /* bytes per token; equal in all files */
 };
 
-/* Tokens of the run that are kept, and where they go. */
+/* Range of the run's tokens that are kept, and their destination. */
 struct range {
     uint64_t from;
     uint64_t to;
-    unsigned char *tokens; /* [to - from], of the files' token_bytes each */
-    uint32_t highest;      /* token of the whole run; of text 0: any may come */
+    unsigned char *tokens; /* [to - from] tokens of token_bytes each */
+    /* Highest token of the whole run; 0 for text, in which any byte may follow. */
+    uint32_t highest;
 };
 
 static const char *key_of(const struct dataset_options *options)
@@ -39,7 +40,7 @@ static bool has_valid(const struct dataset_options *options)
     return options->valid && options->valid[0];
 }
 
-/* The files of the training or of the test, which may be the same. */
+/* Lists the training or the test files, which may be the same. */
 static enum error list_files(struct files *files, const struct dataset_options *options, bool train,
                              struct problem *problem)
 {
@@ -107,7 +108,8 @@ static uint32_t highest_of(const void *tokens, size_t count, int token_bytes)
     return highest;
 }
 
-/* Copies what lies in the range; the block begins at this token of the run. */
+/* Copies the part of a block that is in the range. at: index of the block's first token in the
+ * run. */
 static void keep(struct range *range, const unsigned char *block, uint64_t at, size_t count,
                  size_t token_bytes)
 {
@@ -137,7 +139,7 @@ static enum error read_blocks(struct token_file *file, uint64_t at, uint64_t cou
     return OK;
 }
 
-/* All tokens are looked at, so that the highest is that of every shard; of bytes it is known. */
+/* Reads all tokens, so that the highest one is that of every shard; for bytes it is known. */
 static enum error read_files(const struct files *files, struct range *range,
                              struct problem *problem)
 {
@@ -170,14 +172,14 @@ uint32_t sequences_windows(size_t tokens, int context)
     return whole > 0 ? (uint32_t)(whole - 1) : 0;
 }
 
-/* count * part / parts, and no product that could be too large. */
+/* Returns count * part / parts without overflow. */
 static uint64_t part_of(uint64_t count, uint64_t part, uint64_t parts)
 {
     CHECK(part <= parts);
     return count / parts * part + count % parts * part / parts;
 }
 
-/* Which tokens of the run are this shard's, or the test's. */
+/* Returns which tokens of the run belong to this shard, or to the test. */
 static struct range range_of(const struct files *files, const struct dataset_options *options,
                              bool train)
 {

@@ -9,11 +9,11 @@
 #include "data/batch.h"
 #include "data/sequences.h"
 
-/* State of the cutting. */
+/* Scratch data for cutting. */
 struct desk {
-    uint32_t *order; /* [count]: the permutation */
-    uint32_t *pile;  /* [count]: samples dealt at once, in the order of the permutation */
-    double *parts;   /* [nodes]: in proportion, what each node gets of the pile */
+    uint32_t *order; /* [count] random permutation of the samples */
+    uint32_t *pile;  /* [count] samples dealt at once, in the order of the permutation */
+    double *parts;   /* [nodes] part of the pile for each node */
 };
 
 static double largest_of(const double *values, uint32_t count)
@@ -32,7 +32,7 @@ static void deal(struct shards *shards, const struct desk *desk, uint32_t pile_c
         all += desk->parts[i];
     uint32_t at = 0;
     for (uint32_t i = 0; i < shards->nodes; i++) {
-        before += desk->parts[i]; /* in the same order, so it ends at `all` to the last bit */
+        before += desk->parts[i]; /* in the same order as the total, so it ends at exactly `all` */
         const uint32_t to =
             before < all ? (uint32_t)((double)pile_count * before / all) : pile_count;
         shards->sizes[i] += to - at;
@@ -41,7 +41,8 @@ static void deal(struct shards *shards, const struct desk *desk, uint32_t pile_c
     }
 }
 
-/* Divided by the largest, equal weights are 1 each and their sums exact. */
+/* Normalises the weights by the largest one, so that equal weights are exactly 1 and their sums
+ * exact. */
 static void weigh(const struct desk *desk, const struct shards_options *options)
 {
     const double largest = largest_of(options->weights, options->nodes);
@@ -57,7 +58,7 @@ static void cut_evenly(struct shards *shards, const struct desk *desk,
     deal(shards, desk, shards->count);
 }
 
-/* Marsaglia's polar method (Marsaglia, Bray 1964). */
+/* Draws a normal variate by Marsaglia's polar method (Marsaglia, Bray 1964). */
 static double draw_normal(struct rng *rng)
 {
     double u, square;
@@ -69,7 +70,8 @@ static double draw_normal(struct rng *rng)
     return u * sqrt(-2 * log(square) / square);
 }
 
-/* Gamma(shape, 1) for shape >= 1: Marsaglia, Tsang 2000, the method of their figure. */
+/* Draws a Gamma(shape, 1) variate for shape >= 1 (Marsaglia, Tsang 2000, the method of their
+ * figure). */
 static double draw_gamma(struct rng *rng, double shape)
 {
     const double d = shape - 1.0 / 3, c = 1 / sqrt(9 * d);
@@ -82,15 +84,15 @@ static double draw_gamma(struct rng *rng, double shape)
     }
 }
 
-/* The logarithm of a Gamma(shape, 1) variate: that of shape + 1 times u^(1/shape) (their section
- * 6). A small shape gives numbers too small for a double; their logarithms are not. */
+/* Draws the logarithm of a Gamma(shape, 1) variate: that of shape + 1 times u^(1/shape) (their
+ * section 6). With a small shape variates underflow a double; their logarithms do not. */
 static double draw_log_gamma(struct rng *rng, double shape)
 {
     const double u = 1 - rng_uniform(rng);
     return log(draw_gamma(rng, shape + 1)) + log(u) / shape;
 }
 
-/* Dirichlet: Gamma variates, up to a common factor. */
+/* Draws a Dirichlet distribution: Gamma variates, up to a common factor. */
 static void draw_parts(const struct desk *desk, const struct shards_options *options,
                        struct rng *rng)
 {
@@ -145,7 +147,7 @@ static void give_one(struct shards *shards, uint32_t node)
 static void cut(struct shards *shards, const struct desk *desk, const struct dataset *whole,
                 const struct shards_options *options)
 {
-    /* The stream of dataset.c, so that the slices are its slices. */
+    /* The same random stream as in dataset.c, so that the slices are equal. */
     batch_shuffle(desk->order, whole->count, rng_new(options->seed, UINT64_MAX));
     if (options->alpha > 0)
         cut_by_label(shards, desk, whole, options);
@@ -156,7 +158,7 @@ static void cut(struct shards *shards, const struct desk *desk, const struct dat
             give_one(shards, i);
 }
 
-/* Where the stretches of the nodes end; equal weights give those of sequences.h. */
+/* Computes the ends of the nodes' stretches; equal weights give those of sequences.h. */
 static void cut_stretches(struct shards *shards, const struct dataset *whole,
                           const struct shards_options *options)
 {
@@ -287,7 +289,7 @@ static enum error take_stretch(const struct shards *shards, const struct dataset
     return OK;
 }
 
-/* The node's rows of one of the arrays; NULL: there is no such, or no memory. */
+/* Copies the node's rows of an array. Returns NULL if there is no such array, or no memory. */
 static void *copy_rows(const struct shards *shards, uint32_t node, const void *rows, size_t bytes)
 {
     char *copy = rows ? malloc(shards->sizes[node] * bytes) : NULL;

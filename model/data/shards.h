@@ -10,8 +10,8 @@
  *               distribution with mean weight and concentration alpha times the number of nodes, so
  *               Dirichlet(alpha) where the weights are equal (Hsu, Qi, Brown 2019, in the form of
  *               Yurochkin et al. 2019, drawn per class). Small alpha: few classes per node, and
- *               sizes that vary; large alpha: iid. Gamma variates by Marsaglia, Tsang 2000. By seed
- *               alone, as far as the C library's log and exp agree to the last bit.
+ *               sizes that vary; large alpha: iid. Gamma variates by Marsaglia, Tsang 2000. The
+ * result depends only on the seed, as far as the C library's log and exp agree to the last bit.
  *
  * Sequences are cut into one stretch of tokens for each node, from the first node to the last, and
  * have no label skew. A stretch that is too short for a window is refused.
@@ -31,27 +31,27 @@
 
 struct shards_options {
     uint32_t nodes;
-    const double *weights; /* [nodes], finite, not negative, not all 0 */
-    double alpha;          /* 0, or finite and positive */
-    uint64_t seed;         /* dataset_options.seed gives the same slices */
-    bool is_whole;         /* every node with a weight has all samples; not of sequences */
+    const double *weights; /* [nodes] weights, finite, not negative, not all 0 */
+    double alpha;          /* Dirichlet concentration; 0 = equal mixtures */
+    uint64_t seed;         /* equal to dataset_options.seed for the same slices */
+    bool is_whole;         /* every node with a weight has all samples; not for sequences */
 };
 
 struct shards {
-    uint32_t
-        *owner;   /* images: [count]: the node that has the sample; NULL: every one with a size */
-    size_t *ends; /* sequences: [nodes]: where the stretch of each ends, in tokens */
-    uint32_t *sizes; /* [nodes]: samples */
+    uint32_t *owner; /* images: [count] node that has the sample; NULL = every node with a size */
+    size_t *ends;    /* sequences: [nodes] end of each node's stretch, in tokens */
+    uint32_t *sizes; /* [nodes] number of samples */
     uint32_t count;
     uint32_t nodes;
 };
 
-/* MISMATCH: fewer samples than nodes that want some, or skewed sequences. FAILED: no memory. */
+/* Cuts the shards. MISMATCH: there are fewer samples than nodes that need some, or sequences with
+ * skew. FAILED: no memory. */
 enum error shards_cut(struct shards *shards, const struct dataset *whole,
                       const struct shards_options *options, struct problem *problem) MUST_USE;
 
-/* The samples of one node (sizes[node] > 0), in the order of the whole, with its shape, classes,
- * mean and scale. A copy: dataset_free. FAILED: no memory. */
+/* Copies the samples of one node (sizes[node] > 0), in the original order, with shape, classes,
+ * mean and scale of the whole; dataset_free frees them. FAILED: no memory. */
 enum error shards_take(const struct shards *shards, const struct dataset *whole, uint32_t node,
                        struct dataset *dataset, struct problem *problem) MUST_USE;
 

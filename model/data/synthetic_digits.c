@@ -6,17 +6,17 @@
 #include "base/error.h"
 #include "base/rng.h"
 
-#define POINTS_MAX  12   /* of a stroke, as listed */
-#define STROKES_MAX 2    /* of a form */
-#define UNIT        256  /* of length on the canvas, in a pixel */
-#define ONE         1024 /* of a factor */
+#define POINTS_MAX  12   /* points per stroke, as listed */
+#define STROKES_MAX 2    /* strokes per form */
+#define UNIT        256  /* canvas units per pixel */
+#define ONE         1024 /* fixed-point 1 for factors */
 
 struct point {
     int32_t x, y;
 };
 
-/* A stroke is the polygon that guides it: corners are rounded off, but a point named twice stays
- * sharp. x to the right, y downwards, the middle of the digit at 0, its height 100. */
+/* A stroke as a guiding polygon: corners are rounded, but a point listed twice stays sharp. x to
+ * the right, y downwards, the middle of the digit at 0, its height 100. */
 struct stroke {
     int count;
     struct point points[POINTS_MAX];
@@ -90,9 +90,10 @@ static const struct form forms[] = {
 
 #define FORMS ((uint32_t)(sizeof forms / sizeof *forms))
 
-/* One draw per statement in all that follows: C leaves the order open inside an expression. */
+/* All code below has one draw per statement, because C leaves the order within an expression
+ * open. */
 
-/* Uniform in -reach .. reach. */
+/* Draws a number uniformly from -reach .. reach. */
 static int32_t around_zero(struct rng *rng, int32_t reach)
 {
     return (int32_t)rng_below(rng, 2 * (uint32_t)reach + 1) - reach;
@@ -103,7 +104,7 @@ static int32_t between(struct rng *rng, int32_t low, int32_t high)
     return low + (int32_t)rng_below(rng, (uint32_t)(high - low) + 1);
 }
 
-/* The digit first, then one of its forms: the classes are equally frequent. */
+/* Draws the digit first, then one of its forms, so that all classes are equally frequent. */
 static const struct form *choose_form(struct rng *rng)
 {
     const uint32_t label = rng_below(rng, DIGIT_CLASSES);
@@ -116,9 +117,10 @@ static const struct form *choose_form(struct rng *rng)
     return &forms[first + rng_below(rng, count)];
 }
 
-/* canvas = matrix · point / ONE + shift; the matrix in canvas units per unit of the forms. */
+/* An affine map: canvas = matrix · point / ONE + shift; the matrix has canvas units per unit of the
+ * forms. */
 struct affine {
-    int32_t xx, xy, yx, yy; /* matrix, times ONE */
+    int32_t xx, xy, yx, yy; /* matrix entries times ONE */
     struct point shift;
 };
 
@@ -131,7 +133,8 @@ static struct affine random_affine(struct rng *rng)
     const int32_t cosine = (ONE - square) * ONE / (ONE + square);
     const int32_t sine = 2 * t * ONE / (ONE + square);
     const int32_t shear = around_zero(rng, ONE / 3);
-    const int32_t wide = between(rng, 30, 54); /* canvas units per unit: 54 is 21 pixels of 100 */
+    /* Canvas units per unit; 54 gives a digit 21 pixels high. */
+    const int32_t wide = between(rng, 30, 54);
     const int32_t high = between(rng, 36, 54);
     struct affine affine = {.xx = cosine * wide,
                             .xy = (cosine * shear / ONE - sine) * high,
@@ -150,7 +153,7 @@ static struct point transform(const struct affine *affine, struct point point)
     };
 }
 
-/* A line on the canvas, up to two rounds of corner cutting long. */
+/* A line on the canvas, with space for two rounds of corner cutting. */
 struct line {
     int count;
     struct point points[4 * POINTS_MAX];
@@ -177,7 +180,7 @@ static struct line place(struct rng *rng, const struct stroke *stroke, const str
     return line;
 }
 
-/* One quarter of the way from a to b. */
+/* Returns the point one quarter of the way from a to b. */
 static struct point quarter(struct point a, struct point b)
 {
     return (struct point){(3 * a.x + b.x) / 4, (3 * a.y + b.y) / 4};
@@ -197,12 +200,12 @@ static struct line cut_corners(const struct line *line)
     return cut;
 }
 
-/* For each pixel the squared distance of its middle to the nearest ink, up to FAR. */
+/* Squared distance of each pixel's middle to the nearest ink, up to FAR. */
 struct canvas {
     int32_t squared[DIGIT_SIDE][DIGIT_SIDE];
 };
 
-#define REACH (3 * UNIT) /* no pen is wider */
+#define REACH (3 * UNIT) /* no pen is wider than this */
 #define FAR   (REACH * REACH)
 
 static int32_t clamp(int32_t value, int32_t low, int32_t high)
@@ -223,7 +226,8 @@ static int32_t squared_distance(struct point p, struct point a, struct point b)
     return x * x + y * y;
 }
 
-/* The pixels that ink between a and b can reach: first and last row or column. */
+/* first_near returns the first row or column of pixels that ink between a and b can reach; the next
+ * function the last one. */
 static int32_t first_near(int32_t a, int32_t b)
 {
     return clamp(((a < b ? a : b) - REACH) / UNIT, 0, DIGIT_SIDE - 1);
@@ -268,8 +272,8 @@ static int32_t square_root(int32_t square)
     return root;
 }
 
-/* Full ink up to `radius` from the middle of the line, none one pixel further; in between the
- * edge is smooth. Adds to the light of each pixel. */
+/* Adds to the light of each pixel: full ink up to `radius` from the middle of the line, none one
+ * pixel further, with a smooth edge in between. */
 static void expose(const struct canvas *canvas, int32_t radius, int32_t light,
                    int32_t total[static DIGIT_PIXELS])
 {
@@ -296,7 +300,7 @@ static void draw_digit(struct rng *rng, const struct form *form, int32_t total[s
     expose(&canvas, radius, light, total);
 }
 
-/* A short stray stroke, anywhere. */
+/* Draws a short stray stroke at a random position. */
 static void draw_clutter(struct rng *rng, int32_t total[static DIGIT_PIXELS])
 {
     struct canvas canvas;
@@ -312,7 +316,7 @@ static void draw_clutter(struct rng *rng, int32_t total[static DIGIT_PIXELS])
     expose(&canvas, radius, light, total);
 }
 
-/* The sum of eight uniform bytes: near enough to normal, deviation 209. */
+/* Returns the sum of eight uniform bytes minus its mean: approximately normal, deviation 209. */
 static int32_t noise(struct rng *rng)
 {
     int32_t sum = -8 * 255 / 2;

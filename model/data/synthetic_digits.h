@@ -1,9 +1,9 @@
-/* Handwritten-looking digits made by seed: a data set where there is none.
+/* Generates digits that look handwritten, by a seed: a data set that needs no files.
  *
  *   strokes of a digit ─► warp ─► rotate, shear, scale, shift ─► round corners ─► ink ─► noise
  *
- * Sample i depends on (seed, set, i) alone: any part can be made without the rest. All arithmetic
- * is in integers, so that the bytes are the same on every machine:
+ * Sample i depends only on (seed, set, i), so any part can be generated without the rest. All
+ * arithmetic is in integers, so the bytes are equal on every machine:
  * tests/unit/model/test_synthetic_digits.c pins them. The distortions are such that lenet needs a
  * few passes over 12,000 samples for 95 %.
  */

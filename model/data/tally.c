@@ -17,7 +17,8 @@ void tally_normalise(const struct tally *tally, struct dataset *dataset)
         squares += tally->of[value] * value * value;
     }
     const double mean = (double)sum / (double)count;
-    const double mean_squared = mean * mean; /* alone, so that no compiler fuses it below */
+    /* A separate variable, so that no compiler fuses it below. */
+    const double mean_squared = mean * mean;
     const double variance = (double)squares / (double)count - mean_squared;
     dataset->mean = (float)mean;
     dataset->scale = variance > 0 ? (float)(1 / sqrt(variance)) : 1;

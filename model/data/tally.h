@@ -1,5 +1,5 @@
-/* How often each byte value occurs, and from it mean and deviation of pixels. Integers, so that
- * neither depends on the order of the pixels or on the machine. */
+/* Counts byte values, and computes mean and deviation of pixels from the counts. The counts are
+ * integers, so the result depends neither on the order of the pixels nor on the machine. */
 #ifndef HEARSAY_MODEL_DATA_TALLY_H
 #define HEARSAY_MODEL_DATA_TALLY_H
 
@@ -9,12 +9,12 @@
 #include "data/dataset.h"
 
 struct tally {
-    uint64_t of[256]; /* zeroed at first */
+    uint64_t of[256]; /* count of each byte value; zero at first */
 };
 
 void tally_add(struct tally *tally, const uint8_t *pixels, size_t count);
 
-/* Sets mean and scale of the dataset; at least one pixel was added. */
+/* Sets mean and scale of the dataset; at least one pixel must have been added. */
 void tally_normalise(const struct tally *tally, struct dataset *dataset);
 
 #endif

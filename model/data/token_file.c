@@ -10,11 +10,11 @@
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "the files' order is the machine's");
 
 #define REMEDY      "write it or download it again"
-#define BLOCK_BYTES ((size_t)64 * 1024) /* read at once where the bytes are not kept */
+#define BLOCK_BYTES ((size_t)64 * 1024) /* bytes read at once if they are only counted */
 
-#define PART_BYTES ((size_t)1 << 30) /* zlib counts in unsigned */
+#define PART_BYTES ((size_t)1 << 30) /* most bytes of one zlib call, which counts in unsigned */
 
-/* llm.c numbers all its formats by the day that they are from. */
+/* Least magic number of llm.c's formats, which are dates. */
 #define MAGIC_MIN 20240000
 #define MAGIC_MAX 20299999
 
@@ -30,7 +30,8 @@ static enum error fail_to_read(const struct token_file *file, struct problem *pr
                        strerror(errno));
 }
 
-/* Less came than there was: it shrank, or its compressed data are wrong. */
+/* Returns an error for a file that gave fewer bytes than before: it shrank, or its compressed data
+ * are damaged. */
 static enum error fault(const struct token_file *file, struct problem *problem)
 {
     int code = Z_OK;
@@ -91,7 +92,7 @@ enum error token_file_read(struct token_file *file, void *tokens, size_t count,
                         : read_plain(file, tokens, bytes, problem);
 }
 
-/* zlib compares the checksum of the data at their end. */
+/* Measures a gzip file; zlib compares the checksum at its end. */
 static enum error measure_packed(struct token_file *file, struct problem *problem)
 {
     char block[BLOCK_BYTES];
@@ -117,7 +118,7 @@ enum error token_file_count(struct token_file *file, uint64_t *count, struct pro
     return OK;
 }
 
-/* For a gzip file the stream takes the descriptor over. */
+/* Opens a text. For a gzip file the stream takes over the descriptor. */
 static enum error open_text(struct token_file *file, struct problem *problem)
 {
     unsigned char begin[2];
@@ -205,7 +206,7 @@ enum error token_file_open(struct token_file *file, const char *path, bool is_te
                            struct problem *problem)
 {
     struct token_file opened = {.path = path};
-    opened.fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a pipe would make us wait */
+    opened.fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* does not wait if it is a pipe */
     if (opened.fd < 0)
         return problem_set(problem, errno == ENOENT ? MISSING : FAILED,
                            "%.300s: cannot be opened: %s; name a file that you may read", path,

@@ -11,8 +11,8 @@
  *                          1024      … the tokens
  *            nanoGPT's   nothing but tokens of 2 bytes
  *
- * Nothing is believed: a file that is shorter or longer than it says is refused, and so is a gzip
- * file whose checksum does not hold. Held by tests/unit/model/test_token_file.c.
+ * A file that is shorter or longer than it says is refused, and so is a gzip file with a wrong
+ * checksum. Held by tests/unit/model/test_token_file.c.
  */
 #ifndef HEARSAY_MODEL_DATA_TOKEN_FILE_H
 #define HEARSAY_MODEL_DATA_TOKEN_FILE_H
@@ -26,24 +26,24 @@
 #define TOKEN_FILE_HEADER_BYTES 1024
 
 struct token_file {
-    const char *path;        /* the caller's */
-    int fd;                  /* of a plain file; -1: gzip */
-    struct gzFile_s *stream; /* of a gzip file, or NULL */
-    uint64_t bytes;          /* of its tokens; of a gzip file, once they are counted */
-    int token_bytes;         /* of a token: 1, 2 or 4 */
+    const char *path;        /* belongs to the caller */
+    int fd;                  /* descriptor of a plain file; -1 = gzip */
+    struct gzFile_s *stream; /* stream of a gzip file; NULL = plain */
+    uint64_t bytes;          /* bytes of tokens; for gzip, known after a count */
+    int token_bytes;         /* bytes per token: 1, 2 or 4 */
 };
 
-/* Opens the file at its first token. After OK the caller must token_file_close; after anything else
+/* Opens the file at its first token. After OK the caller must call token_file_close; after an error
  * there is nothing to close. */
 enum error token_file_open(struct token_file *file, const char *path, bool is_text,
                            struct problem *problem) MUST_USE;
 
-/* How many tokens the file has, at least 1. Before the first read: a gzip file is read through, and
- * is at its beginning again afterwards. */
+/* Counts the tokens of the file, at least 1. Call it before the first read: a gzip file is read
+ * completely and then rewound. */
 enum error token_file_count(struct token_file *file, uint64_t *count,
                             struct problem *problem) MUST_USE;
 
-/* The next `count` tokens into tokens, as the machine has numbers. */
+/* Reads the next `count` tokens in the machine's number format. */
 enum error token_file_read(struct token_file *file, void *tokens, size_t count,
                            struct problem *problem) MUST_USE;
 

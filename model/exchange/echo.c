@@ -5,7 +5,7 @@
 
 #include "base/error.h"
 
-#define OLDER 0.8 /* of a mean: what came before the last publication */
+#define OLDER 0.8 /* weight of older publications in the moving average */
 
 double echo_rareness(const struct echo *echo, double counts, double at_once)
 {
@@ -39,7 +39,7 @@ void echo_on_published(struct echo *echo, const struct update *own, double share
     echo->heard = echo->against = 0;
 }
 
-/* Both lists of indexes rise. */
+/* Counts common entries; both lists of indices are ascending. */
 void echo_on_applied(struct echo *echo, const struct update *own, const struct update *theirs)
 {
     CHECK(own->count >= echo->count);

@@ -1,15 +1,14 @@
-/* Error feedback: the residual of one entry. CPU and GPU compute it alike, bit for bit.
+/* Error feedback: the residual of one entry. CPU and GPU compute the same bits.
  *
  *   residual r = value of w - QUANTUM·base     (companding.h; w - QUANTUM·base if not companded)
  *
- * The sum that an entry is may not leave int32: 2^31 units, a value of 128. A publication moves no
+ * The sum of an entry must stay within int32: 2^31 units, a value of 128. A publication moves no
  * entry outwards whose sum is PUBLISHED_MAX or more, a value of 64. One rumor moves an entry by at
- * most MOVE_MAX, a value of 1. So the sum of an entry stays within 64 + n, if at most n rumors move
- * it outwards that each were published without knowledge of the others: 63 of them cannot make it
- * wrap. An entry whose residual points beyond PUBLISHED_MAX is saturated: its residual stays in the
- * weight, is in no publication, and is counted. A sum of integers knows no order, with or without
- * this rule, which acts only where a rumor is made.
- * Held by tests/unit/model/test_companding.c.
+ * most MOVE_MAX, a value of 1. So the sum of an entry stays within 64 + n if at most n rumors, each
+ * published without knowledge of the others, move it outwards: 63 of them cannot make it wrap. An
+ * entry whose residual points beyond PUBLISHED_MAX is saturated: its residual stays in the weight,
+ * is in no publication, and is counted. The rule only applies when a rumor is made, so the sum
+ * still does not depend on the order. Held by tests/unit/model/test_companding.c.
  */
 #ifndef HEARSAY_MODEL_EXCHANGE_ERROR_FEEDBACK_H
 #define HEARSAY_MODEL_EXCHANGE_ERROR_FEEDBACK_H
@@ -22,8 +21,8 @@
 #include "base/update.h"
 
 #define PUBLISHED_MAX       (1 << 30)
-#define LOST_BITS           0x7FC00000u /* of a residual that is NaN, whatever its own bits are */
-#define SATURATED_BITS      0x7FFFFFFFu /* of one that points beyond PUBLISHED_MAX */
+#define LOST_BITS           0x7FC00000u /* bits of every residual that is NaN */
+#define SATURATED_BITS      0x7FFFFFFFu /* bits of every residual beyond PUBLISHED_MAX */
 #define VALUE_PUBLISHED_MAX (QUANTUM * PUBLISHED_MAX)
 
 ON_DEVICE static inline float residual(float w, int32_t base, bool companded)
@@ -31,7 +30,7 @@ ON_DEVICE static inline float residual(float w, int32_t base, bool companded)
     return value_of_weight(w, companded) - QUANTUM * (float)base;
 }
 
-/* Where the value of a weight moves by this, the weight becomes so. */
+/* Returns the weight after its value has moved by `move`. */
 ON_DEVICE static inline float moved_weight(float w, float move, bool companded)
 {
     return weight_of_value(value_of_weight(w, companded) + move, companded);
@@ -43,14 +42,16 @@ ON_DEVICE static inline bool is_saturated(float r, int32_t base)
            ((r > 0 && base >= PUBLISHED_MAX) || (r < 0 && base <= -PUBLISHED_MAX));
 }
 
-/* May it be published at this threshold? Not one that is no number: it would spread what broke. */
+/* Returns whether the residual may be published at this threshold. NaN is not, because it would
+ * spread the error. */
 ON_DEVICE static inline bool is_published(float r, int32_t base, float tau)
 {
     return fabsf(r) >= tau && fabsf(r) <= FLT_MAX && !is_saturated(r, base);
 }
 
-/* Large weights of a companded base are mostly running statistics, which follow the data and not an
- * optimizer: a part that leaves them returns with the next steps. */
+/* Returns whether a weight is a running statistic. Large weights of a companded base mostly are.
+ * They follow the data and not an optimizer: a part that is withheld returns with the next
+ * steps. */
 ON_DEVICE static inline bool is_statistic(float weight, bool companded)
 {
     return companded && fabsf(weight) >= COMPANDING_FROM;
@@ -63,7 +64,7 @@ ON_DEVICE static inline float held_part(float r, int32_t base, float part, bool 
     return statistic || is_saturated(r, base) ? 0 : part * r;
 }
 
-/* The bits of |r|, or LOST_BITS, or SATURATED_BITS. */
+/* Returns the bits of |r|, or LOST_BITS or SATURATED_BITS. */
 ON_DEVICE static inline uint32_t residual_bits(float r, int32_t base)
 {
     const uint32_t bits = bits_of_float(r) & 0x7FFFFFFFu;
@@ -77,14 +78,14 @@ ON_DEVICE static inline float beta_of(float weight, float beta, bool companded)
     return is_statistic(weight, companded) ? 0 : beta;
 }
 
-/* The value of a weight moves by this for each level by which the base does. */
+/* Returns the move of a weight's value per level of the base's move. */
 ON_DEVICE static inline float step_of(uint32_t amount, float beta)
 {
     return (1 + beta) * QUANTUM * (float)amount;
 }
 
-/* How far a weight with residual r moves of which an earlier incarnation published `level`: by the
- * arithmetic of a cut where r still has it all. */
+/* Returns the move of a weight with residual r, of which an earlier incarnation published `level`:
+ * the same as in a cut if r still has all of it. */
 ON_DEVICE static inline float own_move(float r, float tau, float step, float level)
 {
     const float left = level > 0 ? r : -r;
@@ -93,7 +94,7 @@ ON_DEVICE static inline float own_move(float r, float tau, float step, float lev
     return left > 0 ? step * level - r : step * level;
 }
 
-/* The part of held that is released, where `most` should be. */
+/* Returns the part of `held` to release: at most `most`, and never past zero. */
 ON_DEVICE static inline float released(float held, float most)
 {
     return held > 0 ? fmaxf(fminf(held, most), 0) : fminf(fmaxf(held, most), 0);

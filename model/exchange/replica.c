@@ -7,9 +7,9 @@
 #include "base/error.h"
 #include "exchange/error_feedback.h"
 
-#define ANEW_PART 4096 /* entries that become the base's at once */
+#define ANEW_PART 4096 /* entries reset to the base at once */
 
-#define PIECE 4096 /* entries that are worked on at once, on the stack */
+#define PIECE 4096 /* entries per piece, on the stack */
 
 /* The uploaded base is complete for readers of other threads. */
 static void settle(const struct replica *replica)
@@ -185,7 +185,7 @@ static void publish(struct replica *replica, const struct publish_terms *terms)
         return;
     if (published->tau < tau_floor(part)) {
         published->tau = tau_floor(part);
-        replica->size_ratio.last = 0; /* less is published than was estimated */
+        replica->size_ratio.last = 0; /* less was published than estimated */
     }
     published->amount = amount_of(part, published->tau);
     if (found > replica->candidates_max) { /* candidates of a lower floor were left out */
@@ -275,7 +275,7 @@ double replica_agreement(const struct replica *replica, const struct update *upd
     check_update(replica, update);
     const double agreement = replica->backend->exchange.agreement(replica->backend, update,
                                                                   replica->weights, replica->base);
-    return isfinite(agreement) ? fmax(fmin(agreement, 1), -1) : 0; /* a weight may be no number */
+    return isfinite(agreement) ? fmax(fmin(agreement, 1), -1) : 0; /* NaN if a weight is NaN */
 }
 
 void replica_apply_own(struct replica *replica, const struct update *update, float beta)
@@ -301,7 +301,7 @@ void replica_read_base_part(const struct replica *replica, size_t first, size_t 
     check_block(replica, first, count);
     replica->backend->download(replica->backend, host, replica->base + first, count * sizeof *host);
     for (size_t c = 0; c < count; c++) {
-        int32_t units; /* in the place of its float */
+        int32_t units; /* stored in place of the float */
         memcpy(&units, &host[c], sizeof units);
         host[c] = weight_of_units(units, replica->weights.are_companded);
     }

@@ -46,17 +46,17 @@ struct replica {
     float *own;                   /* [P], where they are at first; or NULL */
     struct weights_part *table;   /* the list of their parts, in memory of the backend; or NULL */
     int32_t *base;                /* [P], in units of QUANTUM */
-    uint16_t *held;               /* [P] bfloat16: unpublished, and not in the weights; or NULL */
-    bool is_holding;              /* held is of the last publication; else it is void */
-    uint32_t lost;                /* weights that were no numbers at the last publication */
-    uint32_t saturated;           /* entries that were saturated at it (error_feedback.h) */
+    uint16_t *held;               /* [P] bfloat16: withheld residual, not in the weights; or NULL */
+    bool is_holding;              /* held belongs to the last publication; otherwise it is void */
+    uint32_t lost;                /* NaN weights at the last publication */
+    uint32_t saturated;           /* saturated entries at the last publication (error_feedback.h) */
     struct update published;      /* the last publication, in host memory */
-    uint32_t density_max;         /* entries of one publication at most */
+    uint32_t density_max;         /* largest number of entries in a publication */
     uint32_t *candidates;         /* [candidates_max]: entries that the filter may let through */
     uint32_t candidates_max;      /* capacity; another pass finds further entries */
-    float floor;                  /* a lower bound of most next taus; 0 = unknown */
-    struct size_ratio size_ratio; /* what publications really take of their estimates */
-    struct echo echo;             /* how far a publication of ours stands for all */
+    float floor;                  /* lower bound of most later thresholds; 0 = unknown */
+    struct size_ratio size_ratio; /* actual over estimated size of publications */
+    struct echo echo;             /* overlap of other nodes' publications with ours */
 };
 
 /* host_init[P] float32: b0; or NULL: zeros, until replica_begin_part. 1 <= density_max <= P. */

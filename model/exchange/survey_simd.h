@@ -18,7 +18,7 @@
 #define SURVEY_ROOM (SURVEY_MAX + 16)
 
 struct survey_simd {
-    const char *name; /* of the instructions */
+    const char *name; /* name of the instruction set */
     /* Lists each entry whose residual_bits are at least floor_bits: its place in at[SURVEY_ROOM]
      * and those bits in bits[SURVEY_ROOM], in order. What lies behind the listed
      * in both may be overwritten. Returns how many are listed. count <= SURVEY_MAX. */

@@ -9,12 +9,12 @@
 
 #define SATURATED_BIN (SATURATED_BITS >> BIN_BITS)
 
-#define RUMOR_BYTES   64800.0 /* entries of one rumor at most */
+#define RUMOR_BYTES   64800.0 /* largest size of a rumor's entries in bytes */
 #define RUMOR_ADDS    150.0   /* bytes that header, signature, record and message add to a rumor */
-#define CODE_OVERHEAD 1.03    /* of Rice codes over the entropy */
-#define LAYER_BITS    48.0    /* header of a level */
-#define FLOOR_BINS    9       /* of 3 % each */
-#define RATIO_FADE    0.5     /* of what was learned, with each publication */
+#define CODE_OVERHEAD 1.03    /* size of Rice codes over the entropy */
+#define LAYER_BITS    48.0    /* bits of a level's header */
+#define FLOOR_BINS    9       /* bins of 3 % each between a threshold and the next floor */
+#define RATIO_FADE    0.5     /* weight of older publications */
 #define RATIO_LEAST   0.0625
 #define RATIO_MOST    2.0
 
@@ -43,7 +43,7 @@ static double bits_of_choice(double m, double n)
 struct tally {
     const uint32_t *bins;           /* [HISTOGRAM_BINS] */
     uint32_t highest;               /* the last bin that holds a finite residual */
-    uint32_t lowest;                /* how far down the sums go */
+    uint32_t lowest;                /* lowest bin that `above` covers */
     uint32_t above[HISTOGRAM_BINS]; /* finite residuals in bins >= b, for lowest <= b <= highest */
 };
 
@@ -108,7 +108,7 @@ static double bytes_at(const struct tally *tally, size_t parameters, uint32_t bi
                        uint32_t entries)
 {
     const float tau = threshold_edge(bin);
-    double bits = entries; /* the signs */
+    double bits = entries; /* one sign per entry */
     double of = (double)parameters;
     for (int level = 1; level <= levels; level++) {
         const double count = level == 1 ? entries : tally->above[bin_of(tau * (float)level)];
@@ -186,7 +186,7 @@ struct threshold threshold_choose(const uint32_t bins[static HISTOGRAM_BINS], fl
     if (tally.highest < bin_of(floor))
         return (struct threshold){.tau = TAU_BELOW};
     if (is_beyond(&tally, parameters, count_max, budget_bytes))
-        return (struct threshold){.tau = TAU_MAX}; /* as many as fit; the rest later */
+        return (struct threshold){.tau = TAU_MAX}; /* as many entries as fit; the rest later */
     /* Goes down as long as it fits. Where most levels stand at their limit, a lower tau takes fewer
      * bytes but publishes less: it ends where even full levels could not publish more. Bin 0 holds
      * the zeros. */

@@ -24,10 +24,10 @@
 #define TAU_BELOW (-1.0f)
 
 struct threshold {
-    float tau;      /* 0: nothing to publish */
+    float tau;      /* threshold; 0 = nothing to publish */
     double mass;    /* tau times the sum of |level| that it publishes */
-    double bytes;   /* what its rumors take, as estimated; 0: tau is no answer, or TAU_MAX */
-    uint32_t split; /* the next lower bin, of which a part may fit; 0: none */
+    double bytes;   /* estimated bytes of its rumors; 0 = tau is 0 or TAU_MAX */
+    uint32_t split; /* next lower bin, part of which may fit; 0 = none */
 };
 
 /* bins: each residual of at least `floor`, the lower edge of a bin, is in one; smaller residuals
@@ -54,9 +54,9 @@ uint32_t threshold_saturated(const uint32_t bins[static HISTOGRAM_BINS]);
 
 /* The ratio of the rumors' real size to its estimate. All members start at 0. */
 struct size_ratio {
-    double taken;     /* bytes of the last publications, older ones counting less */
-    double estimated; /* the same, as estimated */
-    double last;      /* the estimate of the publication that is not known yet; 0: none */
+    double taken;     /* decaying sum of the bytes of publications */
+    double estimated; /* decaying sum of their estimates */
+    double last;      /* estimate of the publication under way; 0 = none */
 };
 
 /* Takes the size of the last publication; 0 = unknown. */

@@ -21,7 +21,7 @@
 #include "base/shape.h"
 
 #define LAYERS_MAX        1024
-#define LAYER_DEPTH_MAX   8  /* residuals within residuals */
+#define LAYER_DEPTH_MAX   8  /* largest nesting of residuals */
 #define LAYER_TEXT_MAX    64 /* bytes of one layer's text, as written or in its canonical spelling */
 #define LAYER_WORDS_MAX   10
 #define LAYER_TENSORS_MAX 4
@@ -34,30 +34,30 @@
 enum layer_init {
     INIT_ZERO,
     INIT_ONE,
-    INIT_FAN,   /* by how many numbers meet: He's rule before relu, Glorot's otherwise */
+    INIT_FAN,   /* by fan: He's rule before relu, Glorot's otherwise */
     INIT_SMALL, /* normal with deviation 0.02 */
-    INIT_LAST,  /* the same / √residuals: the last weights of a residual */
+    INIT_LAST,  /* the same / √residuals: last weights of a residual */
 };
 
 struct layer_tensor {
     const char *name; /* "weight": what follows the layer's name */
     size_t dims[4];   /* outputs first */
-    int rank;         /* how many dims count */
+    int rank;         /* number of dims */
     enum layer_init init;
-    size_t offset;     /* of its first number in the flat vector */
-    bool is_statistic; /* it follows what comes by, and is not trained */
+    size_t offset;     /* index of its first number in the flat vector */
+    bool is_statistic; /* statistic of the layer's input; not trained */
 };
 
 struct layer {
-    const struct layer_kind *kind; /* how it computes */
+    const struct layer_kind *kind; /* functions of this kind of layer */
     char text[LAYER_TEXT_MAX];     /* the canonical spelling */
-    int number;                    /* of the layers with a kind that computes, from 0 */
-    int depth;                     /* residuals around it */
+    int number;                    /* index among layers that compute, from 0 */
+    int depth;                     /* number of residuals around it */
     int from;                      /* the layer whose output it reads, or LAYER_INPUT */
-    int partner;                   /* ")": whose output is added; logits tied: the embed */
-    enum number type; /* of what it reads and keeps, and of its output but a last one's */
-    struct shape in;  /* of a sample before the layer */
-    struct shape out; /* of a sample behind it */
+    int partner;                   /* ")": layer whose output is added; tied logits: the embed */
+    enum number type; /* type of input, kept numbers and output; the last output may differ */
+    struct shape in;  /* shape of an input sample */
+    struct shape out; /* shape of an output sample */
     union {
         struct conv conv;           /* conv */
         struct pool pool;           /* maxpool */
@@ -65,16 +65,16 @@ struct layer {
         struct channel_norm norm;   /* batchnorm, groupnorm */
     };
     float rate;                 /* dropout: part of the numbers that is dropped */
-    bool turns;                 /* attention: queries and keys are turned by their position */
+    bool turns;                 /* attention: rotary position embedding */
     bool is_tied;               /* embed: its table also serves as the weights of the logits */
     bool borrows;               /* logits: its one tensor is the embed's */
-    enum activation activation; /* where its kind absorbs: of the next layer, computed here */
-    bool absorbed;              /* an activation that the layer before computes */
+    enum activation activation; /* activation of the next layer, computed here */
+    bool absorbed;              /* the layer before computes this activation */
     struct layer_tensor tensor[LAYER_TENSORS_MAX];
-    int tensors;                       /* how many it has */
-    double flops;                      /* of a sample, forward: additions and multiplications */
-    size_t kept_bytes[LAYER_KEPT_MAX]; /* floats per sample for the backward pass beside x and y */
-    size_t room_bytes;                 /* a sample: of memory that all layers share */
+    int tensors;                       /* number of tensors */
+    double flops;                      /* additions and multiplications per sample, forward */
+    size_t kept_bytes[LAYER_KEPT_MAX]; /* bytes per sample for the backward pass beside x and y */
+    size_t room_bytes;                 /* bytes per sample of scratch shared by all layers */
     void *kept[LAYER_KEPT_MAX];        /* [batch_max, kept_bytes] */
     struct numbers y;                  /* [batch_max, out]; if absorbed, that of the layer before */
 };
@@ -84,10 +84,10 @@ struct chain;
 
 /* The work of a neighbouring layer that a layer does in the same operation. */
 struct fused {
-    const struct layer *sum;        /* norm: the ")" before it; the sum of x and other goes there */
-    const struct layer *activation; /* dense: behind it, or before it on the backward pass */
-    struct numbers before;          /* the input of that activation; backward only */
-    struct numbers passed;          /* norm: a gradient that is added to dx; backward only */
+    const struct layer *sum;        /* norm: the ")" before it, whose sum the norm writes */
+    const struct layer *activation; /* dense: activation after it (backward: before it) */
+    struct numbers before;          /* input of that activation; backward only */
+    struct numbers passed;          /* norm: gradient that is added to dx; backward only */
 };
 
 /* One layer's part of a pass over a batch. */
@@ -95,15 +95,15 @@ struct pass {
     struct backend *backend;
     int batch;              /* samples */
     bool training;          /* a backward pass follows */
-    int from;               /* of a sequence: the first position; those before it are kept */
-    int positions;          /* from there on; 0: all there are */
-    const uint32_t *draws;  /* [batch], of dropout; NULL: it drops nothing */
+    int from;               /* sequences: first position to compute; earlier ones are kept */
+    int positions;          /* number of positions from there on; 0 = all */
+    const uint32_t *draws;  /* [batch] seeds of dropout; NULL = no dropout */
     const float *weights;   /* [P] */
-    struct numbers rounded; /* the trained ones, in the type of the activations */
+    struct numbers rounded; /* trained weights in the type of the activations */
     float *gradients;       /* [P]; backward only */
     struct numbers x;       /* [batch, in]; int32 tokens for an embed */
-    struct numbers other;   /* ")" only: what is added */
-    struct fused fused;     /* what the layer computes for its neighbour */
+    struct numbers other;   /* ")" only: second addend */
+    struct fused fused;     /* work that the layer does for its neighbour */
     struct numbers dy;      /* [batch, out]; backward only */
     struct numbers dx;      /* [batch, in], or none; backward only */
     void *room;             /* [batch_max, room_bytes] */
@@ -112,7 +112,7 @@ struct pass {
 struct layer_kind {
     const char *name;           /* the first word */
     const char *usage;          /* all words */
-    enum activation activation; /* of an activation */
+    enum activation activation; /* the function, for an activation */
     bool is_activation;
     bool absorbs;  /* it computes the activation that follows it */
     bool is_joint; /* "residual(", "|" and ")" */

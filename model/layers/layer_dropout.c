@@ -5,7 +5,7 @@
 #include "layers/layer.h"
 #include "layers/layer_words.h"
 
-#define DROPOUT_MAX 0.95f /* part of the numbers */
+#define DROPOUT_MAX 0.95f /* largest part of the numbers that is dropped */
 
 /* "0.1" */
 static bool rate_read(const char *word, float *rate)

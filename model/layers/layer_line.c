@@ -13,19 +13,19 @@
 #include "layers/layer_words.h"
 
 #define RESIDUAL "residual"
-#define NESTED   32 /* parentheses within parentheses */
+#define NESTED   32 /* largest nesting of parentheses */
 
 struct reader {
     const char *at; /* the next character of the line */
     struct chain *chain;
     int cursor;         /* the layer whose output the next one reads */
     struct shape shape; /* of that output */
-    int depth;          /* residuals around */
-    int nested;         /* parentheses around */
+    int depth;          /* number of residuals around it */
+    int nested;         /* number of parentheses around it */
     char *text;         /* the canonical spelling so far */
-    size_t used;        /* of the text */
-    size_t capacity;    /* of the text */
-    int repeats;        /* what is read again is not spelled again */
+    size_t used;        /* bytes used in the text */
+    size_t capacity;    /* capacity of the text */
+    int repeats;        /* rereads of a repeated part, which are not spelled again */
     struct problem *problem;
 };
 

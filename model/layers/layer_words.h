@@ -12,19 +12,19 @@
 /* One layer of the line in words, lower case. */
 struct layer_words {
     int number;                        /* of the layer, from 1 */
-    char raw[LAYER_TEXT_MAX];          /* as it was written */
-    char lower[LAYER_TEXT_MAX];        /* the words point into it */
+    char raw[LAYER_TEXT_MAX];          /* the text as written */
+    char lower[LAYER_TEXT_MAX];        /* lower-case copy that the words point into */
     const char *word[LAYER_WORDS_MAX]; /* the words */
-    int count;                         /* of the words */
+    int count;                         /* number of words */
 };
 
 /* The layers read so far. */
 struct chain {
     struct layer *layers; /* [LAYERS_MAX] */
     int count;
-    struct shape in;  /* of the model */
-    int classes;      /* that it tells apart, or tokens that there are */
-    enum number type; /* of activations */
+    struct shape in;  /* input of the model */
+    int classes;      /* number of classes or tokens */
+    enum number type; /* type of activations */
 };
 
 /* layer_words.c */

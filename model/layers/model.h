@@ -38,16 +38,16 @@ struct tensor {
     char name[40];  /* "0.conv.weight", "0.conv.bias": the first layer of the line is 0 */
     size_t offset;  /* in floats, from the start of the flat vector */
     size_t dims[4]; /* conv weight: filters, channels, kernel, kernel; dense: out, in */
-    int rank;       /* sides of dims, 1 .. 4 */
+    int rank;       /* number of dims, 1 .. 4 */
     bool is_hidden; /* a matrix or filters that neither read the input nor give the output */
-    bool is_output; /* of the last layer */
+    bool is_output; /* belongs to the last layer */
 };
 size_t tensor_entries(const struct tensor *tensor);
 
 /* The layers line of a preset, or NULL; and all names, for messages. */
 const char *model_preset(const char *name);
 const char *model_presets(void);
-const char *model_preset_name(int i); /* NULL behind the last */
+const char *model_preset_name(int i); /* NULL past the last */
 
 /* Tokens that a line embeds; 0: it reads images, or is wrong. */
 int model_line_tokens(const char *line);
@@ -65,11 +65,11 @@ enum error model_new(struct model **model, struct arena *arena, struct backend *
 
 /* How a model is to be used. */
 struct model_use {
-    int batch_max;        /* samples of a call at most */
+    int batch_max;        /* largest number of samples in a call */
     bool recompute;       /* recomputes activations inside residuals in the backward pass instead of
                              keeping them */
-    bool exact;           /* as many outputs as `classes`, and no more: they predict numbers */
-    size_t logits_floats; /* `logits` at once, at least a sample's; 0: as the backend says */
+    bool exact;           /* exactly `classes` outputs, which predict numbers */
+    size_t logits_floats; /* logits computed at once, at least a sample's; 0 = backend's choice */
 };
 enum error model_new_for(struct model **model, struct arena *arena, struct backend *backend,
                          const char *line, struct shape in, int classes,
@@ -84,13 +84,13 @@ size_t model_sample_bytes(const char *line, struct shape in, int classes, bool r
 /* Returns the bytes of backend memory for outputs, gradients and scratch; nothing is allocated. */
 size_t model_bytes(const struct model *model);
 size_t model_parameters(const struct model *model); /* P */
-size_t model_decayed(const struct model *model);    /* of P, the first: matrices and filters */
-size_t model_trained(const struct model *model);    /* of P, the first: all but statistics */
-double model_flops(const struct model *model);      /* of a sample, forward */
+size_t model_decayed(const struct model *model);    /* first entries: matrices and filters */
+size_t model_trained(const struct model *model);    /* first entries: all except statistics */
+double model_flops(const struct model *model);      /* per sample, forward */
 bool model_drops(const struct model *model);        /* it has dropout */
 int model_batch_max(const struct model *model);
 struct shape model_input(const struct model *model);
-int model_outputs(const struct model *model); /* logits of a position: at least the classes */
+int model_outputs(const struct model *model); /* logits per position: at least the classes */
 int model_tensors(const struct model *model);
 struct tensor model_tensor(const struct model *model, int i);
 
@@ -136,12 +136,12 @@ void model_learn(struct model *model, const float *weights, float *gradients, co
  * added up. The loss is cross-entropy, or of numbers the mean of the squares of the differences. */
 struct model_part {
     const float *x;        /* [samples, in] */
-    const int32_t *labels; /* [samples, positions]; or NULL, where numbers are to be predicted: */
+    const int32_t *labels; /* [samples, positions]; or NULL if numbers are to be predicted: */
     const float *numbers;  /* [samples, outputs] */
     int samples;
     int of;                /* samples of the step: the gradient is that of their mean loss */
-    float smoothing;       /* of the labels: backend.h */
-    const uint32_t *draws; /* [samples]: what is dropped follows from them; NULL: nothing is */
+    float smoothing;       /* label smoothing (backend.h) */
+    const uint32_t *draws; /* [samples] seeds of dropout; NULL = no dropout */
 };
 void model_learn_part(struct model *model, const float *weights, float *gradients,
                       const struct model_part *part, struct score *score);

@@ -9,11 +9,11 @@
  */
 #include "layers/model_private.h"
 
-#define ALIGNED 256 /* bytes: what devices ask for */
+#define ALIGNED 256 /* bytes: alignment that devices require */
 
 /* Of the widest of all layers, a sample. */
 struct widest {
-    size_t outputs; /* floats, without the logits, whose gradients overwrite them */
+    size_t outputs; /* floats without logits, which their gradients overwrite */
     size_t room;    /* bytes */
 };
 

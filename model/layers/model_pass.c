@@ -67,9 +67,9 @@ static void forward(struct model *model, struct pass *pass, const float *x, int 
 /* The backward pass. A residual's gradient enters its body and is kept until the body's gradient is
  * added to it. */
 struct slopes {
-    void *now;                   /* of the output of the layer that is next */
-    void *kept[LAYER_DEPTH_MAX]; /* of the residuals around, the outermost first */
-    int depth;                   /* how many those are */
+    void *now;                   /* gradient at the output of the next layer */
+    void *kept[LAYER_DEPTH_MAX]; /* gradients at the enclosing residuals, the outermost first */
+    int depth;                   /* number of these residuals */
 };
 
 static bool is_kept(const struct slopes *slopes, const void *slope)
@@ -100,7 +100,7 @@ static void open_backward(struct model *model, struct slopes *slopes, const stru
     CHECK(slopes->depth > 0);
     void *passed = slopes->kept[--slopes->depth];
     if (open->from == LAYER_INPUT)
-        return; /* nobody asks */
+        return; /* no caller reads the gradient of the input */
     void *to = !is_kept(slopes, slopes->now) ? slopes->now
                : !is_kept(slopes, passed)    ? passed
                                              : free_slope(model, slopes);

@@ -6,34 +6,34 @@
 #include "layers/model.h"
 
 #define SLOPES_MAX    (LAYER_DEPTH_MAX + 2)
-#define LOGITS_FLOATS ((size_t)1 << 24) /* without a backend, which would say how many */
+#define LOGITS_FLOATS ((size_t)1 << 24) /* logits computed at once without a backend's choice */
 
 struct model {
     struct backend *backend;
     struct shape in;
     int classes;
-    enum number type; /* of activations and their gradients */
+    enum number type; /* type of activations and their gradients */
     int batch_max;
     int logits_max;       /* samples whose logits are computed at once */
-    size_t logits_floats; /* that are computed at once, or those of a sample */
-    bool recomputes;      /* activations inside residuals, in the backward pass */
+    size_t logits_floats; /* logits computed at once, at least a sample's */
+    bool recomputes;      /* recomputes activations inside residuals in the backward pass */
     struct layer *layers; /* [count] */
     int count;
-    int depth; /* residuals within residuals */
+    int depth; /* largest nesting of residuals */
     struct {
         const struct layer *layer;
-        int which;     /* of its tensors */
+        int which;     /* index of the tensor in its layer */
     } * tensor;        /* [tensors], in the order of the flat vector */
-    int tensors;       /* of all layers */
+    int tensors;       /* tensors of all layers */
     size_t parameters; /* P */
-    size_t decayed; /* of those that weight decay is for: matrices and filters, which come first */
-    size_t trained; /* of those that the optimizer is for: all but statistics, which come last */
-    void *slope[SLOPES_MAX];      /* [2 + depth]: of the outputs of layers, backward */
+    size_t decayed; /* number of entries with weight decay: matrices and filters, which are first */
+    size_t trained; /* number of trained entries: all except statistics, which come last */
+    void *slope[SLOPES_MAX];      /* [2 + depth] gradients of layers' outputs, backward */
     void *rounded;                /* [trained]: weights in the type of activations; or NULL */
-    void *room;                   /* of the layer that computes */
+    void *room;                   /* scratch buffer of the layer that computes */
     int stepped;                  /* positions of a sequence that the layers have kept */
-    const float *stepped_weights; /* with which they were computed */
-    void *shared;                 /* by the insides of residuals that are recomputed */
+    const float *stepped_weights; /* weights that computed them */
+    void *shared;                 /* memory shared by residuals that are recomputed */
     char line[MODEL_LINE_MAX];
 };
 

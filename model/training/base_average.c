@@ -5,9 +5,9 @@
 
 #include "base/error.h"
 
-#define POWER        10.0              /* a larger one averages over a shorter time */
+#define POWER        10.0              /* larger = shorter memory */
 #define SAMPLES_PART 256               /* an addition is due when the samples grew by 1/256 */
-#define PART         ((size_t)1 << 16) /* entries that are read at once */
+#define PART         ((size_t)1 << 16) /* entries read at once */
 
 void base_average_init(struct base_average *average, struct arena *arena, size_t parameters)
 {

@@ -25,7 +25,7 @@
 struct base_average {
     float *mean;      /* [P], on the host; NULL: no average is kept */
     float *part;      /* scratch buffer for some entries of the base */
-    uint64_t samples; /* of the swarm at the last addition; 0: the mean is empty */
+    uint64_t samples; /* the swarm's samples at the last addition; 0 = empty mean */
 };
 
 void base_average_init(struct base_average *average, struct arena *arena, size_t parameters);

@@ -22,9 +22,9 @@ struct batch_size {
     uint64_t step_ns;   /* the wanted duration of a step; 0: the batch stays as it is */
     uint32_t batch_max; /* a power of two >= BATCH_SIZE_MIN */
     uint64_t window_ns; /* computing time per decision, at least BATCH_SIZE_WINDOW_NS */
-    uint64_t samples;   /* of the steps since the last decision */
-    uint64_t ns;        /* they took */
-    uint32_t steps;     /* since the last decision */
+    uint64_t samples;   /* samples since the last decision */
+    uint64_t ns;        /* time of these samples' steps */
+    uint32_t steps;     /* steps since the last decision */
 };
 
 /* The largest batch whose samples, of sample_bytes each, fit batch_bytes; at least BATCH_SIZE_MIN.

@@ -8,13 +8,13 @@ struct worker {
     struct model *model; /* on its backend */
     float *weights;      /* [P] */
     struct gradients gradients;
-    struct step_graph graph; /* the operations of its share of a step */
+    struct step_graph graph; /* operations of its share of a step */
 };
 
 struct data_parallel {
     struct team *team; /* lent */
     size_t parameters; /* P */
-    int count;         /* without the first device */
+    int count;         /* number of devices except the first */
     struct worker worker[TEAM_MAX - 1];
 };
 

@@ -11,13 +11,13 @@
 struct evaluator {
     struct backend *backend;    /* lent */
     struct model *model;        /* lent */
-    struct device_dataset test; /* on the backend */
-    struct score *score;        /* of the samples so far */
-    uint32_t *each;             /* [samples]: the places of all, in order */
-    float *weights;             /* [P]: those being evaluated */
-    double variance;            /* of the numbers to be predicted */
+    struct device_dataset test; /* test set on the backend */
+    struct score *score;        /* score so far */
+    uint32_t *each;             /* [samples] indices of all samples in order */
+    float *weights;             /* [P] weights being evaluated */
+    double variance;            /* variance of the targets */
     void (*watch)(void *context, uint32_t done, uint32_t all); /* or NULL */
-    void *watcher;                                             /* its context */
+    void *watcher;                                             /* context of watch */
 };
 
 static uint32_t *count_up(struct backend *backend, uint32_t count, uint32_t stride)

@@ -20,12 +20,12 @@
 struct evaluator;
 
 struct evaluation {
-    uint32_t samples;   /* evaluated; of sequences, the positions of all */
-    uint32_t correct;   /* of those */
-    double loss;        /* mean, in nats; of regression, the mean squared error */
+    uint32_t samples;   /* samples evaluated; in sequences, positions */
+    uint32_t correct;   /* correct predictions among them */
+    double loss;        /* mean in nats; in regression, mean squared error */
     bool is_regression; /* not classes or tokens */
-    bool is_sequence;   /* of tokens */
-    double variance;    /* of the numbers to be predicted, in the whole test; else 0 */
+    bool is_sequence;   /* positions of sequences */
+    double variance;    /* variance of the targets in the whole test set; otherwise 0 */
 };
 
 /* 0 .. 1: the part that was right; of regression, the part of the variance (R², the coefficient

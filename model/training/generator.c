@@ -13,13 +13,13 @@ struct generator {
     struct generator_options options;
     struct rng rng;
     float *weights;  /* [P] */
-    int32_t *x;      /* [length], on the backend: tokens to be read */
+    int32_t *x;      /* [length] on the backend: tokens to read */
     int32_t *tokens; /* [length], host: the end of the text */
-    size_t count;    /* of those */
-    size_t read;     /* of those: the model has read them */
-    size_t length;   /* that the model sees */
-    float *logits;   /* [classes], host: of the token that follows */
-    uint32_t *order; /* [classes], host: tokens, the likeliest first */
+    size_t count;    /* number of these tokens */
+    size_t read;     /* number of tokens that the model has read */
+    size_t length;   /* number of tokens that the model sees */
+    float *logits;   /* [classes] host: logits of the next token */
+    uint32_t *order; /* [classes] host: tokens, the likeliest first */
     uint32_t classes;
 };
 
@@ -72,7 +72,7 @@ static void read_logits(struct generator *generator)
 {
     struct backend *backend = generator->backend;
     if (model_stepped(generator->model, generator->weights) != (int)generator->read)
-        generator->read = 0; /* somebody else has computed with it */
+        generator->read = 0; /* another caller has used the model since */
     CHECK(generator->count > generator->read);
     const size_t from = generator->read, count = generator->count - from;
     backend->upload(backend, generator->x, generator->tokens + from,

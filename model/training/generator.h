@@ -22,7 +22,7 @@
 
 struct generator_options {
     double temperature; /* below 1 likely tokens become likelier; 0: always the likeliest */
-    uint32_t top_k;     /* tokens that are drawn from; 0: all */
+    uint32_t top_k;     /* number of likeliest tokens to draw from; 0 = all */
     uint64_t seed;
 };
 

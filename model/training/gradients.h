@@ -15,32 +15,32 @@
 /* The inputs of a step, uploaded in one piece. */
 struct step_input {
     struct optimizer_step optimizer;
-    uint32_t sample[]; /* [size]; behind them their augmentations, and of dropout their draws */
+    uint32_t sample[]; /* [size] sample indices, then augmentations and dropout seeds */
 };
 
 /* How a step is cut: into parts, of which each device makes some that follow each other. */
 struct step_cut {
     uint32_t size; /* samples of the step */
-    uint32_t part; /* samples of a part; the last has what is left */
-    uint32_t each; /* of each device, in whole parts; the last ones may have fewer or none */
+    uint32_t part; /* samples per part; the last part may have fewer */
+    uint32_t each; /* samples per device, in whole parts; the last devices may have fewer */
 };
 
 struct gradients_options {
     struct step_cut most;           /* the largest step */
-    struct augment_options augment; /* of the samples */
-    float smoothing;                /* of the labels */
+    struct augment_options augment; /* augmentation of the samples */
+    float smoothing;                /* label smoothing */
 };
 
 struct gradients {
     struct backend *backend;     /* lent */
     struct model *model;         /* lent; on that backend */
-    float smoothing;             /* of the labels */
-    struct device_dataset train; /* on the backend */
-    struct augmenter augmenter;  /* of the images; or none */
-    float *sum;                  /* [P]: of all parts of a step that are made here */
-    float *part;                 /* [P]: of one of them; NULL: there is never a second */
-    struct step_input *input;    /* of the step */
-    struct score *score;         /* of the steps since gradients_take_score */
+    float smoothing;             /* label smoothing */
+    struct device_dataset train; /* training set on the backend */
+    struct augmenter augmenter;  /* augmentation of the images, if any */
+    float *sum;                  /* [P] sum over the parts of a step computed here */
+    float *part;                 /* [P] gradient of a part; NULL = there is never a second part */
+    struct step_input *input;    /* input of the step */
+    struct score *score;         /* score since gradients_take_score */
 };
 
 void gradients_init(struct gradients *gradients, struct backend *backend, struct model *model,

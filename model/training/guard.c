@@ -6,15 +6,15 @@
 #include "base/amount.h"
 #include "base/error.h"
 
-#define RECOVERED     1.5  /* times the minimum: what was reported is over */
-#define GUESSED_PART  0.8  /* of the loss of guessing: vitals are looked at */
-#define GUESSED_STEPS 25   /* in a row, between two looks */
-#define OUTLIER       10   /* times the average and 1: a larger loss, or none, counts as this */
-#define WORSE_STEPS   50   /* between two evaluations that are below the best one */
-#define CHANGES_SIDES 0.05 /* of the samples, between two evaluations of nearly equal models */
-#define DEVIATIONS    3    /* of the score of a small test set */
-#define USUAL_FALLS   3    /* times the usual fall from one evaluation to the next */
-#define FALLS_KEPT    0.1  /* of each in their moving average */
+#define RECOVERED     1.5  /* multiple of the minimum loss: a reported problem is over below it */
+#define GUESSED_PART  0.8  /* part of the loss of guessing: vitals are checked above it */
+#define GUESSED_STEPS 25   /* steps in a row between two checks */
+#define OUTLIER       10   /* multiple of the average and 1 as which larger losses and NaN count */
+#define WORSE_STEPS   50   /* steps from the first to the last evaluation below the best */
+#define CHANGES_SIDES 0.05 /* part of the samples that change between nearly equal models */
+#define DEVIATIONS    3    /* standard deviations of a small test set's score */
+#define USUAL_FALLS   3    /* multiple of the usual fall between two evaluations */
+#define FALLS_KEPT    0.1  /* weight of a new fall in the moving average */
 
 void guard_init(struct guard *guard, uint32_t classes)
 {
@@ -36,7 +36,7 @@ static void average(struct guard *guard, uint64_t now_ns, uint32_t steps, double
     const double kept =
         fmin(exp(-(double)steps / GUARD_STEPS), 1 - (double)steps / (double)guard->steps);
     const double most = OUTLIER * (isnan(guard->loss) ? 1 : fabs(guard->loss) + 1);
-    const double taken = loss < most ? loss : most; /* no number is not below it */
+    const double taken = loss < most ? loss : most; /* a comparison with NaN is false */
     guard->loss = isnan(guard->loss) ? taken : kept * guard->loss + (1 - kept) * taken;
     if (guard->steps < GUARD_STEPS || guard->loss >= guard->least)
         return;
@@ -73,7 +73,7 @@ static bool has_recovered(struct guard *guard)
 enum guard_event guard_on_steps(struct guard *guard, uint64_t now_ns, uint32_t steps,
                                 uint64_t samples, double loss_sum)
 {
-    if (steps == 0 || samples == 0 || loss_sum == 0) /* 0: a script did not say its loss */
+    if (steps == 0 || samples == 0 || loss_sum == 0) /* 0: a script did not report its loss */
         return GUARD_NOTHING;
     average(guard, now_ns, steps, loss_sum / (double)samples);
     count(&guard->guessed, now_ns, guard->loss >= GUESSED_PART * guard->guessing, steps);
@@ -81,7 +81,7 @@ enum guard_event guard_on_steps(struct guard *guard, uint64_t now_ns, uint32_t s
     count(&guard->far, now_ns, guard->loss > bound(guard, GUARD_SLOWS), steps);
     if (must_slow(guard, now_ns)) {
         guard->halvings++;
-        guard->far.steps = 0; /* the lower rate gets its time */
+        guard->far.steps = 0; /* the lower rate gets time to work */
         guard->is_rising = true;
         return GUARD_SLOWED;
     }

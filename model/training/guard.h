@@ -41,7 +41,7 @@
 #define GUARD_FAR_STEPS      200
 #define GUARD_AGAIN_STEPS    1000
 #define GUARD_HALVINGS       6
-#define GUARD_SPAN_NS        5000000000ull /* a GPU's steps are a blink: others' progress may come */
+#define GUARD_SPAN_NS        5000000000ull /* fast steps: time for others' progress to arrive */
 #define GUARD_WORSE_ACCURACY 0.02
 #define GUARD_WORSE_LOSS     0.03
 #define GUARD_TEXT_BYTES     320
@@ -50,43 +50,43 @@ enum guard_event {
     GUARD_NOTHING,
     GUARD_RISING,    /* the training loss has risen */
     GUARD_SLOWED,    /* it is far above its minimum: the caller halves this node's rate */
-    GUARD_DEAD,      /* the model answers all samples alike and cannot learn any more */
-    GUARD_WORSE,     /* the base is worse than it was */
-    GUARD_RECOVERED, /* what was reported is over */
+    GUARD_DEAD,      /* the model answers all samples alike and can no longer learn */
+    GUARD_WORSE,     /* the base is worse than before */
+    GUARD_RECOVERED, /* the reported problem is over */
     GUARD_EVENTS
 };
 
 /* Steps in a row of which something holds. */
 struct guard_row {
     uint64_t steps;    /* so far */
-    uint64_t since_ns; /* when the first of them was made */
+    uint64_t since_ns; /* time of the first of them */
 };
 
 struct guard {
-    double guessing; /* loss of a model that guesses, in nats: ln(classes); NAN: not known */
+    double guessing; /* loss of guessing in nats: ln(classes); NAN = unknown */
 
     /* This node's steps. */
     double loss;              /* moving average, in nats; NAN: no step yet */
     double least;             /* its minimum; NAN: fewer than GUARD_STEPS steps yet */
-    uint64_t least_ns;        /* when that was */
+    uint64_t least_ns;        /* time of that minimum */
     uint64_t steps;           /* so far */
-    struct guard_row risen;   /* above the bound of RISING */
-    struct guard_row far;     /* above the bound of SLOWED */
-    struct guard_row guessed; /* at the loss of guessing */
-    uint32_t halvings;        /* of the rate */
+    struct guard_row risen;   /* steps above the bound of RISING */
+    struct guard_row far;     /* steps above the bound of SLOWED */
+    struct guard_row guessed; /* steps at the loss of guessing */
+    uint32_t halvings;        /* number of halvings of the rate */
     bool is_rising;           /* RISING was reported and is not over */
-    bool is_dead;             /* DEAD was */
+    bool is_dead;             /* DEAD was reported */
 
     /* Evaluations of the base. */
     struct evaluation last; /* samples 0: none yet */
     struct evaluation best; /* samples 0: none yet */
     uint64_t best_ns;       /* when the best was measured */
-    bool is_below;          /* the last evaluation was clearly below it */
-    uint64_t below_steps;   /* steps when evaluations began to be */
-    double usual_fall;      /* how far scores fall, root mean square, lately; rises count as 0 */
+    bool is_below;          /* the last evaluation was clearly below the best */
+    uint64_t below_steps;   /* steps when evaluations fell below the best */
+    double usual_fall;      /* root mean square of recent falls of the score; rises count as 0 */
     bool is_worse;          /* WORSE was reported and is not over */
 
-    struct vitals vitals; /* as of the last look; weight_norm NAN: none yet */
+    struct vitals vitals; /* vitals at the last check; weight_norm NAN = none yet */
 };
 
 /* classes: of the labels or tokens; 0: numbers are predicted. */

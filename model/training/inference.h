@@ -8,10 +8,10 @@
 /* The form of a sample and of its prediction. */
 struct inference_shape {
     struct shape shape;
-    bool is_floats;     /* float32, as it was learned; no: a byte, which is normalised */
-    size_t bytes;       /* of a sample */
-    int outputs;        /* numbers that are said of it: logits, or what is predicted */
-    bool is_regression; /* the latter */
+    bool is_floats;     /* true = float32 as learned; false = bytes, which are normalised */
+    size_t bytes;       /* bytes per sample */
+    int outputs;        /* outputs per sample: logits, or predicted numbers */
+    bool is_regression; /* predicted numbers */
 };
 
 /* False: it can say nothing, for it has a model of sequences, or no test samples. */

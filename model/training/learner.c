@@ -7,8 +7,8 @@
 #include "training/inference.h"
 #include "training/learner_private.h"
 
-#define START_PART     ((size_t)1 << 16) /* first weights that are drawn at once */
-#define EVALUATED_PART 4096              /* entries of the base that are read at once */
+#define START_PART     ((size_t)1 << 16) /* weights drawn at once */
+#define EVALUATED_PART 4096              /* entries of the base read at once */
 
 /* A part at a time: memory that is touched for the first time costs more than the drawing. */
 static void draw_start(struct learner *learner)

@@ -26,22 +26,22 @@
 
 struct learner_options {
     struct optimizer optimizer;
-    uint32_t batch;                 /* samples of the first steps */
+    uint32_t batch;                 /* samples per step at first */
     uint32_t micro_batches;         /* parts of a step, <= the model's batch_max each; 0: one */
-    struct team *team;              /* lent; its other devices make a share of them; or NULL */
-    float label_smoothing;          /* backend.h */
-    uint32_t batch_max;             /* learner_set_batch may go up to it; 0: the batch stays */
-    uint64_t model_seed;            /* draws b0 where start is NULL */
-    const float *start;             /* [P], b0, for learner_new alone; or NULL */
+    struct team *team;              /* lent; its other devices compute some parts; or NULL */
+    float label_smoothing;          /* label smoothing (backend.h) */
+    uint32_t batch_max;             /* upper bound for learner_set_batch; 0 = fixed batch */
+    uint64_t model_seed;            /* seed of b0 if start is NULL */
+    const float *start;             /* [P] b0, read by learner_new only; or NULL */
     bool companded;                 /* the base is companded (companding.h) */
-    size_t parameters;              /* P, where there is no model */
-    uint64_t data_seed;             /* the order of the samples, together with data_node */
+    size_t parameters;              /* P if there is no model */
+    uint64_t data_seed;             /* seed of the order of samples, with data_node */
     uint64_t data_node;             /* differs from node to node */
-    struct augment_options augment; /* of the training samples, images */
+    struct augment_options augment; /* augmentation of training images */
     uint32_t test_from;             /* first test sample of learner_evaluate */
     uint32_t test_to;               /* end of those test samples */
-    uint32_t density_max;           /* entries of one publication at most */
-    bool holds;                     /* publications may hold something back (replica.h) */
+    uint32_t density_max;           /* largest number of entries in a publication */
+    bool holds;                     /* publications may withhold (replica.h) */
     bool averages;                  /* an average of the base is kept (base_average.h) */
 };
 
@@ -106,7 +106,7 @@ const struct update *learner_publish(struct learner *learner, const struct publi
 /* Returns the number of resets to the base, and the entry that caused the last one. */
 struct learner_relapses {
     uint32_t count;
-    size_t entry;                /* a weight that was no number */
+    size_t entry;                /* index of the weight that was NaN */
     char tensor[LEARNER_TENSOR]; /* its tensor; "entry N" without a model; "" if there is none */
 };
 const struct learner_relapses *learner_relapses(const struct learner *learner);
@@ -117,8 +117,8 @@ void learner_revert(struct learner *learner);
 /* Entries that were saturated at the last publication (error_feedback.h): what was learned of them
  * stays here. */
 struct learner_saturation {
-    uint64_t entries;            /* 0: there were none */
-    uint64_t first;              /* of the first entry seen since the learner was made */
+    uint64_t entries;            /* number of entries; 0 = none */
+    uint64_t first;              /* index of the first one since the learner was made */
     char tensor[LEARNER_TENSOR]; /* its tensor; "entry N" without a model; "" if there is none */
 };
 const struct learner_saturation *learner_saturation(const struct learner *learner);
@@ -127,7 +127,7 @@ void learner_apply(struct learner *learner, const struct update *update, float b
 double learner_agreement(const struct learner *learner, const struct update *update);
 void learner_apply_own(struct learner *learner, const struct update *update, float beta);
 
-uint32_t learner_tests(const struct learner *learner); /* test samples; 0: it evaluates nothing */
+uint32_t learner_tests(const struct learner *learner); /* test samples; 0 = no evaluation */
 /* Evaluates the base (not the weights) on the test samples of the options, or on all. */
 struct evaluation learner_evaluate(struct learner *learner, bool all);
 /* The same of the averaged base; samples 0: there is none. */
@@ -165,7 +165,7 @@ void learner_write_block(struct learner *learner, size_t first, size_t count, co
 /* Copies the whole learner, out and back, or the entries of the state: a restored one continues bit
  * for bit (tests/unit/model/test_comeback.c), except for learner_scale_rate. One that was saved in
  * parts is restored with learner_replay, record by record, and then with a state of no entries. */
-uint32_t learner_moments(const struct learner *learner); /* of its optimizer; 0: it cannot step */
+uint32_t learner_moments(const struct learner *learner); /* moment vectors; 0 = it cannot step */
 void learner_save(const struct learner *learner, struct learner_state *state);
 void learner_restore(struct learner *learner, const struct learner_state *state);
 void learner_replay(struct learner *learner, const struct snapshot_record *record);

@@ -9,26 +9,26 @@
 
 struct learner {
     struct backend *backend;        /* lent */
-    struct model *model;            /* lent; NULL: somebody else steps */
+    struct model *model;            /* lent; NULL = the host program makes the steps */
     struct replica replica;         /* base and weights */
     struct learner_options options; /* as given, without start */
-    uint64_t samples;               /* learned here */
-    uint64_t swarm_samples;         /* learned by all, as far as is known */
+    uint64_t samples;               /* samples learned here */
+    uint64_t swarm_samples;         /* samples learned by the swarm, as far as known */
     struct learner_relapses relapses;
     struct learner_saturation saturation;
-    struct base_average average; /* of the base; without memory: none is kept */
+    struct base_average average; /* average of the base; no memory = none is kept */
 
     /* For training; all 0 without training samples. */
-    struct gradients gradients;          /* of this device */
-    struct data_parallel *data_parallel; /* the other devices; NULL: there are none */
-    struct batch batch;                  /* the order of the samples */
+    struct gradients gradients;          /* gradients of this device */
+    struct data_parallel *data_parallel; /* other devices; NULL = none */
+    struct batch batch;                  /* order of the samples */
     uint32_t size;                       /* samples of the next step */
-    float rate_factor;                   /* times the scheduled rate */
+    float rate_factor;                   /* factor on the scheduled rate */
     float *moment[LEARNER_MOMENTS_MAX];  /* [learner_moments][P] */
-    uint64_t steps;                      /* that the moments have been through */
-    struct step_input *host_input;       /* of the step being made */
-    struct step_graph graph;             /* the operations of a step; with workers, its gradients */
-    struct step_graph descent;           /* with workers: the operations of the optimizer */
+    uint64_t steps;                      /* number of steps in the moments */
+    struct step_input *host_input;       /* input of the present step */
+    struct step_graph graph;             /* operations of a step, or only its gradients */
+    struct step_graph descent;           /* with other devices: operations of the optimizer */
     bool is_halfway;                     /* a gradient waits for learner_descend */
 
     /* For evaluation; NULL without test samples. */

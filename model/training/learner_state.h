@@ -19,21 +19,21 @@
 #define LEARNER_MOMENTS_MAX 2
 
 struct learner_state {
-    size_t first;                       /* the learner's entry that stands first; 0 of a whole */
-    size_t parameters;                  /* P: entries from there on */
+    size_t first;                       /* index of its first entry in the learner; 0 if whole */
+    size_t parameters;                  /* P: number of entries from there on */
     int32_t *base;                      /* [P], in units of QUANTUM */
     float *weights;                     /* [P] */
-    uint32_t moments;                   /* vectors of the optimizer; 0: it does not train */
+    uint32_t moments;                   /* vectors of the optimizer; 0 = it does not train */
     float *moment[LEARNER_MOMENTS_MAX]; /* [moments][P] */
-    uint64_t steps;                     /* that the moments have been through */
+    uint64_t steps;                     /* number of steps in the moments */
     uint64_t samples;                   /* learned by this node */
     uint64_t swarm_samples;             /* learned by all nodes, as far as this one knows */
-    uint64_t epoch;                     /* of the next sample (batch.h) */
-    uint32_t at;                        /* place of the next sample in its epoch */
-    uint32_t batch;                     /* samples of a step; 0: not known */
+    uint64_t epoch;                     /* epoch of the next sample (batch.h) */
+    uint32_t at;                        /* index of the next sample in its epoch */
+    uint32_t batch;                     /* samples per step; 0 = unknown */
     uint64_t random_walk;               /* generator of a random walk; 0 for a learner */
-    float *average; /* [P] for the averaged base, with memory of its own; NULL: not wanted */
-    uint64_t average_samples; /* of the swarm, at its last addition; 0: there is no average */
+    float *average;           /* [P] averaged base, in its own memory; NULL = not wanted */
+    uint64_t average_samples; /* the swarm's samples at the last addition; 0 = no average */
 };
 
 /* Bytes of the two vectors and the moments, for one allocation. */

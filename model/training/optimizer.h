@@ -18,7 +18,7 @@ enum optimizer_kind {
     OPTIMIZER_ADAM,
     OPTIMIZER_LAMB,
     OPTIMIZER_MUON,
-    OPTIMIZER_AUTO /* of a configuration before config_resolve; no learner has it */
+    OPTIMIZER_AUTO /* only in a configuration: config_resolve replaces it */
 };
 enum schedule { CONSTANT, STEP, COSINE, DOWNHILL };
 
@@ -26,11 +26,11 @@ struct optimizer {
     enum optimizer_kind kind;
     struct sgd sgd; /* rate: at the start. Adam's beta1 is the momentum; its weight decay bypasses
                        the moments; only SGD and Muon use nesterov */
-    float beta2;    /* Adam's mean of squares, and LAMB's */
-    float clip;     /* largest norm of a gradient, longer ones are scaled; 0 = no clipping */
+    float beta2;    /* decay of the mean of squares in Adam and LAMB */
+    float clip;     /* largest norm of a gradient; longer ones are scaled; 0 = no clipping */
     enum schedule schedule;
     uint64_t warmup_samples; /* samples during which the rate rises; less than period_samples */
-    uint64_t period_samples; /* STEP: between two falls; COSINE, DOWNHILL: where the fall ends */
+    uint64_t period_samples; /* STEP: samples per fall; COSINE, DOWNHILL: end of the fall */
     float decay; /* STEP: factor of a fall; COSINE, DOWNHILL: rate at the end / at the start */
 };
 

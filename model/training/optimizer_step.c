@@ -3,7 +3,7 @@
 #include "base/error.h"
 #include "training/learning_rate_schedule.h"
 
-#define FOLLOW_RATE 0.1f /* of what is measured in each step, as elsewhere */
+#define FOLLOW_RATE 0.1f /* weight of a new measurement, as elsewhere */
 
 void optimizer_step_set(struct optimizer_step *step, const struct optimizer *optimizer,
                         const struct model *model, uint64_t samples, uint64_t number,

@@ -19,12 +19,12 @@
 
 /* The settings of one step. */
 struct optimizer_step {
-    struct sgd sgd;    /* of SGD and Muon */
-    struct adam adam;  /* of what decays; the first model_decayed entries */
-    struct adam bare;  /* the same of what does not decay */
-    struct sgd follow; /* how statistics follow what is measured */
-    float clip;        /* the gradients' length at most */
-    float factor;      /* that brings them to this length; optimizer_step_make writes it */
+    struct sgd sgd;    /* parameters of SGD and Muon */
+    struct adam adam;  /* parameters for the first model_decayed entries */
+    struct adam bare;  /* the same for entries without weight decay */
+    struct sgd follow; /* update rule of statistics */
+    float clip;        /* largest norm of the gradients */
+    float factor;      /* factor that clips them; optimizer_step_make writes it */
 };
 
 /* samples: learned by the swarm before the step. number: of the step, from 1. parts: whose

@@ -12,18 +12,18 @@
 
 /* Conservation, entry by entry; all vectors [P], in host memory. */
 struct account {
-    double *produced;  /* by steps and outer momentum */
-    double *published; /* tau·level of all publications */
-    double *bound;     /* on the rounding errors of the entry */
+    double *produced;  /* progress by steps and outer momentum */
+    double *published; /* sum of tau·level over all publications */
+    double *bound;     /* bound on the entry's rounding errors */
 };
 
 struct random_walk {
     struct replica replica; /* base and weights */
-    struct rng rng;         /* of the walk */
-    uint64_t digest;        /* of the base in seen */
+    struct rng rng;         /* generator of the walk */
+    uint64_t digest;        /* digest of the base in seen */
     int32_t *seen;          /* [P], host: the base at the last digest */
     int32_t *read;          /* [P], host: the base as it was just read */
-    bool accounted;         /* whether the account is kept */
+    bool accounted;         /* the account is kept */
     struct account account; /* zeros unless accounted */
 };
 
@@ -403,7 +403,7 @@ double random_walk_account_error(const struct random_walk *random_walk, double *
             residual_at(random_walk, c, random_walk->read[c]) + held_at(random_walk, c);
         const double error = fabs(account->produced[c] - account->published[c] - residual);
         const double most =
-            account->bound[c] + 0x1.8p-52 * fabs(residual); /* of these three sums */
+            account->bound[c] + 0x1.8p-52 * fabs(residual); /* rounding of these three sums */
         if (!(error - most > worst_excess))
             continue;
         worst_excess = error - most;

@@ -4,7 +4,7 @@
 
 #include "base/error.h"
 
-#define PARTS          128 /* of a snapshot, except for very small and large models */
+#define PARTS          128 /* parts per snapshot, except for very small and large models */
 #define PART_BYTES_MIN ((size_t)1 << 20)
 #define PART_BYTES_MAX ((size_t)16 << 20)
 #define ENTRY_BYTES    (sizeof(uint32_t) + sizeof(int8_t))

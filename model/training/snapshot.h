@@ -30,10 +30,10 @@
 #include "exchange/replica.h"
 #include "training/learner_state.h"
 
-#define SNAPSHOT_ENTRIES_MAX 65536 /* of an update in one record; a larger one takes several */
+#define SNAPSHOT_ENTRIES_MAX 65536 /* entries of an update per record; others take several */
 
 enum snapshot_kind {
-    SNAPSHOT_PART = 1, /* part: entries, and the numbers of that moment */
+    SNAPSHOT_PART = 1, /* part: entries, and the counters at that time */
     SNAPSHOT_APPLIED,  /* update, beta: as replica_apply */
     SNAPSHOT_OWN,      /* update, beta: as replica_apply_own */
     SNAPSHOT_KINDS
@@ -42,9 +42,9 @@ enum snapshot_kind {
 struct snapshot_record {
     enum snapshot_kind kind;
     float beta;                /* APPLIED, OWN: the outer momentum */
-    size_t end;                /* all but PART: entries in the parts before */
+    size_t end;                /* not PART: number of entries in earlier parts */
     struct update update;      /* APPLIED, OWN: its entries lie below end */
-    struct learner_state part; /* PART: what follows the entries before */
+    struct learner_state part; /* PART: entries after those of earlier parts */
 };
 
 /* Does to the replica what the learner did; of all records but PART. */
@@ -56,14 +56,14 @@ typedef void snapshot_save(void *learner, struct learner_state *part);
 /* Between the thread of the learner, which takes, and the writer's. */
 struct snapshot_queue {
     size_t parameters;         /* P of the learner */
-    size_t part_parameters;    /* room for entries of one part */
-    struct learner_state part; /* the one part on its way */
-    atomic_bool part_is_out;   /* it is the writer's */
-    struct ring ring;          /* records; of a part, what is in the queue is the above */
-    void (*wake)(void *waker); /* called when there is a record; NULL: nobody need be woken */
-    void *waker;               /* passed to it */
-    size_t end;                /* the learner's: entries taken so far; 0: no snapshot was begun */
-    bool is_broken;            /* the learner's: there was no room for an update */
+    size_t part_parameters;    /* capacity of a part in entries */
+    struct learner_state part; /* the part in transit */
+    atomic_bool part_is_out;   /* the writer has the part */
+    struct ring ring;          /* records; a record of a part refers to `part` */
+    void (*wake)(void *waker); /* called when there is a record; NULL = not needed */
+    void *waker;               /* argument of wake */
+    size_t end;                /* learner only: entries taken so far; 0 = no snapshot was begun */
+    bool is_broken;            /* learner only: an update did not fit */
 };
 
 /* Returns the entries per part: few enough to delay a step little, and enough to finish a snapshot

@@ -12,7 +12,7 @@
 
 struct step_time {
     uint32_t samples;
-    uint64_t ns; /* on the device; with several GPUs, on the first */
+    uint64_t ns; /* device time; with several GPUs, of the first */
 };
 
 /* Whether the caller's clock is wrong for steps of this learner. */

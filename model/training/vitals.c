@@ -7,7 +7,7 @@
 #include "base/memory.h"
 #include "training/learner_private.h"
 
-#define READ_PART ((size_t)1 << 16) /* entries that are read at once */
+#define READ_PART ((size_t)1 << 16) /* entries read at once */
 
 /* The Euclidean norm of device[count], and how many entries are 0. */
 static double norm_of(const struct learner *learner, const float *device, size_t count,

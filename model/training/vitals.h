@@ -12,10 +12,10 @@ struct learner;
 
 struct vitals {
     double weight_norm;   /* Euclidean norm of all trained weights */
-    double gradient_norm; /* of the gradient */
-    double input_norm;    /* of its part in the first layer's matrix; 0: no gradient reaches it */
+    double gradient_norm; /* norm of the gradient */
+    double input_norm;    /* norm of the first layer's matrix gradient; 0 = none reaches it */
     uint32_t units;       /* biases of all layers except the last */
-    uint32_t idle;        /* of those, where the gradient was exactly 0 */
+    uint32_t idle;        /* biases whose gradient was exactly 0 */
 };
 
 /* Classes that the learner tells apart; 0: it predicts numbers. */

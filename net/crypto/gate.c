@@ -6,7 +6,7 @@
 
 #include "wire/bytes.h"
 
-#define OFFERS_AT 2 /* offset in an introduction */
+#define OFFERS_AT 2 /* offset of the offers in an introduction */
 #define NEWER_AT  3
 #define FORM_AT   4
 #define START     "; " /* before the start, in a model description */

@@ -54,7 +54,7 @@ void introduction_make(struct introduction *introduction, const char *swarm_id, 
 void introduction_set_versions(struct introduction *introduction);
 void introduction_encode(uint8_t out[static INTRODUCTION_BYTES], const struct introduction *from);
 
-/* Returns the newest version that both speak, or PROTOCOL_PROBE if there is none. */
+/* Returns the newest version that both nodes speak, or PROTOCOL_PROBE if there is none. */
 uint16_t introduction_common(const struct introduction *ours, const struct introduction *theirs);
 
 /* Writes the prologue of the handshake: the dialer's introduction without the ignored bytes. The
@@ -86,10 +86,10 @@ struct gate {
 void gate_init(struct gate *gate, const uint8_t swarm_key[static KEY_BYTES],
                const struct introduction *ours);
 
-/* Seals our introduction, or opens theirs. The nonce is the first 24 bytes of message 1 (its fresh
- * public key), and all of message 1 is associated data. A gate therefore opens for its own
- * handshake only. gate_consume returns FORGED for another key or another message 1, and MALFORMED
- * if message 1 is too short. */
+/* gate_create seals our introduction; gate_consume opens the caller's. The nonce is the first 24
+ * bytes of message 1 (its fresh public key), and all of message 1 is associated data. A gate
+ * therefore opens for its own handshake only. gate_consume returns FORGED for another key or
+ * another message 1, and MALFORMED if message 1 is too short. */
 void gate_create(const struct gate *gate, uint8_t out[static GATE_BYTES], const uint8_t *message_1,
                  size_t message_1_bytes);
 enum error gate_consume(const struct gate *gate, const uint8_t in[static GATE_BYTES],

@@ -8,7 +8,7 @@ static const char name_psk[] = "Noise_XXpsk3_25519_ChaChaPoly_SHA256";
 #define ADDED_MAX 128 /* most bytes that a message adds to its payload */
 _Static_assert(HANDSHAKE_2_BYTES <= ADDED_MAX, "ADDED_MAX covers message 2");
 
-/* Cursors: where to write next, and the bytes still to read. */
+/* Cursors: the next byte to write, and the bytes that are left to read. */
 struct writer {
     uint8_t *at;
 };
@@ -246,7 +246,8 @@ static enum error consume_tokens(struct handshake *h, struct reader *in)
     return MALFORMED;
 }
 
-/* Messages 1 and 3 are the initiator's, message 2 the responder's. */
+/* Returns true if it is the initiator's turn: messages 1 and 3 are the initiator's, message 2 the
+ * responder's. */
 static bool is_initiators_turn(const struct handshake *h)
 {
     return h->state == HANDSHAKE_START || h->state == HANDSHAKE_2;

@@ -27,7 +27,7 @@
 enum handshake_state { HANDSHAKE_START, HANDSHAKE_1, HANDSHAKE_2, HANDSHAKE_DONE, HANDSHAKE_DEAD };
 
 struct handshake {
-    enum handshake_state state;         /* number of messages done */
+    enum handshake_state state;         /* phase of the handshake; see the drawing above */
     bool initiator;                     /* true on the side that sends message 1 */
     bool has_psk;                       /* the pattern is XXpsk3, not XX */
     bool has_key;                       /* key is set, so payloads are encrypted */

@@ -12,7 +12,7 @@ static const char sign_label[] = "hearsay signing key";
 static const char operator_label[] = "hearsay operator key";
 static const char swarm_label[] = "hearsay swarm key";
 
-/* Signed by a certificate: "hearsay noise key" ‖ X25519 public key. */
+/* Length of the bytes that a certificate signs: "hearsay noise key" ‖ X25519 public key. */
 #define CERTIFIED_BYTES (sizeof noise_label - 1 + DH_BYTES)
 
 static void certified_bytes(uint8_t out[static CERTIFIED_BYTES],

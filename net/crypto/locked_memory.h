@@ -18,7 +18,7 @@
 struct locked_memory {
     struct arena arena;     /* allocates from the region */
     struct check_hook hook; /* wipes the region when a CHECK fails */
-    int refusal;            /* errno of the failed attempt to lock it; 0 = locked */
+    int refusal;            /* errno of the failed attempt to lock the region; 0 = locked */
 };
 
 /* Allocates at least `bytes` bytes for the arena. The struct must not move: it registers a

@@ -22,7 +22,7 @@
 #define SIGNATURE_BYTES   64
 #define DH_BYTES          32
 #define SEED_BYTES        32
-#define CONTEXT_BYTES     16 /* binds signatures to one swarm and model (gate.h) */
+#define CONTEXT_BYTES     16 /* bytes that bind signatures to one swarm and model (gate.h) */
 
 /* Initializes libsodium; call it before anything else here. Aborts if the system has no randomness.
  */
@@ -94,7 +94,7 @@ enum error secret_verify(const uint8_t signature[static SIGNATURE_BYTES],
  * only. A mark is a hash over key, signature and message. */
 #define SECRET_MARK_BYTES 16
 struct secret_watch {
-    void *self; /* passed to each call below */
+    void *self; /* owner's pointer, passed to each call below */
     /* Called before a message is sealed with this key and counter. */
     void (*on_seal)(void *self, const uint8_t key[static KEY_BYTES], uint64_t counter);
     /* Returns whether `held` was called with this mark. Such a signature is not verified again. */

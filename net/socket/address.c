@@ -83,7 +83,7 @@ bool address_is_number(const struct address *address)
     memcpy(host, address->host, sizeof host);
     if (inet_pton(AF_INET, host, bytes) == 1)
         return true;
-    host[strcspn(host, "%")] = 0; /* the zone of an IPv6 address */
+    host[strcspn(host, "%")] = 0; /* cuts off the zone of an IPv6 address */
     return inet_pton(AF_INET6, host, bytes) == 1;
 }
 

@@ -24,7 +24,7 @@ struct attempt {
     uint64_t begun_ns;
 };
 
-/* Freed when its timer is closed and no lookup is running. */
+/* A dial. Freed when its timer is closed and no lookup is running. */
 struct connector {
     uv_loop_t *loop;
     struct connector_owner owner;
@@ -39,10 +39,11 @@ struct connector {
     struct addrinfo *found;
     const struct addrinfo *order[CONNECTOR_ADDRESSES_MAX];
     struct attempt
-        *attempt[CONNECTOR_ADDRESSES_MAX]; /* running ones, indexed like order; or NULL */
-    int count, next;                       /* number of addresses; next one to try */
-    uint64_t end_ms;                       /* deadline of all attempts, by the loop's clock */
-    char why[CONNECTOR_WHY_BYTES];         /* errors so far */
+        *attempt[CONNECTOR_ADDRESSES_MAX]; /* running attempts, indexed like order; NULL = none */
+    /* Count: number of addresses; next: index of the next one to try. */
+    int count, next;
+    uint64_t end_ms;               /* deadline of all attempts, by the loop's clock */
+    char why[CONNECTOR_WHY_BYTES]; /* errors so far */
 };
 
 int connector_order(const struct addrinfo *found, const struct addrinfo **at, int most)

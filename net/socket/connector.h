@@ -27,7 +27,8 @@ struct connector_times {
 extern const struct connector_times CONNECTOR_USUAL;
 
 struct connector_result {
-    uint64_t connect_ns;             /* from the first packet to this address until it connected */
+    /* Nanoseconds from the first packet to this address until it connected. */
+    uint64_t connect_ns;
     char tried[CONNECTOR_WHY_BYTES]; /* addresses that failed before, such as "fd00::1: no answer";
                                         or "" */
 };
@@ -38,7 +39,8 @@ struct connector_owner {
     void *self;
     /* Hands over the handle, which malloc allocated. */
     void (*on_connected)(void *self, uv_tcp_t *tcp, const struct connector_result *result);
-    /* why: the reason for one address, or each address with its reason; "" = cancelled. */
+    /* Called when the dial failed. why: the reason for one address, or each address with its
+     * reason; "" = cancelled. */
     void (*on_failed)(void *self, const char *why);
 };
 

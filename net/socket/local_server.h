@@ -24,7 +24,7 @@ struct local_client {
 
 struct local_server {
     char *(*make)(void *self, size_t *count); /* returns the text, from malloc */
-    void *self;                               /* passed to make */
+    void *self;                               /* owner's pointer, passed to make */
     bool is_open;                             /* listener is in use */
     bool client_waits;                        /* a client waits for a free slot */
     uv_pipe_t listener;
@@ -34,7 +34,7 @@ struct local_server {
 /* Starts serving on a bound socket, which it takes over. server is zeroed except for make and self.
  */
 void local_server_open(struct local_server *server, uv_loop_t *loop, int socket);
-/* Stops. Run the loop once more before freeing the memory. */
+/* Stops serving. Run the loop once more before freeing the memory. */
 void local_server_close(struct local_server *server);
 
 #endif

@@ -21,8 +21,8 @@
 #define READ_BYTES   (64 * 1024)
 #define BACKLOG      128
 #define SIGNALS      3
-#define FILES_NEEDED 12 /* for a loop, its pipes, and the next file opened */
-/* SIGHUP only after transport_take_hangups. */
+#define FILES_NEEDED 12 /* files for a loop, its pipes, and the next file opened */
+/* Signals that are taken; SIGHUP only after transport_take_hangups. */
 static const int TAKEN[SIGNALS] = {SIGINT, SIGTERM, SIGHUP};
 
 _Static_assert(TRANSPORT_WHY_BYTES == CONNECTOR_WHY_BYTES, "a dial's reason fits");
@@ -53,7 +53,7 @@ struct transport {
     uv_poll_t watched;         /* file of transport_watch */
     bool watches;              /* watched is in use */
     char *buffer;              /* [READ_BYTES] for the read in progress */
-    bool freeing;              /* the owner is no longer called */
+    bool freeing;              /* transport_free has begun: the owner is no longer called */
 };
 
 static void on_timer(uv_timer_t *timer)
@@ -74,7 +74,7 @@ static void on_signal(uv_signal_t *handle, int number)
     transport->owner.on_signal(transport->owner.self, number);
 }
 
-/* libuv aborts if its first loop gets no pipe, so check first whether files can be opened. */
+/* Returns true if files can be opened: libuv aborts if its first loop gets no pipe. */
 static bool has_files(void)
 {
     int files[FILES_NEEDED], count = 0;

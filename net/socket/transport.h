@@ -23,7 +23,7 @@
 struct transport;
 
 struct transport_owner {
-    void *self; /* passed to each call below */
+    void *self; /* owner's pointer, passed to each call below */
     /* A connection was accepted. Returns its id, or 0 to close it at once. */
     uint64_t (*on_accept)(void *self, const struct address *from);
     /* The connection of transport_dial is established. */
@@ -71,7 +71,8 @@ enum error transport_listen(struct transport *transport, const struct address *a
  * (local_server.h). The transport takes over the socket. */
 void transport_serve_local(struct transport *transport, int socket);
 
-/* Calls on_ready whenever this file is readable. One file, until transport_free. */
+/* Calls on_ready whenever this file is readable. Only one file can be watched, until
+ * transport_free. */
 void transport_watch(struct transport *transport, int file);
 
 /* Resolves and connects (connector.h). on_connected or on_closed follows; on_closed says whether
@@ -82,8 +83,8 @@ void transport_dial(struct transport *transport, uint64_t conn, const struct add
 /* Describes how a dialled connection was made; returns false if it is not connected. */
 bool transport_reached(const struct transport *transport, uint64_t conn,
                        struct transport_reached *reached);
-/* Returns how many sent bytes the other system has not acknowledged, or 0 if none or not connected.
- * Sets *segment_bytes to the payload of a packet. */
+/* Returns how many sent bytes the other system has not acknowledged; 0 if there are none or conn is
+ * not connected. Sets *segment_bytes to the payload of a packet. */
 size_t transport_unacknowledged(const struct transport *transport, uint64_t conn,
                                 uint32_t *segment_bytes);
 /* Sends bytes, which must stay valid until on_sent or on_closed. One send per connection at a time.
@@ -92,8 +93,8 @@ void transport_send(struct transport *transport, uint64_t conn, const uint8_t *b
 /* Closes the connection; on_closed follows. */
 void transport_hang_up(struct transport *transport, uint64_t conn);
 
-/* Monotonic time. transport_set_timer requests one on_timer at that time, or at once if it has
- * passed, and replaces an earlier request. */
+/* transport_now_ns returns monotonic time. transport_set_timer requests one on_timer at that time,
+ * or at once if it has passed, and replaces an earlier request. */
 uint64_t transport_now_ns(void);
 void transport_set_timer(struct transport *transport, uint64_t at_ns);
 

@@ -16,7 +16,7 @@
 #include <string.h>
 
 #define BITS_TAIL_BYTES 16
-#define BITS_AT_ONCE    56 /* most bits of one put, or of takes between two fills */
+#define BITS_AT_ONCE    56 /* most bits of one bits_put, or of all bits_take between two fills */
 
 /* Load and store eight bytes, little-endian. Compilers emit one instruction for each. */
 static inline uint64_t bits_load(const void *from)
@@ -44,7 +44,7 @@ static inline uint64_t bits_mask(unsigned bits)
 struct bit_writer {
     uint8_t *out;       /* first byte of the stream */
     size_t at;          /* whole bytes written */
-    uint64_t held;      /* bits after those bytes */
+    uint64_t held;      /* bits that follow those bytes and are not written yet */
     unsigned held_bits; /* number of bits in held, 0 .. 7 between two calls */
 };
 

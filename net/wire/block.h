@@ -20,8 +20,8 @@
 #define BLOCK_ENTRIES 8192 /* the largest block and its version fit one message */
 #define BLOCK_MAX     (1 + BLOCK_ENTRIES * 4)
 
-/* Returns how many blocks of `each` entries a base has, and how many entries block number `block`
- * has. */
+/* block_count returns how many blocks of `each` entries a base has, block_entries how many entries
+ * block number `block` has. */
 uint32_t block_count(uint64_t parameters, uint32_t each);
 uint32_t block_entries(uint64_t parameters, uint32_t each, uint32_t block);
 

@@ -34,7 +34,7 @@
 
 /* How one layer is written. */
 struct body_layer {
-    uint32_t listed;   /* number of positions listed */
+    uint32_t listed;   /* number of positions that the layer lists */
     bool inverted;     /* the listed entries stay in the previous layer */
     uint8_t parameter; /* Rice parameter; 0 when nothing is listed */
 };

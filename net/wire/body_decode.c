@@ -2,8 +2,8 @@
 #include "wire/body_codec.h"
 #include "wire/levels.h"
 
-/* Levels start at 1 and each layer raises its members, so the levels themselves show the entries of
- * a layer. Signs come last. */
+/* Levels start at 1 and each layer raises the level of its members, so the levels themselves show
+ * the entries of a layer. Signs come last. */
 
 #define RICE_USUAL 3 /* typical length of a code in bits, without its k low bits */
 
@@ -129,7 +129,7 @@ static void take_signs(struct bit_reader *reader, int8_t *level, uint32_t count)
     *reader = r;
 }
 
-/* Checks that the stream ends in the last byte and that the rest of that byte is zero. */
+/* Returns OK if the stream ends in the last byte and the rest of that byte is zero. */
 static enum error take_end(struct bit_reader *r, size_t bytes)
 {
     uint64_t end = 8 * (uint64_t)bytes;

@@ -77,7 +77,7 @@ static void view_next(struct view *view, uint32_t reached)
 struct walk {
     const struct view *view;
     bool inverted;
-    uint32_t at;      /* next word */
+    uint32_t at;      /* index of the next word to look at */
     uint32_t skipped; /* members passed since the last listed one */
     uint64_t
         members; /* members of the previous layer in the current word that have not been passed */

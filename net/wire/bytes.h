@@ -1,4 +1,4 @@
-/* Reads and writes little-endian numbers of up to 8 bytes, and floats. */
+/* Reading and writing of little-endian numbers of up to 8 bytes, and of floats. */
 #ifndef HEARSAY_NET_WIRE_BYTES_H
 #define HEARSAY_NET_WIRE_BYTES_H
 

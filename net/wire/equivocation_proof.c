@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-#define STREAM_BYTES HEAD_SEQ_AT /* origin and incarnation */
+#define STREAM_BYTES HEAD_SEQ_AT /* bytes that name a stream: origin and incarnation */
 
 static bool prev_is(const uint8_t *head, const uint8_t hash[static HEAD_HASH_BYTES])
 {

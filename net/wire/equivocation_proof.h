@@ -1,6 +1,6 @@
 /* A proof that a member lies: two heads of one stream, both signed by the member, that cannot both
- * be true, or of which one exceeds a limit of rumors. Anybody who knows the context and the number
- * of model parameters can verify it.
+ * be true; or one head that exceeds a limit of rumors. Any node that knows the context and the
+ * number of model parameters can verify it.
  *
  *   OFFSET SIZE MEANING
  *        0  192 a signed head (signed_head.h)
@@ -31,7 +31,7 @@ enum proof_kind {
 struct proof {
     enum proof_kind kind;     /* relation of the two heads */
     uint8_t author[ID_BYTES]; /* id of the signer of both heads */
-    uint64_t incarnation;     /* of the author */
+    uint64_t incarnation;     /* incarnation of the author that the proof concerns */
     uint32_t keep;            /* rumors of that incarnation before this number are not in doubt */
 };
 
@@ -40,8 +40,8 @@ struct proof {
 enum error proof_create(const struct signed_head *one, const struct signed_head *other,
                         uint64_t parameters, uint8_t out[static PROOF_BYTES]) MUST_USE;
 
-/* Parses what the bytes prove, provided that the signatures verify, which it does not check.
- * Returns MALFORMED if they prove nothing. */
+/* Parses what the bytes prove. Does not check the signatures. Returns MALFORMED if they prove
+ * nothing. */
 enum error proof_parse(const uint8_t in[static PROOF_BYTES],
                        const uint8_t context[static CONTEXT_BYTES], uint64_t parameters,
                        struct proof *proof) MUST_USE;
@@ -51,8 +51,8 @@ enum error proof_parse(const uint8_t in[static PROOF_BYTES],
 enum error proof_verify(const uint8_t in[static PROOF_BYTES],
                         const uint8_t context[static CONTEXT_BYTES]) MUST_USE;
 
-/* Returns whether a proof keeps fewer rumors than another against the same author. Of two proofs
- * the stricter one counts: the lowest incarnation in doubt, and there the lowest keep. */
+/* Returns whether a proof keeps fewer rumors than another against the same author: the lowest
+ * incarnation in doubt is stricter, and for equal ones the lowest keep. */
 bool proof_is_stricter(const struct proof *proof, const struct proof *than);
 
 /* Returns how many rumors of this incarnation of the author stay. */

@@ -13,7 +13,7 @@ enum field_type { NUMBER, TEXT, BULK };
 
 struct field {
     enum field_type type;
-    size_t offset; /* within struct message */
+    size_t offset; /* offset of the field in struct message */
 };
 
 #define FIELD(type, name)                                                                          \
@@ -128,7 +128,7 @@ size_t message_encode(const struct message *message, uint8_t *out, size_t capaci
 
 bool message_is_secret(const uint8_t *bytes, size_t count)
 {
-    return count > 1 && bytes[1] == SWARM_KEY; /* follows the array header of one byte */
+    return count > 1 && bytes[1] == SWARM_KEY; /* the kind follows the one-byte array header */
 }
 
 struct message_reader {

@@ -77,7 +77,7 @@ enum message_kind {
     MESSAGE_KINDS
 };
 
-#define TAG_ALL 0 /* stands for all origins in a tag field */
+#define TAG_ALL 0 /* value of a tag field that stands for all origins */
 
 enum bye_reason {
     BYE_LEAVING = 1,    /* the sender leaves the swarm */
@@ -100,29 +100,31 @@ struct bytes {
 /* The fields of all kinds. Fields that a kind lacks are not written and read as zero. */
 struct message {
     enum message_kind kind;
-    uint64_t incarnation; /* of the sender */
+    uint64_t incarnation; /* incarnation of the sender */
     uint64_t port;        /* TCP port that the sender listens on; 0 = it only dials */
     uint64_t token;       /* copied from PING to PONG */
     uint64_t received;    /* bytes read from this connection so far */
     uint64_t clock;       /* time of the last received byte, microseconds of the sender's clock */
-    uint64_t held;        /* delay of this ACK since then, microseconds */
+    uint64_t held;        /* microseconds between that time and the sending of this ACK */
     uint64_t most;        /* most bytes per second that the sender accepts; 0 = unlimited */
-    uint64_t tag;         /* of an origin (version.h) */
+    uint64_t tag;         /* tag of an origin (version.h) */
     uint64_t seq;         /* number of a rumor in its origin's stream */
-    uint64_t digest;      /* of a base (base/digest.h) */
-    uint64_t hash;        /* of a whole version (version.h), or of all proofs or votes known */
+    uint64_t digest;      /* digest of a base (base/digest.h) */
+    uint64_t hash;        /* hash of a whole version (version.h), or of all known proofs or votes */
     uint64_t rumors;      /* number of rumors */
     uint64_t members;     /* number of live members that the sender knows */
-    uint64_t base;        /* 0: the sender's base is not whole yet */
-    uint64_t whole;    /* 1: bulk has the latest entries, and text what each origin has learned */
-    uint64_t part;     /* number of this part, from 0 */
-    uint64_t parts;    /* number of parts */
-    uint64_t block;    /* number of a block, from 0 */
-    uint64_t count;    /* number of blocks from that one on, or of samples */
-    uint64_t reason;   /* enum bye_reason or reply_reason (reply.h) */
-    uint64_t wait;     /* least milliseconds before the next INFERENCE */
-    uint64_t number;   /* number of an order; in ORDERS the latest known, or 0 */
-    struct bytes text; /* HELLO: the other's address; BYE: a sentence; otherwise entries */
+    uint64_t base;        /* 1 = the sender's base is whole; 0 = not yet */
+    uint64_t whole;  /* 1 = bulk has the latest entries, and text what each origin has learned */
+    uint64_t part;   /* index of this part, from 0 */
+    uint64_t parts;  /* number of parts */
+    uint64_t block;  /* index of a block, from 0 */
+    uint64_t count;  /* number of blocks from that one on, or of samples */
+    uint64_t reason; /* enum bye_reason or reply_reason (reply.h) */
+    uint64_t wait;   /* least milliseconds before the next INFERENCE */
+    uint64_t number; /* number of an order; in ORDERS the latest known, or 0 */
+    /* HELLO: the receiver's address as the sender sees it; BYE: a sentence; other kinds:
+     * entries. */
+    struct bytes text;
     struct bytes bulk; /* records, a rumor, entries, a block, orders ..., depending on the kind */
 };
 

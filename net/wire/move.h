@@ -5,7 +5,7 @@
  *
  * top is the greatest |level|. length is the square root of the sum of level², rounded up. Both are
  * in the head (signed_head.h), so a head by itself shows that its rumor goes too far. P is the
- * number of parameters. Nothing else counts, so all nodes judge alike.
+ * number of parameters. The limits depend on nothing else, so all nodes judge alike.
  *
  * Trainable weights are about 0.02 to 0.3. What nodes publish, also by themselves and in their
  * first seconds, stays below half of the first limit and two fifths of the second
@@ -28,7 +28,7 @@ struct move {
     uint32_t length; /* Euclidean length of the levels, rounded up */
 };
 
-#define MOVE_LENGTH_MAX UINT16_MAX /* greatest length of any rumor's levels */
+#define MOVE_LENGTH_MAX UINT16_MAX /* greatest Euclidean length of any rumor's levels */
 
 struct move move_of(uint32_t amount, const int8_t *level, uint32_t count);
 

@@ -38,7 +38,7 @@
 #define ORDER_BYTES_MAX    (ORDER_HEAD_BYTES + ORDER_PAIRS_MAX * ORDER_PAIR_BYTES + SIGNATURE_BYTES)
 
 struct order_pair {
-    uint64_t incarnation; /* of the subject */
+    uint64_t incarnation; /* incarnation of the subject that the pair is about */
     uint32_t keep;        /* rumors of the incarnation before this number stay */
 };
 
@@ -48,13 +48,14 @@ struct order {
     uint64_t number; /* position among the operator's orders, from 1 */
     enum order_kind kind;
     uint8_t subject[ID_BYTES];           /* id of the member; rekey: hash of the new key */
-    uint64_t issued_ms;                  /* milliseconds since 1970 */
+    uint64_t issued_ms;                  /* time of issue, milliseconds since 1970 */
     char reason[ORDER_REASON_BYTES + 1]; /* text for people; admit: a name */
     uint64_t after;                      /* admit: only later incarnations are admitted; 0 = all */
     uint64_t until_ms; /* rekey: milliseconds since 1970 until which older keys are accepted */
-    uint8_t before[HASH_BYTES];               /* rekey: hash of the replaced key */
-    uint32_t pairs_count;                     /* expel: number of pairs */
-    struct order_pair pairs[ORDER_PAIRS_MAX]; /* what stays, by rising incarnation */
+    uint8_t before[HASH_BYTES]; /* rekey: hash of the replaced key */
+    uint32_t pairs_count;       /* expel: number of pairs */
+    /* Incarnations of which rumors stay, by rising incarnation. */
+    struct order_pair pairs[ORDER_PAIRS_MAX];
 };
 
 /* Writes and signs an order that order_parse accepts; returns its size. */
@@ -63,7 +64,7 @@ size_t order_create(const struct order *order, const struct operator_key *key,
                     uint8_t out[static ORDER_BYTES_MAX]);
 
 /* Parses the order at the start of the bytes and sets *taken to its size. Does not check the
- * signature. Returns MALFORMED if the bytes start with none. */
+ * signature. Returns MALFORMED if the bytes do not start with an order. */
 enum error order_parse(const uint8_t *in, size_t bytes, struct order *order,
                        size_t *taken) MUST_USE;
 
@@ -71,7 +72,7 @@ enum error order_parse(const uint8_t *in, size_t bytes, struct order *order,
 enum error order_verify(const uint8_t *in, size_t bytes, const uint8_t operator_id[static ID_BYTES],
                         const uint8_t context[static CONTEXT_BYTES]) MUST_USE;
 
-/* Returns whether the text can be a reason. */
+/* Returns whether the text is allowed as the reason of an order. */
 bool order_is_reason(const char *text);
 
 /* Returns how many rumors of this incarnation of the subject stay. */

@@ -14,7 +14,8 @@
 
 #include "wire/bit_stream.h"
 
-/* k <= RICE_PARAMETER_MAX, so that no code exceeds BITS_AT_ONCE bits. */
+/* Rice codes with a parameter k <= RICE_PARAMETER_MAX, so that no code exceeds BITS_AT_ONCE
+ * bits. */
 #define RICE_ESCAPE        24
 #define RICE_PARAMETER_MAX 31
 #define RICE_ESCAPE_BITS   (RICE_ESCAPE + 32)
@@ -26,8 +27,8 @@ static inline uint32_t rice_bits(uint32_t number, unsigned k)
 }
 
 struct rice_code {
-    uint64_t value; /* the code, its first bit lowest */
-    unsigned bits;  /* length in bits */
+    uint64_t value; /* bits of the code, the first one lowest */
+    unsigned bits;  /* number of bits in the code */
 };
 
 static inline struct rice_code rice_code(uint32_t number, unsigned k)
@@ -65,13 +66,13 @@ static inline unsigned bits_ones(const struct bit_reader *r)
     return (unsigned)__builtin_ctzll(~r->held | (uint64_t)1 << RICE_ESCAPE);
 }
 
-/* Returns whether held has the whole code and it is no escape. */
+/* Returns whether the reader holds the whole code and it is no escape. */
 static inline bool rice_is_held(const struct bit_reader *r, unsigned k)
 {
     return bits_ones(r) + 1 + k <= r->held_bits && bits_ones(r) < RICE_ESCAPE;
 }
 
-/* The reader must be filled or hold the code. */
+/* Reads one Rice code. The reader must be filled or hold the code. */
 static inline uint32_t rice_take(struct bit_reader *r, unsigned k)
 {
     unsigned ones = bits_ones(r);
@@ -85,7 +86,7 @@ static inline uint32_t rice_take(struct bit_reader *r, unsigned k)
     return (uint32_t)bits_take(r, 32);
 }
 
-/* number < 2^GAMMA_MAX_BITS - 1. A larger one reads as UINT32_MAX. */
+/* Elias gamma codes of number < 2^GAMMA_MAX_BITS - 1. A larger number reads as UINT32_MAX. */
 #define GAMMA_MAX_BITS 20
 
 static inline unsigned gamma_bits(uint32_t number)
@@ -100,7 +101,7 @@ static inline void gamma_put(struct bit_writer *w, uint32_t number)
     bits_put(w, (value & bits_mask(ones)) << (ones + 1) | bits_mask(ones), 2 * ones + 1);
 }
 
-/* The reader must be filled. */
+/* Reads one gamma code. The reader must be filled. */
 static inline uint32_t gamma_take(struct bit_reader *r)
 {
     unsigned ones = bits_ones(r);

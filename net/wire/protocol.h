@@ -19,7 +19,8 @@
 #ifndef HEARSAY_NET_WIRE_PROTOCOL_H
 #define HEARSAY_NET_WIRE_PROTOCOL_H
 
-/* No version: a version probe, which is refused and so learns the other's introduction. */
+/* Marks a version probe: no version fits, so it is refused and learns the other node's
+ * introduction. */
 #define PROTOCOL_PROBE      0
 #define PROTOCOL_OLDEST     11
 #define PROTOCOL_NEWEST     12

@@ -39,20 +39,22 @@ enum stage {
 };
 
 struct record {
-    uint8_t id[ID_BYTES];     /* author of the record */
-    uint64_t incarnation;     /* of the author */
+    uint8_t id[ID_BYTES];     /* id of the node that the record describes, and its author */
+    uint64_t incarnation;     /* incarnation of that node */
     uint64_t stamp;           /* higher in each newer record of the incarnation */
     uint64_t samples;         /* samples learned in this incarnation */
-    uint64_t digest;          /* of its base */
-    float samples_per_second; /* training speed; 0 = not known yet */
-    float uplink;             /* bytes per second that its links carry at least */
+    uint64_t digest;          /* digest of the node's base */
+    float samples_per_second; /* training speed; 0 = unknown */
+    float uplink;             /* bytes per second that its links carry, a lower bound */
     float ingress;            /* bytes per second received, best of the last seconds */
-    uint32_t lag_ms;          /* milliseconds since when it lacks what most others know */
-    uint64_t swarm_samples;   /* samples the swarm has learned, by its count; 0 = not known yet */
-    uint32_t renew_ms;        /* milliseconds within which a newer record follows */
-    enum stage stage;         /* progress of leaving */
-    bool trains;              /* false: it only forwards, or has not joined yet */
-    struct address address;   /* where to dial it; port 0 = nowhere */
+    /* Milliseconds for which it has lacked rumors that most others know. */
+    uint32_t lag_ms;
+    /* Samples that the swarm has learned, by the node's count; 0 = unknown. */
+    uint64_t swarm_samples;
+    uint32_t renew_ms;      /* milliseconds within which a newer record follows */
+    enum stage stage;       /* progress of leaving */
+    bool trains;            /* false = the node only forwards, or has not joined yet */
+    struct address address; /* where to dial it; port 0 = nowhere */
 };
 
 /* Writes and signs a record whose id is that of the identity. */

@@ -16,15 +16,15 @@
 #include "crypto/identity.h"
 #include "wire/signed_head.h"
 
-#define RUMOR_MAX   65000 /* head, body and signature; fits one message */
-#define RUMOR_LEAST 1024  /* smallest `most` of rumor_encode */
+#define RUMOR_MAX   65000 /* most bytes of head, body and signature; fits one message */
+#define RUMOR_LEAST 1024  /* smallest `most` that rumor_encode accepts */
 #define RUMOR_MIN   (HEAD_BYTES + 1 + SIGNATURE_BYTES)
 
 struct rumor_head {
     uint8_t origin[ID_BYTES]; /* id of the node that published the rumor */
-    uint64_t incarnation;     /* of that node */
+    uint64_t incarnation;     /* incarnation of that node */
     uint32_t seq;             /* number in the stream of this incarnation, from 0 */
-    uint64_t samples;         /* samples that the origin had learned by then */
+    uint64_t samples;         /* samples that the origin had learned by this rumor */
     uint32_t count;           /* number of entries; set by rumor_peek, ignored by rumor_encode */
     uint8_t prev[HEAD_HASH_BYTES]; /* hash of the previous head; zeros in number 0 */
 };

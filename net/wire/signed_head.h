@@ -45,8 +45,8 @@
 
 /* A head with its hash. All zeros mean that there is none. */
 struct signed_head {
-    uint8_t bytes[SIGNED_HEAD_BYTES]; /* as above */
-    uint8_t hash[HEAD_HASH_BYTES];    /* of the first HEAD_BYTES bytes */
+    uint8_t bytes[SIGNED_HEAD_BYTES]; /* the head as drawn above */
+    uint8_t hash[HEAD_HASH_BYTES];    /* hash of the first HEAD_BYTES bytes */
 };
 
 /* Copies the bytes and computes the hash; checks nothing. */

@@ -14,7 +14,7 @@
 #include "world/world.h"
 
 #define SLACK_NS   (4 * SECOND_NS) /* time to notice a leave, send LEAVE and close */
-#define STEPS_MOST 16              /* most steps between publications if the node chooses */
+#define STEPS_MOST 16              /* most steps between publications in automatic mode */
 #define TWICE      1.5             /* a node that restarts its count may count late rumors twice */
 
 void check_fail(struct check *check, const char *format, ...)
@@ -76,7 +76,7 @@ void check_free(struct check *check)
     u64_set_free(&check->verified);
 }
 
-/* sign is -1 for a reverted update, whose levels are negated. */
+/* Returns a hash of the update. sign: -1 for a reverted update, whose levels are negated. */
 static uint64_t hash_of_update(const struct update *update, int sign)
 {
     uint64_t hash = rng_mix(update->amount + ((uint64_t)update->count << 32));
@@ -92,7 +92,7 @@ static uint64_t rumor_key(uint64_t tag, uint32_t seq)
     return rng_mix(tag ^ rng_mix(seq)) | 1;
 }
 
-/* i is WIRE_NOBODY for an outsider. */
+/* Records a published update. i: index of the node; WIRE_NOBODY = an outsider. */
 static void note_published(struct check *check, uint32_t i, uint32_t first_seq,
                            const struct node_origin *origin, const struct update *update)
 {
@@ -179,7 +179,8 @@ static uint64_t base_key(const struct world *world, uint32_t i, uint32_t bases)
     return rng_mix((uint64_t)i << 40 ^ (uint64_t)world->nodes[i].incarnation << 20 ^ bases) | 1;
 }
 
-/* Returns the incarnation that node i had with this base, or else the one it started with. */
+/* Returns the incarnation that node i had with this base, otherwise the one with which it
+ * started. */
 static uint64_t incarnation_at(const struct world *world, uint32_t i, uint32_t bases)
 {
     const uint64_t *seen = u64_set_get(&world->check.incarnations, base_key(world, i, bases));
@@ -211,8 +212,9 @@ static void note_incarnation(struct world *world, uint32_t i)
     *seen = node_incarnation(node);
 }
 
-/* A node with a new incarnation keeps the lost part of its publications in its weights. A node that
- * has learned nothing must not take the whole base for its own progress. */
+/* Checks a block that node i writes. A node with a new incarnation keeps the lost part of its
+ * publications in its weights. A node that has learned nothing must not take the whole base for its
+ * own progress. */
 void check_block_written(struct world *world, uint32_t i, const struct action *write,
                          uint32_t bases)
 {

@@ -42,7 +42,7 @@ struct world;
 struct published {
     uint32_t node;        /* index of the node; WIRE_NOBODY = an outsider */
     uint8_t id[ID_BYTES]; /* id of the publisher */
-    uint64_t incarnation; /* of the publisher */
+    uint64_t incarnation; /* incarnation of the publisher */
     uint32_t first_seq;   /* number of its first rumor */
     uint32_t next_seq;    /* number after its last rumor */
     struct update update; /* copied content */
@@ -63,10 +63,10 @@ struct check {
     bool outsiders_publish;          /* rumors of outsiders may also be applied */
     bool outsiders_lie;              /* honest nodes may also be taken for liars */
     bool trains_well;                /* no fault ruins training, so no guard may warn */
-    double claimed;                  /* highest sum of claimed samples that any node has known */
+    double claimed;                  /* highest sum of claimed samples that any node has counted */
     struct u64_set rumors_published; /* rumor ─► index + 1 of its update */
     struct u64_set rumors_applied;   /* (node, incarnation, base, rumor) ─► 1 */
-    struct u64_set nonces;           /* key ─► next counter */
+    struct u64_set nonces;           /* next counter of each key */
     struct u64_set verified;         /* verified signatures, which are not verified again */
     struct u64_set incarnations;     /* (node, base) ─► its incarnation at that time */
     struct first_weights *starts;    /* [starts_count] b0 of each model hash */
@@ -96,9 +96,9 @@ void check_started(struct world *world, uint32_t i);
 void check_block_written(struct world *world, uint32_t i, const struct action *write,
                          uint32_t bases);
 
-void check_event(struct world *world, uint32_t i); /* Called after each event of node i. */
-void check_second(struct world *world); /* Called every virtual second for the whole world. */
+void check_event(struct world *world, uint32_t i); /* called after each event of node i */
+void check_second(struct world *world); /* called every virtual second, for the whole world */
 void check_end(
-    struct world *world); /* Called when all live nodes hold one version; compares their bytes. */
+    struct world *world); /* called when all live nodes hold one version; compares their bytes */
 
 #endif

@@ -33,7 +33,7 @@ uint32_t health_components(const struct health *health);
 /* Returns whether node i runs, has a whole base, and trains if it should. */
 bool health_has_joined(const struct health *health, uint32_t i);
 
-/* Node i has written this note. */
+/* Handles a note that node i has written. */
 void health_on_note(struct health *health, uint32_t i, const struct note *note);
 
 #endif

@@ -37,9 +37,9 @@ static const char usage[] =
 struct comparison_options {
     struct plan plan;
     struct comparison comparison;
-    const char *strategies; /* NULL = all */
-    const char *targets;    /* NULL = derived from the final results */
-    const char *metric;     /* NULL = chosen by the data */
+    const char *strategies; /* names of strategies; NULL = all */
+    const char *targets;    /* targets; NULL = derived from the final results */
+    const char *metric;     /* name of the metric; NULL = chosen by the data */
     const char *settings;   /* compare.json of another comparison; NULL = none */
     char seconds[64];       /* --seconds as an assignment */
     bool tune;

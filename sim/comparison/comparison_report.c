@@ -80,11 +80,11 @@ bool comparison_idle_sentence(const struct comparison *comparison, char *out, si
     return used > 0;
 }
 
-/* Sort key: the fastest at the highest target first; strategies that reach none by their final
- * result. */
+/* Sort key: fastest at the highest target first; strategies that reach no target are sorted by
+ * their final result. */
 struct rank {
     uint32_t strategy;
-    double times[TARGETS_MAX]; /* from the highest target down */
+    double times[TARGETS_MAX]; /* times to the targets, from the highest target down */
     double end;
     bool less_is_better;
 };
@@ -104,7 +104,7 @@ static int by_rank(const void *a, const void *b)
     return x->end == y->end ? 0 : is_first ? -1 : 1;
 }
 
-/* Returns the strategies in table order; the caller frees them. */
+/* Returns the strategies in the order of the table; the caller frees them. */
 static struct rank *ranks_of(const struct comparison *comparison)
 {
     const struct plan *plan = comparison->plan;

@@ -149,7 +149,7 @@ void plan_plays(struct plan *plan)
     read_kept(plan);
 }
 
-/* Plays in a worker process and writes the record. */
+/* Plays in a worker process and writes the record to a file. */
 static enum error play_to_file(const struct plan *plan, const struct play *play,
                                struct problem *problem)
 {

@@ -15,7 +15,7 @@
 #define PLAN_SETS_MAX  64
 #define PLAN_SEEDS_MAX 100
 #define PLAN_NAME      64
-#define PLAN_OWN       3 /* assignments of a play before its settings */
+#define PLAN_OWN       3 /* assignments of a play, not counting its settings */
 
 enum measure { MEASURE_ACCURACY, MEASURE_LOSS };
 
@@ -31,10 +31,11 @@ struct plan {
     enum strategy_kind kinds[STRATEGIES_COUNT]; /* [kinds_count] strategies compared */
     uint32_t kinds_count;
     char settings[STRATEGIES_COUNT][2][TUNING_BYTES]; /* [kinds_count] settings chosen by trials */
-    uint32_t settings_count[STRATEGIES_COUNT];        /* 0 = those of the scenario */
+    /* Number of these settings; 0 = those of the scenario are used. */
+    uint32_t settings_count[STRATEGIES_COUNT];
 
-    const struct scenario *scenario; /* without settings of a strategy */
-    struct play *plays;              /* [plays_count] */
+    const struct scenario *scenario; /* the scenario, without settings of strategies */
+    struct play *plays;              /* [plays_count] plays of the plan */
     uint32_t plays_count;
     uint32_t kept;   /* plays kept from an earlier run */
     uint32_t failed; /* plays that failed */
@@ -42,13 +43,13 @@ struct plan {
 };
 
 struct play {
-    uint32_t strategy; /* index in kinds */
+    uint32_t strategy; /* index of the strategy in kinds */
     uint64_t seed;
     char sets[PLAN_OWN + 2][TUNING_BYTES]; /* assignments: strategy, two seeds, settings */
     uint32_t sets_count;
     char name[PLAN_NAME]; /* such as "ako-2" or "ako-try-4" */
-    char fingerprint[17]; /* identifies what is played */
-    bool is_read;         /* record was read */
+    char fingerprint[17]; /* hash that identifies what is played */
+    bool is_read;         /* record has been read */
     struct record record;
 };
 

@@ -1,4 +1,4 @@
-/* Settings found by the trials of another comparison. */
+/* Reads settings that the trials of another comparison have found. */
 #include <jansson.h>
 #include <stdio.h>
 #include <string.h>

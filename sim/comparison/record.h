@@ -23,8 +23,9 @@ struct record_point {
 struct record {
     struct record_point *points; /* [count] in order of time */
     uint32_t count;
-    double accuracy;    /* at the end of training, on the whole test set; NAN = none */
-    double loss;        /* at the same time and on the same set */
+    /* Accuracy of the base at the end of training, on the whole test set; NAN = none. */
+    double accuracy;
+    double loss;        /* loss of the base at the same time, on the same set */
     double sent_bytes;  /* bytes sent, mean over the nodes */
     double computing;   /* fraction of time spent computing, mean over the machines */
     double link_use;    /* mean utilisation of the limited links; NAN = there are none */
@@ -35,11 +36,11 @@ struct record {
 void record_of(const struct outcome *outcome, struct record *record);
 void record_free(struct record *record);
 
-/* Returns FAILED with a sentence if the file cannot be written. */
+/* Writes the record. Returns FAILED with a sentence if the file cannot be written. */
 enum error record_write(const struct record *record, const char *path, const char *fingerprint,
                         struct problem *problem) MUST_USE;
 
-/* Returns false if there is no such file, or it has another fingerprint. */
+/* Reads a record. Returns false if there is no such file, or it has another fingerprint. */
 bool record_read(struct record *record, const char *path, const char *fingerprint);
 
 #endif

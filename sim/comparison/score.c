@@ -14,7 +14,7 @@ bool score_is_better(enum measure measure, double a, double b)
     return measure == MEASURE_ACCURACY ? a > b : a < b;
 }
 
-/* Interpolates linearly. */
+/* Interpolates linearly between two values. */
 static double interpolate(double from, double to, double part)
 {
     return from + (to - from) * part;

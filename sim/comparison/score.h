@@ -12,9 +12,9 @@ struct reach {
     double bytes;
 };
 
-/* Statistics over seeds. */
+/* Statistics over the seeds. */
 struct band {
-    double mean; /* NAN = some seed has no value */
+    double mean; /* mean over the seeds; NAN = some seed has no value */
     double least;
     double most;
     uint32_t count; /* number of seeds with a value */
@@ -38,7 +38,7 @@ struct band score_band(const double *values, uint32_t count);
  * rank. */
 bool score_is_idle(const struct plan *plan, uint32_t strategy);
 
-/* Statistics over the seeds of a strategy. */
+/* Returns statistics over the seeds of a strategy: its final result. */
 struct band score_end(const struct plan *plan, uint32_t strategy);
 struct band score_times(const struct plan *plan, uint32_t strategy, double target);
 struct band score_bytes(const struct plan *plan, uint32_t strategy, double target);
@@ -47,7 +47,8 @@ struct band score_bytes(const struct plan *plan, uint32_t strategy, double targe
  * ideal; for a loss, of the way down from the start. Returns their number. */
 uint32_t score_targets(const struct plan *plan, double targets[static TARGETS_MAX]);
 
-/* The first and second strategy to reach a target on average, without ideal; UINT32_MAX = none. */
+/* The first and the second strategy to reach a target on average, `ideal` excluded; UINT32_MAX =
+ * none. */
 struct winner {
     uint32_t first;
     uint32_t second;

@@ -10,7 +10,8 @@
 static const struct tuning {
     const char *key;
     const char *values[VALUES];
-    const char *other; /* tried instead of the learning rate; NULL = the rate is tried */
+    /* Setting that is tried instead of the learning rate; NULL = the rate is tried. */
+    const char *other;
     const char *others[VALUES];
 } tunings[STRATEGIES_COUNT] = {
     [STRATEGY_LOCALSGD] = {.key = "strategy.local_steps", .values = {"5", "20", "80"}},
@@ -38,8 +39,8 @@ static const struct tuning {
     [STRATEGY_AKO] = {.key = "strategy.partitions", .values = {"auto", "4", "16"}},
 };
 
-/* Learning rates range from a fourth to four times the scenario's: three for each value of the main
- * setting, or nine if there is none. */
+/* Writes the assignments of a trial. Learning rates range from a fourth to four times the
+ * scenario's: three for each value of the main setting, or nine if there is none. */
 uint32_t tuning_trial(enum strategy_kind kind, uint32_t trial, double rate,
                       char (*sets)[TUNING_BYTES])
 {

@@ -26,13 +26,13 @@ struct false_base {
     uint32_t origins; /* number of origins in the history; 0 = nothing was taken yet */
     uint8_t history[FALSE_ORIGINS_MAX * HISTORY_ENTRY_BYTES];
     uint8_t entries[FALSE_ORIGINS_MAX * VERSION_ENTRY_BYTES]; /* entries of the version */
-    uint8_t learned[FALSE_ORIGINS_MAX * LEARNED_BYTES]; /* learned entries that go with them */
-    uint64_t hash;                                      /* hash of the version */
-    uint64_t rumors;                                    /* number of rumors in the version */
-    uint64_t digest;                                    /* digest as sent */
-    uint32_t block_entries;                             /* entries of a block, except the last */
+    uint8_t learned[FALSE_ORIGINS_MAX * LEARNED_BYTES];       /* learned samples of these entries */
+    uint64_t hash;                                            /* hash of the version */
+    uint64_t rumors;                                          /* number of rumors in the version */
+    uint64_t digest;                                          /* digest that the liar sends */
+    uint32_t block_entries; /* entries of a block, except the last */
     uint64_t parameters;
-    int32_t *units;          /* [parameters] entries as sent; owned */
+    int32_t *units;          /* [parameters] entries that the liar sends; owned */
     uint8_t bulk[BLOCK_MAX]; /* bulk of the last block sent */
 };
 
@@ -46,10 +46,10 @@ void false_base_leave_out(struct false_base *base, const uint8_t id[static ID_BY
 /* Recomputes the version from the history. */
 void false_base_make_version(struct false_base *base, const uint8_t *context);
 
-/* Return messages of a liar. Their bytes stay valid until the base is taken again. */
+/* Return messages of a liar. Their bytes stay valid until the base is copied again. */
 struct message false_base_version(const struct false_base *base);
 struct message false_base_history(const struct false_base *base);
-/* Returns a refusal if there is no such block. */
+/* Returns the block, or a refusal if there is no such block. */
 struct message false_base_block(struct false_base *base, uint64_t block);
 
 #endif

@@ -108,29 +108,30 @@ static inline void node_set_add(struct node_set *set, uint32_t i)
 
 struct fault {
     enum fault_kind kind;
-    uint64_t from_ns;     /* when it begins */
-    uint64_t to_ns;       /* when it ends */
-    struct node_set a;    /* nodes that it strikes */
-    struct node_set b;    /* PARTITION, RESET: the other side; empty = all except a */
-    bool any;             /* strikes one node of a, drawn at its begin */
-    bool one_way;         /* PARTITION: only from a to b */
-    uint64_t every_ns;    /* period of CHURN, recurring PAUSE or flapping PARTITION */
-    uint64_t away_ns;     /* CHURN: time from crash to restart */
-    uint64_t least_ns;    /* PAUSE: shortest pause */
-    uint64_t most_ns;     /* PAUSE: longest pause */
-    uint32_t actions;     /* CRASH: dies during this action, counted from its begin; 0 = at once */
+    uint64_t from_ns;  /* time at which the fault begins */
+    uint64_t to_ns;    /* time at which it ends */
+    struct node_set a; /* nodes that the fault strikes */
+    struct node_set b; /* PARTITION, RESET: the other side; empty = all except a */
+    bool any;          /* strikes one node of a, drawn when the fault begins */
+    bool one_way;      /* PARTITION: only from a to b */
+    uint64_t every_ns; /* period of CHURN, recurring PAUSE or flapping PARTITION */
+    uint64_t away_ns;  /* CHURN: time from crash to restart */
+    uint64_t least_ns; /* PAUSE: shortest pause */
+    uint64_t most_ns;  /* PAUSE: longest pause */
+    /* CRASH: the process dies during this action, counted from the fault's begin; 0 = at once. */
+    uint32_t actions;
     enum fault_disk disk; /* CRASH, CHURN: state of the disk at the restart */
-    enum poison poison;   /* POISON: kind of lie */
+    enum poison poison;   /* POISON: kind of poison */
     enum ruin ruin;       /* RUIN: kind of ruin */
     double value;         /* CLOCK: seconds; CRASH: nonzero = silently; POISON, RUIN: N */
     uint64_t seed;        /* seed of the fault's random draws */
 };
 
-/* Return the word of a kind in fault lines. */
+/* Return the word that fault lines use for a kind. */
 const char *fault_name(enum fault_kind kind);
 const char *poison_name(enum poison poison);
 const char *ruin_name(enum ruin ruin);
-/* Return the default N; 0 = the kind takes none. */
+/* Return the default of N; 0 = the kind has no N. */
 double poison_value(enum poison poison);
 double ruin_value(enum ruin ruin);
 /* Returns whether the poison changes updates, rather than data or claims. */

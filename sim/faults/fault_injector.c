@@ -14,17 +14,17 @@ enum step { BEGIN, TURN, BACK, STALL, END };
 
 struct injection {          /* a fault and its state */
     struct fault fault;     /* the fault, in world time */
-    struct rng rng;         /* of this fault only */
+    struct rng rng;         /* random numbers of this fault only */
     struct node_set struck; /* nodes that it struck */
-    struct node_set others; /* the other side */
-    bool begun;             /* has begun and not ended */
+    struct node_set others; /* nodes of the other side */
+    bool begun;             /* the fault has begun and not ended */
     bool cut;               /* PARTITION: the cut is active */
-    uint64_t ended_ns;      /* when it ended; 0 = not yet */
+    uint64_t ended_ns;      /* time at which it ended; 0 = not yet */
 };
 
 struct intruder {
-    struct hostile *hostile; /* NULL = the slot is free */
-    uint32_t injection;      /* fault that placed it */
+    struct hostile *hostile; /* the attacker; NULL = the slot is free */
+    uint32_t injection;      /* index of the fault that placed it */
 };
 
 struct fault_injector {
@@ -32,7 +32,7 @@ struct fault_injector {
     struct injection *injections; /* [count] */
     uint32_t count;               /* number of faults */
     uint32_t *holder; /* [nodes_max] index + 1 of the fault that keeps the node down; 0 = none */
-    struct intruder *intruders; /* [outsiders_max] */
+    struct intruder *intruders; /* [outsiders_max] attackers in the world */
     bool ended;                 /* fault_injector_end was called */
 };
 
@@ -48,7 +48,7 @@ static void schedule(struct fault_injector *injector, const struct injection *in
     world_put(injector->world, at_ns, EVENT_TAG << 32 | number, (uint64_t)step << 32 | node);
 }
 
-/* Returns when the fault ends; NEVER_NS = only at fault_injector_end. */
+/* Returns the time at which the fault ends; NEVER_NS = only at fault_injector_end. */
 static uint64_t over_ns(const struct fault *fault)
 {
     if (fault->to_ns > fault->from_ns)
@@ -69,7 +69,7 @@ static bool is_up(const struct fault_injector *injector, uint32_t i)
     return world_is_running(injector->world, i) && injector->holder[i] == 0;
 }
 
-/* Draws a running node of a; WIRE_NOBODY if there is none. */
+/* Draws a running node of the fault's set a; WIRE_NOBODY if there is none. */
 static uint32_t draw_node(struct fault_injector *injector, struct injection *injection)
 {
     uint32_t up = 0;
@@ -152,8 +152,8 @@ static void duplicate(struct fault_injector *injector, uint32_t i)
         world_start(injector->world, twin);
 }
 
-/* Kills the copy, as an operator would, and restarts the original, which others have refused since.
- */
+/* Kills the copy, as an operator would, and restarts the original, which other nodes have refused
+ * since. */
 static void end_duplicate(struct fault_injector *injector, uint32_t i)
 {
     struct world *world = injector->world;
@@ -314,7 +314,7 @@ static void strike(struct fault_injector *injector, struct injection *injection,
     case FAULT_RUIN:
         world_ruin(injector->world, i, fault->ruin, fault->value, rng_mix(fault->seed + i));
         break;
-    case FAULT_PAUSE: /* injection_turn() applies these four to all nodes at once */
+    case FAULT_PAUSE: /* injection_turn() applies these four kinds to all nodes at once */
     case FAULT_SLOW_READER:
     case FAULT_PARTITION:
     case FAULT_CHURN:
@@ -438,8 +438,8 @@ void fault_injector_on_event(struct fault_injector *injector, uint64_t subject, 
     }
 }
 
-/* Returns whether this fault keeps i from receiving from j. The process itself shows its own
- * faults. */
+/* Returns whether this fault keeps node i from receiving from node j. The process itself shows its
+ * own faults. */
 static bool explains(const struct injection *injection, uint32_t i, uint32_t j)
 {
     const struct node_set *a = &injection->struck, *b = &injection->others;
@@ -453,7 +453,7 @@ static bool explains(const struct injection *injection, uint32_t i, uint32_t j)
     case FAULT_SLOW_READER:
     case FAULT_FRAGMENT:
     case FAULT_TAMPER:
-    case FAULT_DUPLICATE: /* every node refuses one of the two */
+    case FAULT_DUPLICATE: /* every node refuses one of the two processes */
         return node_set_has(a, i) || node_set_has(a, j);
     default:
         return false;

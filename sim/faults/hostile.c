@@ -13,7 +13,7 @@
 #define TICK_MIN_NS         (50 * MILLI_NS)
 #define TICK_NS             (400 * MILLI_NS)
 #define MUTE_NS             SECOND_NS
-#define DAMAGED_ONE_IN      3 /* sealed records damaged by a STREAM attack */
+#define DAMAGED_ONE_IN      3 /* one of this many sealed records is damaged by a STREAM attack */
 #define HANDSHAKE_NOISE_MAX 1500
 #define RUMOR_ATTACKS       4 /* number of rumor attacks, from SENDS_EARLY_RUMORS on */
 
@@ -155,7 +155,7 @@ static void receive(struct hostile *hostile, const uint8_t *bytes, size_t count)
             return;
         }
         if (event == PEER_MET) {
-            pump(hostile); /* sends the handshake proof by itself */
+            pump(hostile); /* the peer itself sends the handshake proof */
             hostile_introduce(hostile);
             hostile->established = true;
         } else {

@@ -1,5 +1,5 @@
-/* An attacker that gives bases. Like any member that took over a base, it has the current history
- * of a node of the world. */
+/* The part of an attacker that gives bases. Like any member that took over a base, it has the
+ * current history of a node of the world. */
 #include <string.h>
 
 #include "faults/hostile_private.h"
@@ -7,8 +7,8 @@
 /* Rumors and samples claimed beyond the real ones. Only a base brings that many. */
 #define AHEAD         1000
 #define AHEAD_SAMPLES (1u << 24)
-#define PART          250 /* history entries in one message */
-#define LIE_ODDS      4   /* odds of each kind of lie */
+#define PART          250 /* history entries per message */
+#define LIE_ODDS      4   /* one in this many draws for each kind of lie */
 
 static void send_message(struct hostile *hostile, const struct message *message)
 {
@@ -30,7 +30,7 @@ static bool take_base(struct hostile *hostile, bool is_true)
     return false;
 }
 
-/* Shows the version as it is, which attracts nodes that lack much, or far ahead, which attracts
+/* Sends a VERSION: as it is, which attracts nodes that lack much, or far ahead, which attracts
  * all. */
 void hostile_show_base(struct hostile *hostile)
 {
@@ -65,8 +65,8 @@ static void add_head(struct hostile *hostile, const struct identity *origin, uin
     memcpy(base->history + base->origins++ * HISTORY_ENTRY_BYTES, head.bytes, HISTORY_ENTRY_BYTES);
 }
 
-/* Appends future rumors of the victim, of its incarnation or the next one, signed with a copy of
- * the victim's key or by nobody. */
+/* Appends future rumors of the victim, in its incarnation or the next one, signed with a copy of
+ * the victim's key or not at all. */
 static void add_victims_future(struct hostile *hostile)
 {
     struct rng *rng = &hostile->rng;
@@ -96,7 +96,7 @@ static void forge_entry(struct hostile *hostile)
                   bytes_get(entry + HEAD_SAMPLES_AT, 4) + rng_below(rng, AHEAD), 4);
 }
 
-/* Appends well-signed, unknown incarnations of its own until the victim's table is full. */
+/* Appends validly signed, unknown incarnations of its own until the victim's table is full. */
 static void add_flood(struct hostile *hostile)
 {
     const struct world_node *victim = &hostile->world->nodes[hostile->victim];

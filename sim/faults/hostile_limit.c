@@ -9,7 +9,7 @@
 #include "node/orders/proofs.h"
 #include "wire/move.h"
 
-#define MORE_ONE_IN 4 /* odds of a further rumor once all existing ones have been sent */
+#define MORE_ONE_IN 4 /* odds of a further rumor, once all existing ones were sent */
 #define LENGTH_PART 8 /* all entries may move by sqrt(parameters) / 8 */
 
 /* Content of a rumor, with space for all parameters. */
@@ -66,7 +66,7 @@ static void draw_longest(struct draft *draft, struct rng *rng)
     uint32_t n = 1 << rng_below(rng, 5);
     while (n * n > draft->parameters)
         n /= 2;
-    while (units / n > MOVE_MAX) /* each entry may move by 1 */
+    while (units / n > MOVE_MAX) /* each single entry may move by 1 */
         n *= 2;
     fill_entries(draft, rng, n * n, 1);
     draft->update.amount = units / n;

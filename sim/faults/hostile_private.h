@@ -16,7 +16,7 @@
 #define OBSERVED_RECORDS 16
 #define LIMIT_RUMORS     6
 
-/* The attack of one call. */
+/* Attack of one call. */
 enum attack {
     HANDSHAKE_SILENT,
     HANDSHAKE_NOISE,
@@ -43,29 +43,29 @@ enum attack {
     SENDS_FALSE_ACKS,
     SENDS_MADE_UP_MEMBERS,
     ATTACKS,
-    SENDS_ALL_BUT_RUMORS = ATTACKS /* for HOSTILE_MUTE */
+    SENDS_ALL_BUT_RUMORS = ATTACKS /* attack of HOSTILE_MUTE */
 };
 
 /* Data that the victim has sent in this call, to be returned damaged. */
 struct observed {
-    uint8_t entries[OBSERVED_ENTRIES * VERSION_ENTRY_BYTES]; /* entries of its version */
+    uint8_t entries[OBSERVED_ENTRIES * VERSION_ENTRY_BYTES]; /* entries of the victim's version */
     size_t entries_count;
-    uint64_t digest;  /* of its base */
-    uint64_t hash;    /* of its version */
-    uint64_t rumors;  /* number of rumors in its version */
-    uint64_t members; /* live members that it knows */
+    uint64_t digest;  /* digest of the victim's base */
+    uint64_t hash;    /* hash of the victim's version */
+    uint64_t rumors;  /* number of rumors in that version */
+    uint64_t members; /* live members that the victim knows */
     bool has_version; /* a VERSION was received */
     uint8_t records[OBSERVED_RECORDS * RECORD_BYTES];
     size_t records_count;
-    uint8_t rumor[RUMOR_MAX]; /* its newest rumor */
-    size_t rumor_bytes;       /* 0 = no rumor was received */
+    uint8_t rumor[RUMOR_MAX]; /* newest rumor that the victim has sent */
+    size_t rumor_bytes;       /* size of that rumor; 0 = none was received */
 };
 
 /* Valid rumors at the limits, by an author of the attacker's own. */
 struct limit_stream {
     struct identity author;
-    uint32_t count;                /* rumors so far */
-    uint8_t *rumors[LIMIT_RUMORS]; /* each of bytes[] bytes, by number; owned */
+    uint32_t count;                /* number of rumors so far */
+    uint8_t *rumors[LIMIT_RUMORS]; /* rumors by number, each of bytes[] bytes; owned */
     size_t bytes[LIMIT_RUMORS];
     struct signed_head last; /* head of the newest rumor */
 };
@@ -73,8 +73,8 @@ struct limit_stream {
 struct hostile {
     struct world *world;
     enum hostile_kind kind;
-    uint32_t victim; /* index of the node that it calls */
-    uint32_t party;  /* index of its host in the network */
+    uint32_t victim; /* index of the node that the attacker calls */
+    uint32_t party;  /* index of the attacker's host in the network */
     struct rng rng;
     struct identity identity;
     struct entropy entropy;
@@ -83,20 +83,20 @@ struct hostile {
     struct arena arena;             /* memory of the peer */
     struct peer peer;               /* the protocol engine that nodes use */
     struct message_reader *reader;
-    uint32_t calls;                     /* calls so far */
-    enum attack attack;                 /* of this call */
+    uint32_t calls;                     /* calls made so far */
+    enum attack attack;                 /* attack of this call */
     uint64_t conn;                      /* id of this call; 0 = none */
-    uint64_t call_ns;                   /* when the call began */
+    uint64_t call_ns;                   /* start of the call */
     uint64_t lasts_ns;                  /* longest duration of the call */
     bool established;                   /* the session is established and HELLO was sent */
     bool sending;                       /* a wire_send has not completed */
     bool hung_up;                       /* this side has ended the call */
-    uint64_t next_ns;                   /* when it acts next */
-    uint64_t stamp;                     /* of its newest record */
-    uint64_t received;                  /* limit of received message bytes in this call */
-    struct observed observed;           /* in this call */
-    struct false_base base;             /* as given in this call */
-    struct limit_stream stream;         /* across all calls */
+    uint64_t next_ns;                   /* time of the next action */
+    uint64_t stamp;                     /* stamp of its newest record */
+    uint64_t received;                  /* most message bytes to receive in this call */
+    struct observed observed;           /* what the victim has sent in this call */
+    struct false_base base;             /* false base that it gives in this call */
+    struct limit_stream stream;         /* valid rumors at the limits, across all calls */
     uint8_t old_greeting[GREETING_MAX]; /* greeting of an earlier call, for replays */
     size_t old_greeting_bytes;
     uint8_t old_proof[GREETING_MAX]; /* second handshake message of an earlier call */
@@ -104,13 +104,13 @@ struct hostile {
     uint8_t out[2 * SENDING_BYTES]; /* bytes for wire_send, possibly damaged */
 };
 
-/* hostile_send.c */
+/* Functions of hostile_send.c. */
 void hostile_introduce(struct hostile *hostile);
 void hostile_send(struct hostile *hostile);
 void hostile_observe(struct hostile *hostile, const uint8_t *bytes, size_t count);
 void hostile_random_bytes(struct hostile *hostile, uint8_t *out, size_t count);
 
-/* hostile_rumor.c: each writes a rumor that nodes must reject and returns its size. */
+/* Functions of hostile_rumor.c: each writes a rumor that nodes must reject and returns its size. */
 size_t hostile_rumor_early(struct hostile *hostile, uint8_t out[static RUMOR_MAX]);
 size_t hostile_rumor_over_limits(struct hostile *hostile, uint8_t out[static RUMOR_MAX]);
 size_t hostile_rumor_forged(struct hostile *hostile, uint8_t out[static RUMOR_MAX]);
@@ -119,14 +119,14 @@ size_t hostile_rumor_forged(struct hostile *hostile, uint8_t out[static RUMOR_MA
 size_t hostile_rumor_of(struct hostile *hostile, const struct identity *origin,
                         uint64_t incarnation, uint32_t seq, uint8_t out[static RUMOR_MAX]);
 
-/* hostile_limit.c: rumors exactly at the limits, which nodes must accept. Fails the check if a node
- * disconnects because of one or expels the author. */
+/* Functions of hostile_limit.c: rumors exactly at the limits, which nodes must accept. They fail
+ * the check if a node disconnects because of one or expels the author. */
 void hostile_stream_init(struct hostile *hostile, const uint8_t seed[static SEED_BYTES]);
 void hostile_stream_end(struct hostile *hostile);
 void hostile_send_limits(struct hostile *hostile);
 void hostile_on_bye(struct hostile *hostile, const struct message *bye);
 
-/* hostile_base.c: shows the version of another node, and answers TAKE and FETCH. */
+/* Functions of hostile_base.c: they show the version of another node, and answer TAKE and FETCH. */
 void hostile_show_base(struct hostile *hostile);
 void hostile_give_base(struct hostile *hostile, const struct message *message);
 

@@ -98,10 +98,10 @@ size_t hostile_rumor_over_limits(struct hostile *hostile, uint8_t out[static RUM
     case 1:
         bytes_put(out + HEAD_AMOUNT_AT, 0, 4);
         break;
-    case 2: /* the body has one entry */
+    case 2: /* the body is cut to one entry */
         bytes_put(out + HEAD_COUNT_AT, rng_below(rng, 2) ? 1000 : UINT32_MAX, HEAD_COUNT_BYTES);
         break;
-    default: /* an extra byte */
+    default: /* an extra byte is appended */
         memset(out + bytes - SIGNATURE_BYTES, 0, 1);
         bytes++;
         break;

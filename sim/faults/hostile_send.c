@@ -12,7 +12,7 @@
 #define VERSION_HUGE   1600
 #define FLOOD_AT_ONCE  40
 #define WANTS_AT_ONCE  8
-#define MADE_UP_ONE_IN 8 /* odds of inventing a rumor of the victim before one was observed */
+#define MADE_UP_ONE_IN 8 /* odds of inventing a rumor before one was observed */
 #define AHEAD_MAX      50
 
 void hostile_random_bytes(struct hostile *hostile, uint8_t *out, size_t count)
@@ -21,7 +21,7 @@ void hostile_random_bytes(struct hostile *hostile, uint8_t *out, size_t count)
         out[i] = (uint8_t)rng_next(&hostile->rng);
 }
 
-/* Seals bytes that are no message, or no allowed one. */
+/* Seals bytes that are no message, or no allowed message. */
 static void send_raw(struct hostile *hostile, const uint8_t *bytes, size_t count)
 {
     struct queue *queue = &hostile->peer.queue;
@@ -69,7 +69,7 @@ static void send_own_record(struct hostile *hostile)
     send_records(hostile, bytes, sizeof bytes);
 }
 
-/* Sends another node's record, altered or signed by the attacker. */
+/* Sends another node's record, altered, or signed by the attacker. */
 static void send_forged_record(struct hostile *hostile)
 {
     struct rng *rng = &hostile->rng;
@@ -93,7 +93,8 @@ static void send_forged_record(struct hostile *hostile)
     send_records(hostile, bytes, RECORD_BYTES - (rng_below(rng, 8) == 0));
 }
 
-/* Sends its own record, well signed, with another node's address and absurd values. */
+/* Sends the attacker's own record, validly signed, with another node's address and absurd
+ * values. */
 static void send_untrue_record(struct hostile *hostile)
 {
     struct rng *rng = &hostile->rng;
@@ -113,7 +114,7 @@ static void send_untrue_record(struct hostile *hostile)
     send_records(hostile, bytes, sizeof bytes);
 }
 
-/* Sends the self-signed record of a nonexistent member, at the address of a node or of nobody. */
+/* Sends the self-signed record of a nonexistent member, at the address of a node or at none. */
 static void send_made_up_member(struct hostile *hostile)
 {
     struct rng *rng = &hostile->rng;
@@ -257,7 +258,7 @@ static void send_any(struct hostile *hostile)
         .whole = rng_below(rng, 2),
         .part = rng_below(rng, 3),
         .parts = rng_next(
-            rng), /* a history that never completes, because a complete one would be accepted */
+            rng), /* a history that never completes, since a complete one would be accepted */
         .block = rng_next(rng) >> rng_below(rng, 64),
         .count = rng_below(rng, 10),
         .reason = rng_below(rng, 12),

@@ -14,16 +14,16 @@
 #define TICK_MS       100
 #define LINE_BYTES    200
 #define PROCESSES_MAX 1024
-#define PIPES_EACH    2 /* pipes polled for input */
+#define PIPES_EACH    2 /* pipes per worker that are polled for input */
 
 struct worker {
-    pid_t pid;             /* 0 = not running */
+    pid_t pid;             /* process id of the worker; 0 = not running */
     int jobs;              /* pipe to the worker */
     int results;           /* pipe from the worker */
     int output;            /* pipe from the worker's stderr */
-    bool playing;          /* it is working on a job */
-    uint64_t job;          /* its current or last job */
-    char line[LINE_BYTES]; /* first line of its stderr */
+    bool playing;          /* the worker is working on a job */
+    uint64_t job;          /* number of its current or last job */
+    char line[LINE_BYTES]; /* first line that it wrote to stderr */
     size_t line_bytes;
 };
 
@@ -31,8 +31,8 @@ struct crew {
     const struct job_pool *pool;
     struct worker *workers;
     uint32_t count;
-    uint64_t next;    /* next job to start */
-    bool all_started; /* no job is left, or wanted */
+    uint64_t next;    /* number of the next job to start */
+    bool all_started; /* no job is left to start, or wanted */
 };
 
 static _Noreturn void work_on_jobs(const struct job_pool *pool, int jobs, int results)
@@ -217,7 +217,7 @@ bool job_pool_run(const struct job_pool *pool)
 {
     CHECK(pool->from <= pool->to && pool->processes > 0);
     CHECK(pool->result_bytes > 0 && pool->result_bytes <= JOB_RESULT_MAX);
-    const uint64_t jobs = pool->to - pool->from; /* minus one */
+    const uint64_t jobs = pool->to - pool->from; /* number of jobs minus one */
     uint32_t count = pool->processes < PROCESSES_MAX ? pool->processes : PROCESSES_MAX;
     if (jobs < count)
         count = (uint32_t)jobs + 1;

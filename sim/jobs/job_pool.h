@@ -24,11 +24,12 @@ struct job_pool {
     uint32_t processes;
     uint32_t seconds_max; /* a job that takes longer has hung and is lost; 0 = unlimited */
     size_t result_bytes;  /* size of each result, at most JOB_RESULT_MAX */
-    void *self;           /* passed to the callbacks */
-    void (*play)(void *self, uint64_t job, void *result); /* runs in a worker */
-    bool (*done)(void *self, const void *result);         /* false: start no more jobs */
+    void *self;           /* first argument of the callbacks */
+    void (*play)(void *self, uint64_t job, void *result); /* plays a job in a worker process */
+    /* Handles a result; false = start no more jobs. */
+    bool (*done)(void *self, const void *result);
     bool (*lost)(void *self, uint64_t job,
-                 const char *why); /* its worker died; result as for done */
+                 const char *why); /* handles a job whose worker died; `result` as for done */
     void (*tick)(void *self);      /* called about ten times a second */
 };
 

@@ -2,7 +2,7 @@
 #include "base/error.h"
 #include "network/wire_private.h"
 
-#define TIMEOUT_NS (200 * MILLI_NS) /* first retransmission timeout */
+#define TIMEOUT_NS (200 * MILLI_NS) /* first retransmission timeout, 200 ms */
 
 /* Returns the connection in this slot of a party and sets its index and the party's end; NULL if
  * the slot is free. */
@@ -98,7 +98,7 @@ static void heal_half(struct wire *wire, uint32_t at, int to, uint64_t since_ns)
     const bool waits = half->held > half->flying;
     half->try_ns =
         waits ? next_try_ns(since_ns, wire->event_queue->now_ns) : wire->event_queue->now_ns;
-    tcp_put(wire, half->try_ns, WIRE_DELIVER, at, to, 0); /* no bytes: sending resumes */
+    tcp_put(wire, half->try_ns, WIRE_DELIVER, at, to, 0); /* without bytes: sending resumes */
     tcp_put(wire, wire->event_queue->now_ns, WIRE_DELIVER, at, 1 - to, 0);
 }
 
@@ -117,7 +117,7 @@ void wire_cut(struct wire *wire, uint32_t from, uint32_t to, bool cut)
             continue;
         if (cut)
             connection->half[end].try_ns =
-                wire->event_queue->now_ns; /* until it heals: the time of the cut */
+                wire->event_queue->now_ns; /* until the cut heals, this is the time of the cut */
         else
             heal_half(wire, at, end, connection->half[end].try_ns);
     }

@@ -8,7 +8,7 @@
 
 #define SEGMENT_MAX   16384
 #define SEGMENT_MIN   1448
-#define SEGMENT_NS    (10 * MILLI_NS) /* time that the slowest pipe takes for a segment, about */
+#define SEGMENT_NS    (10 * MILLI_NS) /* time of a segment on the slowest pipe, about */
 #define WINDOW_MAX    (4u << 20)
 #define FRAGMENT_BITS 16 /* fragments of up to 2^16 bytes, log-uniform */
 #define TAMPER_ONE_IN 8
@@ -122,7 +122,7 @@ static void cross(struct wire *wire, uint32_t at, int to, size_t bytes, uint64_t
     const bool waits = party != WIRE_NOBODY && pipe_is_limited(&wire->parties[party].down);
     if (at_ns < half->arrive_ns)
         at_ns = half->arrive_ns;
-    if (!waits && at_ns < half->clear_ns) /* the down pipe has lost its limit meanwhile */
+    if (!waits && at_ns < half->clear_ns) /* the down pipe has lost its limit in the meantime */
         at_ns = half->clear_ns;
     half->arrive_ns = at_ns;
     count_segment(wire, crossing, bytes, at_ns, lost);

@@ -11,7 +11,7 @@
 struct letter {
     struct letter *next;
     struct sim_message message;
-    uint64_t unsent;      /* bytes not yet handed to the wire */
+    uint64_t unsent;      /* bytes that were not handed to the wire yet */
     uint64_t undelivered; /* bytes that have not arrived */
 };
 
@@ -27,8 +27,8 @@ struct messages {
     struct event_queue *queue;
     uint32_t kind_base;
     struct wire wire;
-    struct path (*paths)[SCENARIO_REGIONS_MAX]; /* [from][to] */
-    struct outbox *outboxes;                    /* [from][to] */
+    struct path (*paths)[SCENARIO_REGIONS_MAX]; /* [from][to] paths between regions */
+    struct outbox *outboxes;                    /* [from][to] messages on their way */
     uint64_t *sent;                             /* [count] */
     uint64_t *received;                         /* [count] */
     uint32_t count;                             /* number of parties */
@@ -92,7 +92,7 @@ static struct outbox *outbox_of(const struct messages *messages, uint32_t from, 
     return &messages->outboxes[(size_t)from * messages->count + to];
 }
 
-/* A party's id for its connection with party j: slot j. */
+/* Returns a party's id for its connection with party j: slot j. */
 static uint64_t conn_with(uint32_t j)
 {
     return CONN_BASE | j;

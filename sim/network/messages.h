@@ -35,7 +35,8 @@ struct sim_message {
 struct messages_owner {
     void *self;
     void (*on_message)(void *self, uint32_t to, uint32_t from, const struct sim_message *message);
-    void (*on_room)(void *self, uint32_t from); /* the network has taken bytes that were waiting */
+    /* The network has taken bytes of this node that were waiting. */
+    void (*on_room)(void *self, uint32_t from);
 };
 
 struct messages;
@@ -43,7 +44,7 @@ struct messages;
 /* Allocates a content with one reference and undefined values. */
 struct content *content_run(size_t first, size_t count);
 struct content *content_indexed(size_t count);
-/* Releases a reference; NULL is allowed. */
+/* Releases a reference to the content; NULL is allowed. */
 void content_drop(struct content *content);
 
 /* Returns the content of all nonzero entries of values[count]. */
@@ -68,11 +69,12 @@ void messages_send(struct messages *messages, uint32_t from, uint32_t to,
 /* Returns how many messages between the two have not started to leave. */
 uint32_t messages_waiting(const struct messages *messages, uint32_t from, uint32_t to);
 
-/* Bytes that a node has sent to, and received from, the network. */
+/* messages_sent returns the bytes that a node has given to the network; the next function those
+ * that it has received. */
 uint64_t messages_sent(const struct messages *messages, uint32_t i);
 uint64_t messages_received(const struct messages *messages, uint32_t i);
 
-/* The network, with its links and their traffic. */
+/* Returns the network, with its links and their traffic. */
 const struct wire *messages_wire(const struct messages *messages);
 
 #endif

@@ -48,7 +48,7 @@ static uint64_t until_change(const struct pipe *pipe, uint64_t now_ns)
     return stall_ns < until_ns ? stall_ns : until_ns;
 }
 
-/* Returns when bytes whose service begins now have left, across changes of the rate. */
+/* Returns when bytes whose service begins now will have left, with all changes of the rate. */
 static uint64_t work(struct pipe *pipe, uint64_t now_ns, double bytes)
 {
     for (;;) {
@@ -75,7 +75,8 @@ uint64_t pipe_pass(struct pipe *pipe, uint64_t now_ns, uint64_t bytes, uint64_t 
     if (!pipe_is_limited(pipe))
         return now_ns;
     uint64_t begin = now_ns;
-    if (pipe->free_ns > now_ns + PIPE_QUEUE_NS) { /* full: the segment is sent again later */
+    /* The queue is full: the segment is sent again later. */
+    if (pipe->free_ns > now_ns + PIPE_QUEUE_NS) {
         *lost = true;
         begin += again_ns;
     }

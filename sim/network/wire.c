@@ -7,7 +7,7 @@
 #include "base/memory.h"
 #include "network/wire_private.h"
 
-#define SYN_AGAIN_NS SECOND_NS /* retransmission timeout of a SYN that a cut has dropped */
+#define SYN_AGAIN_NS SECOND_NS /* time after which a SYN that a cut has dropped is sent again */
 
 void wire_init(struct wire *wire, struct event_queue *event_queue, const struct wire_owner *owner,
                uint32_t kind_base, uint32_t parties, struct path (*paths)[SCENARIO_REGIONS_MAX],
@@ -100,7 +100,7 @@ void wire_hang_up(struct wire *wire, uint32_t party, uint64_t conn)
     half->sending = false;
     tcp_put(wire, wire->event_queue->now_ns, WIRE_CLOSED, at, end, 0);
     half->fin = true;
-    if (connection->end[1 - end].conn == 0) /* not accepted yet, and never will be */
+    if (connection->end[1 - end].conn == 0) /* the call was not accepted yet, and never will be */
         connection->end[1 - end].gone = true;
     else if (half->held == 0 && !wire_is_cut(wire, party, connection->end[1 - end].party))
         tcp_close(wire, at, 1 - end, tcp_behind_ns(wire, connection, 1 - end), "");
@@ -173,8 +173,8 @@ static void on_closed(struct wire *wire, uint32_t at, int end)
         wire->owner.on_closed(wire->owner.self, party, conn, why);
 }
 
-/* Postpones an event of a paused process, or incoming bytes of a process that does not read.
- * Returns whether it did. */
+/* Postpones an event of a paused process, or incoming bytes of a process that does not read;
+ * returns whether it did. */
 static bool postpone(struct wire *wire, const struct event *event, enum wire_event kind,
                      uint32_t party)
 {

@@ -30,8 +30,8 @@
 
 /* Callbacks to the hosts, which may call the network from them. */
 struct wire_owner {
-    void *self; /* passed to each callback */
-    /* An incoming call. Returns the party's id for the connection, or 0 to refuse it. */
+    void *self; /* first argument of each callback */
+    /* Called for an incoming call. Returns the party's id for the connection, or 0 to refuse it. */
     uint64_t (*on_accept)(void *self, uint32_t party, uint32_t from);
     void (*on_connected)(void *self, uint32_t party, uint64_t conn);
     void (*on_bytes)(void *self, uint32_t party, uint64_t conn, const uint8_t *bytes, size_t count);
@@ -51,8 +51,8 @@ enum wire_event {
 };
 
 struct party {
-    bool listens;                    /* accepts calls */
-    uint32_t region;                 /* index of its region */
+    bool listens;                    /* the party accepts calls */
+    uint32_t region;                 /* index of the party's region */
     struct pipe up;                  /* uplink, shared by all its connections */
     struct pipe down;                /* downlink, shared by all its connections */
     uint64_t paused_ns;              /* the process is paused until then */
@@ -64,18 +64,19 @@ struct party {
 
 /* One direction of a connection: the bytes towards one of its ends. */
 struct half_connection {
-    uint8_t *ring;      /* send buffer; freed with the wire */
-    size_t ring_bytes;  /* size of the buffer, a power of two */
-    size_t first;       /* position of the oldest byte */
-    size_t held;        /* buffered bytes, in flight or waiting for the window */
-    size_t flying;      /* bytes in flight */
-    size_t unacked;     /* delivered bytes whose acknowledgement a cut has dropped */
-    uint64_t arrive_ns; /* when the last byte in flight reaches the down pipe; later ones never
-                           overtake it */
-    uint64_t clear_ns;  /* when the last byte in flight is delivered */
-    uint64_t try_ns;    /* retransmission timeout after a cut; nothing is sent before */
-    bool sending;       /* the sender waits for WIRE_SENT */
-    bool fin;           /* the sender has hung up: close after the last byte */
+    uint8_t *ring;     /* send buffer; freed with the wire */
+    size_t ring_bytes; /* size of the buffer, a power of two */
+    size_t first;      /* position of the oldest byte */
+    size_t held;       /* buffered bytes, in flight or waiting for the window */
+    size_t flying;     /* bytes in flight */
+    size_t unacked;    /* delivered bytes whose acknowledgement a cut has dropped */
+    /* Time at which the last byte in flight reaches the down pipe; later bytes never overtake
+     * it. */
+    uint64_t arrive_ns;
+    uint64_t clear_ns; /* time at which the last byte in flight is delivered */
+    uint64_t try_ns;   /* retransmission timeout after a cut; nothing is sent before */
+    bool sending;      /* the sender waits for WIRE_SENT */
+    bool fin;          /* the sender has hung up: close after the last byte */
 };
 
 struct connection_end {
@@ -88,37 +89,37 @@ struct connection_end {
 
 struct connection {
     uint32_t generation;            /* distinguishes events of earlier connections; 0 = free */
-    struct connection_end end[2];   /* caller, callee */
-    struct half_connection half[2]; /* bytes towards end[i] */
-    uint64_t since_ns;              /* when it was accepted */
+    struct connection_end end[2];   /* the two ends: caller, callee */
+    struct half_connection half[2]; /* bytes in flight towards end[i] */
+    uint64_t since_ns;              /* time at which the call was accepted */
     const char *why;                /* reason reported to both ends when it closes */
 };
 
 /* Traffic counters of an ordered pair of regions. */
 struct crossing {
-    uint64_t bytes;  /* bytes sent */
-    uint64_t resent; /* segments sent again */
+    uint64_t bytes;  /* bytes sent on this route */
+    uint64_t resent; /* segments that were sent again */
     double delay_s;  /* delay summed over all bytes, including queueing */
 };
 
 struct wire {
-    struct event_queue *event_queue;            /* of the world */
+    struct event_queue *event_queue;            /* event queue of the world */
     struct wire_owner owner;                    /* callbacks */
     struct rng rng;                             /* draws jitter, loss and tampering */
     uint32_t kind_base;                         /* event kind of WIRE_SYN */
-    struct party *parties;                      /* [parties_count] */
+    struct party *parties;                      /* [parties_count] hosts */
     uint32_t parties_count;                     /* number of nodes and outsiders */
-    struct path (*paths)[SCENARIO_REGIONS_MAX]; /* [from][to] */
+    struct path (*paths)[SCENARIO_REGIONS_MAX]; /* [from][to] paths between regions */
     uint32_t regions;                           /* number of regions */
-    struct pipe *region_pipes;                  /* [from][to] */
-    struct crossing *crossings;                 /* [from][to] */
-    uint8_t *cuts;                  /* [from][to] party: number of cuts in this direction */
-    struct connection *connections; /* [connections_count] */
+    struct pipe *region_pipes;                  /* [from][to] pipes between regions */
+    struct crossing *crossings;                 /* [from][to] traffic between regions */
+    uint8_t *cuts;                  /* [from][to] by party: number of cuts in this direction */
+    struct connection *connections; /* [connections_count] connections, used or free */
     uint32_t connections_count;     /* connections used so far */
     uint32_t connections_max;       /* capacity of the table */
     uint32_t free_connection; /* index + 1 of the first free one, chained through end[0].party; 0 =
                                  none */
-    uint32_t generation;      /* of the newest connection */
+    uint32_t generation;      /* generation of the newest connection */
     uint64_t flying;          /* bytes in flight on all connections */
 };
 
@@ -128,7 +129,7 @@ void wire_init(struct wire *wire, struct event_queue *event_queue, const struct 
                uint32_t regions, uint64_t seed);
 void wire_free(struct wire *wire);
 
-/* Calls by a party. A dial to WIRE_NOBODY is refused after a round trip. */
+/* Functions for a party. A dial to WIRE_NOBODY is refused after a round trip. */
 void wire_dial(struct wire *wire, uint32_t party, uint64_t conn, uint32_t to);
 void wire_send(struct wire *wire, uint32_t party, uint64_t conn, const uint8_t *bytes,
                size_t count);

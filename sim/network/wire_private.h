@@ -24,7 +24,7 @@ static inline uint32_t tcp_from(const struct connection *connection, int to)
 
 /* Allocates a connection and returns its index. */
 uint32_t tcp_new(struct wire *wire);
-/* Returns where the party keeps the index + 1 of its connection conn. */
+/* Returns where the party stores the index + 1 of its connection conn. */
 uint32_t *tcp_slot(struct wire *wire, uint32_t party, uint64_t conn);
 /* Schedules an event of this connection. It is dropped if the connection is freed before. */
 void tcp_put(struct wire *wire, uint64_t at_ns, enum wire_event kind, uint32_t at, int end,
@@ -42,21 +42,21 @@ void tcp_close(struct wire *wire, uint32_t at, int end, uint64_t at_ns, const ch
 /* Makes this end forget the connection. */
 void tcp_leave(struct wire *wire, uint32_t at, int end);
 
-/* half_connection.c */
+/* Functions of half_connection.c. */
 
 /* Returns the propagation delay towards this end, with random jitter. */
 uint64_t half_connection_travel_ns(struct wire *wire, const struct connection *connection, int to);
 uint64_t half_connection_round_trip_ns(const struct wire *wire,
                                        const struct connection *connection);
-/* Appends to the send buffer. */
+/* Appends bytes to the send buffer. */
 void half_connection_put(struct half_connection *half, const uint8_t *bytes, size_t count);
-/* Sends what the window allows. */
+/* Sends as many bytes as the window allows. */
 void half_connection_advance(struct wire *wire, uint32_t at, int to);
-/* A segment enters the pipe between the regions. */
+/* Moves a segment into the pipe between the regions. */
 void half_connection_cross(struct wire *wire, uint32_t at, int to, size_t bytes);
-/* A segment enters the receiver's down pipe. */
+/* Moves a segment into the receiver's down pipe. */
 void half_connection_arrive(struct wire *wire, uint32_t at, int to, size_t bytes);
-/* Delivers the next bytes in order: whole, in fragments, or tampered with. */
+/* Delivers the next bytes in order: complete, in fragments, or tampered with. */
 void half_connection_hand_over(struct wire *wire, uint32_t at, int to, size_t bytes);
 
 #endif

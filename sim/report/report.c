@@ -49,7 +49,7 @@ static const struct {
     {"summary.json", report_json},
 };
 
-/* One CSV file. */
+/* Argument of a function that writes one CSV file. */
 struct file_of {
     const struct outcome *outcome;
     size_t i;

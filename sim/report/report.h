@@ -17,7 +17,7 @@
 
 #include "scenario/outcome.h"
 
-/* Plays of the same scenario with other strategies, shown in the main figure. */
+/* Most plays of the same scenario with other strategies that the main figure shows. */
 #define REPORT_BESIDE_MAX 2
 struct report_beside {
     struct scenario *scenarios; /* [count] scenarios of the outcomes */
@@ -26,10 +26,11 @@ struct report_beside {
 };
 
 /* Checks before the play that a report can be written, and creates DIR if it is missing (*made =
- * true). Returns FAILED or TOO_BIG if DIR can be neither created nor written to. */
+ * true). Returns FAILED or TOO_BIG if DIR can be neither created nor written. */
 enum error report_ready(const char *dir, bool *made, struct problem *problem) MUST_USE;
 
-/* Write to a terminal of 80 columns, and as summary.json. The outcome must have been judged. */
+/* Write the report to a terminal of 80 columns, or as summary.json. The outcome must have been
+ * judged. */
 void report_print(FILE *out, const struct outcome *outcome);
 void report_json(FILE *out, const struct outcome *outcome);
 

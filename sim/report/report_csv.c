@@ -1,4 +1,4 @@
-/* The CSV files (RFC 4180). Unknown values are empty fields. */
+/* Writes the CSV files (RFC 4180). Unknown values are empty fields. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-/* Values and phrases shared by tables, files and plots. */
+/* Values and phrases for tables, files and plots. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

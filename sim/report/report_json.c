@@ -1,4 +1,4 @@
-/* summary.json: content of all tables, and the settings. Unknown values are null. */
+/* Writes summary.json: content of all tables, and the settings. Unknown values are null. */
 #include <inttypes.h>
 #include <jansson.h>
 #include <math.h>
@@ -42,7 +42,7 @@ static void put_text(json_t *object, const char *key, const char *value)
     free(clean);
 }
 
-/* Writes text, because readers may round 64-bit numbers. */
+/* Writes a digest as text, because readers may round 64-bit numbers. */
 static void put_digest(json_t *object, const char *key, uint64_t value)
 {
     char text[17];
@@ -138,7 +138,7 @@ static json_t *scenario_json(const struct outcome *outcome)
     return object;
 }
 
-/* Writes the value as in a configuration file. */
+/* Writes a setting with the value as in a configuration file. */
 static void put_setting(json_t *section, const void *record, const struct config_key *key)
 {
     char *text = NULL;

@@ -17,15 +17,16 @@
 #include "report/table.h"
 #include "scenario/outcome.h"
 
-/* With more nodes, a table has quantiles of each group; with more links, the busiest ones. */
+/* Most rows of a table. With more nodes, it has quantiles of each group; with more links, the
+ * busiest ones. */
 #define REPORT_ROWS_MAX   24
 #define REPORT_TEXT_BYTES 160
 
 /* Values of a node at a moment, in the order of the columns of nodes.csv. */
 enum figure { FIGURE_SPEED, FIGURE_SHARE, FIGURE_LAG, FIGURE_BEHIND, FIGURE_UP, FIGURE_DOWN };
 
-/* Returns a value; NAN = not measured, or not kept. report_has_figure: any node has it at any
- * moment. */
+/* report_figure returns a value; NAN = not measured, or not kept. report_has_figure returns true if
+ * any node has the value at any moment. */
 double report_figure(const struct outcome *outcome, uint32_t moment, uint32_t node,
                      enum figure figure);
 bool report_has_figure(const struct outcome *outcome, enum figure figure);

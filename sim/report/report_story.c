@@ -9,7 +9,7 @@
 #include "report/escape.h"
 #include "report/report_private.h"
 
-#define CURVES_MAX   12  /* most nodes with a curve each; with more, groups have bands */
+#define CURVES_MAX   12  /* most nodes with one curve each; with more nodes, groups have bands */
 #define CURVE_POINTS 600 /* most points of a curve */
 #define BYTES_UNIT   1e6
 
@@ -50,7 +50,7 @@ static void put_expected(json_t *figure, const struct outcome *outcome)
     }
 }
 
-/* Draws the play and the other strategies of the same scenario over time. */
+/* Draws the play, and other strategies with the same scenario, over time. */
 static void put_over_time(json_t *story, const struct outcome *outcome,
                           const struct report_beside *beside, bool is_accuracy)
 {
@@ -128,7 +128,7 @@ static void put_traffic(json_t *story, const struct outcome *outcome)
     }
 }
 
-/* A figure with a value of each node at each moment. */
+/* Parameters of a figure with a value of each node at each moment. */
 struct of_nodes {
     struct story_figure figure;
     enum figure value; /* the value shown */

@@ -1,4 +1,4 @@
-/* The tables: facts, nodes, links, faults. */
+/* Makes the tables: facts, nodes, links, faults. */
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -143,7 +143,7 @@ static void fact_steps(struct table *table, const struct outcome *outcome)
               100 * (double)steps / (double)possible);
 }
 
-/* Formats notes of others as "expelled 6 of bad, doubt 1 of good". */
+/* Formats the nodes' warnings about others as "expelled 6 of bad, doubt 1 of good". */
 static void fact_warnings(struct table *table, const struct outcome *outcome)
 {
     char text[512];
@@ -214,7 +214,7 @@ void report_facts(struct table *table, const struct outcome *outcome)
 /* Columns of the table of nodes, after the name. */
 enum column { SAMPLES, SHARE, PUBLISHED, RECEIVED, COPIES, UP, DOWN, LAG, ACCURACY, COLUMNS };
 
-/* Returns the 90th percentile of its lag over time. */
+/* Returns the 90th percentile of the node's lag over time. */
 static double usual_lag(const struct outcome *outcome, uint32_t i)
 {
     double *lags = memory_new(outcome->moments_count + 1, sizeof *lags);

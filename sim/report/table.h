@@ -18,7 +18,7 @@ struct table {
     const char *heads[TABLE_COLUMNS_MAX];
     uint32_t columns;                /* number of columns */
     uint32_t texts;                  /* number of leading text columns; the others are numbers */
-    char (*cells)[TABLE_CELL_BYTES]; /* row by row */
+    char (*cells)[TABLE_CELL_BYTES]; /* texts of the cells, row by row */
     uint32_t cells_count;            /* cells so far */
     uint32_t cells_max;              /* capacity of cells */
 };

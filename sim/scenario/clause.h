@@ -17,8 +17,8 @@
 #define CLAUSE_BYTES 192
 
 struct clause {
-    char text[CLAUSE_BYTES]; /* the whole clause */
-    size_t at;               /* next character to read */
+    char text[CLAUSE_BYTES]; /* text of the whole clause */
+    size_t at;               /* index of the next character to read */
 };
 
 /* Splits the next clause off *line, which is NULL after the last one. */
@@ -45,8 +45,8 @@ enum error clause_number(struct clause *clause, const char *what, double min, do
 enum error clause_time(struct clause *clause, uint64_t *ns, struct problem *problem) MUST_USE;
 enum error clause_duration(struct clause *clause, uint64_t *ns, /* above 0 */
                            struct problem *problem) MUST_USE;
-enum error clause_shift(struct clause *clause, double *seconds, /* either sign */
-                        struct problem *problem) MUST_USE;
+/* Number of seconds with either sign. */
+enum error clause_shift(struct clause *clause, double *seconds, struct problem *problem) MUST_USE;
 enum error clause_speed(struct clause *clause, double *samples_per_s,
                         struct problem *problem) MUST_USE;
 enum error clause_size(struct clause *clause, uint64_t *bytes, struct problem *problem) MUST_USE;

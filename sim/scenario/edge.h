@@ -6,10 +6,11 @@
 #include <stdint.h>
 
 struct edge {
-    uint32_t from, to;       /* from < to */
-    double rate_bytes_per_s; /* least capacity, as known to `from` */
-    double use;              /* fraction of it used by `from` while it was open */
-    double trip_s;           /* round trip time */
+    uint32_t from, to;       /* indices of the two nodes; from < to */
+    double rate_bytes_per_s; /* least capacity in bytes per second, as known to `from` */
+    /* Fraction of that capacity used by `from` while the connection was open. */
+    double use;
+    double trip_s; /* round trip time */
 };
 
 #endif

@@ -58,14 +58,14 @@ enum bound {
 
 struct expect {
     enum metric metric;
-    bool at_least;    /* >=, otherwise <= */
+    bool at_least;    /* true for >=, false for <= */
     double value;     /* 70 % is 0.7; with a relative bound the offset from it */
-    uint64_t from_ns; /* 0 = from the start */
-    uint64_t by_ns;   /* 0 = at the end */
+    uint64_t from_ns; /* start of the period; 0 = from the start */
+    uint64_t by_ns;   /* end of the period; 0 = at the end */
     bool once;        /* ACCURACY_OF_ALL: one moment suffices */
     enum bound bound; /* ACCURACY_OF_ALL: reference of value */
     uint32_t group;   /* STEPS_OF, PUBLISHED_BY: index of the group */
-    char text[96];    /* as written */
+    char text[96];    /* the condition as written in the scenario */
 };
 
 #endif

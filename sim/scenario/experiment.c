@@ -9,7 +9,7 @@
 #include "world/event_queue.h"
 
 #define ARENA_BYTES   ((size_t)16 << 30) /* address space; only touched pages cost memory */
-#define ACCOUNTED_MAX 64                 /* with more nodes, checking random walks costs too much */
+#define ACCOUNTED_MAX 64                 /* most nodes with checked random walks */
 
 static enum error cut_shards(struct experiment *experiment, struct problem *problem)
 {

@@ -1,5 +1,5 @@
-/* An experiment: what every strategy needs to play a scenario. It has the data, cut into shards,
- * one model and one evaluator for all nodes, learners on demand, and the watcher.
+/* An experiment: the parts that every strategy needs to play a scenario. It has the data, cut into
+ * shards, one model and one evaluator for all nodes, learners on demand, and the watcher.
  *
  *   scenario ─► experiment_open ─┬► experiment_learner(i): the learner of node i, like a daemon's
  *                                └► experiment_mark(weights): accuracy and loss
@@ -21,16 +21,17 @@ struct experiment {
     const struct scenario *scenario;
     struct arena arena;
     struct backend *backend;
-    struct dataset train;        /* training set; empty with made up updates */
-    struct shards shards;        /* one shard of the training set for each node */
-    struct setup_model made;     /* the model */
-    uint32_t batch;              /* of the model: of one node, or of all nodes together (ideal) */
-    struct evaluator *evaluator; /* for the test set; NULL with made up updates */
+    struct dataset train;    /* training set; empty with made up updates */
+    struct shards shards;    /* one shard of the training set for each node */
+    struct setup_model made; /* the model */
+    /* Largest batch of the model: of one node, or of all nodes together (ideal). */
+    uint32_t batch;
+    struct evaluator *evaluator; /* evaluator on the test set; NULL with made up updates */
     float *weights;              /* [P] scratch buffer for evaluations */
-    struct guard guard;          /* for the evaluated base */
+    struct guard guard;          /* guard that watches the evaluated base */
     double evaluate_cpu_s;       /* processor time of evaluations so far */
     double begin_cpu_s;          /* processor time of the process at the start */
-    FILE *trace;                 /* NULL = none */
+    FILE *trace;                 /* file of the trace; NULL = none */
     void *watcher;
     /* Called after each moment with the progress from 0 to 1. NULL = no watcher. */
     void (*on_moment)(void *watcher, const struct outcome *outcome, double progress);
@@ -42,7 +43,7 @@ enum error experiment_open(struct experiment *experiment, const struct scenario 
                            struct problem *problem) MUST_USE;
 void experiment_close(struct experiment *experiment);
 
-/* Returns the number of parameters of the model, learned or made up. */
+/* Returns the number of parameters of the model, which may be learned or made up. */
 size_t experiment_parameters(const struct experiment *experiment);
 
 /* Creates the learner of node i with its shard, in the arena. A relay has no data. */
@@ -62,8 +63,8 @@ struct evaluation experiment_mark(struct experiment *experiment, const float *ho
 /* Returns whether this second has an evaluation. Interrupted plays have none. */
 bool experiment_is_evaluation(const struct experiment *experiment, uint64_t at_ns);
 
-/* Evaluates host_weights[P] into the last moment, if this second is one to evaluate at: always on
- * the same samples. At the end of training also on the whole test set, for the outcome. */
+/* Evaluates host_weights[P] into the last moment, if this second has an evaluation: always on the
+ * same samples. At the end of training also evaluates on the whole test set, for the outcome. */
 void experiment_evaluate(struct experiment *experiment, struct outcome *outcome, uint64_t at_ns,
                          const float *host_weights);
 
@@ -77,8 +78,8 @@ bool experiment_is_stopped(const struct experiment *experiment);
 /* Evaluates the averaged base of the first node on the whole test set; NULL = the node is down. */
 void experiment_finish_average(struct experiment *experiment, struct outcome *outcome,
                                const struct learner *first);
-/* Ends every strategy: evaluates on the whole test set, adds processor time, judges expectations.
- */
+/* Completes the outcome of every strategy: evaluates on the whole test set, adds processor time,
+ * judges expectations. */
 void experiment_finish(struct experiment *experiment, struct outcome *outcome,
                        const float *host_weights);
 

@@ -1,4 +1,4 @@
-/* Ctrl+C and SIGTERM during a scenario.
+/* Handles Ctrl+C and SIGTERM during a scenario.
  *
  *   first signal  ─► interrupt_signal() returns its number; the play ends at the next event
  *   second signal ─► the process ends at once with 128 + its number

@@ -352,8 +352,8 @@ static struct measured measure_blocks(const struct outcome *outcome, const struc
     return measured;
 }
 
-/* Returns the time that node i took to join, relative to the time of its blocks on its downlink.
- * NAN: it started with the swarm, took over no base, or has no limit. */
+/* Returns the time that node i took to join, relative to the time of its blocks on its downlink;
+ * NAN if it started with the swarm, took over no base, or has no limit. */
 static double joining_part(const struct outcome *outcome, uint32_t i)
 {
     const struct group *group = scenario_group(outcome->scenario, i);

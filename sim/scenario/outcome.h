@@ -14,16 +14,16 @@
 /* The swarm at one moment. Counters run from the start, over all nodes. */
 struct moment {
     double at_s;
-    double accuracy;                /* of the base; NAN = not measured now */
-    double loss;                    /* of the base; NAN = not measured now */
+    double accuracy;                /* accuracy of the base; NAN = not measured now */
+    double loss;                    /* loss of the base; NAN = not measured now */
     double distance;                /* consensus distance (consensus.h); NAN = not measured now */
-    uint64_t samples;               /* samples trained on */
-    uint64_t rumor_bytes_published; /* rumor bytes, each rumor counted once */
+    uint64_t samples;               /* samples that all nodes have trained on */
+    uint64_t rumor_bytes_published; /* bytes of published rumors, each rumor counted once */
     uint64_t sent_bytes;            /* all bytes sent */
     uint64_t control_bytes;         /* bytes sent except rumors */
     uint64_t rumors;                /* rumors published */
-    uint64_t behind;                /* missing rumors of the node that lacks fewest */
-    uint64_t in_flight;             /* bytes in flight */
+    uint64_t behind;                /* rumors that the node with fewest missing rumors lacks */
+    uint64_t in_flight;             /* bytes in flight on all links */
     uint32_t running;               /* number of running nodes */
     uint32_t members;               /* least number of live members known to any running node */
     uint32_t components;            /* connected components of the running nodes */
@@ -32,25 +32,27 @@ struct moment {
 
 /* One node at that moment. */
 struct node_moment {
-    float samples_per_s; /* since the last moment */
+    float samples_per_s; /* training speed since the last moment */
     float share;         /* fraction of the swarm's progress */
-    float lag_s;         /* age of the oldest rumor that exists and it lacks */
-    float behind;        /* number of rumors it lacks */
-    float up_use;        /* utilisation of its uplink since the last moment; NAN = unlimited */
-    float down_use;      /* utilisation of its downlink; NAN = unlimited */
-    float rumor_bytes_published; /* since the last moment */
-    float accuracy;              /* of its own base (METRIC_ACCURACY_OF_ALL); NAN = not measured */
+    float lag_s;         /* age in seconds of the oldest existing rumor that the node lacks */
+    float behind;        /* number of rumors that the node lacks */
+    /* Utilisation of the node's uplink since the last moment; NAN = unlimited. */
+    float up_use;
+    float down_use;              /* utilisation of the node's downlink; NAN = unlimited */
+    float rumor_bytes_published; /* bytes of rumors published since the last moment */
+    /* Accuracy of the node's own base (METRIC_ACCURACY_OF_ALL); NAN = not measured. */
+    float accuracy;
 };
 
 /* A node over the whole run. */
 struct node_total {
-    char name[SCENARIO_NAME_BYTES + 8]; /* "desk/2" */
-    bool running;                       /* at the end */
-    uint64_t steps;                     /* local steps */
-    uint64_t samples;                   /* samples trained on */
+    char name[SCENARIO_NAME_BYTES + 8]; /* name of the node, such as "desk/2" */
+    bool running;                       /* the node runs at the end */
+    uint64_t steps;                     /* local steps of the node */
+    uint64_t samples;                   /* samples that the node has trained on */
     uint64_t steps_possible;            /* steps that its speed allows while it should train */
     double share;                       /* fraction of the swarm's progress, at the end */
-    uint64_t warnings;                  /* bit set of warnings by others about it */
+    uint64_t warnings;                  /* bit set of warnings by other nodes about this one */
     uint64_t rumors_published;
     uint64_t rumors_received;
     uint64_t duplicates; /* rumors received more than once */
@@ -58,74 +60,78 @@ struct node_total {
     uint64_t rumor_bytes_received;
     uint64_t sent_bytes;
     uint64_t received_bytes;
-    uint32_t neighbours;  /* at the end */
-    double up_use;        /* mean utilisation of its uplink; NAN = unlimited */
-    double down_use;      /* mean utilisation of its downlink; NAN = unlimited */
-    double accuracy;      /* of its own model; NAN = it has the swarm's */
+    uint32_t neighbours;  /* number of neighbours at the end */
+    double up_use;        /* mean utilisation of the node's uplink; NAN = unlimited */
+    double down_use;      /* mean utilisation of the node's downlink; NAN = unlimited */
+    double accuracy;      /* accuracy of the node's own model; NAN = it has the swarm's */
     uint64_t block_bytes; /* most bytes received in blocks for one base */
-    double joining_s;     /* from its first start to its first step; NAN = no step */
+    double joining_s;     /* seconds from the node's first start to its first step; NAN = no step */
 };
 
-struct link_total { /* from one region to another */
+struct link_total { /* traffic from one region to another */
     char from[SCENARIO_NAME_BYTES];
     char to[SCENARIO_NAME_BYTES];
     uint64_t bytes;
-    double rate_bytes_per_s; /* at the end; 0 = unlimited */
-    double use;              /* mean utilisation; NAN = unlimited */
-    double delay_s;          /* mean over bytes, including queueing */
+    double rate_bytes_per_s; /* rate at the end; 0 = unlimited */
+    double use;              /* mean utilisation of the link; NAN = unlimited */
+    double delay_s;          /* mean delay over all bytes, including queueing */
     uint64_t resent;         /* segments sent again */
 };
 
 struct verdict {
     bool met;
-    double value;   /* measured value; NAN = none */
-    char text[192]; /* "accuracy >= 0.88 by 120 s: 0.8912 at 95 s, after 12.3 MB" */
+    double value; /* measured value; NAN = none */
+    /* Verdict in words: "accuracy >= 0.88 by 120 s: 0.8912 at 95 s, after 12.3 MB". */
+    char text[192];
 };
 
-/* Utilisation of a limited link: of a node in the second half of training, otherwise of the whole
+/* Utilisation of a limited link: for a node in the second half of training, otherwise in the whole
  * run. */
 struct link_use {
-    char name[2 * SCENARIO_NAME_BYTES + 16]; /* "desk/1 up", "west > east" */
+    /* Name of the link, such as "desk/1 up", "west > east". */
+    char name[2 * SCENARIO_NAME_BYTES + 16];
     double use;
-    double rate_bytes_per_s; /* at the end of training */
+    double rate_bytes_per_s; /* rate at the end of training */
 };
 
 struct outcome {
     const struct scenario *scenario;
-    const char *command;              /* the command, to repeat it; NULL = unknown */
-    struct moment *moments;           /* one each virtual second, and one at the end */
+    const char *command;              /* command that repeats the run; NULL = unknown */
+    struct moment *moments;           /* one moment each virtual second, and one at the end */
     uint32_t moments_count;           /* moments so far */
     uint32_t moments_max;             /* capacity of moments */
     struct node_moment *node_moments; /* [moments_count][nodes]; NULL = too many nodes */
-    struct node_total *nodes;         /* [scenario->nodes_count] */
+    struct node_total *nodes;         /* [scenario->nodes_count] totals of each node */
     struct link_total *links;         /* [links_count] from malloc; NULL = no network */
     uint32_t links_count;
     struct edge *edges; /* [edges_count] from malloc; NULL = no communicating nodes, or too many */
     uint32_t edges_count;
-    struct verdict verdicts[SCENARIO_EXPECTS_MAX]; /* of the scenario's expectations */
-    double stopped_s;           /* virtual time of the interruption; NAN = played to the end */
-    double accuracy, loss;      /* of the base on the whole test set; NAN = not measured */
-    double trained_accuracy;    /* the same at the end of training, before the last exchange */
-    double trained_loss;        /* the loss at that time */
+    struct verdict verdicts[SCENARIO_EXPECTS_MAX]; /* verdicts on the scenario's expectations */
+    double stopped_s; /* virtual time of the interruption; NAN = played to the end */
+    /* Accuracy and loss of the base on the whole test set; NAN = not measured. */
+    double accuracy, loss;
+    double trained_accuracy;    /* that accuracy at the end of training, before the last exchange */
+    double trained_loss;        /* that loss at the end of training */
     uint32_t tested;            /* samples of the test set; 0 = not measured */
-    struct evaluation averaged; /* of the first node's averaged base; samples 0 = none */
+    struct evaluation averaged; /* evaluation of the first node's averaged base; samples 0 = none */
     double one_version_s;       /* from the end of training until one version; NAN = never */
-    double copies;              /* receptions of each rumor in the second half; or NAN */
-    double control_bytes_per_s; /* per node, in the second half; or NAN */
-    double origins;             /* number of incarnations that published */
-    uint64_t base_bytes;        /* size of one base; 0 = unknown */
-    uint32_t removed;           /* healthy nodes declared dead, or given up as silent */
-    char removed_text[96];      /* first of them: "west/3 by east/1 at 31.2 s" */
-    uint32_t alarms;            /* warnings of training guards */
-    double alarm_s;             /* time of the first warning; NAN = none */
-    char alarm_text[400];       /* first warning: "gpu/1 at 31.2 s: the training loss here …" */
-    uint64_t trace;             /* hash of everything that happened */
-    uint64_t events;            /* number of events */
-    double cpu_s;               /* processor time of the whole run */
-    double gradient_cpu_s;      /* part of it in forward and backward passes */
-    double evaluate_cpu_s;      /* part of it in evaluations */
-    uint64_t rss_bytes_max;     /* peak memory of this process so far */
-    char violation[256];        /* the violated invariant; "" = none */
+    double copies;              /* receptions of each rumor in the second half; NAN = unknown */
+    /* Control bytes per second and node in the second half; NAN = unknown. */
+    double control_bytes_per_s;
+    double origins;         /* number of incarnations that published */
+    uint64_t base_bytes;    /* size of one base; 0 = unknown */
+    uint32_t removed;       /* healthy nodes declared dead, or given up as silent */
+    char removed_text[96];  /* first of these removals: "west/3 by east/1 at 31.2 s" */
+    uint32_t alarms;        /* warnings of training guards */
+    double alarm_s;         /* time of the first warning; NAN = none */
+    char alarm_text[400];   /* first warning: "gpu/1 at 31.2 s: the training loss here …" */
+    uint64_t trace;         /* hash of everything that happened */
+    uint64_t events;        /* number of events */
+    double cpu_s;           /* processor time of the whole run */
+    double gradient_cpu_s;  /* part of that time in forward and backward passes */
+    double evaluate_cpu_s;  /* part of that time in evaluations */
+    uint64_t rss_bytes_max; /* peak memory of this process so far */
+    char violation[256];    /* the violated invariant; "" = none */
 };
 
 /* Initializes counters to 0, measurements to NAN, and the names of nodes. The scenario must outlive
@@ -134,19 +140,20 @@ void outcome_init(struct outcome *outcome, const struct scenario *scenario);
 /* Appends a moment, not earlier than the last one, with counters 0 and measurements NAN. */
 struct moment *outcome_add(struct outcome *outcome, double at_s);
 struct node_moment *
-outcome_nodes(struct outcome *outcome); /* [nodes] at the last moment; or NULL */
+outcome_nodes(struct outcome *outcome); /* [nodes] at the last moment; NULL = not kept */
 /* Returns all limited links, busiest first; the caller frees them. */
 struct link_use *outcome_uses(const struct outcome *outcome, uint32_t *count);
 void outcome_judge(struct outcome *outcome); /* fills in the verdicts */
 
-/* Records a guard's warning; who: the node, or "the base". */
+/* Records a guard's warning. who: name of the node, or "the base". */
 void outcome_alarm(struct outcome *outcome, double at_s, const char *who, const char *text);
 
 /* Returns whether METRIC_ACCURACY_OF_ALL needs the accuracy of every node at that time. */
 bool outcome_wants_nodes(const struct scenario *scenario, uint64_t at_ns);
 
-/* outcome_is_stopped: interrupted, so no expectation is met. outcome_span_s: virtual seconds of
- * training played. outcome_is_met: every expectation holds and no invariant is violated. */
+/* outcome_is_stopped: the play was interrupted, so no expectation is met. outcome_span_s: virtual
+ * seconds of training played. outcome_is_met: every expectation holds and no invariant is
+ * violated. */
 bool outcome_is_stopped(const struct outcome *outcome);
 double outcome_span_s(const struct outcome *outcome);
 bool outcome_is_met(const struct outcome *outcome);

@@ -11,7 +11,7 @@
 struct measured {
     double value;  /* measured value; NAN = none */
     bool met;      /* the expectation holds */
-    char text[92]; /* the value as text */
+    char text[92]; /* measured value as text */
 };
 
 static inline bool expect_is_met(const struct expect *expect, double value)

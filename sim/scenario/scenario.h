@@ -28,20 +28,20 @@
 #define SCENARIO_EXPECTS_MAX 32
 #define SCENARIO_FAULTS_MAX  64
 #define SCENARIO_NAME_BYTES  32
-#define SCENARIO_CURVES_MAX  64 /* with more nodes, no curve of each is kept */
-#define SCENARIO_TWINS_MAX   8  /* second processes with a node's identity */
+#define SCENARIO_CURVES_MAX  64 /* most nodes for which each node's curve is kept */
+#define SCENARIO_TWINS_MAX   8  /* most second processes with a node's identity */
 
 /* A rate over time, in bytes per second; 0 = unlimited. */
 struct rate {
-    uint64_t bytes_per_s; /* from the start */
+    uint64_t bytes_per_s; /* rate from the start */
     struct {
         uint64_t at_ns;
         uint64_t bytes_per_s;
-    } change[SCENARIO_CHANGES_MAX]; /* in order of time */
+    } change[SCENARIO_CHANGES_MAX]; /* later changes, in order of time */
     uint32_t changes;               /* number of changes */
 };
 
-/* nodes = COUNT NAME, clauses */
+/* A group of nodes: a line `nodes = COUNT NAME, clauses`. */
 struct group {
     char name[SCENARIO_NAME_BYTES];
     uint32_t first;                   /* index of its first node */
@@ -96,7 +96,7 @@ struct scenario {
     char regions[SCENARIO_REGIONS_MAX][SCENARIO_NAME_BYTES];
     uint32_t regions_count;
     struct path paths[SCENARIO_REGIONS_MAX][SCENARIO_REGIONS_MAX]; /* [from][to] */
-    char unlinked[256]; /* pairs of regions that no link line names; "": none */
+    char unlinked[256]; /* pairs of regions that no link line names; "" = none */
     struct fault faults[SCENARIO_FAULTS_MAX];
     uint32_t faults_count;
     struct expect expects[SCENARIO_EXPECTS_MAX];
@@ -110,14 +110,15 @@ struct scenario {
 enum error scenario_load(struct scenario *scenario, const char *path, const char *const *sets,
                          int sets_count, struct problem *problem) MUST_USE;
 
-/* Warns on standard error of what is allowed, and rarely meant: regions without a link. */
+/* Warns on standard error of settings that are allowed but rarely intended: regions without a
+ * link. */
 void scenario_warn(const struct scenario *scenario);
 
 /* Makes the configuration of node i: the common one with its group's set clauses. */
 void scenario_node_config(const struct scenario *scenario, uint32_t i, struct config *config);
 
-/* Removes what only hearsay's strategy plays: faults, and nodes that start late or leave. Returns
- * whether there were any. */
+/* Removes what only hearsay's own strategy can play: faults, and nodes that start late or leave.
+ * Returns whether there were any. */
 bool scenario_leave_out(struct scenario *scenario);
 
 const struct group *scenario_group(const struct scenario *scenario, uint32_t i);
@@ -134,7 +135,7 @@ static inline double seconds_of(uint64_t ns)
     return (double)ns * 1e-9;
 }
 
-/* Returns the bytes per second at a time. */
+/* Returns the bytes per second at a time; 0 = unlimited. */
 uint64_t rate_at(const struct rate *rate, uint64_t now_ns);
 
 #endif

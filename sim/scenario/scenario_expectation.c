@@ -5,7 +5,7 @@
 #include "scenario/clause.h"
 #include "scenario/scenario_parts.h"
 
-/* The time clause of a metric. */
+/* Kind of the time clause of a metric. */
 enum times {
     TIMES_NONE,    /* none: measured over the whole run */
     TIMES_HALF,    /* none: measured over the second half */

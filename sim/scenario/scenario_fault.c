@@ -320,7 +320,7 @@ static enum error check_complete(const struct fault *fault, unsigned int seen,
     return OK;
 }
 
-/* A running node's data cannot change. */
+/* Refuses poisons that change the data of a running node, which is impossible. */
 static enum error check_poison(const struct fault *fault, unsigned int seen,
                                struct problem *problem)
 {

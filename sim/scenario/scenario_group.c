@@ -140,9 +140,9 @@ static enum error read_speed(struct group *group, struct clause *clause, struct 
 static const struct {
     const char *word;
     enum error (*read)(struct group *group, struct clause *clause, struct problem *problem);
-    bool again; /* may be given more than once */
+    bool again; /* the clause may be given more than once */
 } words[] = {
-    {"samples/s", read_speed, false}, /* the number comes first, so it is found by position */
+    {"samples/s", read_speed, false}, /* found by position, because the number comes first */
     {"up", read_up, false},           {"down", read_down, false},   {"region", read_region, false},
     {"from", read_from, false},       {"until", read_until, false}, {"stall", read_stall, false},
     {"memory", read_memory, false},   {"data", read_data, false},   {"dials", read_dials, false},

@@ -163,7 +163,7 @@ static bool is_one_device(const char *section, const char *name, const char *val
 static const struct {
     const char *section;
     const char *name;
-    const char *value; /* only allowed value; NULL = none */
+    const char *value; /* only allowed value; NULL = no value is allowed */
     const char *how;
 } given[] = {
     {"node", "grace_s", NULL, NULL},

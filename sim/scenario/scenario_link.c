@@ -6,12 +6,12 @@
 
 /* A link line during parsing. */
 struct reading {
-    struct path path; /* from the first region to the second, or for every pair (all) */
+    struct path path; /* path from the first region to the second, or for every pair (all) */
     struct rate back; /* rate from the second region to the first */
     bool all;         /* link = all */
     bool one_way;     /* link = west > east */
-    uint32_t from;    /* first region */
-    uint32_t to;      /* second region */
+    uint32_t from;    /* index of the first region */
+    uint32_t to;      /* index of the second region */
 };
 
 static enum error read_region(const struct scenario *scenario, struct clause *clause,
@@ -94,7 +94,7 @@ static enum error read_rate(struct reading *reading, struct clause *clause, stru
     return error;
 }
 
-/* Directions are only defined if the line names two regions and both directions. */
+/* Checks that up and down are only given if the line names two regions and both directions. */
 static enum error check_directed(const struct reading *reading, const struct clause *clause,
                                  struct problem *problem)
 {

@@ -20,9 +20,9 @@ static const char *const line_keys[LINE_KINDS] = {"link", "fault", "expect"};
 
 /* A line that is parsed once all groups and times are known. */
 struct line {
-    int number; /* in the file */
+    int number; /* number of the line in the file */
     enum line_kind kind;
-    char text[LINE_BYTES]; /* right of the equals sign */
+    char text[LINE_BYTES]; /* text to the right of the equals sign */
 };
 
 /* State while the file is read. */

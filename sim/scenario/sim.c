@@ -396,7 +396,7 @@ static int run_scenario(struct sim_options *options)
         interrupt_remove(NULL);
     }
     if (made)
-        (void)rmdir(options->out); /* succeeds only if nothing was written to it */
+        (void)rmdir(options->out); /* removes the folder only if nothing was written to it */
     free(scenario);
     return error == OK ? code : complain(code, &problem);
 }

@@ -1,5 +1,5 @@
-/* hearsay sim: a swarm in one thread under virtual time, with any links and faults and the same
- * code.
+/* hearsay sim: runs a swarm in one thread under virtual time, with any links and faults and the
+ * same code as real nodes.
  *
  *   FILE ─► scenario ─► strategy ─► outcome ─► tables, folder, exit code
  *   --faults --seeds A..B ─► storm: each seed its own swarm, links and faults

@@ -14,7 +14,7 @@ struct strategy_lines {
 };
 
 size_t strategy_key_count(void);
-const struct config_key *strategy_key_at(size_t i); /* points into struct strategy_settings */
+const struct config_key *strategy_key_at(size_t i); /* key number i of struct strategy_settings */
 
 void strategy_keys_defaults(struct strategy_settings *settings);
 

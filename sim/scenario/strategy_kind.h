@@ -55,34 +55,35 @@ enum graph { GRAPH_RING, GRAPH_FULL };
 enum gossip_by { GOSSIP_PUSH, GOSSIP_PULL };
 
 struct strategy_settings {
-    uint32_t local_steps;  /* between two exchanges */
-    double outer_rate;     /* of the outer step, or CONFIG_AUTO_REAL */
-    double outer_momentum; /* of the outer step, or CONFIG_AUTO_REAL */
-    double top_part; /* sparseloco, dgc, demo, choco: fraction of entries in a message, or auto */
+    uint32_t local_steps;  /* local steps between two exchanges */
+    double outer_rate;     /* rate of the outer step, or CONFIG_AUTO_REAL */
+    double outer_momentum; /* momentum of the outer step, or CONFIG_AUTO_REAL */
+    /* Sparseloco, dgc, demo, choco: fraction of entries in a message; auto = published value. */
+    double top_part;
     double error_decay; /* sparseloco, demo: decay of the error feedback in each round */
 
-    /* streaming_diloco */
+    /* Keys of streaming_diloco. */
     uint32_t fragments;          /* parts of the model, exchanged in turn */
     uint32_t overlap_steps;      /* steps during the exchange of a fragment */
     double mixing;               /* weight of the common weights when they arrive */
-    unsigned int wire_precision; /* enum wire_precision, of an entry */
+    unsigned int wire_precision; /* enum wire_precision, of each entry */
 
     uint32_t rank;                   /* powersgd: rank of the factors of a gradient */
-    unsigned int gradient_precision; /* allreduce: enum gradient_precision, of an entry */
+    unsigned int gradient_precision; /* allreduce: enum gradient_precision, of each entry */
     uint32_t warmup_epochs;          /* dgc: epochs with larger messages */
     double sign_rate;                /* demo: rate of its step */
     double rho;                      /* admm: strength of the pull towards the consensus */
 
     double gain;         /* factor of the mean of what all workers send */
     uint32_t partitions; /* ako: parts of the model, or CONFIG_AUTO */
-    double probability;  /* gosgd: of a push after a step */
+    double probability;  /* gosgd: probability of a push after a step */
     double threshold;    /* strom, threshold: least size of an entry that is sent */
 
     /* gaia */
     double significance;  /* least relative size of an update that is sent, in the first step */
     uint32_t clock_bound; /* most steps ahead of the slowest worker */
 
-    /* downpour */
+    /* Keys of downpour. */
     uint32_t push_steps;  /* steps between two pushes */
     uint32_t fetch_steps; /* steps between two fetches; CONFIG_AUTO = push_steps */
     bool average;         /* all workers wait for the mean of their weights */
@@ -92,17 +93,17 @@ struct strategy_settings {
     double max_n;            /* percent below the largest entry of a tensor, or CONFIG_AUTO_REAL */
     uint32_t transfer_steps; /* steps between moves towards the best worker; 0 = never */
 
-    unsigned int gossip_of; /* gossipgrad: enum gossip_of, content of messages */
-    unsigned int gossip_by; /* gossip_sgd: enum gossip_by */
+    unsigned int gossip_of; /* gossipgrad: enum gossip_of, the content of messages */
+    unsigned int gossip_by; /* gossip_sgd: enum gossip_by, push or pull */
 
     /* choco */
-    unsigned int graph; /* enum graph: the neighbours */
+    unsigned int graph; /* enum graph, which defines the neighbours */
     double consensus;   /* fraction of the way to the neighbours in each step */
 
     uint32_t fanout; /* mlnet: children of each worker in the tree */
 };
 
-/* Returns its name in a scenario. */
+/* Returns the strategy's name in a scenario. */
 const char *scenario_strategy_name(enum strategy_kind kind);
 
 #endif

@@ -1,4 +1,4 @@
-/* Plays a storm: its phases, its events, its verdict. */
+/* Plays a storm: phases, events and verdict. */
 #include "storm/storm.h"
 
 #include <ctype.h>
@@ -17,7 +17,7 @@
 #include "world/u64_set.h"
 
 #define LOOK_NS   (100 * MILLI_NS)
-#define LEAVE_NS  (5 * SECOND_NS) /* after the grace time, to send LEAVE and close */
+#define LEAVE_NS  (5 * SECOND_NS) /* time after the grace time for sending LEAVE and closing */
 #define PAUSED_NS (100 * MILLI_NS)
 #define WHY_BYTES 200
 
@@ -27,7 +27,7 @@ enum own_event {
     EXPEL_NODE,
     REKEY,
     UPGRADE
-}; /* amounts of user events; the subject is the node */
+}; /* amount of a user event, whose subject is the node */
 
 struct play {
     struct storm_plan plan;
@@ -35,7 +35,7 @@ struct play {
     struct fault_injector *injector;
     struct storm_learners *sources;
     struct storm *storm;
-    uint64_t learners;                 /* learners made so far; each gets another random walk */
+    uint64_t learners;                 /* learners made so far; each one has another random walk */
     uint32_t leaving[STORM_NODES_MAX]; /* incarnation that was told to leave; 0 = none */
     uint64_t gone_ns[STORM_NODES_MAX]; /* deadline for leaving */
 };
@@ -273,7 +273,7 @@ static void fail_members_differ(struct play *play)
     }
 }
 
-/* Waits until all members are known and all outsiders forgotten. */
+/* Waits until all members are known and all outsiders are forgotten. */
 static void wait_for_members(struct play *play, uint64_t from_ns)
 {
     struct world *world = &play->world;
@@ -284,7 +284,7 @@ static void wait_for_members(struct play *play, uint64_t from_ns)
     }
 }
 
-/* Waits, for the same time, until all have the last key, except members expelled before. */
+/* Waits for the same time until all nodes have the last key, except members expelled before. */
 static void wait_for_key(struct play *play, uint64_t from_ns)
 {
     const struct storm_plan *plan = &play->plan;
@@ -298,7 +298,7 @@ static void wait_for_key(struct play *play, uint64_t from_ns)
         fail(play, "7: a node has a swarm key that was ordered after its expulsion");
 }
 
-/* Training has ended: all nodes must reach one version in time. */
+/* Ends training and checks that all nodes reach one version in time. */
 static void heal(struct play *play)
 {
     struct world *world = &play->world;

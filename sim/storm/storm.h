@@ -27,12 +27,13 @@ struct storm {
     uint64_t events;  /* number of events */
     double cpu_s;     /* processor time */
     double virtual_s; /* virtual time played */
-    double heal_s;    /* from the end of faults and training to one version; NAN = never */
+    double heal_s;    /* seconds from the end of faults and training to one version; NAN = never */
     uint32_t nodes;   /* size of the swarm */
     uint32_t faults[FAULT_KINDS]; /* number of faults of each kind */
 };
 
-/* Plays one storm. trace: gets the plan and a line for every action of a node; NULL = none. */
+/* Plays one storm. trace: file that gets the plan and a line for every action of a node; NULL =
+ * none. */
 void storm_play(uint64_t seed, FILE *trace, struct storm *storm);
 
 /* Parses a decimal number, a hexadecimal one after 0x, or hashes any other text, such as a commit's

@@ -24,15 +24,15 @@ struct tally {
     uint64_t seeds;             /* seeds to play; 0 = all 2^64 */
     uint64_t done;              /* seeds played */
     uint64_t failed;            /* seeds that failed */
-    uint64_t events;            /* of all seeds */
+    uint64_t events;            /* number of events of all seeds */
     uint64_t with[FAULT_KINDS]; /* seeds with this kind of fault */
     double *cpu_s;              /* [done] */
-    double *heal_s;             /* [healed] */
+    double *heal_s;             /* [healed] seconds to one version of each seed */
     uint64_t healed;            /* seeds that reached one version */
     uint64_t slowest;           /* seed with the most processor time */
     uint64_t last_healed;       /* seed that took longest to reach one version */
     double cpu_s_most;          /* processor time of that seed */
-    double heal_s_most;         /* time of that seed */
+    double heal_s_most;         /* time to one version of that seed */
     bool is_live;               /* the progress line is visible */
 };
 
@@ -114,7 +114,7 @@ static void on_tick(void *self)
     (void)fprintf(stderr, "\r%-*s", LIVE_COLUMNS, line);
 }
 
-/* Runs in a worker, or in this process for a single seed. */
+/* Plays a seed, in a worker, or in this process for a single seed. */
 static void play(const struct storm_options *options, uint64_t seed, FILE *trace,
                  struct storm *storm)
 {

@@ -55,17 +55,18 @@ static uint64_t serve_least(const struct storm_plan *plan)
     return plan->nodes * blocks * (entries * sizeof(int32_t) + version_bytes) / SERVING_S;
 }
 
-/* One statement for each draw: the order of draws defines the storm. */
+/* Draws the limits, with one statement for each draw: the order of draws defines the storm. */
 static void draw_limits(struct storm_plan *plan, struct rng *rng)
 {
-    const uint32_t peers_min = plan->nodes + 8; /* all nodes, outsiders, and closing connections */
+    /* All nodes and outsiders, and closing connections. */
+    const uint32_t peers_min = plan->nodes + 8;
     const uint32_t peers_most = peers_min < 24 ? 32 : peers_min + 8;
     struct node_options *options = &plan->options;
     struct node_limits *limits = &options->limits;
     limits->members_max = 128;
     limits->incarnations_max = 1024;
     limits->listed_max =
-        plan->nodes + 2 + (uint32_t)(plan->seed % 8); /* at least all that publish */
+        plan->nodes + 2 + (uint32_t)(plan->seed % 8); /* at least all publishing nodes */
     limits->notes_per_s = 10;
     limits->peers_max = (uint32_t)between(rng, peers_min, peers_most);
     limits->half_open_max = (uint32_t)between(rng, 8, 32);
@@ -118,7 +119,7 @@ static void draw_swarm(struct storm_plan *plan)
     draw_options(plan, &rng);
 }
 
-/* Node 0 trains and accepts calls, so there is always a swarm to join. */
+/* Draws the nodes. Node 0 trains and accepts calls, so there is always a swarm to join. */
 static void draw_nodes(struct storm_plan *plan)
 {
     struct rng rng = rng_new(plan->seed, STREAM_NODES);
@@ -141,7 +142,8 @@ static uint32_t callable_below(const struct storm_plan *plan, uint32_t i)
     return i;
 }
 
-/* Every node knows node 0; or the previous node; or one before it and any other; or all. */
+/* Draws the known addresses: every node knows node 0; or the previous node; or an earlier one and
+ * any other; or all. */
 static void draw_knows(struct storm_plan *plan)
 {
     struct rng rng = rng_new(plan->seed, STREAM_KNOWS);
@@ -185,7 +187,7 @@ static void draw_path(struct storm_plan *plan, struct rng *rng, uint32_t from, u
     struct path *path = &plan->paths[from][to];
     const uint64_t most_us = from == to ? 5000 : 300000;
     *path = (struct path){.delay_ns = between_log(rng, 1000, most_us) * 1000};
-    if (to < from && !one_in(rng, 4)) /* mostly symmetric */
+    if (to < from && !one_in(rng, 4)) /* usually symmetric */
         path->delay_ns = plan->paths[to][from].delay_ns;
     if (one_in(rng, 2))
         path->jitter_ns = between(rng, 0, path->delay_ns / 2);
@@ -202,7 +204,8 @@ static void draw_links(struct storm_plan *plan)
         for (uint32_t to = 0; to < plan->regions; to++)
             draw_path(plan, &rng, from, to);
     const bool has_limits = one_in(&rng, 2);
-    /* A leaving node that receives nothing assumes that the others stay, and leaves. */
+    /* A leaving node that receives nothing assumes that the others stay, and leaves, so such storms
+     * have no stalls. */
     const bool has_stalls = one_in(&rng, 4) && !plan->all_leave;
     for (uint32_t i = 0; i < plan->nodes; i++) {
         struct storm_node *node = &plan->node[i];
@@ -364,7 +367,8 @@ static void draw_dying_donor(struct storm_plan *plan, struct rng *rng)
 
 static void draw_faults(struct storm_plan *plan)
 {
-    for (int kind = 0; kind < FAULT_RUIN; kind++) { /* few storms have data, so none is ruined */
+    /* Without faults that ruin training, because few storms have data. */
+    for (int kind = 0; kind < FAULT_RUIN; kind++) {
         const uint64_t stream =
             kind == FAULT_POISON ? STREAM_POISON : STREAM_FAULTS + (uint64_t)kind;
         struct rng rng = rng_new(plan->seed, stream);
@@ -390,7 +394,7 @@ static void draw_expulsion(struct storm_plan *plan)
     storm_expulsion_prepare_for(expulsion, &plan->options);
     for (uint32_t i = 1; i < plan->nodes && plan->options.limits.quarantines; i++) {
         plan->node[i].step_ns =
-            plan->node[0].step_ns; /* otherwise some would move the base too far and be voted out */
+            plan->node[0].step_ns; /* unequal steps would get some nodes expelled */
         plan->node[i].step_samples = plan->node[0].step_samples;
     }
 }

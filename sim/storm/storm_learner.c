@@ -10,13 +10,13 @@
 #define GPT_LINE      "embed 16 8, position 8, residual(norm, attention 2), norm, logits tied"
 #define TOKENS        16
 #define LENGTH        8
-#define TEXT          513 /* 64 windows, and the token after the last one */
+#define TEXT          513 /* bytes of text: 64 windows, and the token after the last one */
 #define BATCH         4
 
 struct storm_learners {
     struct backend *backend;
     struct arena arena;
-    struct model *model; /* the GPT; or NULL */
+    struct model *model; /* the GPT; NULL = random walks */
     uint8_t text[TEXT];
 };
 

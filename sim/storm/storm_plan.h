@@ -22,8 +22,8 @@
 
 /* A node of the plan. Times count from WORLD_BEGIN_NS. */
 struct storm_node {
-    uint64_t start_ns;       /* when it starts */
-    uint64_t leave_ns;       /* when it is told to leave; 0 = it stays */
+    uint64_t start_ns;       /* time at which the node starts */
+    uint64_t leave_ns;       /* time at which it is told to leave; 0 = it stays */
     uint64_t step_ns;        /* duration of a local step */
     uint32_t step_samples;   /* samples of a local step */
     uint32_t region;         /* index of its region */
@@ -33,8 +33,8 @@ struct storm_node {
     bool dials_only;         /* it accepts no calls */
     bool is_older;           /* it starts with the previous release */
     uint64_t upgrade_ns;     /* later starts use this release; 0 = never */
-    struct rate up;          /* of its uplink */
-    struct rate down;        /* of its downlink */
+    struct rate up;          /* rate of its uplink */
+    struct rate down;        /* rate of its downlink */
     uint64_t stall_ns;       /* length of a stall of its links */
     uint64_t stall_every_ns; /* period of the stalls; 0 = none */
 };
@@ -46,9 +46,10 @@ struct storm_plan {
     bool learns_text;            /* a small GPT learns; otherwise random walks */
     uint32_t parameters;         /* size of the model */
     uint32_t density_max;        /* most entries of an update */
-    struct node_options options; /* of every node, except what storm_node sets */
+    struct node_options options; /* options of every node, except those that storm_node sets */
     struct storm_node node[STORM_NODES_MAX];
-    struct path paths[STORM_REGIONS_MAX][SCENARIO_REGIONS_MAX]; /* [from][to] */
+    /* [from][to] paths between regions. */
+    struct path paths[STORM_REGIONS_MAX][SCENARIO_REGIONS_MAX];
     struct fault faults[STORM_FAULTS_MAX];
     uint32_t faults_count;
     uint32_t twins;                   /* spare nodes, started only by a DUPLICATE */
@@ -60,7 +61,7 @@ struct storm_plan {
     bool all_leave;                   /* all nodes are told to leave at the end */
 };
 
-/* Draws everything from the seed, and writes it as comments of a trace. */
+/* storm_draw draws the plan from the seed; the next function writes it as comments of a trace. */
 void storm_draw(struct storm_plan *plan, uint64_t seed);
 void storm_describe(const struct storm_plan *plan, FILE *out);
 

@@ -1,4 +1,4 @@
-/* New keys of a storm's swarm: the operator orders one in the faulty phase, and another after the
+/* New swarm keys in a storm: the operator orders one in the faulty phase, and another after the
  * faults and the expulsion.
  *
  * Older keys stay valid to the end, because a storm's clocks may be wrong by months, and a node may
@@ -23,7 +23,7 @@ void storm_rekey_order(struct storm_rekey *rekey, struct storm_expulsion *orders
 
 /* Returns whether all running nodes have the last key. */
 bool storm_rekey_is_done(const struct storm_rekey *rekey, const struct world *world);
-/* Returns whether this node, expelled before, never had the last key. */
+/* Returns whether this node, which was expelled before, never had the last key. */
 bool storm_rekey_is_kept_from(const struct storm_rekey *rekey, const struct world *world,
                               uint32_t villain);
 

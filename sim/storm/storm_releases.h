@@ -10,7 +10,7 @@
 
 void storm_releases_draw(struct storm_plan *plan, struct rng rng);
 
-/* Adds to the line about a node; nothing for a node of this release. */
+/* Adds words to the line about a node; nothing for a node of this release. */
 void storm_releases_describe(const struct storm_node *node, FILE *out);
 
 #endif

@@ -11,8 +11,8 @@ void storm_votes_prepare(struct node_options *options)
     options->limits.quarantines = true;
 }
 
-/* Votes against what node i can still remove of the latest incarnation that it knows; some votes
- * keep more. */
+/* Makes a vote against all rumors that node i can still remove of the latest incarnation that it
+ * knows; some votes keep more. */
 static struct vote vote_of(const struct world *world, uint32_t i, uint32_t voter, uint32_t accused)
 {
     const struct node *node = world->nodes[i].node;

@@ -28,12 +28,12 @@ struct admm {
     uint32_t local_steps;
     uint32_t count; /* number of nodes */
     size_t parameters;
-    size_t trained; /* leading parameters without the statistics */
-    float *locals;  /* [count][P]: x_i */
-    float *duals;   /* [count][P]: u_i */
-    float *common;  /* [P]: z */
+    size_t trained; /* leading parameters of the flat vector, without the statistics */
+    float *locals;  /* [count][P] x_i of each node */
+    float *duals;   /* [count][P] u_i of each node */
+    float *common;  /* [P] the next z */
     float *sum;     /* [P]: the next z */
-    float *own;     /* [P]: gradient of one node */
+    float *own;     /* [P] gradient of one node */
 };
 
 static void *begin(const struct experiment *experiment, const void *settings, uint32_t count,
@@ -105,7 +105,7 @@ static void exchange(void *self)
         }
 }
 
-/* A node continues from its own weights. */
+/* Called at the start of a round: a node continues from its own weights. */
 static void receive(void *self, uint32_t i, struct learner *learner)
 {
     (void)self;

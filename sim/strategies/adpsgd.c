@@ -26,7 +26,7 @@ struct adpsgd {
     struct workers *workers;
     size_t parameters;
     float **asked; /* [count] weights sent by an active worker; NULL = no exchange */
-    float *own;    /* [P]: weights of one worker */
+    float *own;    /* [P] weights of one worker */
 };
 
 static void *begin(struct workers *workers, const float *start)

@@ -27,7 +27,7 @@ struct allreduce {
     uint32_t count; /* number of nodes */
     size_t parameters;
     float *mean;  /* [P] mean of the gradients */
-    float *own;   /* [P]: gradient of one node */
+    float *own;   /* [P] gradient of one node */
     float *shown; /* [P] weights for evaluation */
 };
 
@@ -85,7 +85,7 @@ static void send(void *self, uint32_t i, struct learner *learner)
                                      : mean[c] + own[c] / count;
 }
 
-/* The sum is complete once all nodes have sent. */
+/* Completes the exchange: the sum is complete once all nodes have sent. */
 static void exchange(void *self)
 {
     (void)self;

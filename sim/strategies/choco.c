@@ -29,10 +29,10 @@
 
 struct chooser {
     uint64_t mixed;   /* rounds whose messages have all arrived */
-    uint32_t came[2]; /* messages of an even and of an odd round */
-    float *hat;       /* [P] its own x̂ */
-    float *hats;      /* [P] sum of its neighbours' x̂ */
-    float *next[2];   /* [P] pending additions to hats, of an even and of an odd round */
+    uint32_t came[2]; /* messages received for an even and for an odd round */
+    float *hat;       /* [P] the worker's own x̂ */
+    float *hats;      /* [P] sum of the x̂ of its neighbours */
+    float *next[2];   /* [P] additions to hats that wait, of an even and of an odd round */
 };
 
 struct choco {
@@ -43,7 +43,7 @@ struct choco {
     double part;         /* fraction of entries in a message */
     float gamma;
     struct chooser *choosers; /* [count] */
-    float *own;               /* [P]: of one worker */
+    float *own;               /* [P] weights of one worker */
 };
 
 static void *begin(struct workers *workers, const float *start)
@@ -114,7 +114,7 @@ static void mix(struct choco *choco, uint32_t i)
     chooser->mixed++;
 }
 
-/* Takes the largest entries that the replica of worker i lacks, and updates the replica. */
+/* Returns the largest entries that the replica of worker i lacks, and updates the replica. */
 static struct content *take_largest(struct choco *choco, uint32_t i)
 {
     float *hat = choco->choosers[i].hat, *own = choco->own;

@@ -7,18 +7,18 @@
 
 struct common {
     const struct compressor *compressor;
-    void *messages;       /* owned by the compressor */
-    float rate;           /* of the outer step */
+    void *messages;       /* state of the compressor; owned by it */
+    float rate;           /* rate of the outer step */
     float mu;             /* momentum of the outer step */
     float mixing;         /* weight of the common weights in a node's own */
-    uint32_t local_steps; /* between two exchanges of a fragment */
+    uint32_t local_steps; /* steps between two exchanges of a fragment */
     uint32_t fragments;
     uint32_t overlap;   /* steps during the exchange */
     uint32_t count;     /* number of nodes */
-    uint64_t rounds;    /* begun so far */
+    uint64_t rounds;    /* rounds begun so far */
     struct round round; /* current round */
-    size_t first;       /* first entry of its fragment */
-    size_t end;         /* end of its fragment */
+    size_t first;       /* first entry of the current fragment */
+    size_t end;         /* entry after the last one of that fragment */
     size_t parameters;
     float *weights;  /* [P] x */
     float *momentum; /* [P] m */

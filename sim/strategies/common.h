@@ -19,12 +19,12 @@
 
 #include "strategies/rounds.h"
 
-/* Makes messages of progress. Keeping the unsent rest is up to the compressor. */
+/* Makes messages of progress. The compressor itself keeps the unsent rest, if at all. */
 struct compressor {
-    /* Allocates state for `count` nodes with malloc. NULL, like `end`: no state. */
+    /* Allocates state for `count` nodes with malloc. NULL, as for `end`: no state. */
     void *(*begin)(const struct experiment *experiment, uint32_t count);
-    /* Replaces progress[parameters] of node i by its message, as the others will decode it. NULL:
-     * sent unchanged. */
+    /* Replaces progress[parameters] of node i by its message as the other nodes will decode it.
+     * NULL = sent unchanged. */
     void (*compress)(void *self, uint32_t i, float *progress, size_t parameters);
     uint64_t (*message_bytes)(const void *self, size_t parameters);
     void (*end)(void *self);
@@ -34,8 +34,8 @@ struct compressor {
 extern const struct compressor dense_compressor; /* float32 */
 
 struct common_settings {
-    double outer_rate;     /* published value, for auto */
-    double outer_momentum; /* published value, for auto */
+    double outer_rate;     /* published rate, used for auto */
+    double outer_momentum; /* published momentum, used for auto */
     const struct compressor *compressor;
     uint32_t fragments;     /* K, at least 1 */
     uint32_t overlap_steps; /* t <= H/K, rounded down */

@@ -50,8 +50,8 @@ void dct_free(struct dct *dct)
     }
 }
 
-/* to[rows][columns] = a[rows][inner] · b[inner][columns]. Rows of b and of `to` are a stride apart.
- */
+/* Computes to[rows][columns] = a[rows][inner] · b[inner][columns]. Rows of b and of `to` are a
+ * stride apart. */
 static void multiply(const float *a, size_t rows, size_t inner, size_t columns, const float *b,
                      size_t b_stride, float *to, size_t to_stride)
 {
@@ -64,7 +64,7 @@ static void multiply(const float *a, size_t rows, size_t inner, size_t columns, 
     }
 }
 
-/* to = a · from · b, where a is [height][height] and b [width][width]. */
+/* Computes to = a · from · b, where a is [height][height] and b [width][width]. */
 static void transform(const struct dct *dct, const float *a, const float *from, size_t from_stride,
                       const float *b, float *to, size_t to_stride)
 {

@@ -17,8 +17,8 @@
 struct dct {
     size_t rows;
     size_t columns;
-    size_t height;      /* of a chunk */
-    size_t width;       /* of a chunk */
+    size_t height;      /* height of a chunk */
+    size_t width;       /* width of a chunk */
     float *vertical[2]; /* [height][height] R, and its transpose */
     float *across[2];   /* [width][width] C, and its transpose */
 };
@@ -27,7 +27,8 @@ struct dct {
 void dct_init(struct dct *dct, size_t rows, size_t columns);
 void dct_free(struct dct *dct);
 
-/* Transform matrix[rows][columns] to components, chunk after chunk of height·width, and back. */
+/* Transform matrix[rows][columns] to components, chunk after chunk of height · width numbers, and
+ * back. */
 void dct_forward(const struct dct *dct, const float *matrix, float *components);
 void dct_backward(const struct dct *dct, const float *components, float *matrix);
 

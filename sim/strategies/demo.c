@@ -27,7 +27,7 @@
 #include "strategies/strategy.h"
 
 struct chunked {
-    size_t offset; /* in the flat vector */
+    size_t offset; /* index of the tensor's first entry in the flat vector */
     struct dct dct;
 };
 
@@ -37,10 +37,10 @@ struct demo {
     const struct strategy_settings *settings;
     uint32_t count; /* number of nodes */
     size_t parameters;
-    struct chunked *tensors; /* [tensors_count] all except statistics */
+    struct chunked *tensors; /* [tensors_count] all tensors except statistics */
     uint32_t tensors_count;
-    float *momentum; /* [count][P] m */
-    float *sum;      /* [P] sum of the messages; for statistics sum over all nodes */
+    float *momentum; /* [count][P] m of each node */
+    float *sum;      /* [P] sum of the messages; for statistics the sum over all nodes */
     float *senders;  /* [P] number of nodes that sent a component */
     float *own;      /* [P] a gradient, then a message */
     float *step;     /* [P] update for the learners */
@@ -96,7 +96,7 @@ static void end(void *self)
     free(demo);
 }
 
-/* Returns the bits of a component and its index among `entries`. */
+/* Returns the bits of a component with its index among `entries`. */
 static uint64_t bits_of(size_t entries)
 {
     uint64_t bits = 8 * sizeof(float);
@@ -105,7 +105,8 @@ static uint64_t bits_of(size_t entries)
     return bits;
 }
 
-/* Keeps the largest of each chunk of components[P]; with NULL, only counts their bits. */
+/* Keeps the largest components of each chunk of components[P]; with NULL, only counts their
+ * bits. */
 static uint64_t keep_largest(const struct demo *demo, float *components)
 {
     const double part = (double)rounds_or_published(demo->settings->top_part, 1. / 128);

@@ -37,15 +37,15 @@ struct dgc {
     const struct config_train *train;
     const struct strategy_settings *settings;
     uint64_t epoch_samples;
-    uint64_t step_samples; /* of all nodes */
-    uint64_t samples;      /* of all nodes so far */
-    double part;           /* of this step */
+    uint64_t step_samples; /* samples of a step, over all nodes */
+    uint64_t samples;      /* samples so far, over all nodes */
+    double part;           /* part of the entries in this step's messages */
     uint32_t count;        /* number of nodes */
     size_t parameters;
-    float *velocity; /* [count][P]: u */
-    float *kept;     /* [count][P]: v */
+    float *velocity; /* [count][P] u of each node */
+    float *kept;     /* [count][P] v of each node */
     float *mean;     /* [P] mean of the messages */
-    float *own;      /* [P]: g, then q of one node */
+    float *own;      /* [P] g, then q of one node */
     float *shown;    /* [P] weights for evaluation */
     uint64_t *keys;  /* [P] */
 };
@@ -138,7 +138,7 @@ static void clip(const struct dgc *dgc)
         dgc->own[c] *= (float)(most / sqrt(squares));
 }
 
-/* Adds g to u and v; statistics have neither. */
+/* Adds g to u and v; statistics of batch norms have neither. */
 static void accumulate(const struct dgc *dgc, float *u, float *v)
 {
     const float mu = (float)dgc->train->momentum, decay = (float)dgc->train->weight_decay;
@@ -168,7 +168,7 @@ static void send(void *self, uint32_t i, struct learner *learner)
     }
 }
 
-/* The sum is complete once all nodes have sent. */
+/* Completes the exchange: the sum is complete once all nodes have sent. */
 static void exchange(void *self)
 {
     (void)self;

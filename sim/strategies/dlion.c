@@ -33,7 +33,7 @@ struct dlion {
     size_t parameters;
     uint32_t count;
     uint32_t transfer_steps;
-    double n;       /* of Max N, or CONFIG_AUTO_REAL: by the links */
+    double n;       /* N of Max N; CONFIG_AUTO_REAL = what the links carry */
     float gain;     /* factor of each worker's gradient */
     float *came;    /* [count][P] weighted gradients for each worker since its last step */
     float *own;     /* [P] weights of one worker, or the gradient of its step */
@@ -99,7 +99,7 @@ static void publish(struct dlion *dlion, uint32_t i, const float *gradient)
     }
 }
 
-/* Requests the weights of the best worker known to worker i, unless that is itself. */
+/* Requests the weights of the best worker that worker i knows, unless that is itself. */
 static void ask_best(struct dlion *dlion, uint32_t i)
 {
     const struct sim_message request = {.bytes = NOTE_BYTES, .kind = REQUEST};
@@ -111,8 +111,9 @@ static void ask_best(struct dlion *dlion, uint32_t i)
         workers_send(dlion->workers, i, best, &request);
 }
 
-/* At a transfer a worker compares its loss before this step, which is about as old as the losses
- * received from others. Losses fall, so with a newer one it would consider itself the best. */
+/* Ends a step of worker i. At a transfer a worker compares its loss before this step, which is
+ * about as old as the losses received from others. Losses fall, so with a newer one it would
+ * consider itself the best. */
 static void on_step(void *self, uint32_t i)
 {
     struct dlion *dlion = self;

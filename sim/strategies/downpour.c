@@ -32,7 +32,7 @@ struct downpour {
     struct workers *workers;
     size_t parameters;
     uint32_t count;
-    uint32_t server; /* the worker on its machine */
+    uint32_t server; /* worker on the server's machine */
     uint32_t push_steps;
     uint32_t fetch_steps;
     bool is_average;
@@ -41,7 +41,7 @@ struct downpour {
     float *sum;        /* [P] sum of the weights received in this round */
     uint32_t came;     /* number of weights in that sum */
     float *pending;    /* [count][P] a of each worker */
-    bool *is_fetching; /* [count] a fetch is running */
+    bool *is_fetching; /* [count] the worker waits for a fetch */
 };
 
 static uint32_t best_server(const struct workers *workers)
@@ -130,7 +130,7 @@ static void on_step(void *self, uint32_t i)
     }
 }
 
-/* Adds weights; once all have arrived, sends their mean to all. */
+/* Adds weights; once all have arrived, sends their mean to all workers. */
 static void average(struct downpour *downpour, const struct content *local)
 {
     content_add(local, 1, downpour->sum);

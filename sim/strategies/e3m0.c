@@ -2,14 +2,14 @@
 
 #include <math.h>
 
-#define LEAST_EXPONENT (-6) /* seven powers of two, and 0 */
+#define LEAST_EXPONENT (-6) /* smallest exponent: seven powers of two, and 0 */
 
-/* Returns the nearest power of two, or 0. Requires 0 <= part <= 1. */
+/* Returns the nearest representable power of two, or 0. Requires 0 <= part <= 1. */
 static float nearest(float part)
 {
     int exponent;
     const float fraction =
-        frexpf(part, &exponent); /* part = fraction · 2^exponent with 1/2 <= fraction < 1 */
+        frexpf(part, &exponent); /* part is fraction · 2^exponent with 1/2 <= fraction < 1 */
     const int power = fraction < 0.75f ? exponent - 1 : exponent;
     if (part < ldexpf(0.5f, LEAST_EXPONENT))
         return 0;

@@ -5,7 +5,7 @@
 
 #include "base/memory.h"
 
-/* Returns the number of the running node with this id, or `nodes`. */
+/* Returns the number of the running node with this id; `nodes` if there is none. */
 static uint32_t node_of(const struct world *world, uint32_t nodes,
                         const uint8_t id[static ID_BYTES])
 {

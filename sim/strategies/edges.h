@@ -5,7 +5,7 @@
 #include "scenario/outcome.h"
 #include "world/world.h"
 
-#define EDGES_NODES_MAX 256 /* larger swarms have no drawing, which would be unreadable */
+#define EDGES_NODES_MAX 256 /* most nodes with a drawing; larger ones would be unreadable */
 
 /* Stores the open connections between running nodes in the outcome. */
 void edges_find(const struct world *world, struct outcome *outcome);

@@ -39,11 +39,11 @@ struct gaia {
     size_t parameters;
     uint32_t count;
     double significance;    /* v */
-    uint32_t bound;         /* most steps ahead of the slowest */
+    uint32_t bound;         /* most steps that a worker is ahead of the slowest */
     float gain;             /* factor of each worker's progress */
     float *pending;         /* [count][P] a of each worker */
     float *own;             /* [P] weights of one worker, then its message */
-    struct mirror *mirrors; /* [count][count] of the second worker at the first */
+    struct mirror *mirrors; /* [count][count] state of the second worker, kept by the first */
 };
 
 static void *begin(struct workers *workers, const float *start)
@@ -88,7 +88,8 @@ static bool may_step(void *self, uint32_t i)
     return true;
 }
 
-/* Takes the significant entries of worker i's pending progress in step t. */
+/* Returns the significant entries of worker i's pending progress in step t, and clears them
+ * there. */
 static struct content *take_significant(struct gaia *gaia, uint32_t i, uint64_t t)
 {
     const float part = (float)(gaia->significance / sqrt((double)t));

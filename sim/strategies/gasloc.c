@@ -11,7 +11,7 @@
 #include "strategies/pairs.h"
 #include "strategies/strategy.h"
 
-/* kept is x_i(t) − y_i(t−1). */
+/* Makes the outer step. kept is x_i(t) − y_i(t−1). */
 void gasloc_move(const struct pairs_move *move)
 {
     const float rate = move->rate, mu = move->mu;

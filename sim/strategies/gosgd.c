@@ -19,8 +19,8 @@
 struct gosgd {
     struct workers *workers;
     size_t parameters;
-    double *shares; /* [count] a */
-    float *own;     /* [P]: weights of one worker */
+    double *shares; /* [count] a of each worker */
+    float *own;     /* [P] weights of one worker */
 };
 
 static void *begin(struct workers *workers, const float *start)

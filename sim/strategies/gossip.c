@@ -1,5 +1,5 @@
-/* hearsay's own strategy: real nodes with real learners in a world, from the first start to one
- * version after training. */
+/* Plays hearsay's own strategy: real nodes with real learners in a world, from the first start to
+ * one version after training. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +17,7 @@
 #define OUTSIDERS_MAX 8
 #define SLICE_NS      (SECOND_NS / 20)
 
-enum subject { SUBJECT_START, SUBJECT_LEAVE }; /* subject of an event; its amount is the node */
+enum subject { SUBJECT_START, SUBJECT_LEAVE }; /* kind of an event, whose amount is the node */
 
 struct gossip {
     struct experiment *experiment;
@@ -56,7 +56,8 @@ static void add_node(struct gossip *gossip, uint32_t i)
     scenario_node_config(scenario, i, config);
     struct node_options options =
         setup_plain_options(config, experiment_parameters(gossip->experiment));
-    options.swarm_id = scenario->config.node.swarm; /* outlives the copy in config */
+    /* A pointer that outlives the local copy in config. */
+    options.swarm_id = scenario->config.node.swarm;
     options.model = scenario->made_up ? "made up" : gossip->experiment->made.description;
     options.trains = group->samples_per_s > 0;
     options.listen_port = group->dials_only ? 0 : WORLD_PORT;
@@ -83,7 +84,7 @@ static void add_node(struct gossip *gossip, uint32_t i)
     free(config);
 }
 
-/* A duplicate trains on the shard of its original. */
+/* Makes the learner of node i. A duplicate trains on the shard of its original. */
 static void make_sim_learner(void *self, uint32_t i, struct sim_learner *sim_learner)
 {
     struct gossip *gossip = self;
@@ -338,8 +339,8 @@ static void measure(struct gossip *gossip, double span_s)
     experiment_show(gossip->experiment, gossip->outcome, ns_of(gossip));
 }
 
-/* Returns the steps that the node's speed allows in that time. With variable batches, scales the
- * steps made by the samples that the time allows. */
+/* Returns the steps that the node's speed allows in that time. If its batches vary, scales its
+ * steps by the samples that the time allows. */
 static uint64_t steps_possible(const struct world_node *at, const struct node_stats *stats,
                                uint64_t trained_ns)
 {
@@ -440,7 +441,7 @@ static void train(struct gossip *gossip)
     }
 }
 
-/* After training: measures the time to one version. */
+/* Measures the time from the end of training to one version. */
 static void settle(struct gossip *gossip)
 {
     struct world *world = &gossip->world;

@@ -21,9 +21,10 @@
 #define AHEAD_MAX 64 /* most rounds that a worker may be ahead of its receiver */
 
 struct gossiper {
-    uint64_t mixed;                  /* rounds whose message was mixed in */
-    struct content *sent;            /* content sent in the last round */
-    struct content *came[AHEAD_MAX]; /* by round, received but not mixed in; NULL = not received */
+    uint64_t mixed;       /* rounds whose message was mixed in */
+    struct content *sent; /* content sent in the last round */
+    /* Content by round, received but not mixed in yet; NULL = not received. */
+    struct content *came[AHEAD_MAX];
 };
 
 struct gossipgrad {

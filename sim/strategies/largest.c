@@ -5,7 +5,7 @@
 #include "base/error.h"
 #include "base/float_bits.h"
 
-/* Returns the key at position `at` of the falling order (Hoare's FIND). */
+/* Returns the key at position `at` in descending order (Hoare's FIND). */
 static uint64_t select_key(uint64_t *keys, int64_t count, int64_t at)
 {
     int64_t from = 0, to = count - 1;
@@ -29,7 +29,7 @@ static uint64_t select_key(uint64_t *keys, int64_t count, int64_t at)
     return keys[at];
 }
 
-/* Returns a key that grows with the magnitude and is unique; of equal magnitudes the first is
+/* Returns a unique key that grows with the magnitude; among equal magnitudes the first is
  * larger. */
 static uint64_t key_of(float value, size_t place)
 {

@@ -56,7 +56,8 @@ static double project_out(float *values, size_t rows, uint32_t rank, uint32_t k)
     return before > 0 ? sqrt(product(values, rows, rank, k, k) / before) : 0;
 }
 
-/* Gram-Schmidt on values[rows][rank]; linearly dependent columns are drawn again. */
+/* Orthonormalizes the columns of values[rows][rank] (Gram-Schmidt); linearly dependent columns are
+ * drawn again. */
 static void orthonormalise(float *values, size_t rows, uint32_t rank, struct rng *rng)
 {
     for (uint32_t k = 0; k < rank; k++) {

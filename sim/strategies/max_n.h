@@ -12,7 +12,7 @@
 #include "layers/model.h"
 #include "network/messages.h"
 
-#define MAX_N_LEAST 85u    /* N = 0.85 */
+#define MAX_N_LEAST 85u    /* smallest N, in hundredths */
 #define MAX_N_ALL   10000u /* N = 100 */
 
 struct max_n;
@@ -22,11 +22,11 @@ struct max_n;
 struct max_n *max_n_new(const struct model *model, size_t parameters);
 void max_n_free(struct max_n *max_n);
 
-/* Finds for each of values[P] the least n that keeps it, for the functions below. */
+/* Ranks values[P]: finds for each the least n that keeps it, for the functions below. */
 void max_n_rank(struct max_n *max_n, const float *values);
 
-/* Bytes of the entries kept at n, in hundredths; and the largest n whose bytes do not exceed
- * `bytes`, or MAX_N_LEAST. */
+/* max_n_bytes returns the bytes of the entries kept at n, in hundredths; the next function the
+ * largest n whose bytes do not exceed `bytes`, or MAX_N_LEAST. */
 uint64_t max_n_bytes(const struct max_n *max_n, uint32_t n);
 uint32_t max_n_fit(const struct max_n *max_n, double bytes);
 

@@ -25,12 +25,12 @@
 enum { UP, DOWN };
 
 struct aggregator {
-    uint32_t place; /* in the tree; the children of p are p · fanout + 1, … */
+    uint32_t place; /* position in the tree; the children of p are p · fanout + 1, … */
     uint32_t children;
     uint64_t parts_came; /* parts of W received, in all rounds */
-    uint32_t *came;      /* [parts] messages and own steps in the sum */
+    uint32_t *came;      /* [parts] messages and own steps in the sum of each part */
     float *sum;          /* [P] sum of the progress of itself and its descendants */
-    float *next;         /* [P] W as far as received; at the root W itself */
+    float *next;         /* [P] W as far as received; at the root, W itself */
 };
 
 struct mlnet {

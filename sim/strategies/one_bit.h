@@ -14,7 +14,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Replaces values[count] by the message and updates the error. count > 0. */
+/* Replaces values[count] by the message and updates the error. Requires count > 0. */
 void one_bit_compress(float *values, float *error, size_t count);
 
 /* Returns the size in bits of `count` entries and their two float32 values. */

@@ -30,10 +30,10 @@ struct onebit {
     const struct model *model;
     uint32_t count; /* number of nodes */
     size_t parameters;
-    float *errors; /* [count][P]: e_i */
+    float *errors; /* [count][P] e_i of each node */
     float *error;  /* [P]: e */
     float *mean;   /* [P] m; after the exchange q */
-    float *own;    /* [P]: g_i, then q_i */
+    float *own;    /* [P] g_i, then q_i of one node */
     float *shown;  /* [P] weights for evaluation */
 };
 

@@ -7,16 +7,16 @@
 
 struct pairs {
     const struct pairs_settings *settings;
-    struct pairs_move move; /* of the current node */
-    struct rng rng;         /* draws the pairs */
-    uint32_t local_steps;   /* steps of a round */
+    struct pairs_move move; /* outer step of the current node */
+    struct rng rng;         /* random numbers for the pairs */
+    uint32_t local_steps;   /* steps per round */
     uint32_t count;         /* number of nodes */
     uint32_t *to;           /* [count] partners in this round */
-    float *weights;         /* [count][P]: x_i */
-    float *progress;        /* [count][P]: p_i */
-    float *kept;            /* [count][P] */
-    float *mean_weights;    /* [P] mean of a pair */
-    float *mean_progress;   /* [P] mean of a pair */
+    float *weights;         /* [count][P] x_i of each node */
+    float *progress;        /* [count][P] p_i of each node */
+    float *kept;            /* [count][P] kept_i of each node */
+    float *mean_weights;    /* [P] mean weights of a pair */
+    float *mean_progress;   /* [P] mean progress of a pair */
     float *shown;           /* [P] mean of all weights, for evaluation */
 };
 

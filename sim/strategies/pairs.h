@@ -14,9 +14,9 @@
 #include "base/rng.h"
 #include "strategies/rounds.h"
 
-/* The outer step of one node. */
+/* Arguments of the outer step of one node. */
 struct pairs_move {
-    float rate;                 /* of the outer step */
+    float rate;                 /* rate of the outer step */
     float mu;                   /* momentum of the outer step */
     size_t parameters;          /* P */
     const float *mean_weights;  /* [P] x̄ */
@@ -27,9 +27,9 @@ struct pairs_move {
 };
 
 struct pairs_settings {
-    double outer_rate;     /* published value, for auto */
-    double outer_momentum; /* published value, for auto */
-    uint32_t vectors;      /* vectors of P float32 that each of a pair sends */
+    double outer_rate;     /* published rate, used for auto */
+    double outer_momentum; /* published momentum, used for auto */
+    uint32_t vectors;      /* vectors of P float32 that each node of a pair sends */
     void (*move)(const struct pairs_move *move);
 };
 

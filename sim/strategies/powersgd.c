@@ -23,8 +23,8 @@
 #include "strategies/strategy.h"
 
 struct factored {
-    size_t offset; /* in the flat vector */
-    size_t end;    /* in the flat vector */
+    size_t offset; /* index of the first entry in the flat vector */
+    size_t end;    /* index after the last entry in the flat vector */
     struct low_rank factors;
 };
 
@@ -36,7 +36,7 @@ struct powersgd {
     uint32_t matrices_count;
     float *kept;  /* [count][P] M_i; after the exchange e_i */
     float *mean;  /* [P] mean of M_i; after the exchange the gradient for the optimizers */
-    float *own;   /* [P]: gradient of one node */
+    float *own;   /* [P] gradient of one node */
     float *shown; /* [P] weights for evaluation */
 };
 
@@ -106,7 +106,7 @@ static struct round next(void *self)
         entries += powersgd->rank * (matrix->factors.rows + matrix->factors.columns);
     }
     round_is_ring_reduce(&round, powersgd->count, entries * sizeof(float));
-    round.transfers *= 2; /* Q needs P first */
+    round.transfers *= 2; /* two sequential halves, because Q needs P */
     memset(powersgd->mean, 0, powersgd->parameters * sizeof *powersgd->mean);
     return round;
 }
@@ -122,7 +122,7 @@ static void send(void *self, uint32_t i, struct learner *learner)
     }
 }
 
-/* Uncompressed entries have no error. */
+/* Updates the errors. Uncompressed entries have none. */
 static void keep_errors(const struct powersgd *powersgd, float *kept)
 {
     size_t end = 0;

@@ -10,19 +10,19 @@
 
 struct rounds {
     const struct rounds_method *method;
-    void *self; /* owned by the method */
+    void *self; /* state of the method; owned by it */
     struct experiment *experiment;
     struct learner **learners; /* [count] */
-    uint32_t *nodes;           /* [count]: node of each learner */
+    uint32_t *nodes;           /* [count] node of each learner */
     struct arena *arenas;      /* [count] */
     uint32_t count;
     uint64_t step_samples; /* samples of a step, over all nodes */
     uint64_t step_ns;      /* duration of a step of the slowest node */
-    uint64_t steps;        /* of each node so far */
-    uint64_t sent_bytes;   /* of all nodes so far */
+    uint64_t steps;        /* steps of each node so far */
+    uint64_t sent_bytes;   /* bytes sent by all nodes so far */
     uint64_t shown_ns;     /* time of the last moment */
-    double *up_bytes;      /* [count] bytes sent by each */
-    double *down_bytes;    /* [count] bytes received by each */
+    double *up_bytes;      /* [count] bytes sent by each node */
+    double *down_bytes;    /* [count] bytes received by each node */
     double *way_bytes;     /* [regions][regions] bytes from one region to another */
 };
 
@@ -114,7 +114,7 @@ static void slower(uint64_t *least, const struct rate *rate, uint32_t sharers, u
         *least = bytes_per_s;
 }
 
-/* Returns the receiver of worker i in a round, or i itself for none. */
+/* Returns the receiver of node i in a round; i itself = none. */
 static uint32_t receiver(const struct rounds *rounds, const struct round *round, uint32_t i)
 {
     return round->to ? round->to[i] : (i + 1) % rounds->count;

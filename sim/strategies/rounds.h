@@ -23,9 +23,9 @@
 
 struct round {
     uint32_t steps;     /* steps of each node before the exchange */
-    uint32_t meanwhile; /* steps of each node during the exchange */
-    uint64_t bytes;     /* sent by all nodes together */
-    uint32_t transfers; /* sequential transfers, each with an equal part of the bytes */
+    uint32_t meanwhile; /* steps that each node makes during the exchange */
+    uint64_t bytes;     /* bytes sent by all nodes together */
+    uint32_t transfers; /* number of sequential transfers, each with an equal part of the bytes */
     const uint32_t *to; /* [count] receiver of node i, or i itself for none; NULL = a ring */
 };
 
@@ -36,14 +36,15 @@ void round_is_ring_gather(struct round *round, uint32_t count, uint64_t message_
 /* In each round the framework calls each node's `send`, then `exchange`, then each node's
  * `receive`. send and receive make the steps of the round. */
 struct rounds_method {
-    /* Starts with `count` nodes that all have the weights start[P]. settings: of the strategy. */
+    /* Starts with `count` nodes that all have the weights start[P]. settings: struct of the
+     * strategy. */
     void *(*begin)(const struct experiment *experiment, const void *settings, uint32_t count,
                    const float *start);
     struct round (*next)(void *self);
     void (*send)(void *self, uint32_t i, struct learner *learner);
     void (*exchange)(void *self);
     void (*receive)(void *self, uint32_t i, struct learner *learner);
-    const float *(*weights)(const void *self); /* [P] weights to evaluate */
+    const float *(*weights)(const void *self); /* returns [P] weights to evaluate */
     void (*end)(void *self);
 };
 

@@ -29,10 +29,10 @@ struct pusher {
 struct sgp {
     struct workers *workers;
     size_t parameters;
-    uint32_t cycle;         /* L; 0 = there is no other worker */
+    uint32_t cycle;         /* L of the graph; 0 = there is no other worker */
     struct pusher *pushers; /* [count] */
-    float *x;               /* [count][P] */
-    float *z;               /* [P]: of one worker */
+    float *x;               /* [count][P] x of each worker */
+    float *z;               /* [P] z of one worker */
 };
 
 static void *begin(struct workers *workers, const float *start)

@@ -1,5 +1,5 @@
-/* Each node by itself on its shard, without communication: the baseline that a swarm must beat.
- * Accuracy is the mean over the nodes. */
+/* Plays each node by itself on its shard, without communication: the baseline that a swarm must
+ * beat. Accuracy is the mean over the nodes. */
 #include <math.h>
 #include <stdlib.h>
 
@@ -9,11 +9,11 @@
 
 struct single {
     struct arena arena;
-    struct learner *learner; /* NULL = does not train */
-    uint32_t batch;          /* samples of a step */
+    struct learner *learner; /* learner of the node; NULL = it does not train */
+    uint32_t batch;          /* samples per step */
     uint64_t step_ns;        /* duration of a step */
-    uint64_t from_ns;        /* when it starts */
-    uint64_t until_ns;       /* when it leaves */
+    uint64_t from_ns;        /* time at which the node starts */
+    uint64_t until_ns;       /* time at which it leaves */
     uint64_t steps;          /* steps so far */
 };
 
@@ -43,7 +43,7 @@ static void train_until(struct single *one, uint64_t now_ns, double *cpu_s)
     *cpu_s += sim_learner_cpu_s() - begin_s;
 }
 
-/* Computes the means over all training nodes, on so many test samples (0: all). */
+/* Evaluates the means over all training nodes, on this many test samples (0 = all). */
 static void evaluate(struct experiment *experiment, struct outcome *outcome, struct single *all,
                      uint32_t samples, double *mean_accuracy, double *mean_loss)
 {

@@ -12,8 +12,8 @@
 struct sparse {
     size_t parameters;
     double part;   /* fraction of entries kept in each chunk */
-    float decay;   /* of the error, from round to round */
-    float *errors; /* [count][parameters] e */
+    float decay;   /* factor on the error from round to round */
+    float *errors; /* [count][parameters] e of each node */
 };
 
 uint32_t sparse_kept(uint32_t count, double part)

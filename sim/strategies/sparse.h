@@ -34,7 +34,7 @@ void sparse_keep_largest(float *values, uint32_t count, uint32_t kept);
  * third centred on their mean, the outer ones open. Each entry becomes the mean of its bucket. */
 void sparse_two_bits(float *values, uint32_t count);
 
-/* Uses the scenario's top_part and error_decay. */
+/* Compressor for common.h; uses the scenario's top_part and error_decay. */
 extern const struct compressor sparse_compressor;
 
 #endif

@@ -8,19 +8,19 @@
 #include "strategies/consensus.h"
 #include "strategies/traffic.h"
 
-#define WAITING_MAX 2 /* steps whose messages may be queued while a worker steps */
+#define WAITING_MAX 2 /* most steps whose messages may be queued while a worker steps */
 
 enum { EVENT_STEP, EVENT_MESSAGES };
 
 struct worker {
     struct learner *learner;
     struct arena arena;
-    uint32_t node;      /* number in the scenario */
-    uint32_t region;    /* of the node */
+    uint32_t node;      /* number of the worker's node in the scenario */
+    uint32_t region;    /* region of that node */
     uint32_t publishes; /* messages of the last step that sent any */
-    uint32_t queued;    /* messages since the last step began */
+    uint32_t queued;    /* messages sent since the last step began */
     uint64_t step_ns;   /* duration of a step */
-    uint64_t steps;     /* made so far */
+    uint64_t steps;     /* steps made so far */
     bool is_stepping;   /* a step is running */
     double up_s_then;   /* busy time of its uplink at the last moment */
     double down_s_then; /* busy time of its downlink at the last moment */
@@ -29,7 +29,7 @@ struct worker {
 
 struct workers {
     const struct workers_method *method;
-    void *self; /* owned by the method */
+    void *self; /* state of the method; owned by it */
     struct experiment *experiment;
     struct event_queue queue;
     struct messages *messages;
@@ -38,10 +38,10 @@ struct workers {
     uint32_t count;
     size_t parameters; /* P */
     struct rng rng;
-    uint64_t samples;      /* of all workers so far */
+    uint64_t samples;      /* samples of all workers so far */
     double gradient_cpu_s; /* processor time spent in steps */
-    float *own;            /* [P]: weights of one worker */
-    float *other;          /* [P]: progress or gradient of one worker */
+    float *own;            /* [P] weights of one worker */
+    float *other;          /* [P] progress or gradient of one worker */
 };
 
 uint32_t workers_count(const struct workers *workers)
@@ -95,7 +95,7 @@ uint32_t workers_batch(const struct workers *workers, uint32_t i)
     return learner_batch(at(workers, i)->learner);
 }
 
-/* Gets the rates on the way from i to j: of its uplink, between the regions, of the downlink. */
+/* Gets the rates on the way from i to j: of the uplink, between the regions, of the downlink. */
 static void rates_between(const struct workers *workers, uint32_t i, uint32_t j, double rates[3])
 {
     const struct scenario *scenario = workers->experiment->scenario;
@@ -239,7 +239,7 @@ static bool is_held_up(const struct workers *workers, uint32_t i)
     return waiting > 0 && waiting >= WAITING_MAX * at(workers, i)->publishes;
 }
 
-/* Starts a step of worker i, if it may. */
+/* Starts a step of worker i, if the method allows one. */
 static void begin_step(struct workers *workers, uint32_t i)
 {
     struct worker *worker = at(workers, i);
@@ -346,7 +346,7 @@ static void end(struct workers *workers)
     free(workers->other);
 }
 
-/* Copies the weights to evaluate to the experiment's. */
+/* Copies the weights to evaluate into the experiment's buffer. */
 static const float *gather(struct workers *workers)
 {
     float *weights = workers->experiment->weights;

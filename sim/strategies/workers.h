@@ -50,12 +50,13 @@ const struct experiment *workers_experiment(const struct workers *workers);
 struct rng *workers_rng(struct workers *workers);
 uint64_t workers_now_ns(const struct workers *workers);
 
-uint64_t workers_steps(const struct workers *workers, uint32_t i); /* made so far */
+uint64_t workers_steps(const struct workers *workers, uint32_t i); /* steps of worker i so far */
 uint64_t workers_step_ns(const struct workers *workers, uint32_t i);
-uint32_t workers_batch(const struct workers *workers, uint32_t i); /* samples of a step */
+/* Samples per step of worker i. */
+uint32_t workers_batch(const struct workers *workers, uint32_t i);
 
-/* Returns the bytes per second from i to j at this time, if all workers send to all others and
- * share uplinks, downlinks and lines between regions; 0 = unlimited. i and j differ. */
+/* Returns the bytes per second from worker i to another worker j at this time, if all workers send
+ * to all others and share uplinks, downlinks and lines between regions; 0 = unlimited. */
 double workers_share(const struct workers *workers, uint32_t i, uint32_t j);
 
 /* Returns the seconds in which worker i can send `bytes` to each of the others, if all do so at
@@ -65,30 +66,31 @@ double workers_seconds_to_all(const struct workers *workers, uint32_t i, double 
 /* Makes a step. Returns the change of the weights, [P], valid until the next call. */
 const float *workers_step(struct workers *workers, uint32_t i);
 
-/* A step in two halves: workers_gradient returns its gradient, [P], which the method may change
- * until the next step; workers_descend makes the step with a gradient[P]. Weights may be changed
- * before or after the two, not in between. */
+/* A step in two halves. workers_gradient returns the gradient, [P], which the method may change
+ * until the next step. workers_descend makes the step with a gradient[P]. The weights may be
+ * changed before or after both calls, not in between. */
 float *workers_gradient(struct workers *workers, uint32_t i);
 void workers_descend(struct workers *workers, uint32_t i, const float *gradient);
 
-/* Returns the sum of the losses over the samples of its steps since the last call. */
+/* Returns the sum of the losses over the samples of worker i's steps since the last call. */
 double workers_losses(struct workers *workers, uint32_t i);
 
-/* Weights of worker i, [P]: read, write, or add values or content times scale. */
+/* Access to the weights of worker i, [P]: read them, write them, or add values or content times
+ * scale. */
 void workers_read(const struct workers *workers, uint32_t i, float *weights);
 void workers_write(struct workers *workers, uint32_t i, const float *weights);
 void workers_add(struct workers *workers, uint32_t i, float scale, const float *values);
 void workers_add_content(struct workers *workers, uint32_t i, float scale,
                          const struct content *content);
 
-/* Sends a message; takes over the caller's reference to the content. A message to oneself is free.
- */
+/* Sends a message; takes over the caller's reference to the content. A message to the sender itself
+ * is free. */
 void workers_send(struct workers *workers, uint32_t from, uint32_t to,
                   const struct sim_message *message);
 /* Sends a message to all others; the content has one reference. */
 void workers_send_all(struct workers *workers, uint32_t from, const struct sim_message *message);
 
-/* Returns how many messages between the two have not started to leave. */
+/* Returns how many messages between the two workers have not started to leave. */
 uint32_t workers_waiting(const struct workers *workers, uint32_t from, uint32_t to);
 
 #endif

@@ -1,4 +1,4 @@
-/* Performs the actions of a node: calls and bytes go to the wire, orders to its learner. */
+/* Performs the actions of a node: dials and bytes go to the wire, orders to its learner. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,17 +11,17 @@
 
 #define SAVE_NS_MAX     SECOND_NS /* longest time to write a checkpoint */
 #define PARTS_MAX       8         /* most parts of a checkpoint */
-#define PARTS_LOST      64        /* one part in PARTS_LOST is refused, as by a slow disk */
+#define PARTS_LOST      64        /* one part in PARTS_LOST is refused, as if by a slow disk */
 #define READS_LATE      8 /* one READ in READS_LATE meets another order and waits for the step */
 #define PREDICTS_A_STEP 4 /* part of a step's time that an inference request takes */
 #define ACTIONS_MAX     100000 /* most actions at one moment; more means an endless loop */
 
-/* An order is performed between two steps. One that arrives during a step waits, except most READs.
- */
+/* An order that waits. Orders are performed between two steps; one that arrives during a step
+ * waits, except most READs. */
 struct waiting_order {
     struct waiting_order *next;
-    uint32_t bases;        /* bases the node had taken over when it asked */
-    struct action order[]; /* the order, and what it points to */
+    uint32_t bases;        /* bases that the node had taken over when it gave the order */
+    struct action order[]; /* the order with the data that it points to */
 };
 
 static struct waiting_order *waiting_order_new(const struct action *order, uint32_t bases)
@@ -48,7 +48,7 @@ static uint64_t draw_number(const struct world *world, uint32_t i)
     return rng_mix(world->seed ^ world_now_ns(world) ^ i);
 }
 
-/* Ends a checkpoint: all parts are taken, or one was refused. */
+/* Ends a checkpoint: all parts were taken, or one was refused. */
 static void end_save(struct world *world, uint32_t i, bool is_whole)
 {
     struct world_node *at = &world->nodes[i];
@@ -65,7 +65,7 @@ static void end_save(struct world *world, uint32_t i, bool is_whole)
     free(history);
 }
 
-/* A part is written; requests the next one. */
+/* Handles a written part; requests the next one. */
 static void on_part(struct world *world, uint32_t i, uint32_t entries)
 {
     struct world_node *at = &world->nodes[i];
@@ -79,7 +79,7 @@ static void on_part(struct world *world, uint32_t i, uint32_t entries)
                         WORLD_SAVE, i, at->incarnation, 0);
 }
 
-/* Shows an order to the checks before it is performed. */
+/* Passes an order to the checks before it is performed. */
 static void look_before(struct world *world, uint32_t i, const struct action *order, uint32_t bases)
 {
     if (order->kind == ACTION_APPLY)
@@ -107,13 +107,13 @@ static void answer_node(struct world *world, uint32_t i, const struct action *or
         check_published(world, i, before.next, &after, answer->update);
 }
 
-/* A poisoner alters what is published and stores what others publish. A running checkpoint does not
- * see its changes to the weights and is abandoned. */
+/* Performs an order for a poisoner, which alters its own publications and stores those of others. A
+ * running checkpoint does not see its changes to the weights and is abandoned. */
 static struct answer perform_poisoned(struct world_node *at, const struct executor *executor,
                                       const struct action *order)
 {
     struct action changed = *order;
-    changed.beta = 0; /* exaggerates its own progress, not that of others */
+    changed.beta = 0; /* a poisoner exaggerates its own progress, not that of others */
     if (order->kind == ACTION_PUBLISH)
         poisoner_prepare(at->poisoner, &at->sim_learner, &changed.terms);
     if (order->kind == ACTION_APPLY && !order->own && !order->takes_out)
@@ -208,7 +208,7 @@ void world_on_step(struct world *world, uint32_t i)
     if (has_more)
         world_pump(world, i);
     if (!at->node || at->incarnation != incarnation)
-        return; /* the node has ended meanwhile */
+        return; /* the node has ended in the meantime */
     if (!at->ended)
         step_begins(world, i);
     world_pump(world, i);
@@ -294,7 +294,8 @@ void world_note(struct world *world, uint32_t i, const struct note *note)
         world->on_note(world->user, i, note);
 }
 
-/* Writes how far a rumor moves one entry at most, and all entries together, as weights. */
+/* Writes to the trace how far a rumor moves a single entry at most, and all entries together, as
+ * weights. */
 static void trace_move(FILE *file, const struct update *update)
 {
     const struct move move = move_of(update->amount, update->level, update->count);

@@ -14,7 +14,7 @@
 #define NEVER_NS  UINT64_MAX
 
 struct event {
-    uint64_t at_ns;   /* virtual time */
+    uint64_t at_ns;   /* virtual time of the event */
     uint64_t order;   /* number of the insertion, which breaks ties */
     uint64_t subject; /* connection, incarnation or fault concerned */
     uint32_t kind;    /* enum world_event or enum wire_event */
@@ -23,7 +23,7 @@ struct event {
 };
 
 struct event_queue {
-    uint64_t now_ns;    /* virtual time of the last event taken */
+    uint64_t now_ns;    /* virtual time of the last event that was taken */
     struct event *heap; /* [count] */
     size_t count;       /* events waiting */
     size_t max;         /* capacity of the heap */

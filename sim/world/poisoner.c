@@ -8,23 +8,23 @@
 #include "base/memory.h"
 #include "base/rng.h"
 
-#define ORIGINS_MAX 256 /* most origins received between two publications that are counted */
+#define ORIGINS_MAX 256 /* most origins that are counted between two publications */
 
 struct poisoner {
     enum poison kind;  /* kind of lie */
     double value;      /* N of fault.h */
-    size_t parameters; /* P; 0 = not known yet */
-    struct rng rng;    /* for noise and an individual direction */
-    struct rng common; /* for a direction shared with colluders */
-    float *weights;    /* [P] weights of its learner */
-    int32_t *units;    /* [P] base of its learner */
+    size_t parameters; /* P; 0 = unknown */
+    struct rng rng;    /* random numbers for noise and an individual direction */
+    struct rng common; /* random numbers for a direction shared with colluders */
+    float *weights;    /* [P] weights of the node's learner */
+    int32_t *units;    /* [P] base of the node's learner */
     float *learned;    /* [P] progress since the last publication; then the altered update */
     float *rest;       /* [P] unpublished rest of altered updates */
     float *direction;  /* [P] constant drift */
-    float *sum;        /* [P] sum of others' updates since */
-    float *squares;    /* [P] sum of their squares */
-    float *ridden;     /* [P] updates of the first other origin */
-    uint64_t tags[ORIGINS_MAX]; /* tags of these origins */
+    float *sum;        /* [P] sum of others' updates since the last publication */
+    float *squares;    /* [P] sum of the squares of those updates */
+    float *ridden;     /* [P] updates of the first other origin since the last publication */
+    uint64_t tags[ORIGINS_MAX]; /* tags of origins received since the last publication */
     uint32_t tags_count;        /* number of tags */
 };
 
@@ -132,14 +132,14 @@ static float scale_to(const float *vector, size_t count, double norm)
     return has > 0 ? (float)(norm / has) : 0;
 }
 
-/* learned = keep · learned + by · other */
+/* Computes learned = keep · learned + by · other. */
 static void mix(struct poisoner *poisoner, float keep, float by, const float *other)
 {
     for (size_t c = 0; c < poisoner->parameters; c++)
         poisoner->learned[c] = keep * poisoner->learned[c] + by * other[c];
 }
 
-/* Makes the mean of the others minus `deviations` standard deviations. */
+/* Makes an update: the mean of the others' minus `deviations` standard deviations. */
 static void make_little(struct poisoner *poisoner, float deviations)
 {
     const float others = poisoner->tags_count > 0 ? (float)poisoner->tags_count : 1;

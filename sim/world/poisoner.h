@@ -24,11 +24,12 @@ struct poisoner;
 struct poisoner *poisoner_new(enum poison kind, double value, uint64_t seed, uint64_t common);
 void poisoner_free(struct poisoner *poisoner);
 
-/* The node has received an update of this origin, for a base of `parameters` entries. */
+/* Records an update of another origin, for a base of `parameters` entries. */
 void poisoner_note(struct poisoner *poisoner, size_t parameters, const struct update *update,
                    uint64_t tag);
 
-/* Call them before and after its learner publishes on these terms, which become its own. */
+/* Call them before and after the node's learner publishes on these terms; the altered update is
+ * published. */
 void poisoner_prepare(struct poisoner *poisoner, struct sim_learner *sim_learner,
                       struct publish_terms *terms);
 void poisoner_finish(struct poisoner *poisoner, struct sim_learner *sim_learner);

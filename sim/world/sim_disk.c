@@ -34,7 +34,7 @@ static void drop_newest(struct sim_disk *disk)
     disk->saved[SIM_DISK_GENERATIONS - 1] = (struct saved){0};
 }
 
-/* Writing. */
+/* Writing of checkpoints. */
 
 void sim_disk_begin(struct sim_disk *disk, const struct sim_learner *sim_learner, uint32_t parts)
 {
@@ -154,7 +154,7 @@ void sim_disk_keep_orders(struct sim_disk *disk, const struct node *node)
     disk->orders_bytes = node_orders(node, disk->orders);
 }
 
-/* A starting node knows the proofs on its disk and counts changes from 0. */
+/* Stores the proofs. A starting node knows the proofs on its disk and counts changes from 0. */
 void sim_disk_keep_proofs(struct sim_disk *disk, const struct node *node)
 {
     if (node_proofs_changes(node) == 0)
@@ -173,14 +173,14 @@ void sim_disk_keep_votes(struct sim_disk *disk, const struct node *node)
     disk->votes_bytes = node_votes(node, disk->votes);
 }
 
-/* Like proofs. */
+/* Stores the swarm keys in the same way. */
 void sim_disk_keep_swarm_keys(struct sim_disk *disk, const struct node *node)
 {
     if (node_swarm_keys_changes(node) > 0)
         disk->swarm_keys_bytes = node_swarm_keys(node, disk->swarm_keys);
 }
 
-/* Reading. */
+/* Reading of checkpoints. */
 
 const struct saved *sim_disk_newest(const struct sim_disk *disk)
 {

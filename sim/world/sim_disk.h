@@ -14,12 +14,12 @@
 #include "node/swarm_keys.h"
 #include "world/sim_learner.h"
 
-#define SIM_DISK_GENERATIONS 3 /* two, and one that is not durable yet */
+#define SIM_DISK_GENERATIONS 3 /* two checkpoints, and one that is not durable yet */
 
 struct sim_record;
 
 struct saved {
-    struct sim_record *records; /* in order of arrival, oldest first; NULL = none */
+    struct sim_record *records; /* records in order of arrival, oldest first; NULL = none */
     struct learner_state state; /* the learner's state at the end, for comparison */
     void *memory;               /* memory of state */
     size_t last_part;           /* first entry of the last part, which has the final state */
@@ -30,21 +30,21 @@ struct saved {
 };
 
 struct sim_disk {
-    uint64_t incarnation; /* lower bound of the next incarnation; 0 = never started */
-    struct saved saved[SIM_DISK_GENERATIONS]; /* newest first */
-    uint8_t *orders;                          /* of the operator; NULL = none */
+    uint64_t incarnation; /* lower bound of the node's next incarnation; 0 = never started */
+    struct saved saved[SIM_DISK_GENERATIONS]; /* checkpoints, newest first */
+    uint8_t *orders;                          /* orders of the operator; NULL = none */
     size_t orders_bytes;                      /* size of orders */
     uint32_t orders_count;                    /* number of orders */
-    uint8_t *proofs;                          /* against members; NULL = none */
+    uint8_t *proofs;                          /* proofs against members; NULL = none */
     size_t proofs_bytes;                      /* size of proofs */
-    uint8_t *votes;                           /* against members; NULL = none */
+    uint8_t *votes;                           /* votes against members; NULL = none */
     size_t votes_bytes;                       /* size of votes */
-    uint8_t swarm_keys[NODE_SWARM_KEYS_MAX];  /* received by orders */
+    uint8_t swarm_keys[NODE_SWARM_KEYS_MAX];  /* swarm keys that orders have brought */
     size_t swarm_keys_bytes;                  /* size of swarm_keys */
 
     struct saved draft;           /* checkpoint being written */
-    struct sim_record **end;      /* where its next record goes */
-    struct snapshot_queue *queue; /* of the learner; NULL = no checkpoint is being written */
+    struct sim_record **end;      /* where to append the draft's next record */
+    struct snapshot_queue *queue; /* queue of the learner; NULL = no checkpoint is being written */
     struct arena arena;           /* memory of the queue */
 };
 
@@ -69,7 +69,7 @@ void sim_disk_keep_proofs(struct sim_disk *disk, const struct node *node);
 void sim_disk_keep_votes(struct sim_disk *disk, const struct node *node);
 void sim_disk_keep_swarm_keys(struct sim_disk *disk, const struct node *node);
 
-/* A crash: drops checkpoints that are not durable yet. */
+/* Simulates a crash: drops checkpoints that are not durable yet. */
 void sim_disk_settle(struct sim_disk *disk, uint64_t now_ns);
 
 /* Returns the newest checkpoint, or NULL. */
@@ -80,7 +80,7 @@ void sim_disk_restore(const struct saved *saved, struct sim_learner *sim_learner
 /* Drops the newest checkpoint, as if it were corrupt. */
 void sim_disk_rot(struct sim_disk *disk);
 
-/* Drops everything: the disk is lost. */
+/* Drops everything, as if the disk were lost. */
 void sim_disk_clear(struct sim_disk *disk);
 
 #endif

@@ -34,7 +34,7 @@ void sim_learner_set_batch(struct sim_learner *sim_learner, uint32_t batch)
         learner_set_batch(sim_learner->learner, batch);
 }
 
-/* Callbacks of the executor. */
+/* Callbacks for the executor. */
 
 static void follow(void *self, uint64_t swarm_samples)
 {
@@ -106,7 +106,7 @@ static void save(void *self, struct learner_state *state)
     sim_learner_save(self, state);
 }
 
-/* A random walk predicts one number: the sum of the sample's bytes. */
+/* Predicts one number for a random walk: the sum of the sample's bytes. */
 static void predict(void *self, const uint8_t *samples, size_t bytes, uint32_t count,
                     float *numbers)
 {

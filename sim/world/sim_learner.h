@@ -12,14 +12,14 @@
 #include "training/random_walk_learner.h"
 
 struct sim_learner {
-    struct learner *learner;         /* the real learner; or NULL */
-    struct random_walk *random_walk; /* the random walk; or NULL */
-    uint64_t swarm_samples;          /* for a random walk: samples of the swarm, as last reported */
-    size_t parameters;               /* of the base */
+    struct learner *learner;         /* the real learner; NULL = a random walk */
+    struct random_walk *random_walk; /* the random walk; NULL = a real learner */
+    uint64_t swarm_samples;          /* samples of the swarm as last reported, for a random walk */
+    size_t parameters;               /* number of parameters of the base */
     bool is_accounted;               /* the random walk keeps account */
-    struct arena arena;              /* its memory, freed with it */
+    struct arena arena;              /* memory of the learner, freed with it */
     bool has_changed;                /* the base has changed since the digest was computed */
-    uint64_t digest;                 /* of the base, when last computed */
+    uint64_t digest;                 /* digest of the base when it was last computed */
     double gradient_cpu_s;           /* processor time spent in the learner's steps */
 };
 
@@ -36,7 +36,7 @@ static inline bool sim_learner_exists(const struct sim_learner *sim_learner)
 
 /* Makes one local step. The caller counts its samples: sim_learner_batch at this time. */
 void sim_learner_step(struct sim_learner *sim_learner);
-/* Batch of the learner; 0 for a random walk, which has none. */
+/* Returns the batch of the learner; 0 for a random walk, which has none. */
 uint32_t sim_learner_batch(const struct sim_learner *sim_learner);
 void sim_learner_set_batch(struct sim_learner *sim_learner, uint32_t batch);
 /* Returns the executor of this learner. */
@@ -48,7 +48,8 @@ void sim_learner_restore(struct sim_learner *sim_learner, const struct learner_s
 void sim_learner_replay(struct sim_learner *sim_learner, const struct snapshot_record *record);
 
 size_t sim_learner_parameters(const struct sim_learner *sim_learner);
-/* Digest of the base after the last publication or application; _now: as it is in memory. */
+/* sim_learner_digest returns the digest of the base after the last publication or application;
+ * sim_learner_digest_now that of the base as it is in memory. */
 uint64_t sim_learner_digest(struct sim_learner *sim_learner);
 uint64_t sim_learner_digest_now(struct sim_learner *sim_learner);
 bool sim_learner_digest_is_cheap(const struct sim_learner *sim_learner);

@@ -1,4 +1,4 @@
-/* Training in a simulated node: its guard, and faults that ruin it. */
+/* Training in a simulated node: the guard, and faults that ruin training. */
 #include <stdlib.h>
 
 #include "base/memory.h"
@@ -51,7 +51,7 @@ void world_watch_step(struct world *world, uint32_t i)
     on_guard_event(world, i, guard_on_vitals(&at->watched.guard, &vitals));
 }
 
-/* Silences the first layer with biases, unless it is the last. */
+/* Silences the first layer with biases, unless it is the last layer. */
 static void silence_layer(struct sim_learner *sim_learner, const struct model *model)
 {
     float *weights = memory_new(sim_learner_parameters(sim_learner), sizeof *weights);

@@ -6,9 +6,9 @@
 #include <stdint.h>
 
 struct u64_set {
-    uint64_t *key;   /* [size] 0 = free */
+    uint64_t *key;   /* [size] keys; 0 = free slot */
     uint64_t *value; /* [size] */
-    size_t size;     /* slots, a power of two */
+    size_t size;     /* number of slots, a power of two */
     size_t count;    /* number of keys */
 };
 

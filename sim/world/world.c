@@ -12,7 +12,7 @@
 #include "world/poisoner.h"
 #include "world/world_private.h"
 
-#define EPOCH_MS 1700000000000ull /* wall clock at virtual time 0 */
+#define EPOCH_MS 1700000000000ull /* wall clock at virtual time 0, milliseconds since 1970 */
 
 void world_trace(struct world *world, const void *bytes, size_t count)
 {
@@ -145,7 +145,7 @@ struct address world_address(uint32_t i)
     return address;
 }
 
-static const uint8_t ANY_KEY[KEY_BYTES]; /* for swarms without a key of their own */
+static const uint8_t ANY_KEY[KEY_BYTES]; /* key of swarms without their own */
 
 uint32_t world_add(struct world *world, const struct node_options *options, uint64_t identity,
                    uint32_t region)
@@ -223,7 +223,7 @@ static void prepare(struct world *world, uint32_t i)
     drop_foreign(options);
 }
 
-/* Lists all nodes as members, as a daemon with a list does. */
+/* Gives node i a list of all nodes as members, as a daemon with a list has. */
 static void list_all(struct world *world, uint32_t i)
 {
     static uint8_t ids[NODE_LISTED_MAX][ID_BYTES];
@@ -374,7 +374,7 @@ void world_rest(struct world *world)
         world->nodes[i].ended = true;
 }
 
-/* Outsiders. */
+/* Functions for outsiders. */
 
 uint32_t world_enter(struct world *world, const struct outsider *outsider)
 {
@@ -399,7 +399,7 @@ void world_exit(struct world *world, uint32_t party)
     *outsider_at(world, party) = (struct outsider){0};
 }
 
-/* The loop. */
+/* Event loop. */
 
 void world_put(struct world *world, uint64_t at_ns, uint64_t subject, uint64_t amount)
 {
@@ -425,7 +425,7 @@ static void on_wake(struct world *world, uint32_t i)
 {
     struct world_node *at = &world->nodes[i];
     if (world_now_ns(world) < at->wake_ns)
-        return; /* another wake-up has come since this event was put */
+        return; /* a later wake-up was set after this event */
     at->wake_ns = NEVER_NS;
     if (node_wake_ns(at->node) <= world_now_ns(world)) {
         node_on_time(at->node, world_now_ns(world));

@@ -23,7 +23,7 @@
 #include "world/world_node.h"
 
 #define WORLD_PORT     7000
-#define WORLD_BEGIN_NS (5 * SECOND_NS) /* clocks do not start at 0 */
+#define WORLD_BEGIN_NS (5 * SECOND_NS) /* virtual time of the start; clocks do not start at 0 */
 
 enum world_event { WORLD_WAKE, WORLD_STEP, WORLD_SAVE, WORLD_OUTSIDER, WORLD_USER, WORLD_EVENTS };
 
@@ -31,21 +31,23 @@ struct world {
     struct event_queue event_queue; /* future events and virtual time */
     struct wire wire;               /* the network */
     struct check check;             /* invariants */
-    struct world_node *nodes;       /* [nodes_max] */
+    struct world_node *nodes;       /* [nodes_max] nodes, running or not */
     uint32_t nodes_count;           /* number of nodes */
-    uint32_t nodes_max;             /* capacity */
-    struct outsider *outsiders;     /* [outsiders_max] parties nodes_max and up */
-    uint32_t outsiders_max;         /* capacity */
+    uint32_t nodes_max;             /* capacity of nodes */
+    struct outsider *outsiders;     /* [outsiders_max] parties with numbers from nodes_max on */
+    uint32_t outsiders_max;         /* capacity of outsiders */
     struct sim_learner_maker maker; /* makes learners */
     bool has_list;    /* every starting node lists all nodes of the world as members */
     bool is_resting;  /* nodes that start now do not train */
     uint64_t learned; /* samples learned by all nodes in all incarnations */
     uint64_t seed;    /* seed of all random draws */
     uint64_t trace;   /* hash of the run so far */
-    FILE *trace_file; /* gets a line for each action; or NULL */
-    void *user;       /* passed to the two functions below */
-    void (*on_user)(void *user, uint64_t subject, uint64_t amount);   /* a WORLD_USER event */
-    void (*on_note)(void *user, uint32_t i, const struct note *note); /* a note; or NULL */
+    FILE *trace_file; /* file that gets a line for each action; NULL = none */
+    void *user;       /* argument of the two functions below */
+    /* Handles a WORLD_USER event. */
+    void (*on_user)(void *user, uint64_t subject, uint64_t amount);
+    /* Handles a note; NULL = ignored. */
+    void (*on_note)(void *user, uint32_t i, const struct note *note);
 };
 
 struct world_options {
@@ -70,29 +72,31 @@ struct address world_address(uint32_t i);
 void world_introduce(struct world *world, uint32_t i, uint32_t j);
 
 void world_start(struct world *world, uint32_t i);
-void world_leave(struct world *world, uint32_t i);  /* tells it to leave the swarm, as by SIGTERM */
-void world_finish(struct world *world, uint32_t i); /* ends its training; it stays */
-/* The operator gives node i an order. Returns OK if the node obeys it. */
+/* Tells node i to leave the swarm, as SIGTERM does. */
+void world_leave(struct world *world, uint32_t i);
+/* Ends training of node i, which stays in the swarm. */
+void world_finish(struct world *world, uint32_t i);
+/* Gives node i an order of the operator. Returns OK if the node applies it. */
 enum error world_order(struct world *world, uint32_t i, const uint8_t *order, size_t bytes);
 /* Gives node i a vote (harm.h), as if from a neighbour. */
 void world_vote(struct world *world, uint32_t i, const uint8_t *vote);
-/* The owner gives node i the ordered swarm key. Returns OK if it is that key. */
+/* Gives node i the ordered swarm key, as its owner. Returns OK if it is that key. */
 enum error world_swarm_key(struct world *world, uint32_t i, const uint8_t key[static KEY_BYTES]);
 /* Returns the correct wall-clock time, in milliseconds since 1970. */
 uint64_t world_wall_ms(const struct world *world);
-/* Sets node i's list of members. */
+/* Sets the member list of node i. */
 void world_list(struct world *world, uint32_t i, const uint32_t *members, uint32_t count);
-/* Ends the process at once; silently: as in a power cut. */
+/* Ends the process of node i at once. silently: as in a power cut. */
 void world_kill(struct world *world, uint32_t i, bool silently);
-/* Also loses its disk: its next start is empty. */
+/* Ends the process of node i, which also loses its disk: its next start is empty. */
 void world_wipe(struct world *world, uint32_t i);
-/* Kills it during its action number `actions` from now on; 0 cancels that. */
+/* Kills node i during its action number `actions` from now on; 0 cancels that. */
 void world_kill_in(struct world *world, uint32_t i, uint32_t actions, bool silently);
-/* Starts and ends a kind of poisoning, which outlasts restarts. */
+/* Start and end a kind of poisoning of node i, which outlasts restarts. */
 void world_poison(struct world *world, uint32_t i, enum poison poison, double value,
                   uint64_t common);
 void world_cure(struct world *world, uint32_t i, enum poison poison);
-/* Ruins its training until it restarts. */
+/* Ruins the training of node i until it restarts. */
 void world_ruin(struct world *world, uint32_t i, enum ruin ruin, double value, uint64_t seed);
 void world_pause(struct world *world, uint32_t i, uint64_t until_ns);
 /* Ends training everywhere; no node leaves. */
@@ -106,7 +110,7 @@ void world_exit(struct world *world, uint32_t party);
 
 void world_put(struct world *world, uint64_t at_ns, uint64_t subject, uint64_t amount);
 
-/* Runs until that time, or until an invariant is violated (check.violation). */
+/* Runs until this time, or until an invariant is violated (check.violation). */
 void world_run_until(struct world *world, uint64_t until_ns);
 
 static inline uint64_t world_now_ns(const struct world *world)

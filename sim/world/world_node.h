@@ -8,10 +8,10 @@
 #include "world/sim_disk.h"
 #include "world/sim_learner.h"
 
-/* A party on the network that is no node. */
+/* A party on the network that is not a node. */
 struct outsider {
-    void *self;                                       /* NULL = the slot is free */
-    uint64_t (*on_accept)(void *self, uint32_t from); /* NULL = does not listen */
+    void *self;                                       /* owner's pointer; NULL = the slot is free */
+    uint64_t (*on_accept)(void *self, uint32_t from); /* accepts a call; NULL = does not listen */
     void (*on_connected)(void *self, uint64_t conn);
     void (*on_bytes)(void *self, uint64_t conn, const uint8_t *bytes, size_t count);
     void (*on_sent)(void *self, uint64_t conn);
@@ -19,56 +19,58 @@ struct outsider {
     void (*on_time)(void *self); /* called at the time of world_call_outsider */
 };
 
-struct poisoner;      /* poisoner.h */
-struct waiting_order; /* waits for the learner (act.c) */
+struct poisoner;      /* State of poisoner.h. */
+struct waiting_order; /* An order that waits for the learner (act.c). */
 
 struct watched {
-    struct guard guard; /* of training */
+    struct guard guard; /* guard of training */
     double ruined_rate; /* factor of a fault on the learning rate; 1 = none */
 };
 
 struct world_node {
-    struct node *node;  /* NULL = not running */
-    struct arena arena; /* of the node */
+    struct node *node;  /* the running node; NULL = not running */
+    struct arena arena; /* memory of the node */
     struct identity identity;
-    struct node_options options;    /* for its next start */
-    uint8_t entropy[SEED_BYTES];    /* seed of its keys for its next start */
-    struct sim_learner sim_learner; /* outlives the process until the next start */
-    struct sim_disk sim_disk;       /* its disk */
-    uint32_t incarnation;           /* number of starts */
-    int64_t clock_ms;               /* error of its wall clock */
-    uint64_t born_ns;               /* time of its start */
+    struct node_options options;    /* options for the next start */
+    uint8_t entropy[SEED_BYTES];    /* seed of keys for the next start */
+    struct sim_learner sim_learner; /* learner, which outlives the process until the next start */
+    struct sim_disk sim_disk;       /* disk of the node */
+    uint32_t incarnation;           /* number of starts of the node */
+    int64_t clock_ms;               /* error of the node's wall clock */
+    uint64_t born_ns;               /* time of the present start */
     uint64_t wake_ns;               /* earliest wake-up in the event queue */
-    uint32_t dies_in;               /* actions until it crashes; 0 = never */
-    bool dies_silently;             /* as in a power cut */
-    struct poisoner *poisoner;      /* NULL = it publishes what it learned */
-    double claims;                  /* factor by which it exaggerates its samples; 0 = honest */
+    uint32_t dies_in;               /* actions until the node crashes; 0 = never */
+    bool dies_silently;             /* the crash is like a power cut */
+    struct poisoner *poisoner;      /* poisoner; NULL = the node publishes what it learned */
+    /* Factor by which the node exaggerates its samples; 0 = honest. */
+    double claims;
 
-    uint64_t step_ns;                  /* duration of a local step; 0 = it does not train */
-    uint32_t step_samples;             /* samples of one step */
-    struct batch_size batch_size;      /* sizes its steps, if a step should take a given time */
+    uint64_t step_ns;      /* duration of a local step; 0 = the node does not train */
+    uint32_t step_samples; /* samples per step */
+    /* Choice of the samples per step, if a step should take a given time. */
+    struct batch_size batch_size;
     double sample_ns;                  /* duration of one sample */
     uint64_t step_ns_most;             /* longest step since its start */
-    bool training;                     /* since ACTION_TRAIN */
+    bool training;                     /* the node trains, since ACTION_TRAIN */
     bool stepping;                     /* a step is running: orders wait */
-    bool ended;                        /* it trains no more */
-    uint64_t began_ns;                 /* when training began */
-    uint64_t published_ns;             /* last publication */
+    bool ended;                        /* the node trains no more */
+    uint64_t began_ns;                 /* time at which training began */
+    uint64_t published_ns;             /* time of the last publication */
     uint64_t interval_ns;              /* longest interval between publications, as last checked */
-    struct waiting_order *orders;      /* waiting for the end of the step, oldest first */
-    struct waiting_order **orders_end; /* where the next goes */
+    struct waiting_order *orders;      /* orders that wait for the end of the step, oldest first */
+    struct waiting_order **orders_end; /* where to append the next order */
 
-    bool has_met;                 /* it had a connection since its start */
-    bool starts_again;            /* it has asked for a restart */
-    bool finished;                /* it has left as told */
-    uint64_t finished_ns;         /* time of leaving */
-    struct watched watched;       /* training since its start */
-    uint64_t steps;               /* since its start */
+    bool has_met;                 /* the node has had a connection since its start */
+    bool starts_again;            /* the node has asked for a restart */
+    bool finished;                /* the node has left as told */
+    uint64_t finished_ns;         /* time at which it left */
+    struct watched watched;       /* progress of training since its start */
+    uint64_t steps;               /* local steps since its start */
     uint64_t applied;             /* updates that its learner has applied since its start */
     uint64_t moved_on;            /* number of these with outer momentum */
     uint32_t notes[NOTE_KINDS];   /* number of notes of each kind */
     struct note last[NOTE_KINDS]; /* last note of each kind */
-    uint32_t dials;               /* calls that it has made */
+    uint32_t dials;               /* calls that the node has made */
     uint64_t dialled_ns;          /* time of the last call */
 };
 

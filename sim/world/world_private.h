@@ -11,14 +11,15 @@ void world_stop(struct world *world, uint32_t i);
 
 /* act.c */
 void world_pump(struct world *world, uint32_t i);    /* performs the actions of node i */
-void world_on_step(struct world *world, uint32_t i); /* its local step has ended */
-void world_on_save(struct world *world, uint32_t i); /* a part of a checkpoint is written */
-void world_size_step(struct world_node *at);         /* from the batch of its learner */
+void world_on_step(struct world *world, uint32_t i); /* handles the end of its local step */
+void world_on_save(struct world *world, uint32_t i); /* handles a written part of a checkpoint */
+/* Sets the step's duration from the learner's batch. */
+void world_size_step(struct world_node *at);
 void world_drop_orders(struct world_node *at);
 void world_note(struct world *world, uint32_t i,
-                const struct note *note); /* node i has written it */
+                const struct note *note); /* handles a note that node i has written */
 
-/* training.c */
+/* Functions of training.c. */
 void world_training_begins(struct world_node *at);
 void world_watch_step(struct world *world, uint32_t i);
 

@@ -8,7 +8,7 @@
 #include "base/memory.h"
 
 #define ALIGN       ((size_t)64)
-#define PIECE_BYTES ((size_t)16 << 20) /* of an arena that grows, at least */
+#define PIECE_BYTES ((size_t)16 << 20) /* smallest piece of an arena that grows */
 
 /* Header of a piece of a growing arena: the previous piece. */
 struct before {

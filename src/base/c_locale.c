@@ -5,9 +5,11 @@
 
 #include "base/error.h"
 
-static locale_t c_locale; /* made once; 0: the system gave none, and the host's is kept */
-static _Thread_local locale_t outside; /* of this thread before it entered */
-static _Thread_local unsigned depth;   /* calls of c_locale_enter that were not left */
+/* The C locale, created once; 0 = the system could not create it, and the host's locale stays. */
+static locale_t c_locale;
+static _Thread_local locale_t outside; /* locale of this thread before it entered the C locale */
+/* Calls of c_locale_enter without their c_locale_leave so far. */
+static _Thread_local unsigned depth;
 
 static void make(void)
 {
@@ -33,9 +35,9 @@ void c_locale_call(void (*function)(void *self), void *self)
 {
     const unsigned before = depth;
     CHECK(before > 0);
-    depth = 0; /* the function may call hearsay.h */
+    depth = 0; /* the function may call hearsay.h again */
     (void)uselocale(outside);
     function(self);
-    outside = uselocale(c_locale); /* it may have changed its locale */
+    outside = uselocale(c_locale); /* the function may have changed its locale */
     depth = before;
 }

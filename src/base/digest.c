@@ -1,6 +1,7 @@
 #include "base/digest.h"
 
-/* The amount is the same for all entries, and so multiplied last. */
+/* Returns the sum over the entries of an update. The amount is the same for all entries, so it is
+ * multiplied last. */
 static inline uint64_t sum(const struct update *update)
 {
     uint32_t high = 0, low = 0;
@@ -16,7 +17,7 @@ static inline uint64_t sum(const struct update *update)
 }
 
 #ifdef __x86_64__
-/* The same, of which the compiler makes vectors. */
+/* The same sum, compiled to AVX2 instructions. */
 __attribute__((target("avx2"))) static uint64_t sum_avx2(const struct update *update)
 {
     return sum(update);

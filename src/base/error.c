@@ -12,7 +12,8 @@
 #define FRAMES_MAX 64
 
 static struct check_hook *latest;
-static pthread_mutex_t hooks = PTHREAD_MUTEX_INITIALIZER; /* between those that change the list */
+/* Protects changes of the list of hooks. */
+static pthread_mutex_t hooks = PTHREAD_MUTEX_INITIALIZER;
 
 const char *error_name(enum error error)
 {
@@ -48,7 +49,8 @@ void check_on_failure(struct check_hook *hook)
 {
     void *frame;
     CHECK(hook && hook->run);
-    (void)backtrace(&frame, 1); /* loads a library now, since it is too late after a failure */
+    /* Loads a library now, since after a failure it would be too late. */
+    (void)backtrace(&frame, 1);
     CHECK(pthread_mutex_lock(&hooks) == 0);
     hook->before = latest;
     latest = hook;
@@ -66,11 +68,11 @@ void check_forget(struct check_hook *hook)
     CHECK(pthread_mutex_unlock(&hooks) == 0);
 }
 
-/* Past stdio, whose locks and buffers may be what is broken. */
+/* Writes without stdio, whose locks and buffers may be broken. */
 static void print(const char *text)
 {
     if (write(STDERR_FILENO, text, strlen(text)) < 0)
-        return; /* nobody can be told */
+        return; /* standard error does not work */
 }
 
 _Noreturn void fatal(const char *format, ...)
@@ -108,7 +110,7 @@ _Noreturn void check_failed(const char *file, int line, const char *condition)
         is_failing = true;
         print_failure(file, line, condition);
         for (struct check_hook *hook; (hook = latest);) {
-            latest = hook->before; /* one that fails is not run again */
+            latest = hook->before; /* a hook that fails is not run again */
             hook->run(hook->context);
         }
     }

@@ -10,8 +10,9 @@
 #include "base/error.h"
 #include "base/memory.h"
 
-static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER; /* of what follows */
-static uint64_t *files;                                   /* [words], a bit for each open file */
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER; /* protects the members below */
+/* [words] a bit for each registered open file. */
+static uint64_t *files;
 static size_t words;
 
 static void lock(void)
@@ -24,7 +25,8 @@ static void unlock(void)
     CHECK(pthread_mutex_unlock(&mutex) == 0);
 }
 
-/* Other threads do not exist in the child, so this takes no memory and calls only close(). */
+/* Closes all registered files in the child. Other threads do not exist there, so it takes no lock
+ * and calls only close(). */
 static void close_all(void)
 {
     for (size_t i = 0; i < words; i++)

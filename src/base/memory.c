@@ -15,7 +15,7 @@ _Noreturn void memory_missing(size_t bytes)
           amount_bytes((double)bytes, text));
 }
 
-/* Asks the system for memory; a size beyond the address space fails. */
+/* Returns count · item_bytes. A product beyond the address space counts as a failed allocation. */
 static size_t whole(size_t count, size_t item_bytes)
 {
     return item_bytes > 0 && count > SIZE_MAX / item_bytes ? SIZE_MAX : count * item_bytes;

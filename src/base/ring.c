@@ -3,7 +3,7 @@
 #include "base/error.h"
 
 #define HEAD_BYTES 8
-#define SKIP       UINT32_MAX /* in place of a size: go on at the start */
+#define SKIP       UINT32_MAX /* value in place of a size: the next record is at the start */
 
 static uint64_t rounded(uint32_t bytes)
 {
@@ -32,7 +32,7 @@ static uint32_t *size_at(const struct ring *ring, uint64_t at)
     return (uint32_t *)(void *)(ring->bytes + (at & (ring->size - 1)));
 }
 
-/* How much must be skipped so that `need` bytes lie in one piece. */
+/* Returns how many bytes must be skipped so that `need` bytes are contiguous. */
 static uint64_t skip_for(const struct ring *ring, uint64_t head, uint64_t need)
 {
     CHECK(need <= ring->size / 2);
@@ -57,14 +57,15 @@ void ring_put(struct ring *ring, uint32_t bytes)
     const uint64_t head = atomic_load_explicit(&ring->head, memory_order_relaxed);
     const uint64_t tail = atomic_load_explicit(&ring->tail, memory_order_relaxed);
     const uint64_t skip = skip_for(ring, head, need);
-    CHECK(skip + need <= ring->size - (head - tail)); /* what ring_room gave */
+    /* ring_room has checked that there is space. */
+    CHECK(skip + need <= ring->size - (head - tail));
     if (skip)
         *size_at(ring, head) = SKIP;
     *size_at(ring, head + skip) = bytes;
     atomic_store_explicit(&ring->head, head + skip + need, memory_order_release);
 }
 
-/* Where the next record begins, past a skipped end. */
+/* Returns where the next record begins, after a skipped end. */
 static uint64_t next_at(const struct ring *ring, uint64_t tail)
 {
     return *size_at(ring, tail) == SKIP ? tail + ring->size - (tail & (ring->size - 1)) : tail;

@@ -7,13 +7,14 @@
 #include "base/error.h"
 #include "base/memory.h"
 
-/* The function of a new thread, and its argument. */
+/* Function of a new thread with its argument. */
 struct errand {
     void *(*run)(void *argument);
     void *argument;
 };
 
-/* A new thread has the locale of the process, which may be a host program's. */
+/* Runs the function in the C locale. A new thread has the locale of the process, which may be a
+ * host program's. */
 static void *run_in_c_locale(void *given)
 {
     const struct errand errand = *(const struct errand *)given;

@@ -14,7 +14,7 @@ float *weights_all(struct weights weights)
     return weights.flat;
 }
 
-/* The part that has the entry. */
+/* Returns the part that contains the entry. */
 static const struct weights_part *find(struct weights weights, size_t entry)
 {
     uint32_t low = 0, high = weights.parts;

@@ -19,11 +19,11 @@ enum error config_options_add_set(struct config_options *options, const char *as
     return OK;
 }
 
-/* Options for getopt_long, ended by zeros. */
+/* Fills in the options for getopt_long, terminated by zeros. */
 static void known_options(struct option known[static KNOWN_MAX], unsigned takes)
 {
     static const struct {
-        unsigned needs; /* of takes; 0: every command knows it */
+        unsigned needs; /* bit of `takes` that the option needs; 0 = all commands have it */
         struct option option;
     } ALL[] = {
         {0, {"config", required_argument, NULL, 'c'}},

@@ -57,12 +57,12 @@ static const char usage[] =
     "Exit codes: 0 done, 1 failed, 2 wrong usage.\n";
 
 struct options {
-    const char *state;    /* a folder or a file */
-    const char *file;     /* of --config; NULL: not given */
-    bool has_folders;     /* the data are those of the folder's own configuration */
+    const char *state;    /* state folder or model file */
+    const char *file;     /* file of --config; NULL = not given */
+    bool has_folders;     /* the data are those of the state folder's own configuration */
     bool names_data;      /* an option or key for the data was given */
-    struct config config; /* [data] and [model] */
-    bool names_model;     /* --model or --layers was given: metadata is not looked at */
+    struct config config; /* configuration; only [data] and [model] are used */
+    bool names_model;     /* --model or --layers was given, so metadata is ignored */
     bool json;
     bool help;
 };
@@ -70,10 +70,10 @@ struct options {
 struct result {
     char layers[MODEL_LINE_MAX];
     uint64_t digest;
-    uint64_t samples; /* learned by the whole swarm */
-    bool has_samples; /* false: the file does not say */
+    uint64_t samples; /* samples that the whole swarm had learned */
+    bool has_samples; /* the file has that number */
     struct evaluation score;
-    int token_bytes; /* of the test; 0: images */
+    int token_bytes; /* bytes per test token; 0 = images */
 };
 
 /* Resources of an evaluation, released in one place. */
@@ -84,7 +84,7 @@ struct bench {
     struct dataset test;
 };
 
-/* The options are keys of [data] and [model], with their bounds and messages. */
+/* Sets a key of [data] or [model] from an option, with the key's bounds and messages. */
 static enum error set_key(struct options *options, const char *key, const char *value,
                           struct problem *problem)
 {
@@ -100,7 +100,7 @@ static enum error set_model(struct options *options, const char *key, const char
     return set_key(options, key, value, problem);
 }
 
-/* Files say what kind of data they are. */
+/* Sets the data files. Their format is detected from the files. */
 static enum error set_files(struct options *options, const char *source, const char *files,
                             struct problem *problem)
 {
@@ -120,7 +120,7 @@ static enum error set_array(struct options *options, const char *key, const char
 static enum error parse_option(struct options *options, int option, struct problem *problem)
 {
     switch (option) {
-    case 's': /* find_config has seen these */
+    case 's': /* find_config has already read these */
     case 'c':
         return OK;
     case 'S':
@@ -181,7 +181,7 @@ static bool is_of_data(int option)
     return strchr("SDXYTOVEN", option) || (option == 'K' && strncmp(optarg, "data.", 5) == 0);
 }
 
-/* The options that come before all others, wherever they stand. */
+/* Reads the options that count before all others, wherever they stand. */
 static void find_config(struct options *options, int argc, char **argv)
 {
     int option;
@@ -194,11 +194,11 @@ static void find_config(struct options *options, int argc, char **argv)
         options->names_data |= option != '?' && is_of_data(option);
     }
     opterr = 1;
-    optind = 0; /* glibc: from the beginning */
+    optind = 0; /* restarts glibc's getopt from the beginning */
 }
 
-/* The data and the model of a node: of its configuration, or of the one in its folder, if it may be
- * read and no data were named. */
+/* Reads data and model of a node: from the given configuration, or from the one in the state
+ * folder, if it is readable and no data were named. */
 static enum error read_config(struct options *options, struct problem *problem)
 {
     char path[DISK_PATH_MAX];
@@ -231,7 +231,7 @@ static enum error parse_options(struct options *options, int argc, char **argv,
     return OK;
 }
 
-/* The samples of a model, in words. */
+/* Describes the samples that a model takes. */
 static struct setup_input input_of(struct shape shape, const struct dataset *test)
 {
     const struct dataset samples = {.shape = shape, .token_bytes = test->token_bytes};
@@ -248,7 +248,7 @@ static bool fits(const struct dataset *test, const struct safetensors_about *abo
     return test->tokens || test->classes <= about->classes;
 }
 
-/* Only a model of byte images knows their normalisation. */
+/* Checks the type of the samples: only a model of byte images stores their normalisation. */
 static enum error check_type(const struct dataset *test, const struct safetensors_about *about,
                              struct problem *problem)
 {
@@ -262,8 +262,8 @@ static enum error check_type(const struct dataset *test, const struct safetensor
     return OK;
 }
 
-/* A test need not have all classes that the model knows; of text the model may not know all tokens.
- */
+/* Checks the test samples against the model. A test need not have all classes of the model; text
+ * may contain tokens that the model lacks. */
 static enum error check_fits(const struct dataset *test, const struct safetensors_about *about,
                              struct problem *problem)
 {
@@ -285,7 +285,7 @@ static enum error check_fits(const struct dataset *test, const struct safetensor
                        about->in.length > 0 ? ", --text or --tokens" : "");
 }
 
-/* Loads the test set, normalised as the file says, in sequences as long as the file says. */
+/* Loads the test set with the normalisation and sequence length of the file. */
 static enum error load_test(struct dataset *test, const struct config_data *data,
                             const struct safetensors_about *about, struct problem *problem)
 {
@@ -326,7 +326,8 @@ static void score(struct bench *bench, const float *weights, struct result *resu
     evaluator_free(evaluator);
 }
 
-/* The test may have tokens that the training had not, if the model has room for them. */
+/* Makes the model. The test may have tokens that the training data lacked, if the model has outputs
+ * for them. */
 static enum error make_model(struct bench *bench, const struct safetensors_about *about,
                              struct problem *problem)
 {
@@ -337,7 +338,7 @@ static enum error make_model(struct bench *bench, const struct safetensors_about
                      classes, (int)batch, problem);
 }
 
-/* A file that says its model and how its data was normalised. */
+/* Evaluates a file that contains its model description and the normalisation of its data. */
 static enum error evaluate_saved(struct bench *bench, const char *path,
                                  const struct options *options, struct safetensors_about *about,
                                  struct result *result, struct problem *problem)
@@ -359,7 +360,7 @@ static enum error evaluate_saved(struct bench *bench, const char *path,
     return OK;
 }
 
-/* Any other file: what a swarm with this configuration would start from. */
+/* Evaluates any other file, as a swarm with this configuration would start from it. */
 static enum error evaluate_start(struct bench *bench, const char *path,
                                  const struct options *options, struct result *result,
                                  struct problem *problem)
@@ -381,7 +382,7 @@ static enum error evaluate_start(struct bench *bench, const char *path,
     return error;
 }
 
-/* The folder says its model. */
+/* Sets the model from the description in a folder of another library. */
 static enum error name_foreign_model(struct options *options, struct problem *problem)
 {
     struct model_folder_about about;
@@ -504,7 +505,7 @@ int eval_run(int argc, char **argv)
         (void)fprintf(stderr, "hearsay: %s\n", problem.text);
         return 2;
     }
-    options.config.model.start[0] = '\0'; /* the file is what is started from */
+    options.config.model.start[0] = '\0'; /* the file itself is the start */
     if (options.help) {
         (void)fputs(usage, stdout);
         return 0;

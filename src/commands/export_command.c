@@ -33,8 +33,8 @@ static const char usage[] =
 enum format { FORMAT_BY_NAME, FORMAT_ONNX, FORMAT_TRANSFORMERS };
 
 struct options {
-    const char *state; /* a folder or a file */
-    const char *to;    /* the folder, or the file */
+    const char *state; /* state folder or model file */
+    const char *to;    /* folder or file to write */
     enum format format;
     bool as_json;
     bool help;

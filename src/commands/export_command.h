@@ -1,4 +1,4 @@
-/* hearsay export: a saved model for the libraries of others. Held by
+/* hearsay export: writes a saved model in the format of other libraries. Held by
  * tests/process/test_transformers.sh. */
 #ifndef HEARSAY_COMMANDS_EXPORT_COMMAND_H
 #define HEARSAY_COMMANDS_EXPORT_COMMAND_H

@@ -17,7 +17,7 @@
 #include "training/generator.h"
 
 #define BYTES      256  /* tokens of a model that reads text byte by byte */
-#define LENGTH_MAX 1024 /* positions of a foreign model, which may have far more */
+#define LENGTH_MAX 1024 /* positions used of a foreign model, which may have far more */
 
 static const char usage[] =
     "hearsay generate [options]: a saved model goes on with a text\n"
@@ -38,7 +38,7 @@ static const char usage[] =
     "Exit codes: 0 done, 1 failed, 2 wrong usage.\n";
 
 struct options {
-    const char *state; /* a folder or a file */
+    const char *state; /* state folder or model file */
     const char *prompt;
     uint64_t tokens;
     struct generator_options generator;
@@ -52,7 +52,7 @@ struct bench {
     struct backend *backend;
     struct model *model;
     struct generator *generator;
-    bool writes_bytes; /* else the numbers of tokens */
+    bool writes_bytes; /* writes bytes; false = numbers of tokens */
 };
 
 static enum error parse_whole(const char *text, uint64_t most, uint64_t *number,
@@ -181,7 +181,7 @@ static enum error open_model(struct bench *bench, const struct options *options,
     return OK;
 }
 
-/* Puts the numbers of tokens. */
+/* Sets the prompt from numbers of tokens. */
 static enum error put_numbers(struct bench *bench, const char *prompt, struct problem *problem)
 {
     const int tokens = model_outputs(bench->model);

@@ -1,8 +1,9 @@
-/* hearsay generate: a saved model goes on with a text. */
+/* hearsay generate: a saved model continues a text. */
 #ifndef HEARSAY_COMMANDS_GENERATE_H
 #define HEARSAY_COMMANDS_GENERATE_H
 
-/* argv[0] is "hearsay generate". Returns the exit code: 0 done, 1 failed, 2 wrong usage. */
+/* Runs the command. argv[0] is "hearsay generate". Returns the exit code: 0 done, 1 failed, 2 wrong
+ * usage. */
 int generate_run(int argc, char **argv);
 
 #endif

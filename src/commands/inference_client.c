@@ -14,23 +14,23 @@
 
 #define SECOND_NS   1000000000ull
 #define MS_NS       (SECOND_NS / 1000)
-#define CALL_NS     (10 * SECOND_NS)       /* for a connection and a handshake */
-#define REPLY_NS    (70 * SECOND_NS)       /* a conversation lasts a minute */
-#define PATIENCE_S  300                    /* with a node that is busy */
-#define WAIT_MS_MAX (PATIENCE_S * 1000ull) /* of what it is told to wait, after a long answer */
-#define AGAIN_NS    SECOND_NS              /* to call again, where there was no room */
+#define CALL_NS     (10 * SECOND_NS)       /* time limit of a connection and its handshake */
+#define REPLY_NS    (70 * SECOND_NS)       /* time limit of a reply; conversations last a minute */
+#define PATIENCE_S  300                    /* seconds to wait for a node that is busy */
+#define WAIT_MS_MAX (PATIENCE_S * 1000ull) /* longest wait that the node may demand */
+#define AGAIN_NS    SECOND_NS              /* pause before calling again if the node had no slot */
 #define QUEUE_BYTES (2 * FRAME_MAX)
 
 /* Events since the last call or request. */
 enum progress {
     NOTHING_YET,
-    REFUSED, /* and `theirs` says what the other is */
+    REFUSED, /* the node refused; `theirs` is its introduction */
     MET,     /* the session stands */
-    REPLIED, /* in `reply` */
-    ENDED    /* the connection is over; `why` says why */
+    REPLIED, /* a reply arrived; `reply` has it */
+    ENDED    /* the connection ended; `why` has the reason */
 };
 
-/* The last reply. */
+/* The last reply of the node. */
 struct reply {
     enum reply_reason reason;
     uint64_t count, wait_ns;
@@ -43,27 +43,27 @@ struct reply {
 struct inference_client {
     struct inference_client_options options;
     struct transport *transport;
-    struct arena arena;             /* of the peer */
-    struct peer peer;               /* the conversation */
-    struct credentials credentials; /* with the introduction that the node has */
+    struct arena arena;             /* memory of the peer */
+    struct peer peer;               /* conversation with the node */
+    struct credentials credentials; /* credentials with the introduction that the node expects */
     struct identity identity;
     struct entropy entropy;
     uint8_t swarm_key[KEY_BYTES];
     struct message_reader *reader;
     struct inference_shape shape;
     uint32_t most;
-    struct introduction theirs; /* as it said when it was knocked at */
-    uint64_t dials;             /* so far: numbers the connections */
-    uint64_t received;          /* bytes of this connection */
+    struct introduction theirs; /* introduction of the node, from the version probe */
+    uint64_t dials;             /* dials so far; numbers the connections */
+    uint64_t received;          /* bytes received on this connection */
     enum progress progress;
-    uint64_t bye; /* reason of a BYE that came; 0: none */
-    bool is_late; /* its time was over */
+    uint64_t bye; /* reason of a received BYE; 0 = none */
+    bool is_late; /* the time limit has passed */
     char why[160];
     char where[ADDRESS_TEXT_BYTES];
     struct reply reply;
 };
 
-/* The conversation. */
+/* Conversation with the node. */
 
 static void flush(struct inference_client *client)
 {
@@ -108,7 +108,7 @@ static void on_reply(struct inference_client *client, const struct message *mess
         memcpy(reply->about, message->text.at, message->text.count);
     if (message->bulk.count > 0)
         memcpy(reply->numbers, message->bulk.at, message->bulk.count);
-    (void)peer_say(&client->peer, &ack); /* or it is soon sent nothing more */
+    (void)peer_say(&client->peer, &ack); /* without an ACK the node soon sends nothing more */
     flush(client);
     progress(client, REPLIED);
 }
@@ -197,10 +197,10 @@ static void on_timer(void *self)
 static void on_signal(void *self, int number)
 {
     (void)self, (void)number;
-    exit(1); /* nothing is half done */
+    exit(1); /* no file is half written here */
 }
 
-/* Waits for an event, at most this long. */
+/* Runs the transport until an event, at most for this long. */
 static void wait_for(struct inference_client *client, uint64_t span_ns)
 {
     client->is_late = false;
@@ -236,7 +236,7 @@ static enum error failed(const struct inference_client *client, struct problem *
     return problem_set(problem, FAILED, "%s: %s", client->where, why);
 }
 
-/* Calling. */
+/* Calling the node. */
 
 static void call(struct inference_client *client, const struct introduction *introduction)
 {
@@ -252,7 +252,8 @@ static void call(struct inference_client *client, const struct introduction *int
     wait_for(client, CALL_NS);
 }
 
-/* Shows no protocol, and is told what the node is; `ours` is what it lets in. */
+/* Sends a version probe, which is refused, and so learns the node's introduction. `ours` becomes
+ * the introduction that the node accepts. */
 static enum error probe(struct inference_client *client, struct introduction *ours,
                         struct problem *problem)
 {
@@ -303,7 +304,8 @@ static void say(struct inference_client *client, const void *samples, uint32_t c
     wait_for(client, REPLY_NS);
 }
 
-/* It is to be called again: the conversation was long enough, or there was no room for one. */
+/* Returns true if the client may call again: the conversation was long enough, or the node had no
+ * slot. */
 static bool may_return(const struct inference_client *client)
 {
     return client->progress == ENDED && (client->bye == BYE_RENEW || client->bye == BYE_FULL);
@@ -358,7 +360,7 @@ enum error inference_client_request(struct inference_client *client, const void 
     return OK;
 }
 
-/* The request form. */
+/* Reading of the request form. */
 static enum error learn(struct inference_client *client, struct problem *problem)
 {
     const struct reply *reply = &client->reply;

@@ -14,9 +14,9 @@
 #include "socket/address.h"
 
 struct inference_client_options {
-    struct address address; /* of the node */
+    struct address address; /* address of the node */
     const char *swarm_key;  /* file */
-    const char *identity;   /* file; NULL: one that is made for this once */
+    const char *identity;   /* identity file; NULL = a new identity for this run */
 };
 
 struct inference_client;
@@ -29,9 +29,10 @@ enum error inference_client_open(struct inference_client **client,
 void inference_client_close(struct inference_client *client);
 
 const struct inference_shape *inference_client_shape(const struct inference_client *client);
-uint32_t inference_client_samples_max(const struct inference_client *client); /* samples at once */
+/* Most samples per request. */
+uint32_t inference_client_samples_max(const struct inference_client *client);
 
-/* numbers[count, outputs] of samples[count]. */
+/* Requests numbers[count, outputs] for samples[count]. */
 enum error inference_client_request(struct inference_client *client, const void *samples,
                                     uint32_t count, float *numbers,
                                     struct problem *problem) MUST_USE;

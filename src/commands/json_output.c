@@ -27,6 +27,6 @@ void json_output(json_t *object)
 {
     CHECK(json_is_object(object));
     if (json_dumpf(object, stdout, JSON_COMPACT | JSON_REAL_PRECISION(9)) == 0)
-        (void)fputc('\n', stdout); /* that it can be written is seen at the end of the program */
+        (void)fputc('\n', stdout); /* errors of stdout are checked at the end of the program */
     json_decref(object);
 }

@@ -7,16 +7,17 @@
 #include <jansson.h>
 #include <stdint.h>
 
-/* value is taken over. NULL, such as of a text that is no UTF-8, becomes null. */
+/* Sets a key of the object and takes over `value`. NULL, for example of a text that is not UTF-8,
+ * becomes null. */
 void json_output_put(json_t *object, const char *key, json_t *value);
 
-/* null where it is not a finite number. */
+/* Returns a JSON number; null unless `value` is finite. */
 json_t *json_output_real(double value);
 
-/* 64 bits as 16 hexadecimal digits, since readers may round numbers of that size. */
+/* Returns 64 bits as 16 hexadecimal digits, since readers may round numbers of that size. */
 json_t *json_output_digest(uint64_t digest);
 
-/* Prints the object, and releases it. */
+/* Prints the object and releases it. */
 void json_output(json_t *object);
 
 #endif

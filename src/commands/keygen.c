@@ -17,7 +17,7 @@ static void fresh_secret(uint8_t *out, size_t bytes)
     secret_wipe(&entropy, sizeof entropy);
 }
 
-/* id: in hexadecimal; NULL: there is none. */
+/* Prints the result. id: hexadecimal public key; NULL = none. */
 static void print_json(const char *path, const char *id)
 {
     json_t *object = json_object();

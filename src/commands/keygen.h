@@ -1,5 +1,4 @@
-/* Make the two secrets of a node, its identity and the key of its swarm, and that of an operator.
- */
+/* Creates the secrets of a node (its identity and the swarm key), and an operator's key. */
 #ifndef HEARSAY_COMMANDS_KEYGEN_H
 #define HEARSAY_COMMANDS_KEYGEN_H
 
@@ -7,10 +6,9 @@
 
 #include "base/error.h"
 
-/* Write a fresh identity (or swarm key, or operator key) to path, which may not exist yet. Says on
- * standard output what was made and what to do with it, never a secret; as_json: as one JSON
- * object,
- * {"file": "node.key", "id": "…"} (the id is the public key, which a swarm key has none of). */
+/* Writes a new identity (or swarm key, or operator key) to path, which must not exist yet. Prints
+ * the file and its use, never a secret. as_json: prints one JSON object, {"file": "node.key", "id":
+ * "…"}. The id is the public key; a swarm key has none. */
 enum error keygen_identity(const char *path, bool as_json, struct problem *problem) MUST_USE;
 enum error keygen_swarm(const char *path, bool as_json, struct problem *problem) MUST_USE;
 enum error keygen_operator(const char *path, bool as_json, struct problem *problem) MUST_USE;

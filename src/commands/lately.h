@@ -1,4 +1,4 @@
-/* The latest changes for a person who watches: a few lines, the newest first.
+/* The latest changes, for a person who watches a terminal: a few lines, the newest first.
  *
  *   12 s ago: node 3 left
  *
@@ -16,15 +16,15 @@ struct lately {
     struct {
         double at_s;
         char text[LATELY_TEXT_BYTES];
-    } item[LATELY_LINES]; /* [count], the newest first */
-    size_t count;         /* of items */
+    } item[LATELY_LINES]; /* [count] the changes, newest first */
+    size_t count;         /* number of items */
 };
 
-/* Something happened (printf format). */
+/* Adds a change (printf format). */
 void lately_note(struct lately *lately, double at_s, const char *format, ...)
     __attribute__((format(printf, 3, 4)));
 
-/* The i-th newest as a line, without a line feed; i < count. */
+/* Formats the i-th newest change as a line without a line feed; i < count. */
 const char *lately_line(const struct lately *lately, size_t i, double now_s,
                         char out[static LATELY_TEXT_BYTES + 24]);
 

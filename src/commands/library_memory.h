@@ -4,7 +4,7 @@
 #ifndef HEARSAY_COMMANDS_LIBRARY_MEMORY_H
 #define HEARSAY_COMMANDS_LIBRARY_MEMORY_H
 
-/* Before anything else is asked of either. */
+/* Sets the allocation functions. Call it before any other call of these libraries. */
 void library_memory_set(void);
 
 #endif

@@ -14,7 +14,7 @@
 #define DEFAULT_LENGTH 64
 #define THREADS_MAX    256
 #define PASSES_MAX     100000
-#define BYTES_EACH     28 /* of a parameter: weights, gradient, 2 moments, 3 for the base */
+#define BYTES_EACH     28 /* bytes per parameter: weights, gradient, 2 moments, 3 for the base */
 
 static const char usage[] =
     "hearsay model [options] LINE|NAME|DIR: the layers of a model as a table\n"
@@ -38,12 +38,12 @@ static const char usage[] =
     "Exit codes: 0 shown, 1 there is no such model, or it does not fit the data, 2 wrong usage.\n";
 
 struct options {
-    const char *line; /* as given: a preset's name or a line; NULL: list the presets */
+    const char *line; /* name of a preset or line of layers; NULL = list the presets */
     struct shape image;
-    int length;  /* 0: not given */
-    int classes; /* 0: not given */
+    int length;  /* positions of a sequence; 0 = not given */
+    int classes; /* number of classes; 0 = not given */
     int batch;
-    const char *device; /* what is timed */
+    const char *device; /* device to time; NULL = no timing */
     int threads;
     int passes;
     bool time;

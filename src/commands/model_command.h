@@ -1,9 +1,9 @@
-/* hearsay model: a line of layers as a table, before anything is trained. */
+/* hearsay model: describes a line of layers as a table, before any training. */
 #ifndef HEARSAY_COMMANDS_MODEL_COMMAND_H
 #define HEARSAY_COMMANDS_MODEL_COMMAND_H
 
-/* argv[0] is "hearsay model". Returns the exit code: 0 printed, 1 the line is wrong, 2 wrong usage.
- */
+/* Runs the command. argv[0] is "hearsay model". Returns the exit code: 0 printed, 1 the line is
+ * wrong, 2 wrong usage. */
 int model_command_run(int argc, char **argv);
 
 #endif

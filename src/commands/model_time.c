@@ -7,11 +7,11 @@
 #include "base/rng.h"
 #include "socket/transport.h"
 
-/* One pass on its way. */
+/* State of one timed pass. */
 struct watch {
     struct backend *backend;
-    uint64_t begun_ns; /* the layer that computes */
-    uint64_t *took_ns; /* [layers] of this pass */
+    uint64_t begun_ns; /* start of the layer that is computed now */
+    uint64_t *took_ns; /* [layers] time of each layer in this pass */
 };
 
 static int by_size(const void *a, const void *b)
@@ -42,13 +42,13 @@ static void on_layer(void *context, int layer, struct numbers y)
     struct watch *watch = context;
     float number;
     watch->backend->download(watch->backend, &number, y.at,
-                             number_bytes(y.type)); /* waits for it */
+                             number_bytes(y.type)); /* the copy waits until the device is done */
     const uint64_t now_ns = transport_now_ns();
     watch->took_ns[layer] = now_ns - watch->begun_ns;
     watch->begun_ns = now_ns;
 }
 
-/* Tokens, or numbers of about the size of normalised ones. */
+/* Draws a random sample: tokens, or numbers of about the size of normalised ones. */
 static void draw_sample(const struct model *model, float *x)
 {
     struct rng rng = rng_new(1, 0);
@@ -69,7 +69,7 @@ static float *upload(struct backend *backend, const float *from, size_t count)
     return to;
 }
 
-/* The times of one layer's passes are adjacent. */
+/* Computes the statistics; the times of one layer's passes are adjacent. */
 static void sum_up(const struct model *model, const uint64_t *took_ns, struct arena *arena,
                    struct model_times *times)
 {
@@ -100,7 +100,8 @@ void model_time(struct model *model, struct backend *backend, int passes, struct
     draw_sample(model, host_x);
     float *weights = upload(backend, host_weights, parameters);
     float *x = upload(backend, host_x, numbers);
-    for (int i = -passes; i < passes; i++) { /* those below 0 warm up, and are written over */
+    /* Passes below 0 warm up, and their times are overwritten. */
+    for (int i = -passes; i < passes; i++) {
         struct watch watch = {.backend = backend,
                               .took_ns = took_ns + (size_t)(i < 0 ? 0 : i) * layers,
                               .begun_ns = transport_now_ns()};

@@ -12,23 +12,24 @@
 #include "base/arena.h"
 #include "layers/model_layers.h"
 
-/* Of times measured, in nanoseconds. */
+/* Statistics of measured times, in nanoseconds. */
 struct timing {
     double mean;
-    double deviation; /* of a sample of them: over n - 1 */
+    double deviation; /* sample standard deviation, with divisor n - 1 */
     double median;
 };
 
-/* Of count >= 1 times, which it sorts. */
+/* Computes the statistics of count >= 1 times, and sorts them. */
 struct timing timing_of(uint64_t *ns, int count);
 
 struct model_times {
-    int passes;           /* to warm up, and that were timed */
-    struct timing sample; /* a whole pass */
-    struct timing *layer; /* [model_layers]; of one that computes nothing, zeros */
+    int passes;           /* warm-up passes, and equally many timed passes */
+    struct timing sample; /* times of a whole pass */
+    /* [model_layers] times of each layer; zeros for a layer that computes nothing. */
+    struct timing *layer;
 };
 
-/* The model has the backend and is for one sample at least. */
+/* Times the model, which has the backend and a batch of at least one sample. */
 void model_time(struct model *model, struct backend *backend, int passes, struct arena *arena,
                 struct model_times *times);
 

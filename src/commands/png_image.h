@@ -1,4 +1,4 @@
-/* A PNG of a given size, as the bytes that a model takes. The one file that knows libpng. */
+/* Reads a PNG of a given size as a model's input bytes. Only png_image.c uses libpng. */
 #ifndef HEARSAY_COMMANDS_PNG_IMAGE_H
 #define HEARSAY_COMMANDS_PNG_IMAGE_H
 
@@ -7,9 +7,9 @@
 #include "base/error.h"
 #include "base/shape.h"
 
-/* pixels[channels, height, width]: any PNG, turned grey (one channel) as Pillow does, or to red,
- * green and blue (three); what is transparent becomes black. MISMATCH: another size, which is not
- * read, or a model of other channels. MALFORMED: libpng's words. */
+/* Reads pixels[channels, height, width] from any PNG, converted to grey (one channel, as Pillow
+ * does) or to red, green and blue (three); transparent pixels become black. MISMATCH: the image has
+ * another size, or the model another number of channels. MALFORMED: an error of libpng. */
 enum error png_image_read(const char *path, struct shape shape, uint8_t *pixels,
                           struct problem *problem) MUST_USE;
 

@@ -43,9 +43,9 @@ static const char usage[] =
     "Exit codes: 0 done, 1 failed, 2 wrong usage.\n";
 
 struct options {
-    const char *state;                /* a folder or a file */
-    const char *node;                 /* its address; NULL: a saved model is asked */
-    const char *swarm_key, *identity; /* files, to ask a node with; identity may be NULL */
+    const char *state;                /* state folder or model file */
+    const char *node;                 /* address of a node to ask; NULL = use a saved model */
+    const char *swarm_key, *identity; /* key files for asking a node; identity may be NULL */
     const char *input[INPUTS_MAX];
     int inputs;
     int top;
@@ -57,16 +57,16 @@ struct options {
 struct bench {
     struct arena arena;
     struct backend *backend;
-    struct model *model;             /* NULL: a node is asked */
-    struct inference_client *client; /* NULL: the model is */
+    struct model *model;             /* the saved model; NULL = a node is asked */
+    struct inference_client *client; /* connection to the node; NULL = the saved model is used */
     struct safetensors_about about;
-    size_t outputs;       /* numbers that are said of a sample */
-    float *weights;       /* [P], of the backend */
-    float *x;             /* [batch, in], of the backend */
-    float *host_x;        /* [batch, in] */
-    float *host_y;        /* [batch, outputs] */
-    unsigned char *bytes; /* [batch, in], as they lie in a file: of 1 or 4 bytes each */
-    uint32_t batch;       /* samples at once */
+    size_t outputs;       /* numbers per prediction */
+    float *weights;       /* [P] weights, memory of the backend */
+    float *x;             /* [batch, in] samples, memory of the backend */
+    float *host_x;        /* [batch, in] samples in main memory */
+    float *host_y;        /* [batch, outputs] predictions */
+    unsigned char *bytes; /* [batch, in] samples as in the file, of 1 or 4 bytes each */
+    uint32_t batch;       /* samples per batch */
     const struct options *options;
 };
 
@@ -149,7 +149,7 @@ static enum error parse_options(struct options *options, int argc, char **argv,
     return OK;
 }
 
-/* The model. */
+/* Loading of the model. */
 
 static bool learned_floats(const struct safetensors_about *about)
 {
@@ -206,7 +206,8 @@ static enum error load_model(struct bench *bench, const char *path, struct probl
     return OK;
 }
 
-/* A node says what its model takes. It normalises bytes itself: the mean and scale are none. */
+/* Connects to a node and learns what its model takes. The node normalises bytes itself, so mean and
+ * scale stay unset. */
 static enum error meet_node(struct bench *bench, struct problem *problem)
 {
     struct inference_client_options options = {.swarm_key = bench->options->swarm_key,
@@ -227,7 +228,7 @@ static enum error meet_node(struct bench *bench, struct problem *problem)
     return OK;
 }
 
-/* The predictions. */
+/* Predictions. */
 
 static void softmax(const float *logits, size_t classes, double *probabilities)
 {
@@ -240,7 +241,8 @@ static void softmax(const float *logits, size_t classes, double *probabilities)
         probabilities[c] /= sum;
 }
 
-/* The likeliest class; the first of several. Its probability is taken away. */
+/* Returns the most probable class, the first one of equals, and sets its probability to zero for
+ * the next call. */
 static size_t take_likeliest(double *probabilities, size_t classes, double *probability)
 {
     size_t best = 0;
@@ -303,7 +305,7 @@ static void say_numbers(const struct bench *bench, const char *path, uint64_t sa
     json_decref(list);
 }
 
-/* host_y[count, outputs] of host_x[count, in], or of the bytes that these were. */
+/* Computes host_y[count, outputs] from host_x[count, in], or from the bytes of these samples. */
 static enum error compute(const struct bench *bench, uint32_t count, struct problem *problem)
 {
     struct backend *backend = bench->backend;
@@ -332,9 +334,9 @@ static enum error predict(const struct bench *bench, const char *path, uint64_t 
     return error;
 }
 
-/* The samples. */
+/* Reading of samples. */
 
-/* (pixel - mean) · scale: the training's normalisation (dataset.h). */
+/* Normalises samples as in training (dataset.h): (pixel - mean) · scale. */
 static void normalise(const struct bench *bench, size_t numbers)
 {
     for (size_t i = 0; i < numbers; i++)
@@ -431,7 +433,7 @@ static bool is_png(const char *path)
     return is_read && memcmp(begin, magic, sizeof magic) == 0;
 }
 
-/* Where both readings of its dimensions are likely, the model's input says which is right. */
+/* Chooses the order of the dimensions. If both orders are plausible, the model's input decides. */
 static enum error order_as_learned(const struct bench *bench, struct npy_file *file,
                                    struct problem *problem)
 {

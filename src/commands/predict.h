@@ -1,8 +1,8 @@
-/* hearsay predict: what a saved model says of samples in files. */
+/* hearsay predict: predictions of a saved model, or of a node, for samples in files. */
 #ifndef HEARSAY_COMMANDS_PREDICT_H
 #define HEARSAY_COMMANDS_PREDICT_H
 
-/* argv[0] begins its messages. Returns the exit code. */
+/* Runs the command. argv[0] begins its messages. Returns the exit code. */
 int predict_run(int argc, char **argv);
 
 #endif

@@ -1,5 +1,5 @@
-/* How far something is that takes longer than two seconds, and for how long it will go on: one line
- * that is written over, on standard error, and only where that is a terminal.
+/* Progress of work that takes longer than two seconds, with an estimate of the time left: one line
+ * on standard error that is overwritten, only if standard error is a terminal.
  *
  *   evaluating  ██████████████░░░░░░░░░░░░░░░░  46 %, 12 s left
  *
@@ -14,23 +14,23 @@
 #include "commands/terminal.h"
 
 struct progress {
-    const char *what;         /* is done: "evaluating" */
+    const char *what;         /* name of the work, such as "evaluating" */
     FILE *out;                /* the terminal */
-    struct terminal terminal; /* no rows: nothing is shown */
-    double begin_s, shown_s;  /* when it began, and when it was shown last */
-    bool is_shown;            /* a line stands there */
+    struct terminal terminal; /* size of the terminal; no rows = nothing is shown */
+    double begin_s, shown_s;  /* times of the start and of the last output */
+    bool is_shown;            /* the terminal shows the line now */
 };
 
-/* On standard error. */
+/* Starts a progress line on standard error. */
 void progress_begin(struct progress *progress, const char *what);
 
-/* A part of 0 .. 1 is done. Cheap enough to be called for each batch. */
+/* Reports that a part, 0 .. 1, is done. Cheap enough to be called after each batch. */
 void progress_at(struct progress *progress, double part);
 
-/* Nothing stays on the terminal. */
+/* Clears the line. */
 void progress_end(struct progress *progress);
 
-/* The same at a given time, for its test. */
+/* progress_at with a given time, for its test. */
 void progress_at_time(struct progress *progress, double now_s, double part);
 
 #endif

@@ -48,27 +48,27 @@ static const char usage[] =
     "Exit codes: 0 done, 1 failed, 2 wrong usage.\n";
 
 struct options {
-    struct config_options config; /* which folder, and whether help is asked for */
-    const char *id;               /* "": of nobody in particular */
-    const char *out;              /* the copy */
-    long to;                      /* number of the base; 0: show them */
-    bool to_best;                 /* the best base instead */
+    struct config_options config; /* state folder, and whether help was requested */
+    const char *id;               /* id of the harmful member; "" = not given */
+    const char *out;              /* path of the copy */
+    long to;                      /* number of the base to copy; 0 = list them */
+    bool to_best;                 /* copies the best base instead */
 };
 
 /* A base in the folder. */
 struct base {
     char path[BASE_PATH_BYTES];
-    uint64_t saved_s;               /* since 1970 */
-    uint64_t inode;                 /* of the file: a base may have two names */
-    struct safetensors_about about; /* what the file says of itself */
-    struct base_summary summary;    /* what it is the sum of */
+    uint64_t saved_s;               /* time of saving, seconds since 1970 */
+    uint64_t inode;                 /* inode of the file: a base may have two names */
+    struct safetensors_about about; /* metadata of the file */
+    struct base_summary summary;    /* contributions in the base */
 };
 
 struct bases {
     size_t count;
-    size_t best;                 /* index of the best one; SIZE_MAX: it is not known */
-    struct best_base best_base;  /* its score, if it is known */
-    struct base base[BASES_MAX]; /* the newest first */
+    size_t best;                 /* index of the best base; SIZE_MAX = unknown */
+    struct best_base best_base;  /* score of the best base, if known */
+    struct base base[BASES_MAX]; /* the bases, newest first */
 };
 
 static enum error take_option(struct options *options, int letter, struct problem *problem)
@@ -153,7 +153,7 @@ static enum error read_base(struct bases *bases, const char *path, uint64_t save
     return error;
 }
 
-/* One that cannot be read is named and passed over: the others may do. */
+/* Reads a base. One that cannot be read is reported and skipped: another one may do. */
 static void read_or_name(struct bases *bases, const char *path, uint64_t saved_s, const char *id)
 {
     struct problem problem;
@@ -165,14 +165,14 @@ static bool has_file(const struct bases *bases, const char *path)
 {
     struct stat file;
     if (stat(path, &file) != 0)
-        return true; /* there is nothing to add */
+        return true; /* there are no lines to add */
     for (size_t i = 0; i < bases->count; i++)
         if (bases->base[i].inode == file.st_ino)
             return true;
     return false;
 }
 
-/* The best base, which may be one of the others by another name. */
+/* Finds the best base, which may be one of the others under another name. */
 static void find_best(struct bases *bases, const char *folder, const char *id)
 {
     char path[BASE_PATH_BYTES];
@@ -225,7 +225,7 @@ static double age_s(const struct base *base)
     return now_ms > base->saved_s * 1000 ? (double)(now_ms - base->saved_s * 1000) * 1e-3 : 0;
 }
 
-/* n: its number, from 1. */
+/* Returns base number n, from 1, as JSON. */
 static json_t *base_json(const struct bases *bases, size_t n, const char *id)
 {
     const struct base *base = &bases->base[n - 1];
@@ -285,7 +285,7 @@ static void print_bases(const struct bases *bases, const char *id)
                      id);
 }
 
-/* Are its weights those that were saved? */
+/* Checks that the weights are those that were saved. */
 static enum error check_base(const struct base *base, struct problem *problem)
 {
     struct safetensors_about about = base->about;

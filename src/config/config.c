@@ -19,7 +19,7 @@ void config_defaults(struct config *config)
     }
 }
 
-/* Find the key and set it. */
+/* Finds the key and sets it. */
 static enum error assign(struct config *config, const char *section, const char *name,
                          const char *value, const struct config_key **key, struct problem *problem)
 {
@@ -33,7 +33,7 @@ static enum error assign(struct config *config, const char *section, const char 
     return config_value_set(config, *key, value, problem);
 }
 
-/* One file being read. */
+/* State while one file is read. */
 struct reading {
     FILE *file;
     const char *path;
@@ -45,12 +45,12 @@ struct reading {
 
 static void reading_fail(struct reading *reading, enum error error, const char *what)
 {
-    CHECK(error != OK && reading->error == OK); /* the first fault ends the reading */
+    CHECK(error != OK && reading->error == OK); /* the first error ends the reading */
     reading->error =
         problem_set(reading->problem, error, "%.200s:%d: %s", reading->path, reading->line, what);
 }
 
-/* "[name]" and nothing but a comment behind it. */
+/* Checks that a "[name]" line has nothing but a comment after it. */
 static void check_section_line(struct reading *reading, const char *line)
 {
     struct problem problem;
@@ -79,8 +79,8 @@ static bool is_binary(int byte)
     return (byte >= 0 && byte < ' ' && byte != '\t' && byte != '\r') || byte == 0x7F;
 }
 
-/* An ini_reader: the next line, without the blanks before it, for to libinih an indented line
- * would be more of the value above it. Lines it would cut or misread end the reading. */
+/* An ini_reader: returns the next line without leading blanks, because libinih appends an indented
+ * line to the value before it. A line that libinih would cut or misread ends the reading. */
 static char *read_line(char *line, int room, void *context)
 {
     struct reading *reading = context;
@@ -107,7 +107,7 @@ static char *read_line(char *line, int room, void *context)
     return ended || reading->error != OK ? NULL : line;
 }
 
-/* An ini_handler: 0 ends the reading. */
+/* An ini_handler: returns 0 to end the reading. */
 static int read_key(void *context, const char *section, const char *name, const char *value)
 {
     struct reading *reading = context;
@@ -186,7 +186,7 @@ enum error config_load_file(struct config_load *load, const char *path, struct p
     return config_read(path, &reader, problem);
 }
 
-/* Copy from .. end without the blanks around it; false when it does not fit. */
+/* Copies from .. end without surrounding blanks; returns false if it does not fit. */
 static bool copy_trimmed(char *out, size_t room, const char *from, const char *end)
 {
     CHECK(room > 0 && from <= end);

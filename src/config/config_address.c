@@ -49,7 +49,7 @@ enum error config_address_set_listen(void *to, const struct config_key *key, con
     return OK;
 }
 
-/* Copy the item at the start of text, without the blanks around it; returns what follows. */
+/* Copies the first item of the list without surrounding blanks; returns the text after it. */
 static const char *take_item(char *item, size_t room, const char *text)
 {
     text += strspn(text, " \t");

@@ -1,6 +1,6 @@
 /* Configuration values that are addresses: the text of a key becomes a struct address, or a list.
  *
- * The functions are for config_value.c, which says what all have in common.
+ * config_value.c calls these functions and explains their common arguments.
  */
 #ifndef HEARSAY_CONFIG_CONFIG_ADDRESS_H
 #define HEARSAY_CONFIG_CONFIG_ADDRESS_H
@@ -15,15 +15,15 @@ struct address_list {
     uint32_t count; /* of item */
 };
 
-/* to: struct address; CONFIG_ADDRESS. */
+/* Parses a CONFIG_ADDRESS. to: struct address. */
 enum error config_address_set(void *to, const struct config_key *key, const char *text,
                               struct problem *problem) MUST_USE;
 
-/* to: struct address; CONFIG_LISTEN. */
+/* Parses a CONFIG_LISTEN. to: struct address. */
 enum error config_address_set_listen(void *to, const struct config_key *key, const char *text,
                                      struct problem *problem) MUST_USE;
 
-/* to: struct address_list; CONFIG_ADDRESSES. */
+/* Parses a CONFIG_ADDRESSES. to: struct address_list. */
 enum error config_address_set_all(void *to, const struct config_key *key, const char *text,
                                   struct problem *problem) MUST_USE;
 

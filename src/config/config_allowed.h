@@ -9,17 +9,17 @@
 
 #include "config/config_key.h"
 
-/* "1 to 4096 samples" */
+/* Text for the allowed values, such as "1 to 4096 samples". */
 struct config_allowed {
     char text[384];
 };
 struct config_allowed config_allowed_of(const struct config_key *key);
 
-/* MALFORMED, and the whole sentence: which key, which value, what is wrong, what would be right. */
+/* Returns MALFORMED with a sentence: the key, the value, what is wrong, and what is allowed. */
 enum error config_allowed_refuse(const struct config_key *key, const char *text, const char *why,
                                  struct problem *problem) MUST_USE;
 
-/* Bytes as a key takes them: "64M", powers of 1024. */
+/* Text for a size in bytes as keys take it: "64M", powers of 1024. */
 struct config_size {
     char text[32];
 };

@@ -8,7 +8,7 @@
 #include "config/config_resolve.h"
 #include "node/node.h"
 
-/* A finding, and the key that it starts with. */
+/* A contradiction: its message, and the key that the message starts with. */
 struct finding {
     const struct config_key *key;
     struct problem *problem;

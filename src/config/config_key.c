@@ -379,11 +379,11 @@ void config_key_rank(const char *typed, const char *const *words, size_t count,
                 continue;
             used += (size_t)snprintf(out + used, CONFIG_RANK_BYTES - used, "%s%s", used ? ", " : "",
                                      words[i]);
-            CHECK(used < CONFIG_RANK_BYTES); /* the tables are ours */
+            CHECK(used < CONFIG_RANK_BYTES); /* the words are from our own tables */
         }
 }
 
-/* The new name of a key that has had another one, for files from before. */
+/* Returns the new name of a key that was renamed, for older files. */
 static const char *renamed(const char *section, const char *name)
 {
     static const struct {

@@ -1,8 +1,9 @@
-/* `auto` where the rest of the configuration decides: optimizer, rate, weight decay, clip.
+/* Resolves `auto` for keys that depend on the rest of the configuration: optimizer, rate, weight
+ * decay, clip.
  *
  *   data.source ─► optimizer ─► rate, weight decay, clip
  *
- * What a node measures while it runs (exchange.gain and others) stays auto. Measured in
+ * Keys that a running node adapts to measurements (exchange.gain and others) stay auto. Measured in
  * tests/decisions/001-weight-decay-by-default.md. Held by tests/unit/config/test_config.c.
  */
 #ifndef HEARSAY_CONFIG_CONFIG_RESOLVE_H
@@ -12,7 +13,8 @@
 
 void config_resolve(struct config *config);
 
-/* The choices: Muon for sequences and SGD otherwise, and a rate that suits the optimizer. */
+/* Return the automatic choices: Muon for sequences and SGD otherwise, and a rate that suits the
+ * optimizer. */
 enum optimizer_kind config_usual_optimizer(const struct config *config);
 double config_usual_rate(enum optimizer_kind kind);
 

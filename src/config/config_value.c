@@ -37,7 +37,7 @@ static void print_real(FILE *out, double value)
     (void)fputs(text, out);
 }
 
-/* Digits only, and what follows them; false beyond 64 bits. */
+/* Parses decimal digits and sets *end to the text after them. Returns false beyond 64 bits. */
 static bool whole_number(const char *text, uint64_t *value, const char **end)
 {
     if (!isdigit((unsigned char)text[0]))
@@ -50,7 +50,7 @@ static bool whole_number(const char *text, uint64_t *value, const char **end)
     return errno == 0;
 }
 
-/* One factor of 1024 per letter of rank; 0 when there is no such suffix. */
+/* Returns 1024 to the power of the suffix's rank; 0 if there is no such suffix. */
 static uint64_t size_factor(const char *suffix)
 {
     if (suffix[0] == '\0')
@@ -86,20 +86,20 @@ static bool is_number(const struct config_key *key)
            key->type == CONFIG_REAL;
 }
 
-/* The word that stands for what is no number of this key. */
+/* Sets the value for the key's word, which stands for no number. */
 static enum error set_word(void *to, const struct config_key *key)
 {
     CHECK(is_number(key) && key->bytes <= sizeof(double));
     if (key->type == CONFIG_REAL)
         *(double *)to = CONFIG_AUTO_REAL;
-    else /* every byte of CONFIG_AUTO, or of CONFIG_AUTO_OF_0 */
+    else /* each byte of CONFIG_AUTO or CONFIG_AUTO_OF_0 is the same */
         memset(to, key->min > 0 ? 0 : 0xff, key->bytes);
     return OK;
 }
 
 static bool is_word(const void *value, const struct config_key *key)
 {
-    double word; /* room for any number */
+    double word; /* space for any number */
     (void)set_word(&word, key);
     return memcmp(value, &word, key->bytes) == 0;
 }
@@ -144,7 +144,7 @@ static enum error set_real(void *to, const struct config_key *key, const char *t
     char *end;
     CHECK(key->bytes == sizeof(double));
     double value = strtod(text, &end);
-    /* strtod also reads hexadecimal, infinities and "nan"; a file for people has decimals. */
+    /* strtod also reads hexadecimal, infinities and "nan", but configurations have decimals only */
     if (end == text || *end || text[strspn(text, "0123456789+-.eE")] || !isfinite(value))
         return config_allowed_refuse(key, text, "not a number", problem);
     enum error error = check_bounds(key, text, value, problem);
@@ -252,7 +252,7 @@ static enum error set_clean(void *record, const struct config_key *key, const ch
     check_failed(__FILE__, __LINE__, "every type has its parser");
 }
 
-/* Whether a file can hold the text: what it cannot hold, --set may not set either. */
+/* Returns true if a file can hold the text; --set accepts no other texts either. */
 static bool can_stand_in_file(const char *text)
 {
     char before = ' ';
@@ -311,7 +311,7 @@ static void print_choice(FILE *out, const char *words, unsigned int value)
 {
     for (; value > 0; value--) {
         words += strcspn(words, "|");
-        CHECK(*words); /* another one follows */
+        CHECK(*words); /* another word follows */
         words++;
     }
     (void)fprintf(out, "%.*s", (int)strcspn(words, "|"), words);

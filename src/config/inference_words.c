@@ -4,7 +4,7 @@
 #include <string.h>
 
 #define SIDE_MAX    65536
-#define SAMPLES_MAX 64u /* of a request: no more work than some steps */
+#define SAMPLES_MAX 64u /* most samples per request: no more work than a few steps */
 
 enum error inference_words_form(const struct learner *learner,
                                 char about[static INFERENCE_WORDS_BYTES],

@@ -1,4 +1,4 @@
-/* Inference requests: how both sides agree on the form of a sample.
+/* Describes the form of a sample in words, for inference requests between node and client.
  *
  *   learner ─► form ─► "1x28x28 uint8, 10 classes" ─► REPLY ─► read ─► client
  *

@@ -3,8 +3,8 @@
  *   model.seed ─────────────► model_init ─┐
  *   model.start, safetensors ─► tensors ──┴─► b0, in whole units (replica.h)
  *
- * So a saved model can be trained on with other data, and a swarm can begin anew from its own. A
- * saved base is float32: entries within 1 of zero, as most are, come back bit for bit, with their
+ * So a saved model can be trained further with other data, and a swarm can restart from its own. A
+ * saved base is float32: entries within 1 of zero, as most are, are restored exactly, with their
  * digest; larger ones are rounded to float32. Held by tests/unit/config/test_initial_weights.c and
  * tests/process/test_from_model.sh.
  */
@@ -17,9 +17,9 @@
 #include "layers/model.h"
 
 /* Reads host_weights[P] of b0 from the file, or from a folder with a config.json
- * (state/model_folder.h), and works out the digest of b0. Tensors are found by name and shape;
- * metadata is not looked at, so files that other programs wrote will do. Fails as safetensors_load
- * and model_folder_check. Also MALFORMED if a weight is no number or too large for a base. */
+ * (state/model_folder.h), and computes the digest of b0. Finds tensors by name and shape and
+ * ignores metadata, so files of other programs are accepted. Fails as safetensors_load and
+ * model_folder_check do; also MALFORMED if a weight is NaN or too large for a base. */
 enum error initial_weights_load(const char *path, const struct model *model, float *host_weights,
                                 uint64_t *digest, struct problem *problem) MUST_USE;
 

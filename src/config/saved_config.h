@@ -1,5 +1,5 @@
-/* The configuration that a node was started with, kept in its folder: commands that look at the
- * folder later know its data and its model (hearsay eval).
+/* Saves the configuration that a node was started with in its state folder, so that later commands
+ * know its data and model (hearsay eval).
  *
  *   FOLDER/started.conf   every key with its value, as config_print writes it; readable by the
  * owner
@@ -11,10 +11,10 @@
 #include "config/config.h"
 #include "state/disk.h"
 
-/* "FOLDER/started.conf". False: it is too long. */
+/* Writes the path "FOLDER/started.conf". Returns false if it is too long. */
 bool saved_config_path(char path[static DISK_PATH_MAX], const char *folder);
 
-/* Writes it to node.state_dir. FAILED: with a sentence. */
+/* Writes the configuration to node.state_dir. Returns FAILED with a sentence if it cannot. */
 enum error saved_config_write(const struct config *config, struct problem *problem) MUST_USE;
 
 #endif

@@ -14,22 +14,23 @@
 #include "wire/bytes.h"
 #include "wire/model_parts.h"
 
-#define PARTITION_S       30      /* of training, of all: what was learned apart in less is added */
-#define DENSITY_MAX       0.1     /* of the parameters in one publication, at most */
-#define DENSITY_ENTRIES   16384.0 /* that may always be in one */
-#define EVALUATED_SAMPLES 2000    /* of an evaluation, where the part is auto */
-#define EVALUATED_TOKENS  32768   /* the same, of sequences */
-#define PARAMETER_LAYOUT  2       /* of the flat vector: matrices, then biases. 1: layer by layer */
-#define WIDE              1024    /* outputs of a dense layer that is multiplied in bfloat16 */
-#define BATCH_BYTES       ((uint64_t)128 << 20) /* of a step's samples on the CPU */
-#define VECTORS           5 /* [P] of a GPU: weights, base, gradients, evaluated base, exchange */
+#define PARTITION_S       30      /* seconds of training apart that need no takeover */
+#define DENSITY_MAX       0.1     /* largest part of the parameters per publication */
+#define DENSITY_ENTRIES   16384.0 /* entries that a publication may always have */
+#define EVALUATED_SAMPLES 2000    /* samples per evaluation if the part is auto */
+#define EVALUATED_TOKENS  32768   /* tokens per evaluation if the part is auto */
+#define PARAMETER_LAYOUT  2 /* of the flat vector: 2 = matrices, then biases; 1 = layer by layer */
+#define WIDE              1024 /* outputs from which a dense layer is multiplied in bfloat16 */
+#define BATCH_BYTES       ((uint64_t)128 << 20) /* bytes of a step's samples on the CPU */
+#define VECTORS           5 /* [P] on a GPU: weights, base, gradients, evaluated base, exchange */
 #define EVALUATION_BATCH  100
 #define EVALUATION_BYTES  ((size_t)128 << 20)
-#define EVALUATION_IMAGES ((size_t)1 << 30) /* the same of images, tables and volumes */
+#define EVALUATION_IMAGES ((size_t)1 << 30) /* most bytes of a batch of images or tables */
 #define START_TEXT_BYTES  32
 
-/* Gives a preset for images as many outputs as the data need. Its ten stay where the labels here
- * are fewer and nobody has said how many there are: other sites may have the others. */
+/* Gives a preset for images as many outputs as the data need. The preset's ten outputs stay if the
+ * labels here are fewer and the number of classes is not configured: other sites may have the other
+ * classes. */
 static void fit_preset(char line[static MODEL_LINE_MAX], const struct config *config,
                        const struct dataset *train)
 {
@@ -41,8 +42,8 @@ static void fit_preset(char line[static MODEL_LINE_MAX], const struct config *co
         (void)snprintf(line + cut, MODEL_LINE_MAX - cut, ", dense %d", train->classes);
 }
 
-/* The line of layers: as written, or as the folder says that the swarm starts from, or the
- * preset's, whose outputs may still be those of other data. */
+/* Reads the line of layers: the configured line, that of the folder from which the swarm starts, or
+ * the preset's, whose outputs may not fit the data yet. */
 static enum error read_line(const struct config *config, char line[static MODEL_LINE_MAX],
                             struct problem *problem)
 {
@@ -75,19 +76,21 @@ static enum error find_line(const struct config *config, const struct dataset *t
     return error;
 }
 
-/* Wide products gain from bfloat16; narrow ones take as long in TF32 (tests/README.md). */
+/* Returns true if bfloat16 pays for this model: wide products gain from it, narrow ones take as
+ * long in TF32 (tests/README.md). */
 static bool is_wide(const struct config *config)
 {
     char line[MODEL_LINE_MAX];
-    struct problem problem; /* said by setup_model */
+    struct problem problem; /* unused: setup_model reports it */
     if (dataset_is_sequences(config->data.source))
         return true;
     return read_line(config, line, &problem) == OK &&
            (model_line_tokens(line) > 0 || model_line_width(line) >= WIDE);
 }
 
-/* As many as images always were, but where they are large; of sequences, which may be long, what
- * takes no more room than a step. */
+/* Returns the samples of an evaluation batch: EVALUATION_BATCH images unless they exceed
+ * EVALUATION_IMAGES bytes; for sequences, which may be long, as many as need no more memory than a
+ * step. */
 uint32_t setup_evaluation_batch(const char *line, struct shape in, int classes)
 {
     const bool is_sequence = in.length > 0;
@@ -105,8 +108,8 @@ uint32_t setup_parts(const struct config *config)
     return config->train.micro_batches * (uint32_t)device_count(config->train.device);
 }
 
-/* Half of what a GPU has left for the samples of a step, beside what does not grow with them. The
- * other half is for scratch buffers and for the rounding of this estimate. */
+/* Returns the bytes for the samples of a step: half of a GPU's memory that is left after everything
+ * of fixed size. The other half is for scratch buffers and the error of this estimate. */
 static uint64_t batch_bytes_of(const struct config *config, const struct dataset *train,
                                const char *line, size_t free_bytes)
 {
@@ -119,7 +122,7 @@ static uint64_t batch_bytes_of(const struct config *config, const struct dataset
         return BATCH_BYTES;
     arena_init_growing(&arena);
     uint64_t fixed = dataset_bytes(train);
-    fixed = fixed > free_bytes / 2 ? 0 : fixed; /* or it stays in the host's memory */
+    fixed = fixed > free_bytes / 2 ? 0 : fixed; /* too large a part stays in the host's memory */
     if (model_new(&model, &arena, NULL, line, train->shape, train->classes, 1, &problem) == OK) {
         const struct optimizer optimizer = {.kind = config->train.optimizer};
         const uint64_t vectors =
@@ -135,7 +138,7 @@ uint32_t setup_batch_max(const struct config *config, const struct dataset *trai
                          size_t free_bytes)
 {
     char line[MODEL_LINE_MAX];
-    struct problem problem; /* said by setup_model */
+    struct problem problem; /* unused: setup_model reports it */
     if (config->train.batch != CONFIG_AUTO)
         return config->train.batch;
     if (find_line(config, train, line, &problem) != OK)
@@ -150,7 +153,7 @@ struct batch_size setup_batch_size(const struct config *config, const struct mod
 {
     struct batch_size batch_size = {.batch_max = BATCH_SIZE_MIN, .window_ns = BATCH_SIZE_WINDOW_NS};
     if (config->train.batch != CONFIG_AUTO)
-        return batch_size; /* it stays: step_ns is 0 */
+        return batch_size; /* the batch size is fixed: step_ns is 0 */
     const uint32_t most = setup_parts(config) * (uint32_t)model_batch_max(model);
     while (2 * batch_size.batch_max <= most && batch_size.batch_max < BATCH_SIZE_MAX)
         batch_size.batch_max *= 2;
@@ -170,9 +173,9 @@ static uint32_t smaller(uint32_t a, uint32_t b)
     return a < b ? a : b;
 }
 
-/* Adam and its kin take steps of one length wherever gradients agree or not, so what they leave
- * unpublished grows fast; with SGD holding it back gained nowhere
- * (tests/decisions/012-hold-back-with-adam.md). */
+/* Returns the default for exchange.held. Adam and similar optimizers take steps of one length
+ * whether gradients agree or not, so their unpublished rest grows fast. With SGD withholding gained
+ * nothing (tests/decisions/012-hold-back-with-adam.md). */
 static double held(const struct config *config)
 {
     const bool is_plain = config->train.optimizer == OPTIMIZER_SGD;
@@ -189,8 +192,9 @@ bool setup_holds(const struct config *config)
     return held(config) != 0;
 }
 
-/* Of a small model by itself all: the bound is there for memory, and where each publication leaves
- * nine tenths of many steps behind, a base of a few thousand parameters takes minutes to follow. */
+/* Returns the most entries of a publication; all entries of a small model. The limit exists to
+ * bound memory. In a base of a few thousand parameters it would leave nine tenths of many steps
+ * unpublished, and the base would take minutes to follow. */
 uint32_t setup_density_max(const struct config *config, size_t parameters)
 {
     const double part = config->exchange.density_max, all = (double)parameters;
@@ -199,7 +203,7 @@ uint32_t setup_density_max(const struct config *config, size_t parameters)
     return (uint32_t)fmax(part * all, 1);
 }
 
-/* Test samples of an evaluation. */
+/* Part of the test set for an evaluation. */
 struct evaluated {
     uint32_t from, to;
 };
@@ -258,7 +262,7 @@ struct learner_options setup_learner_options(const struct config *config,
     };
 }
 
-/* b0, and what sets it apart from others. */
+/* Computes b0 and the text that distinguishes it from other starts. */
 static enum error make_start(const struct config *config, struct arena *arena,
                              struct setup_model *made, char text[START_TEXT_BYTES],
                              struct problem *problem)
@@ -281,7 +285,7 @@ static enum error make_start(const struct config *config, struct arena *arena,
     return OK;
 }
 
-/* The key that says the layers. */
+/* Returns the name of the key that sets the layers. */
 static const char *key_of_line(const struct config *config)
 {
     if (config->model.layers[0])
@@ -321,7 +325,7 @@ enum error setup_model(const struct config *config, uint32_t batch_max, const st
     return OK;
 }
 
-/* The CPU for a node that only relays, unless a device is named. */
+/* Returns the device: the CPU for a node that only relays, unless a device is named. */
 static const char *device_of(const struct config *config)
 {
     const bool is_left_to_us = strcmp(config->train.device, "auto") == 0;
@@ -356,7 +360,8 @@ enum error setup_device(const struct config *config, struct backend **backend, s
     return error;
 }
 
-/* Of a model of images that has more outputs than there are labels here, other nodes have them. */
+/* Returns the number of classes. If a model of images has more outputs than there are labels here,
+ * other nodes have the other classes. */
 static int classes_of(const struct model *model, const struct dataset *train)
 {
     const bool is_sequence = model_input(model).length > 0;
@@ -384,7 +389,7 @@ static enum error make_learner(struct setup *setup, const struct config *config,
                                               .is_regression = dataset_is_regression(train),
                                               .mean = train->mean,
                                               .scale = train->scale};
-    /* Nodes with their own slices differ by slice, nodes with all the data by identity. */
+    /* Nodes with their own slices draw samples by slice, nodes with all the data by identity. */
     const uint64_t data_node = config->data.shard.count > 1
                                    ? config->data.shard.index
                                    : bytes_get(setup->keys->identity.id, 8);
@@ -405,7 +410,8 @@ size_t setup_keys_bytes(const struct config *config)
            node_keys_bytes(config->limits.peers);
 }
 
-/* Keys always come from the system; node.seed only decides whom to dial and when. */
+/* Reads the keys. Random keys always come from the system; node.seed only decides whom to dial and
+ * when. */
 enum error setup_keys(struct setup *setup, const struct config *config, struct arena *keys,
                       struct problem *problem)
 {
@@ -416,7 +422,8 @@ enum error setup_keys(struct setup *setup, const struct config *config, struct a
     return error == OK ? swarm_key_load(own->swarm_key, config->node.swarm_key, problem) : error;
 }
 
-/* Writes a sentence for each property of the data that the node found and nobody configured. */
+/* Writes a sentence about each property of the data that the node detected and the user did not
+ * configure. */
 static void describe_data(struct setup *setup, const struct dataset *train)
 {
     char *text = setup->data_notes;
@@ -467,11 +474,11 @@ static uint64_t ns_of(double seconds)
     return (uint64_t)(seconds * 1e9);
 }
 
-#define DIAL_NS 30000000000ull /* the transport gives up sooner: socket/connector.h */
+#define DIAL_NS 30000000000ull /* later than the transport's own limit (socket/connector.h) */
 
 _Static_assert(NODE_SERVE_AUTO == CONFIG_AUTO_OF_0, "applied on as it is");
 
-/* With the learner at once, of any: all that ten others publish who wait for sixteen steps. */
+/* Returns the most entries queued at the learner: what ten peers publish in sixteen steps. */
 static uint32_t apply_window(size_t parameters)
 {
     return (uint32_t)fmax(RUMOR_ENTRIES_MAX, 10.0 / 16 * DENSITY_MAX * (double)parameters);
@@ -527,13 +534,14 @@ struct node_options setup_plain_options(const struct config *config, size_t para
         .limits = limits_of(config, parameters),
     };
     CHECK(options.seeds_count <= NODE_SEEDS_MAX);
-    if (options.has_operator) /* config_check has seen that it is one */
+    if (options.has_operator) /* config_check has checked that it is a public key */
         CHECK(key_from_hex(options.operator_id, config->node.operator_id) == OK);
     memcpy(options.seeds, config->node.peers.item, options.seeds_count * sizeof *options.seeds);
     return options;
 }
 
-/* The queue holds one publication and the updates of a step while the disk writes a part. */
+/* Returns the saver's options. Its queue holds one publication and the updates of a step while the
+ * disk writes a part. */
 struct saver_options setup_saver_options(const struct config *config, size_t parameters,
                                          uint32_t moments)
 {

@@ -1,4 +1,4 @@
-/* The data of a node, from its configuration. */
+/* Loads the data of a node as configured. */
 #include <stdio.h>
 #include <string.h>
 
@@ -26,8 +26,9 @@ struct dataset_options setup_dataset_options(const struct config_data *data)
     };
 }
 
-/* The test set is normalised as the training set, and may not have what that has not; but both may
- * have tokens that the other has not. */
+/* Gives the test set the normalisation of the training set and compares the two. Both may have
+ * tokens that the other lacks; otherwise the test set may have no class that the training set
+ * lacks. */
 static enum error match_sets(const char *named, struct dataset *train, struct dataset *test,
                              struct problem *problem)
 {
@@ -52,8 +53,8 @@ static enum error match_sets(const char *named, struct dataset *train, struct da
     return OK;
 }
 
-/* Configured values, which hold for the whole swarm, replace those of the files here, which may be
- * one site's. */
+/* Replaces properties of the files by configured values, which hold for the whole swarm; the files
+ * may be those of one site. */
 static enum error set_task(const struct config_data *data, struct dataset *train,
                            struct dataset *test, struct problem *problem)
 {
@@ -81,7 +82,7 @@ static enum error set_task(const struct config_data *data, struct dataset *train
     return OK;
 }
 
-/* Tables have no sides to be mirrored. */
+/* Checks that the samples are images: tables cannot be mirrored or moved. */
 static enum error check_augment(const struct augment_options *augment, struct shape shape,
                                 struct problem *problem)
 {

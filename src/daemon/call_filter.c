@@ -10,7 +10,7 @@
 #include <sys/ioctl.h>
 #include <sys/socket.h>
 
-/* No node calls these, and whoever has taken one over might. */
+/* Calls that no node needs, but an attacker who has taken over a node might use. */
 static const char *const REFUSED[] = {"execve",
                                       "execveat",
                                       "ptrace",
@@ -79,7 +79,8 @@ static const char *const REFUSED[] = {"execve",
                                       "memfd_secret",
                                       "fanotify_init"};
 
-/* A leak check at the end of a sanitized program looks at it with ptrace. */
+/* Returns true if this build needs the call: the leak check at the end of a sanitized program uses
+ * ptrace. */
 static bool is_needed_here(const char *call)
 {
 #ifdef __SANITIZE_ADDRESS__
@@ -90,20 +91,20 @@ static bool is_needed_here(const char *call)
 #endif
 }
 
-/* An argument of a call, by its number from 0. */
+/* Makes a condition on an argument of a call, by its number from 0. */
 static struct scmp_arg_cmp argument(unsigned i, enum scmp_compare how, scmp_datum_t value)
 {
     return (struct scmp_arg_cmp){.arg = i, .op = how, .datum_a = value};
 }
 
-/* Some of its bits are like this. */
+/* Makes a condition on some bits of an argument. */
 static struct scmp_arg_cmp bits_of_argument(unsigned i, scmp_datum_t bits, scmp_datum_t value)
 {
     return (struct scmp_arg_cmp){
         .arg = i, .op = SCMP_CMP_MASKED_EQ, .datum_a = bits, .datum_b = value};
 }
 
-/* Sockets of files, of the internet by TCP and UDP, and to the kernel's tables of addresses. */
+/* Allows only unix sockets, TCP and UDP sockets, and sockets to the kernel's routing tables. */
 static int refuse_odd_sockets(scmp_filter_ctx filter)
 {
     static const int used[] = {AF_UNIX, AF_INET, AF_INET6, AF_NETLINK};
@@ -120,7 +121,8 @@ static int refuse_odd_sockets(scmp_filter_ctx filter)
     }
     if (error == 0)
         error = seccomp_rule_add(filter, refusal, call, 2, argument(0, SCMP_CMP_EQ, AF_NETLINK),
-                                 argument(2, SCMP_CMP_NE, 0)); /* but NETLINK_ROUTE */
+                                 /* All protocols except NETLINK_ROUTE. */
+                                 argument(2, SCMP_CMP_NE, 0));
     if (error == 0)
         error =
             seccomp_rule_add(filter, refusal, call, 2, argument(0, SCMP_CMP_NE, AF_NETLINK),
@@ -128,8 +130,8 @@ static int refuse_odd_sockets(scmp_filter_ctx filter)
     return error;
 }
 
-/* Threads are made, and processes in namespaces of their own are not. clone3 hides its flags, so
- * the C library is told that the kernel does not have it, and takes clone. */
+/* Allows new threads, but no processes in their own namespaces. The filter cannot see the flags of
+ * clone3, so it reports that the kernel lacks this call, and the C library uses clone. */
 static int refuse_namespaces(scmp_filter_ctx filter)
 {
     static const int flags[] = {CLONE_NEWNS,   CLONE_NEWCGROUP, CLONE_NEWUTS, CLONE_NEWIPC,
@@ -143,7 +145,7 @@ static int refuse_namespaces(scmp_filter_ctx filter)
     return error;
 }
 
-/* Nothing is typed into the terminal that the node was started from. */
+/* Prevents typing into the terminal that the node was started from. */
 static int refuse_typing(scmp_filter_ctx filter)
 {
     static const unsigned requests[] = {TIOCSTI, TIOCLINUX};
@@ -160,7 +162,8 @@ bool call_filter_enter(void)
     int error = filter ? seccomp_attr_set(filter, SCMP_FLTATR_CTL_TSYNC, 1) : -ENOMEM;
     for (size_t i = 0; i < sizeof REFUSED / sizeof REFUSED[0] && error == 0; i++) {
         const int call = seccomp_syscall_resolve_name(REFUSED[i]);
-        if (call >= 0 && !is_needed_here(REFUSED[i])) /* negative: not on this machine */
+        /* Negative: the machine does not have this call. */
+        if (call >= 0 && !is_needed_here(REFUSED[i]))
             error = seccomp_rule_add(filter, SCMP_ACT_ERRNO(EPERM), call, 0);
     }
     if (error == 0)

@@ -1,6 +1,7 @@
-/* The system calls that a node gives up with seccomp: programs, namespaces, mounts, modules, other
- * processes' memory, other users, odd sockets, typing into a terminal. A call that is refused fails
- * with EPERM, and clone3 with ENOSYS: the C library then makes its threads with clone.
+/* The system calls that a node gives up with seccomp: starting programs, namespaces, mounts,
+ * modules, memory of other processes, changes of user, unusual sockets, typing into a terminal. A
+ * call that is refused fails with EPERM, and clone3 with ENOSYS: the C library then makes its
+ * threads with clone.
  *
  * Held by tests/unit/daemon/test_sandbox.c.
  */
@@ -9,7 +10,8 @@
 
 #include <stdbool.h>
 
-/* For all threads of this process, for good. False, with errno: the kernel refuses the filter. */
+/* Installs the filter for all threads of this process, permanently. Returns false with errno if the
+ * kernel refuses it. */
 bool call_filter_enter(void);
 
 #endif

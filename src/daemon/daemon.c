@@ -14,19 +14,19 @@
 #include "state/state_dir.h"
 
 #define SECOND_NS      1000000000ull
-#define SIGNAL_ONCE_NS SECOND_NS /* signals within this time are one */
-#define EVALUATED_PART 100       /* with an auto part, evaluations take 1 / this of the time */
-#define LAST_NS_MAX    (5 * SECOND_NS) /* what an evaluation may take while the node leaves */
+#define SIGNAL_ONCE_NS SECOND_NS       /* signals within this time count as one */
+#define EVALUATED_PART 100             /* evaluations with an auto part take 1 / this of the time */
+#define LAST_NS_MAX    (5 * SECOND_NS) /* longest evaluation while the node leaves */
 
 struct daemon {
     const struct config *config;
-    struct sandbox *sandbox; /* what it has given up */
+    struct sandbox *sandbox; /* restrictions of this process */
     struct host host;        /* the node */
     struct learner_thread *learner;
     struct sd_notify sd_notify;
-    uint64_t signal_ns;   /* when the signal came for which it leaves */
-    uint64_t evaluate_ns; /* next evaluation; UINT64_MAX: never, or one is under way */
-    uint64_t sample_ns;   /* an evaluation takes for each sample; 0: there was none yet */
+    uint64_t signal_ns;   /* time of the signal after which the node leaves */
+    uint64_t evaluate_ns; /* time of the next evaluation; UINT64_MAX = never, or one is under way */
+    uint64_t sample_ns;   /* time of an evaluation per sample; 0 = unknown */
 };
 
 static uint64_t on_time(void *self, uint64_t now_ns)
@@ -54,7 +54,8 @@ static bool is_part_auto(const struct daemon *daemon)
     return daemon->config->train.evaluate_part.count == 0;
 }
 
-/* took_ns: of the last evaluation. A part that somebody chose may cost what it costs. */
+/* Returns the time of the next evaluation. took_ns: duration of the last one. Evaluations of a
+ * configured part may take any part of the time. */
 static uint64_t next_evaluation(const struct daemon *daemon, uint64_t now_ns, uint64_t took_ns)
 {
     const double every_s = daemon->config->train.evaluate_s;
@@ -63,7 +64,7 @@ static uint64_t next_evaluation(const struct daemon *daemon, uint64_t now_ns, ui
     return every_s > 0 ? now_ns + (every_ns > least_ns ? every_ns : least_ns) : UINT64_MAX;
 }
 
-/* Chooses what to evaluate when the node leaves: nobody waits long for it. */
+/* Chooses the last evaluation of a leaving node, so that it ends soon. */
 static enum final_evaluation final_evaluation(const struct daemon *daemon)
 {
     const struct setup *setup = &daemon->host.setup;
@@ -83,7 +84,7 @@ static void on_event(void *self, uint64_t now_ns, const struct learner_event *ev
 {
     struct daemon *daemon = self;
     if (event->kind != LEARNER_EVALUATED) {
-        sd_notify_stopping(&daemon->sd_notify); /* it leaves */
+        sd_notify_stopping(&daemon->sd_notify); /* the node leaves */
         return;
     }
     event_log_evaluated(&daemon->host.report, now_ns, &event->evaluation, &event->averaged);
@@ -98,7 +99,8 @@ static bool on_pumped(void *self)
     return false;
 }
 
-/* A service manager and a terminal may both send one: a second counts if it comes clearly later. */
+/* Handles a signal. A service manager and a terminal may both send one, so a second signal counts
+ * only if it comes clearly later. */
 static void on_signal(void *self, int number)
 {
     struct daemon *daemon = self;
@@ -129,7 +131,7 @@ static enum error make(void *self, struct setup *setup, struct problem *problem)
     return setup_make(setup, daemon->config, problem);
 }
 
-/* All that can fail before the node runs. */
+/* Prepares everything that can fail before the node runs. */
 static enum error prepare(struct daemon *daemon, struct problem *problem)
 {
     const struct config *config = daemon->config;
@@ -143,8 +145,8 @@ static enum error prepare(struct daemon *daemon, struct problem *problem)
     return error == OK ? host_prepare(&daemon->host, problem) : error;
 }
 
-/* A closed terminal ends the node as SIGTERM does. Under nohup SIGHUP is ignored and stays so,
- * unless there is a list of members, which is read again at SIGHUP. */
+/* Installs the handler for SIGHUP: a closed terminal ends the node as SIGTERM does. Under nohup
+ * SIGHUP stays ignored, unless there is a member list, which the node reads again at SIGHUP. */
 static void take_hangups(const struct host *host)
 {
     struct sigaction before;
@@ -203,7 +205,7 @@ static int run(struct daemon *daemon)
     return code == 0 && host->relapses.are_too_many ? 1 : code;
 }
 
-/* One life, from the disk to the disk. */
+/* Runs a node once, from loading its state to saving it. */
 static int live(const struct config *config, struct sandbox *sandbox, bool stays_alone, bool *again)
 {
     struct daemon *daemon = memory_new(1, sizeof *daemon);

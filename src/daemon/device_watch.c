@@ -2,10 +2,10 @@
 
 #include "daemon/json_fields.h"
 
-#define HUNG_TIMES  10             /* usual steps that a step may last */
+#define HUNG_TIMES  10             /* multiple of the usual time after which a step hangs */
 #define HUNG_NS_MIN 10000000000ull /* a busy system may delay a step by 10 s */
-#define STEPS_KNOWN 16             /* until then the usual time is unknown */
-#define NEW_PART    0.2            /* weight of the last second in the average */
+#define STEPS_KNOWN 16             /* fewest steps after which the usual time is known */
+#define NEW_PART    0.2            /* weight of the last second in the moving average */
 
 void device_watch_init(struct device_watch *watch, const struct device_watch_options *options)
 {
@@ -23,7 +23,7 @@ void device_watch_on_step(struct device_watch *watch, const struct learner_event
         watch->memory = event->memory;
 }
 
-/* Floating-point operations of this second's steps. */
+/* Counts the floating-point operations of this second's steps. */
 static void count_second(struct device_watch *watch)
 {
     const double flops = (double)watch->samples * watch->options.sample_flops;

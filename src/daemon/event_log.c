@@ -10,7 +10,7 @@
 
 #define STATUS_LINE_NS 10000000000ull
 
-/* A hook: the notes that led here, the oldest first. */
+/* A check_hook: prints the last notes, the oldest first. */
 static void print_last(void *context)
 {
     const struct event_log *report = context;
@@ -128,7 +128,7 @@ static const char *const LEVELS[] = {
     [LEVEL_ERROR] = "error",
 };
 
-/* The note as a line, kept among the last ones. */
+/* Stores the note as a line among the last ones and returns the line. */
 static const char *keep(struct event_log *report, const struct note *note)
 {
     char *line = report->last[report->notes++ % EVENT_LOG_LAST];
@@ -183,8 +183,8 @@ static void put_stats(json_t *line, const struct node_stats *stats)
     put_digest(line, "digest", stats->digest);
 }
 
-/* A node without a single step says why, as far as it is known here: it has no neighbour, or it is
- * behind what the swarm knows (it has just come, or is not to train). */
+/* Prints the status line. If the node has made no step, the line gives the reason if known: it has
+ * no neighbour, or it is behind the swarm (it has just joined, or is not to train). */
 static void print_status(const struct event_log *report, uint64_t now_ns,
                          const struct node_stats *stats, double loss)
 {
@@ -207,7 +207,7 @@ static void print_status(const struct event_log *report, uint64_t now_ns,
                   (double)stats->received_bytes * 1e-6);
 }
 
-/* The first line waits until the rate is known. */
+/* Returns true if a status line is due. The first one waits until the rate is known. */
 static bool is_line_due(const struct event_log *report, uint64_t now_ns,
                         const struct node_stats *stats)
 {
@@ -315,7 +315,7 @@ void event_log_evaluated(struct event_log *report, uint64_t now_ns,
     line_end(report, line);
 }
 
-/* Adds the score of the last evaluation, which is on the same samples. */
+/* Adds the score of the last evaluation, which used the same samples. */
 static void say_last(const struct final *final)
 {
     if (final->last.samples == 0)

@@ -20,26 +20,29 @@
 #include "training/learner.h"
 
 #define EVENT_LOG_LAST       16
-#define EVENT_LOG_LINE_BYTES 448 /* room for the longest note */
+#define EVENT_LOG_LINE_BYTES 448 /* most bytes of a note as a line */
 
 struct event_log {
     bool is_open;  /* between event_log_open and event_log_close */
     FILE *log;     /* the file, or NULL */
     bool verbose;  /* debug notes are also printed */
-    bool is_quiet; /* nothing is printed but what leads to a failed CHECK; the owner's */
-    void (*reader)(void *self, const struct note *note); /* hears every note; NULL; the owner's */
-    void *reader_self;                                   /* passed to it */
-    uint64_t start_ns;                                   /* of the process: lines count from here */
-    uint64_t printed_ns; /* when the last status line was printed; 0: never */
-    uint32_t batch;      /* batch size said last; 0: never */
-    bool is_losing;      /* it was said that the log cannot be written */
-    struct reach reach;  /* whether the node reaches anybody */
-    char last[EVENT_LOG_LAST][EVENT_LOG_LINE_BYTES]; /* the last notes of any level, as lines */
-    struct check_hook hook;                          /* prints those when a CHECK has failed */
-    uint32_t notes; /* so far: the next one goes to last[notes % 16] */
+    bool is_quiet; /* prints only the last notes before a failed CHECK; set by the owner */
+    /* Called for every note; NULL = none; set by the owner. */
+    void (*reader)(void *self, const struct note *note);
+    void *reader_self; /* first argument of reader */
+    /* Start of the process; times of lines count from it. */
+    uint64_t start_ns;
+    uint64_t printed_ns; /* time of the last status line; 0 = never */
+    uint32_t batch;      /* batch size of the last line that had it; 0 = none */
+    bool is_losing;      /* a failed write of the log was reported */
+    struct reach reach;  /* whether the node reaches any other node */
+    char last[EVENT_LOG_LAST][EVENT_LOG_LINE_BYTES]; /* last notes of any level, as lines */
+    struct check_hook hook;                          /* prints these notes when a CHECK fails */
+    uint32_t notes; /* notes so far; the next one goes to last[notes % 16] */
 };
 
-/* log: "" none, "-" standard output. Until it is closed, the log is a hook of failed CHECKs. */
+/* Opens the log. log: "" = none, "-" = standard output. Until it is closed, a failed CHECK prints
+ * its last notes. */
 enum error event_log_open(struct event_log *report, const char *log, bool verbose, uint64_t now_ns,
                           struct problem *problem) MUST_USE;
 
@@ -47,36 +50,40 @@ void event_log_note(struct event_log *report, const struct note *note);
 void event_log_say(struct event_log *report, uint64_t now_ns, enum note_kind kind,
                    enum note_level level, const char *text);
 
-/* Once a second. loss: of the samples since the last call. */
+/* Writes the status; called once a second. loss: mean over the samples since the last call. */
 void event_log_status(struct event_log *report, uint64_t now_ns, const struct node_stats *stats,
                       double loss);
 
-/* Says the number of samples in a step when it has changed; 0: says nothing. */
+/* Reports the number of samples per step if it has changed; does nothing for 0. */
 void event_log_batch(struct event_log *report, uint64_t now_ns, uint32_t batch);
 
-/* Training diverged before the end of this step, and restarted from the base; is_last: too often,
- * and the node leaves. */
+/* Reports that training diverged before the end of this step and restarted from the base. is_last:
+ * it did so too often, and the node leaves. */
 void event_log_relapsed(struct event_log *report, uint64_t now_ns, uint64_t step,
                         const struct learner_relapses *relapses, bool is_last);
 
-/* Weights beyond what a publication moves a base to (model/exchange/error_feedback.h). */
+/* Reports weights beyond the largest value to which a publication can move a base
+ * (model/exchange/error_feedback.h). */
 void event_log_saturated(struct event_log *report, uint64_t now_ns,
                          const struct learner_saturation *saturation, bool companded);
 
 void event_log_evaluated(struct event_log *report, uint64_t now_ns,
                          const struct evaluation *evaluation, const struct evaluation *averaged);
 
-/* The end of the run. */
+/* Values at the end of a run. */
 struct final {
-    char id[2 * ID_BYTES + 1];    /* of the node */
-    struct node_stats stats;      /* at the end */
-    struct evaluation evaluation; /* of the base, on all test samples; samples 0: none was made */
-    struct evaluation averaged;   /* the same of the averaged base */
-    struct evaluation part;       /* of the base, on the samples of the evaluations before */
-    struct evaluation last;       /* the last of those; samples 0: there is none to compare with */
-    uint64_t learner_digest;      /* computed from the base itself */
-    const char *version;          /* of the base, as text */
-    uint64_t parameters;          /* of the model */
+    char id[2 * ID_BYTES + 1]; /* id of the node */
+    struct node_stats stats;   /* statistics at the end */
+    /* Evaluation of the base on all test samples; samples 0 = none was made. */
+    struct evaluation evaluation;
+    struct evaluation averaged; /* same evaluation of the averaged base */
+    /* Evaluation of the base on the samples of the evaluations before. */
+    struct evaluation part;
+    /* The last one of those; samples 0 = there is none to compare with. */
+    struct evaluation last;
+    uint64_t learner_digest;         /* digest computed from the base itself */
+    const char *version;             /* version of the base as text */
+    uint64_t parameters;             /* number of model parameters */
     struct learner_thread_used used; /* processor time of the learner's thread */
     uint64_t rss_bytes_max;          /* largest resident size of the process */
 };

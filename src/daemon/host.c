@@ -15,7 +15,7 @@
 
 #define SECOND_NS 1000000000ull
 
-/* Do what the node asks for, until it has no wish left. */
+/* Performs the node's actions until there are none. */
 static void do_actions(struct host *host)
 {
     struct action action;
@@ -54,7 +54,8 @@ static void do_actions(struct host *host)
     }
 }
 
-/* On its own it would train for nobody, and save over the base that it has shared. */
+/* Ends a node whose identity another process has. Otherwise it would train alone and overwrite the
+ * base that it shared. */
 static void end_clash(struct host *host)
 {
     host->has_clash = true;
@@ -84,7 +85,7 @@ void host_pump(struct host *host)
     transport_set_timer(host->transport, wake_ns);
 }
 
-/* The transport's callbacks: hand on with the time, then pump. */
+/* Callbacks of the transport: each passes on the event with the time, then performs actions. */
 
 static uint64_t on_accept(void *self, const struct address *from)
 {
@@ -127,7 +128,7 @@ static void on_ready(void *self)
     struct host *host = self;
     web_on_ready(&host->web);
     if (host->web.is_due)
-        transport_wake(host->transport); /* after what else is due */
+        transport_wake(host->transport); /* after other events that are due */
 }
 
 /* Adds a row to the trail of the node's page. */
@@ -230,7 +231,8 @@ bool host_drain(struct host *host)
     struct learner_event event;
     bool said = false;
     while (learner_link_next(host->link, &event)) {
-        const uint64_t now_ns = transport_now_ns(); /* each: one may have the node leave, later */
+        /* Read for each signal: one of them may have the node leave. */
+        const uint64_t now_ns = transport_now_ns();
         said = true;
         switch (event.kind) {
         case LEARNER_STEPPED:
@@ -304,7 +306,7 @@ char *host_page(const struct host *host, size_t *count)
     return text;
 }
 
-/* The web's callbacks. */
+/* Callbacks of the web server. */
 
 static json_t *status_of(void *self)
 {
@@ -332,7 +334,7 @@ static void wake(void *waker)
     transport_wake(waker);
 }
 
-/* From now on clients connect and wait until the node runs. */
+/* Opens the status socket: clients connect from now on and wait until the node runs. */
 static enum error start_answering(struct host *host, struct problem *problem)
 {
     int made;
@@ -349,7 +351,7 @@ static void on_refused(void *context, const struct problem *problem)
     event_log_say(&host->report, transport_now_ns(), NOTE_RESUMED, LEVEL_WARNING, problem->text);
 }
 
-/* Go on where an earlier life was, if it left something to go on from. */
+/* Loads the checkpoint of an earlier run, if there is one. */
 static enum error resume(struct host *host, struct problem *problem)
 {
     const char *folder = host->config->node.state_dir;
@@ -479,7 +481,7 @@ void host_begin(struct host *host, size_t link_bytes)
     startup_notes_resumed(&host->report, now_ns, config, saver_generation(host->saving.saver),
                           host->refused > 0, host->node);
     startup_notes_swarm_key(&host->report, now_ns, config, &host->setup, host->node);
-    /* The node has them, and may give them up. */
+    /* The node has copies of the keys and may drop them. */
     secret_wipe(host->setup.keys->swarm_key, KEY_BYTES);
     secret_wipe(&host->setup.keys->entropy, sizeof host->setup.keys->entropy);
     host->status_ns = now_ns + SECOND_NS;

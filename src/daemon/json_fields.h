@@ -1,4 +1,4 @@
-/* Structs as JSON, by tables that say how each member is called there and in which unit. */
+/* Converts structs to JSON, by tables of each member's name and unit. */
 #ifndef HEARSAY_DAEMON_JSON_FIELDS_H
 #define HEARSAY_DAEMON_JSON_FIELDS_H
 
@@ -10,24 +10,24 @@
 #include "socket/address.h"
 
 enum field_kind {
-    FIELD_ID,      /* uint8_t[ID_BYTES]; null: zeros */
-    FIELD_ADDRESS, /* struct address; null: port 0 */
+    FIELD_ID,      /* uint8_t[ID_BYTES]; null for zeros */
+    FIELD_ADDRESS, /* struct address; null for port 0 */
     FIELD_FLAG,    /* bool */
     FIELD_U32,
     FIELD_U64,
     FIELD_DIGEST, /* uint64_t as 16 hexadecimal digits */
-    FIELD_REAL,   /* double; null: not finite */
-    FIELD_RATE,   /* double; null: not above 0, so not known */
-    FIELD_SPAN,   /* uint64_t in ns, given in s */
-    FIELD_TRIP,   /* the same; null: 0, so not measured */
-    FIELD_AGE     /* the time of an event in ns, given in s before now */
+    FIELD_REAL,   /* double; null if not finite */
+    FIELD_RATE,   /* double; null if not above 0, so unknown */
+    FIELD_SPAN,   /* uint64_t in ns, written in s */
+    FIELD_TRIP,   /* uint64_t in ns, written in s; null for 0, so not measured */
+    FIELD_AGE     /* time of an event in ns, written as seconds before now */
 };
 
 struct field {
     const char *key;
     enum field_kind kind;
-    size_t offset; /* of the member */
-    size_t bytes;  /* of the member */
+    size_t offset; /* offset of the member */
+    size_t bytes;  /* size of the member */
 };
 
 #define FIELD(of, member, key, kind)                                                               \
@@ -36,13 +36,13 @@ struct field {
     }
 #define COUNT(table) (sizeof(table) / sizeof(table)[0])
 
-/* The id in hexadecimal; NULL if it is all zeros. */
+/* Returns the id in hexadecimal; NULL if it is all zeros. */
 json_t *json_of_id(const uint8_t id[static ID_BYTES]);
-/* "host:port"; NULL if there is no port. */
+/* Returns "host:port"; NULL if there is no port. */
 json_t *json_of_address(const struct address *address);
 double json_seconds_since(uint64_t now_ns, uint64_t at_ns);
 
-/* value is taken over; NULL becomes null. */
+/* Sets a key of the object and takes over `value`; NULL becomes null. */
 void json_put(json_t *object, const char *key, json_t *value);
 void json_put_fields(json_t *object, const struct field *fields, size_t count, const void *record,
                      uint64_t now_ns);

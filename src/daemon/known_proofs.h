@@ -1,5 +1,5 @@
-/* Proofs that members lie, and the disk: those that are known are loaded at the start, so
- * that a node obeys them from its first moment, and saved as soon as there is a new one.
+/* Stores equivocation proofs on disk. They are loaded at the start, so that a node applies them
+ * from its first moment, and saved as soon as there is a new one.
  *
  *   state_dir/proofs ─► node ─ learns another ─► state_dir/proofs
  */
@@ -9,19 +9,19 @@
 #include "daemon/unsaved.h"
 
 struct known_proofs {
-    const char *folder;     /* the state folder; the caller's */
-    uint8_t *known;         /* [NODE_PROOFS_MAX] as they are on the disk; NULL: not loaded */
-    uint32_t saved;         /* changes (node_proofs_changes) that the disk has */
-    struct unsaved unsaved; /* those that it could not be given yet */
+    const char *folder;     /* state folder; belongs to the caller */
+    uint8_t *known;         /* [NODE_PROOFS_MAX] proofs on the disk; NULL = not loaded */
+    uint32_t saved;         /* value of node_proofs_changes for the proofs on the disk */
+    struct unsaved unsaved; /* state of writes that failed */
 };
 
-/* Load those of the folder, and show them to the node that is to be made; MALFORMED, MISMATCH: they
- * are not for it. folder must stay. */
+/* Loads the proofs of the folder into the node's options. MALFORMED, MISMATCH: they do not fit this
+ * node. folder must stay valid. */
 enum error known_proofs_load(struct known_proofs *proofs, const char *folder,
                              struct node_options *options, struct problem *problem) MUST_USE;
 void known_proofs_free(struct known_proofs *proofs);
 
-/* Save what is new, if anything is: cheap enough for every event. */
+/* Saves new proofs, if any. Cheap enough to be called after every event. */
 void known_proofs_keep(struct known_proofs *proofs, const struct node *node,
                        struct event_log *report, uint64_t now_ns);
 

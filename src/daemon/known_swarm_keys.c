@@ -31,7 +31,7 @@ void known_swarm_keys_keep(struct known_swarm_keys *keys, const struct node *nod
         keys->saved = changes;
 }
 
-/* Takes a key that was handed over, if its order is known. */
+/* Passes a key that was handed over to the node, if the order for it is known. */
 static void take_next(struct known_swarm_keys *keys, struct node *node, struct event_log *report,
                       uint64_t now_ns)
 {

@@ -1,4 +1,5 @@
-/* Votes that members harm, and the disk: as known_proofs.h, where the configuration asks for votes.
+/* Stores expulsion votes on disk, as known_proofs.h does for proofs, if the configuration has
+ * votes.
  *
  *   state_dir/votes ─► node ─ learns another ─► state_dir/votes
  */
@@ -8,21 +9,22 @@
 #include "daemon/unsaved.h"
 
 struct known_votes {
-    const char *folder;     /* the state folder; the caller's */
-    uint8_t *known;         /* [NODE_VOTES_MAX] as they are on the disk; NULL: none are asked for */
-    uint32_t saved;         /* changes (node_votes_changes) that the disk has */
-    uint64_t save_ns;       /* not again before */
-    struct unsaved unsaved; /* those that it could not be given yet */
+    const char *folder; /* state folder; belongs to the caller */
+    /* [NODE_VOTES_MAX] votes on the disk; NULL = the configuration has no votes. */
+    uint8_t *known;
+    uint32_t saved;         /* value of node_votes_changes for the votes on the disk */
+    uint64_t save_ns;       /* earliest time of the next save */
+    struct unsaved unsaved; /* state of writes that failed */
 };
 
-/* Load those of the folder, and show them to the node that is to be made, if its options ask for
- * votes; MALFORMED, MISMATCH: they are not for it. folder must stay. */
+/* Loads the votes of the folder into the node's options, if these have votes. MALFORMED, MISMATCH:
+ * they do not fit this node. folder must stay valid. */
 enum error known_votes_load(struct known_votes *votes, const char *folder,
                             struct node_options *options, struct problem *problem) MUST_USE;
 void known_votes_free(struct known_votes *votes);
 
-/* Save what is new, if anything is, once a second: many votes come at a time, and what is lost is
- * learned again from others. Cheap enough for every event. */
+/* Saves new votes, if any, at most once a second: many arrive at a time, and lost ones are received
+ * again. Cheap enough to be called after every event. */
 void known_votes_keep(struct known_votes *votes, const struct node *node, struct event_log *report,
                       uint64_t now_ns);
 

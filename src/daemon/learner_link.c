@@ -6,7 +6,7 @@
 #include "base/error.h"
 
 #define EVENT_RING_BYTES (512 * 1024)
-#define OTHER_EVENTS     512 /* that must still fit when progress is said */
+#define OTHER_EVENTS     512 /* events that must still fit when progress is reported */
 
 static uint64_t clock_ns(clockid_t clock)
 {
@@ -30,7 +30,7 @@ static void unlock(struct learner_link *link)
     CHECK(pthread_mutex_unlock(&link->orders) == 0);
 }
 
-/* Either thread, with the mutex of orders. */
+/* Adds an event. Both threads call it, while holding the mutex `orders`. */
 static void say(struct learner_link *link, const struct learner_event *event)
 {
     struct learner_event *room = ring_room(&link->events, sizeof *event);
@@ -45,7 +45,7 @@ static void say_answer(struct learner_link *link, const struct answer *answer)
     say(link, &(struct learner_event){.kind = LEARNER_ANSWERED, .answer = *answer});
 }
 
-/* The side that steps. */
+/* Functions for the thread that steps. */
 
 static bool has_no_more(void *context)
 {
@@ -137,9 +137,9 @@ void learner_link_nudge(struct learner_link *link)
     CHECK(pthread_mutex_unlock(&link->mutex) == 0);
 }
 
-/* The loop's side. */
+/* Functions for the loop's thread. */
 
-/* A condition that is waited for by the clock that steps are timed with. */
+/* Initializes a condition that waits by the monotonic clock, which also times steps. */
 static void condition_init(pthread_cond_t *condition)
 {
     pthread_condattr_t attributes;
@@ -149,7 +149,8 @@ static void condition_init(pthread_cond_t *condition)
     CHECK(pthread_condattr_destroy(&attributes) == 0);
 }
 
-/* Twice what may be under way (a record must fit one half), and room for the small ones. */
+/* Returns the size of the request ring: twice the entries under way (a record must fit one half),
+ * and space for small requests. */
 static uint64_t request_ring_bytes(uint32_t apply_window)
 {
     return (uint64_t)apply_window * 10 + 1024 * 1024;
@@ -189,7 +190,7 @@ void learner_link_end(struct learner_link *link)
     CHECK(pthread_cond_destroy(&link->woken) == 0);
 }
 
-/* Puts a request into the ring, with an order or without, and wakes the thread that steps. */
+/* Writes a request, with or without an order, and wakes the thread that steps. */
 static void put(struct learner_link *link, enum learner_request_kind kind,
                 const struct action *order)
 {
@@ -204,7 +205,7 @@ static void put(struct learner_link *link, enum learner_request_kind kind,
     learner_link_nudge(link);
 }
 
-/* False: another order is being performed. */
+/* Performs a READ on this thread. Returns false if another order is being performed. */
 static bool read_now(struct learner_link *link, const struct action *order)
 {
     if (pthread_mutex_trylock(&link->orders) != 0)

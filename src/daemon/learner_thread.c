@@ -8,26 +8,26 @@
 #include "training/step_time.h"
 
 #define MEMORY_NS   1000000000u
-#define PROGRESS_NS 20000000 /* STEPPED is said no more often than this */
+#define PROGRESS_NS 20000000 /* shortest time between two STEPPED events */
 
 struct learner_thread {
     struct learner *learner;
     struct learner_thread_options options;
-    struct learner_link link; /* with the loop's thread */
+    struct learner_link link; /* link to the loop's thread */
     pthread_t pthread;
 
-    /* The learner thread's own. */
+    /* Members below are used only by the learner's thread. */
     bool is_training;
     bool is_stopped;
     struct batch_size batch_size;
-    struct learner_event progress; /* STEPPED, not yet said */
-    uint64_t said_ns;              /* when that was said last */
-    uint64_t due_ns;               /* the next step begins no sooner */
-    double rate_factor;            /* times the scheduled rate */
+    struct learner_event progress; /* STEPPED event that was not sent yet */
+    uint64_t said_ns;              /* time of the last STEPPED event */
+    uint64_t due_ns;               /* earliest start of the next step */
+    double rate_factor;            /* factor on the scheduled learning rate */
     struct learner_thread_used used;
-    uint64_t memory_ns; /* when the memory of the device was looked at last */
+    uint64_t memory_ns; /* time of the last measurement of the device's memory */
 
-    _Atomic uint64_t working_ns; /* when the step or order began; 0 = there is none */
+    _Atomic uint64_t working_ns; /* start of the present step or order; 0 = none */
 };
 
 static uint64_t thread_ns(void)
@@ -37,9 +37,9 @@ static uint64_t thread_ns(void)
     return (uint64_t)now.tv_sec * 1000000000u + (uint64_t)now.tv_nsec;
 }
 
-/* The learner's thread. */
+/* Functions for the learner's thread. */
 
-/* How many samples the next steps have follows from how long this one took. */
+/* Adapts the number of samples of the next steps to the time that this one took. */
 static void count_time(struct learner_thread *thread, uint32_t samples, uint64_t took_ns)
 {
     const uint32_t batch = batch_size_on_step(&thread->batch_size, samples, took_ns);
@@ -48,7 +48,8 @@ static void count_time(struct learner_thread *thread, uint32_t samples, uint64_t
         learner_set_batch(thread->learner, batch);
 }
 
-/* The steps that a GPU has done: the host's clock sees only that they are queued. */
+/* Counts the times of steps that a GPU has done. The host's clock only shows that they are
+ * queued. */
 static void count_device_times(struct learner_thread *thread)
 {
     struct step_time time;
@@ -69,7 +70,7 @@ static void say_progress(struct learner_thread *thread)
 {
     if (thread->progress.steps == 0)
         return;
-    thread->progress.loss_sum += learner_losses(thread->learner); /* it may wait for a GPU */
+    thread->progress.loss_sum += learner_losses(thread->learner); /* may wait for a GPU */
     count_device_times(thread);
     look_at_memory(thread);
     if (!learner_link_say_progress(&thread->link, &thread->progress))
@@ -78,8 +79,8 @@ static void say_progress(struct learner_thread *thread)
     thread->said_ns = learner_link_now_ns();
 }
 
-/* Counts the time of an order that is done. Some wait for the steps that a GPU has queued: those
- * that ended meanwhile have their own time. */
+/* Counts the time of a completed order. Some orders wait for steps that a GPU has queued; the time
+ * of steps that end meanwhile is subtracted. */
 static void count_exchange(struct learner_thread *thread, uint64_t took_ns)
 {
     const uint64_t before_ns = thread->progress.spent.steps_ns;
@@ -93,7 +94,7 @@ static void perform(struct learner_thread *thread, const struct action *order)
     if (order->kind == ACTION_PUBLISH && order->last)
         thread->is_training = false;
     if (order->kind == ACTION_PUBLISH)
-        say_progress(thread); /* rumors say how many samples are behind them */
+        say_progress(thread); /* rumors report the samples learned so far */
     count_device_times(thread);
     const uint64_t from_ns = learner_link_now_ns();
     const uint64_t took_ns = learner_link_perform(&thread->link, order);
@@ -109,7 +110,7 @@ static void perform(struct learner_thread *thread, const struct action *order)
     }
 }
 
-/* An evaluation takes long on a large model, and leaves the base alone. */
+/* Evaluates the base. This takes long for a large model and does not change the base. */
 static void evaluate(struct learner_thread *thread)
 {
     const uint64_t from_ns = learner_link_now_ns();
@@ -216,7 +217,7 @@ static void *run(void *argument)
     return NULL;
 }
 
-/* The loop's thread. */
+/* Functions for the loop's thread. */
 
 size_t learner_thread_arena_bytes(const struct learner_thread_options *options)
 {

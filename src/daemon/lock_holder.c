@@ -17,7 +17,7 @@ void lock_holder_sign(int file)
     (void)gethostname(host, sizeof host - 1);
     const int bytes = snprintf(line, sizeof line, "%ld %s\n", (long)getpid(), host);
     if (ftruncate(file, 0) != 0 || pwrite(file, line, (size_t)bytes, 0) < 0)
-        return; /* a full disk: the lock holds all the same */
+        return; /* a full disk; the lock works all the same */
 }
 
 static bool has_open(const char *pid, const struct stat *lock)
@@ -28,7 +28,7 @@ static bool has_open(const char *pid, const struct stat *lock)
     (void)snprintf(path, sizeof path, "/proc/%s/fd", pid);
     DIR *folder = opendir(path);
     if (!folder)
-        return false; /* another user's process, or one that has ended */
+        return false; /* process of another user, or one that has ended */
     for (const struct dirent *entry; !found && (entry = readdir(folder));)
         found = fstatat(dirfd(folder), entry->d_name, &about, 0) == 0 &&
                 about.st_dev == lock->st_dev && about.st_ino == lock->st_ino;

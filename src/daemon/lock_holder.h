@@ -8,7 +8,8 @@
 void lock_holder_sign(int file);
 
 /* Writes "held by process 1234 (python3)" for the processes that have this file open, as far as
- * this user may look; else what the file says: "held by process 1234 of machine"; else "". */
+ * this user may look; otherwise what the file says: "held by process 1234 of machine"; otherwise
+ * "". */
 void lock_holder_find(int file, char text[static LOCK_HOLDER_BYTES]);
 
 #endif

@@ -4,7 +4,7 @@
 
 #include "base/memory.h"
 
-/* The list as the file has it now; NULL and a sentence: it cannot be used. */
+/* Returns the list in the file; NULL with a sentence if it cannot be used. */
 static struct member_list *read_list(const char *path, enum error *error, struct problem *problem)
 {
     struct member_list *list = memory_new(1, sizeof *list);

@@ -1,5 +1,5 @@
-/* The list of members and the disk (state/member_list.h): loaded at the start, and again at every
- * SIGHUP. A list that is wrong is noted with its line, and the one from before stays in force.
+/* Loads the member list (state/member_list.h) at the start and again at every SIGHUP. An invalid
+ * list is reported with its line, and the previous list stays in force.
  *
  *   node.members ── start, SIGHUP ──► list ──► node_on_members
  */
@@ -11,18 +11,19 @@
 #include "state/member_list.h"
 
 struct members_file {
-    const char *path;         /* of the file; the caller's; "": there is none */
-    struct member_list *list; /* in force; NULL: there is none */
+    const char *path;         /* path of the file; belongs to the caller; "" = no list */
+    struct member_list *list; /* list in force; NULL = none */
 };
 
-/* MISSING, FAILED, TOO_BIG, MALFORMED: there is a file, and it cannot be used. path must stay. */
+/* Loads the list. MISSING, FAILED, TOO_BIG, MALFORMED: there is a file, and it cannot be used. path
+ * must stay valid. */
 enum error members_file_load(struct members_file *file, const char *path,
                              struct problem *problem) MUST_USE;
 void members_file_free(struct members_file *file);
 
-/* The node is given the list, if there is one. */
+/* Passes the list to the node, if there is one. */
 void members_file_begin(const struct members_file *file, struct node *node, uint64_t now_ns);
-/* Is there a list? */
+/* Returns true if there is a list. */
 bool members_file_is_used(const struct members_file *file);
 /* SIGHUP. */
 void members_file_read_again(struct members_file *file, struct node *node, struct event_log *report,

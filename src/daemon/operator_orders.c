@@ -46,7 +46,8 @@ void operator_orders_keep(struct operator_orders *orders, const struct node *nod
         return;
     const size_t before = orders->bytes;
     orders->bytes = node_orders(node, orders->known);
-    const bool is_on_disk = orders->bytes == before && !orders->unsaved.has_failed; /* as loaded */
+    /* Nothing has changed since loading. */
+    const bool is_on_disk = orders->bytes == before && !orders->unsaved.has_failed;
     const enum error error = is_on_disk ? OK
                                         : order_files_save(disk_real(), orders->folder,
                                                            orders->known, orders->bytes, &problem);

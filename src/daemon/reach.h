@@ -3,10 +3,10 @@
  *   notes (why dialling failed) ─► reach ─► status line, log, hearsay status
  *   neighbours, each second ──►
  *
- * A node that was given peers and has had no neighbour for REACH_ALONE_NS, while dialling failed,
- * is alone: it trains on, for nobody. One without peers is the first of its swarm, and is not; nor
- * is one whose only peer is itself, which does not count as failed. One that never had a neighbour,
- * since a peer has another swarm, model or protocol, is shut out: to go on is of no use.
+ * A node with configured peers is alone if it has had no neighbour for REACH_ALONE_NS while
+ * dialling failed: no other node gets what it trains. A node without peers is the first of its
+ * swarm and not alone; nor is a node whose only peer is itself. A node is shut out if it never had
+ * a neighbour because a peer has another swarm, model or protocol: it has no reason to continue.
  * Held by tests/unit/daemon/test_event_log.c.
  */
 #ifndef HEARSAY_DAEMON_REACH_H
@@ -17,36 +17,38 @@
 #define REACH_ALONE_NS 10000000000ull /* as long as a joining node waits for an answer */
 
 enum reach_certainty {
-    REACH_GUESSED, /* nobody answers, or the connection just ends */
-    REACH_TOLD,    /* the peer has said why */
-    REACH_LASTING  /* it stays so until somebody mends a configuration or a key */
+    REACH_GUESSED, /* no peer answers, or the connection just ends */
+    REACH_TOLD,    /* the peer has given the reason */
+    REACH_LASTING  /* the reason lasts until a person changes a configuration or a key */
 };
 
 struct reach {
-    uint32_t peers;    /* configured */
-    uint64_t since_ns; /* the last time with a neighbour, or the start */
-    bool had_one;      /* a neighbour, ever */
-    bool differs;      /* a peer has another swarm, model or protocol; the last failure says so */
-    enum reach_certainty certainty; /* of why: nothing that is less certain replaces it */
-    char why[ADDRESS_TEXT_BYTES + sizeof((struct note *)NULL)->text]; /* the last failure to dial */
+    uint32_t peers;    /* number of configured peers */
+    uint64_t since_ns; /* last time with a neighbour, or the start */
+    bool had_one;      /* the node has had a neighbour */
+    bool differs;      /* by the last failure, a peer has another swarm, model or protocol */
+    enum reach_certainty certainty; /* certainty of `why`, which no less certain reason replaces */
+    /* Reason of the last failure to dial. */
+    char why[ADDRESS_TEXT_BYTES + sizeof((struct note *)NULL)->text];
 };
 
 void reach_start(struct reach *reach, uint32_t peers, uint64_t now_ns);
 
-/* Any note of the node; a failure to dial is kept, unless a more certain one is known. */
+/* Handles any note of the node; keeps the reason of a failed dial, unless a more certain one is
+ * known. */
 void reach_on_note(struct reach *reach, const struct note *note);
 
-/* How many neighbours there are now. */
+/* Sets the present number of neighbours. */
 void reach_on_neighbours(struct reach *reach, uint64_t now_ns, uint32_t neighbours);
 
 bool reach_is_alone(const struct reach *reach, uint64_t now_ns);
-/* It is alone, and stays so until somebody mends a configuration. */
+/* Returns true if the node is alone and stays so until a person changes a configuration. */
 bool reach_is_shut_out(const struct reach *reach, uint64_t now_ns);
 
-/* The node has shared what it knows until now: its base is the swarm's. */
+/* Returns true if the node has shared its progress until now, so that its base is the swarm's. */
 bool reach_is_shared(const struct reach *reach, uint64_t now_ns);
 
-/* Since when there is no neighbour. */
+/* Returns the seconds without a neighbour. */
 double reach_alone_s(const struct reach *reach, uint64_t now_ns);
 
 #endif

@@ -1,5 +1,6 @@
-/* How often training has diverged here. Once is an accident, after which the swarm's base is a new
- * start. Three times in an hour is a mistake of the configuration, which a person has to mend. */
+/* Counts how often training has diverged here. After one accident training restarts from the
+ * swarm's base. Three within an hour mean a mistake in the configuration, which a person must
+ * correct. */
 #ifndef HEARSAY_DAEMON_RELAPSES_H
 #define HEARSAY_DAEMON_RELAPSES_H
 
@@ -12,10 +13,10 @@
 struct relapses {
     uint64_t at_ns[RELAPSES_MAX]; /* times of the last resets, oldest first; 0 = fewer */
     uint32_t count;               /* so far */
-    bool are_too_many;            /* RELAPSES_MAX of them within RELAPSES_NS; that stays so */
+    bool are_too_many;            /* RELAPSES_MAX resets were within RELAPSES_NS; stays true */
 };
 
-/* Training has diverged again; now_ns > 0. */
+/* Records that training has diverged; now_ns > 0. */
 void relapses_add(struct relapses *relapses, uint64_t now_ns);
 
 #endif

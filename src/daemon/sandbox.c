@@ -18,8 +18,8 @@
 #include "daemon/call_filter.h"
 #include "data/file_list.h"
 
-/* The kernel's interface, by number: headers are older than kernels. */
-#define RULESET_VERSION 1u /* flag: say the version */
+/* The kernel's interface by number, because headers may be older than the kernel. */
+#define RULESET_VERSION 1u /* flag that requests the version */
 #define RULE_PATH       1
 #define RULE_PORT       2
 #define FS_EXECUTE      (1ull << 0)
@@ -31,11 +31,11 @@
 #define FS_MAKE_DIR     (1ull << 7)
 #define FS_MAKE_REG     (1ull << 8)
 #define FS_MAKE_SOCK    (1ull << 9)
-#define FS_WRITES       0x1ff2ull    /* all that changes something, of version 1 */
-#define FS_REFER        (1ull << 13) /* since version 2 */
-#define FS_TRUNCATE     (1ull << 14) /* since version 3 */
-#define NET_BIND        (1ull << 0)  /* since version 4 */
-#define SCOPE_SIGNAL    (1ull << 1)  /* since version 6 */
+#define FS_WRITES       0x1ff2ull    /* all changing accesses of version 1 */
+#define FS_REFER        (1ull << 13) /* available since version 2 */
+#define FS_TRUNCATE     (1ull << 14) /* available since version 3 */
+#define NET_BIND        (1ull << 0)  /* available since version 4 */
+#define SCOPE_SIGNAL    (1ull << 1)  /* available since version 6 */
 
 #define READS (FS_READ_FILE | FS_READ_DIR)
 #define STATES                                                                                     \
@@ -46,7 +46,7 @@
 #define CUDA_CACHE_FOLDER "cuda-cache"      /* in the state folder */
 
 struct ruleset {
-    uint64_t fs, net, scopes; /* forbidden except by rules */
+    uint64_t fs, net, scopes; /* accesses that are forbidden unless a rule allows them */
 };
 
 struct path_rule {
@@ -64,7 +64,7 @@ static int landlock_version(void)
     return version > 0 ? (int)version : 0;
 }
 
-/* If it is to be found out: where there is a driver, or somebody names the module for it. */
+/* Returns true if a GPU may be used: a driver exists, or the environment names the CUDA module. */
 static bool may_use_gpu(const struct config *config)
 {
     if (strcmp(config->train.device, "auto") != 0)
@@ -73,7 +73,8 @@ static bool may_use_gpu(const struct config *config)
            getenv("HEARSAY_CUDA");
 }
 
-/* By the word alone: to look for GPUs would load their libraries, which may start threads. */
+/* Returns true if the device name allows several GPUs. Does not look for GPUs, because that would
+ * load their libraries, which may start threads. */
 static bool may_use_several(const struct config *config)
 {
     const char *device = config->train.device;
@@ -89,7 +90,7 @@ struct sandbox sandbox_find(const struct config *config)
     };
 }
 
-/* Each thread is a folder there. */
+/* Returns the number of threads; /proc/self/task has a folder for each. */
 static uint32_t threads_of_libraries(void)
 {
     struct stat about;
@@ -107,7 +108,7 @@ static struct ruleset forbidden(const struct sandbox *sandbox)
     return ruleset;
 }
 
-/* A missing path needs no rule. */
+/* Allows accesses below a path. A missing path needs no rule. */
 static bool allow(int rules, const struct ruleset *forbids, const char *path, uint64_t rights)
 {
     struct stat about;
@@ -120,12 +121,12 @@ static bool allow(int rules, const struct ruleset *forbids, const char *path, ui
                                    .folder = folder};
     const bool is_done = rule.allowed == 0 ||
                          syscall(SYS_landlock_add_rule, rules, RULE_PATH, &rule, 0) == 0 ||
-                         errno == EBADFD; /* a pipe or socket, which is not restricted */
+                         errno == EBADFD; /* a pipe or socket, which Landlock does not restrict */
     (void)close(folder);
     return is_done;
 }
 
-/* Files of a folder whose names begin so, wherever links lead. */
+/* Allows the files of a folder whose names begin with a prefix, wherever links lead. */
 static bool allow_files_in(int rules, const struct ruleset *forbids, const char *folder,
                            const char *prefix)
 {
@@ -145,7 +146,7 @@ static bool allow_files_in(int rules, const struct ruleset *forbids, const char 
     return is_done;
 }
 
-/* "a/b" of "a/b/c", "." of "c". */
+/* Writes the folder of a path: "a/b" for "a/b/c", "." for "c". */
 static void folder_of(const char *path, char out[static CONFIG_PATH_BYTES])
 {
     const char *last = strrchr(path, '/');
@@ -155,8 +156,8 @@ static void folder_of(const char *path, char out[static CONFIG_PATH_BYTES])
         (void)strcpy(out, ".");
 }
 
-/* Of "a/b-*.npy, c": the files, and the folders in which those with a wildcard are looked for. A
- * list that cannot be used is refused by the reader. */
+/* Allows a list such as "a/b-*.npy, c": the files, and the folders that are searched for wildcards.
+ * A reader refuses an invalid list later. */
 static bool allow_listed(int rules, const struct ruleset *forbids, const char *names)
 {
     struct file_list list;
@@ -172,7 +173,8 @@ static bool allow_listed(int rules, const struct ruleset *forbids, const char *n
     return is_done;
 }
 
-/* A list of members is replaced by a new file, so its folder is looked into. */
+/* Allows the paths in the configuration. A member list is replaced by a new file, so its folder is
+ * allowed. */
 static bool allow_configured(int rules, const struct ruleset *forbids, const struct config *config)
 {
     const char *const files[] = {config->data.x,      config->data.y,    config->data.test_x,
@@ -197,7 +199,7 @@ static bool allow_configured(int rules, const struct ruleset *forbids, const str
            allow(rules, forbids, config->node.log, FS_WRITE_FILE | FS_TRUNCATE);
 }
 
-/* The GPU's part of the program lies beside it. */
+/* Allows the folder of the program, which also has its CUDA module. */
 static bool allow_program(int rules, const struct ruleset *forbids)
 {
     char path[CONFIG_PATH_BYTES], folder[CONFIG_PATH_BYTES];
@@ -209,7 +211,7 @@ static bool allow_program(int rules, const struct ruleset *forbids)
            allow_files_in(rules, forbids, path, "");
 }
 
-/* A program that rewrites the file does so in its folder. */
+/* Allows the resolver's configuration with its folder, because programs replace the file. */
 static bool allow_resolver(int rules, const struct ruleset *forbids)
 {
     char path[PATH_MAX], folder[CONFIG_PATH_BYTES];
@@ -251,13 +253,13 @@ static bool allow_port(int rules, const struct ruleset *forbids, const struct ad
            syscall(SYS_landlock_add_rule, rules, RULE_PORT, &rule, 0) == 0;
 }
 
-/* CUDA writes the names of its threads into files of theirs, and finds no GPU where it cannot. */
+/* Allows CUDA to write the names of its threads; otherwise it finds no GPU. */
 static bool allow_names_of_threads(int rules, const struct ruleset *forbids)
 {
     return allow(rules, forbids, "/proc/self/task", FS_WRITE_FILE | FS_TRUNCATE);
 }
 
-/* The threads of NCCL find each other at free ports, and may share memory as files. */
+/* Allows NCCL to bind free ports and to share memory as files. */
 static bool allow_several_gpus(int rules, const struct ruleset *forbids)
 {
     const struct port_rule any = {.allowed = NET_BIND, .port = 0};
@@ -295,7 +297,8 @@ static bool restrict_files(const struct config *config, const struct sandbox *sa
     return is_done;
 }
 
-/* A filter that is there already, a container's, may forbid another one. */
+/* Installs the seccomp filter. An existing filter, such as a container's, may forbid another
+ * one. */
 static bool enter_filter(struct sandbox *sandbox)
 {
     const bool is_filtered = prctl(PR_GET_SECCOMP, 0, 0, 0, 0) > 0;

@@ -10,12 +10,11 @@
  *   seccomp    calls that no node needs fail with EPERM: programs, namespaces, mounts, modules,
  *              other processes' memory, other users, odd sockets, typing into a terminal
  *
- * What is left: to connect anywhere, by Unix sockets too (a service that starts programs for
- * everybody who asks does it for a node, too), to send UDP, and to change the mode of own files.
- *
- * Each as far as the kernel has it; what it has is said at the start, and by doctor. Landlock rules
- * are those of the calling thread and of those that it makes, so begin before there are others.
- * Held by tests/unit/daemon/test_sandbox.c.
+ * Still allowed: connecting anywhere, also by Unix sockets (a service that starts programs on
+ * request does so for a node as well), sending UDP, and changing the mode of own files. Each
+ * restriction depends on the kernel; the node's first notes and doctor list the available ones.
+ * Landlock rules hold for the calling thread and for threads that it creates later, so enter the
+ * sandbox before creating threads. Held by tests/unit/daemon/test_sandbox.c.
  */
 #ifndef HEARSAY_DAEMON_SANDBOX_H
 #define HEARSAY_DAEMON_SANDBOX_H
@@ -28,11 +27,12 @@
 #define SANDBOX_TEXT_BYTES 160
 
 struct sandbox {
-    int landlock;      /* version of its interface; 0: the kernel has none, or it is disabled */
+    /* Version of the Landlock interface; 0 = missing or disabled in the kernel. */
+    int landlock;
     bool has_filter;   /* seccomp */
-    bool is_entered;   /* for good */
-    uint32_t threads;  /* that libraries had made before, and Landlock does not know */
-    bool reads_freely; /* because a GPU may be used */
+    bool is_entered;   /* the sandbox was entered, permanently */
+    uint32_t threads;  /* threads that libraries created before, which Landlock does not restrict */
+    bool reads_freely; /* files are readable everywhere, because a GPU may be used */
 };
 
 /* Returns what this kernel supports for a node of this configuration. */
@@ -46,7 +46,7 @@ void sandbox_keep_kernels(const struct config *config);
  * that it has. The state folder must be there. */
 enum error sandbox_enter(const struct config *config, struct sandbox *sandbox,
                          struct problem *problem) MUST_USE;
-/* "Landlock 7, seccomp: ...", in a sentence. */
+/* Describes the sandbox in a sentence, such as "Landlock 7, seccomp: ...". */
 void sandbox_text(const struct config *config, const struct sandbox *sandbox,
                   char out[static SANDBOX_TEXT_BYTES]);
 

@@ -15,7 +15,7 @@ static void go_on(const struct saving *saving)
     learner_link_order(saving->link, &order);
 }
 
-/* A disk that is slower than the checkpoints come gets fewer. */
+/* Starts a checkpoint, unless one is being written: a slow disk gets fewer of them. */
 void saving_begin(const struct saving *saving)
 {
     size_t bytes;

@@ -1,4 +1,4 @@
-/* A SAVE of the node, part by part: what the loop does for a checkpoint.
+/* Takes a checkpoint for the node, part by part: the work of the loop's thread.
  *
  *   node ─ SAVE ─► saving_begin ─► saver.h
  *        ┌─► saver_next ─► order ─► learner ─► saving_on_part ────────┐
@@ -24,11 +24,12 @@ struct saving {
     struct saver_result last; /* how the last of them did */
 };
 
-/* The node has asked for a checkpoint. */
+/* Starts a checkpoint that the node has requested. */
 void saving_begin(const struct saving *saving);
-/* The learner has answered. */
+/* Handles the learner's answer for one part. */
 void saving_on_part(const struct saving *saving, uint64_t now_ns, size_t entries);
-/* The saver's thread may have written a part, or the whole, which is noted. */
+/* Handles progress of the saver's thread: a part was written, or the whole checkpoint, which adds a
+ * note. */
 void saving_on_wake(struct saving *saving, struct event_log *report, uint64_t now_ns);
 
 /* The checkpoint that the node goes on from is the newest. */

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define RETRY_NS 1000000000ull /* READY=1, when it could not be delivered */
+#define RETRY_NS 1000000000ull /* time before READY=1 is sent again if it was not delivered */
 
 static void complain(struct sd_notify *sd_notify, const char *why)
 {
@@ -46,7 +46,7 @@ static bool number_read(const char *text, uint64_t *out)
     return true;
 }
 
-/* Half of the time that we may be silent; 0 if nobody watches, or watches another process. */
+/* Returns half of the time that the process may be silent; 0 if it is not watched. */
 static uint64_t watchdog_read(void)
 {
     const char *usec_text = getenv("WATCHDOG_USEC");
@@ -91,7 +91,7 @@ void sd_notify_on_time(struct sd_notify *sd_notify, uint64_t now_ns)
 {
     if (now_ns < sd_notify->wake_ns)
         return;
-    CHECK(sd_notify->socket >= 0); /* else it is never time */
+    CHECK(sd_notify->socket >= 0); /* without a socket there is no timer */
     if (sd_notify->ready)
         (void)send_text(sd_notify, "WATCHDOG=1");
     else

@@ -23,27 +23,27 @@
 #include "node/inspect.h"
 
 struct sd_notify {
-    int socket;            /* -1: none is notified */
-    struct sockaddr_un to; /* the manager's address */
-    socklen_t to_bytes;    /* of it that count */
-    uint64_t watchdog_ns;  /* between two WATCHDOG=1; 0: none are wanted */
-    uint64_t wake_ns;      /* when sd_notify_on_time is to be called */
+    int socket;            /* the socket; -1 = no manager is notified */
+    struct sockaddr_un to; /* address of the manager's socket */
+    socklen_t to_bytes;    /* bytes of that address that count */
+    uint64_t watchdog_ns;  /* time between two WATCHDOG=1; 0 = not wanted */
+    uint64_t wake_ns;      /* time at which sd_notify_on_time is to be called */
     bool ready;            /* READY=1 was delivered */
-    bool complained;       /* a loss was printed */
+    bool complained;       /* a lost message was reported */
 };
 
-/* Read the environment. A fault in it is printed, and then none is notified. */
+/* Reads the environment. If it is invalid, prints that, and no manager is notified. */
 void sd_notify_open(struct sd_notify *sd_notify);
 
-/* Called at sd_notify_wake_ns at the latest (UINT64_MAX: need not be), from the loop. */
+/* Does periodic work; the loop calls it by sd_notify_wake_ns (UINT64_MAX = not needed). */
 void sd_notify_on_time(struct sd_notify *sd_notify, uint64_t now_ns);
 uint64_t sd_notify_wake_ns(const struct sd_notify *sd_notify);
 
-/* One line for `systemctl status`. loss: of the last second's steps. */
+/* Sends one line for `systemctl status`. loss: mean over the last second's steps. */
 void sd_notify_status(struct sd_notify *sd_notify, uint64_t now_ns, const struct node_stats *stats,
                       double loss, const struct reach *reach);
 
-/* The node has begun to leave. */
+/* Reports that the node has begun to leave. */
 void sd_notify_stopping(struct sd_notify *sd_notify);
 
 void sd_notify_close(struct sd_notify *sd_notify);

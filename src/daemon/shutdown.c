@@ -82,7 +82,8 @@ int shutdown_shut_out(const struct reach *reach)
     return SHUTDOWN_SHUT_OUT;
 }
 
-/* First on the samples of the evaluations before, since others may be easier or harder. */
+/* Evaluates the base, first on the samples of earlier evaluations, since others may be easier or
+ * harder. */
 static void evaluate_final(const struct shutdown *closing, uint64_t now_ns, struct final *final)
 {
     struct learner *learner = closing->setup->learner;

@@ -1,5 +1,4 @@
-/* The end of a node: apply what still waits, save everything, report.
- */
+/* The end of a node: applies the remaining updates, saves everything, reports the result. */
 #ifndef HEARSAY_DAEMON_SHUTDOWN_H
 #define HEARSAY_DAEMON_SHUTDOWN_H
 
@@ -14,43 +13,46 @@
 enum final_evaluation { FINAL_NONE, FINAL_PART, FINAL_ALL };
 
 struct shutdown {
-    const struct config *config;          /* of the node */
-    struct setup *setup;                  /* has the learner, which is the caller's thread's now */
-    const struct learner_thread *learner; /* has ended */
-    struct node *node;                    /* has left */
-    struct saver *saver;                  /* of checkpoints */
-    uint8_t *history;                     /* [node_history_max], scratch */
-    struct event_log *report;             /* where the outcome is written */
-    const struct evaluation *score;       /* of this base, if it is the best one; or NULL */
-    const struct guard *guard;            /* has the last evaluation before this one */
-    enum final_evaluation evaluates;      /* the part of the test set that scores the saved base */
+    const struct config *config; /* configuration of the node */
+    /* Parts of the node; the learner now belongs to the caller's thread. */
+    struct setup *setup;
+    const struct learner_thread *learner; /* learner's thread, which has ended */
+    struct node *node;                    /* the node, which has left */
+    struct saver *saver;                  /* saver of checkpoints */
+    uint8_t *history;                     /* [node_history_max] scratch buffer */
+    struct event_log *report;             /* receives the result */
+    /* Score of this base if it is the best one; NULL otherwise. */
+    const struct evaluation *score;
+    const struct guard *guard;       /* guard with the last evaluation before this one */
+    enum final_evaluation evaluates; /* the part of the test set that scores the saved base */
 };
 
-/* Nothing is saved: its peers have another swarm, model or protocol; the operator has put it out;
- * nobody has it as a member. */
+/* Exit codes of ends without a saved base: the peers have another swarm, model or protocol; the
+ * operator has expelled this node; no member admits it. */
 #define SHUTDOWN_SHUT_OUT    3
 #define SHUTDOWN_EXPELLED    4
 #define SHUTDOWN_TURNED_AWAY 5
-/* Another process has this node's identity. The base is saved if it was the swarm's until then. */
+/* Exit code if another process has this node's identity. The base is saved if it was the swarm's
+ * until then. */
 #define SHUTDOWN_CLASH 6
 
-/* The parts of shutdown_run that any owner of a node needs. The thread that stepped has ended, or
- * is this one, and the learner is ours: what still waits is applied now, so that the base is the
- * one of the version it is saved with. */
+/* Parts of shutdown_run that any owner of a node needs. The thread that made steps has ended, or is
+ * this one. shutdown_apply applies the remaining updates, so that the base is that of the version
+ * with which it is saved. */
 void shutdown_apply(struct node *node, const struct executor *executor, struct event_log *report);
-/* Saves what the next incarnation goes on from. FAILED: nothing new is saved. */
+/* Saves the state from which the next incarnation continues. FAILED: nothing new is saved. */
 enum error shutdown_save(struct node *node, struct saver *saver, struct learner *learner,
                          const struct evaluation *score, struct problem *problem) MUST_USE;
 
-/* Says so, and what to do; returns the exit code. */
+/* Prints that the node is shut out and what to do; returns the exit code. */
 int shutdown_shut_out(const struct reach *reach);
 
-/* The same of a node whose identity another process has. is_shared: its base was the swarm's until
- * now, and is saved. */
+/* Prints that another process has the node's identity and what to do; returns the exit code.
+ * is_shared: the base was the swarm's until now, and is saved. */
 int shutdown_clash(const struct shutdown *closing, bool is_shared);
 
-/* The learner's thread has ended. Returns the exit code: 0 if model and checkpoint are saved, and
- * the base is what it should be. */
+/* Ends a node whose learner's thread has ended. Returns the exit code: 0 if model and checkpoint
+ * are saved and the base has its promised digest. */
 int shutdown_run(const struct shutdown *closing);
 
 #endif

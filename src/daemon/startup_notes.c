@@ -27,7 +27,7 @@ static void say_who(struct event_log *report, uint64_t now_ns, const struct conf
     event_log_note(report, &note);
 }
 
-/* What `auto` has come to, of keys that the configuration decides. */
+/* Reports the resolved values of keys with `auto`. */
 static void say_training(struct event_log *report, uint64_t now_ns, const struct config *config,
                          const struct setup *setup)
 {
@@ -38,7 +38,7 @@ static void say_training(struct event_log *report, uint64_t now_ns, const struct
     const struct config_train *train = &config->train;
     char text[200];
     CHECK(train->optimizer < OPTIMIZER_AUTO);
-    if (!learner_can_step(setup->learner)) /* a script steps, or nobody */
+    if (!learner_can_step(setup->learner)) /* another program makes the steps, or none */
         return;
     (void)snprintf(
         text, sizeof text, "learns with %s: rate %.4g, momentum %.4g, weight decay %.4g, clip %.4g",
@@ -55,9 +55,9 @@ static void say_data(struct event_log *report, uint64_t now_ns, const struct set
     }
 }
 
-#define DEVICE_FILE "device" /* in the state folder: what computed at the last start */
+#define DEVICE_FILE "device" /* file in the state folder: device of the last start */
 
-/* Reads what computed at the last start; "": unknown. */
+/* Reads the device of the last start; "" if unknown. */
 static void read_device(const char *folder, char text[static DEVICE_TEXT_MAX])
 {
     char path[DISK_PATH_MAX];
@@ -73,7 +73,7 @@ static void read_device(const char *folder, char text[static DEVICE_TEXT_MAX])
     text[count > 0 ? count : 0] = '\0';
 }
 
-/* A failure costs the warning of a later start. */
+/* Writes the device. If it fails, a later start cannot warn. */
 static void write_device(const char *folder, const char *text)
 {
     struct atomic_file file;

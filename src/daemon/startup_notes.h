@@ -11,26 +11,26 @@
 void startup_notes_say(struct event_log *report, uint64_t now_ns, const struct config *config,
                        const struct setup *setup, const struct node_options *options);
 
-/* What is read before the node can begin: files of data and of first weights, which may take long.
- */
+/* Reports files that are read before the node can start: data and initial weights, which may take
+ * long. */
 void startup_notes_reading(struct event_log *report, uint64_t now_ns, const struct config *config);
 
 void startup_notes_sandbox(struct event_log *report, uint64_t now_ns, const struct config *config,
                            const struct sandbox *sandbox);
 
-/* Where a browser sees it, if anywhere; port is the one that it got. */
+/* Reports the address for browsers, if any. port: the actual port. */
 void startup_notes_web(struct event_log *report, uint64_t now_ns, const struct address *http,
                        unsigned port);
 
-/* The checkpoint that it goes on from, and what that holds; generation 0: there is none, and no
- * note. is_older: newer ones could not be used. */
-/* That keys may be swapped out, if they may. */
+/* Reports the checkpoint from which the node continues, and its contents; nothing for generation 0.
+ * is_older: newer checkpoints could not be used. */
+/* Reports that keys may be swapped out, if that is so. */
 void startup_notes_keys(struct event_log *report, uint64_t now_ns,
                         const struct locked_memory *keys);
 void startup_notes_resumed(struct event_log *report, uint64_t now_ns, const struct config *config,
                            uint64_t generation, bool is_older, const struct node *node);
 
-/* The swarm key that it uses, if orders have brought a newer one than the configuration names. */
+/* Reports the swarm key in use, if orders have brought a newer one than the configured key. */
 void startup_notes_swarm_key(struct event_log *report, uint64_t now_ns, const struct config *config,
                              const struct setup *setup, const struct node *node);
 

@@ -29,8 +29,8 @@ void status_place_close(struct status_place *place)
     place->folder = -1;
 }
 
-/* A lock of an open file, not of a process: it holds over network file systems too, and asking
- * about it does not give it up. */
+/* A lock of an open file, not of a process: it works over network file systems, and testing it does
+ * not release it. */
 static const struct flock WHOLE = {.l_type = F_WRLCK, .l_whence = SEEK_SET};
 
 static const char *path_of(char out[static STATUS_PATH_BYTES], const char *dir, const char *name)
@@ -60,7 +60,7 @@ enum error status_door_open(struct status_door *door, const char *dir, struct pr
         return problem_set(problem, FAILED,
                            "cannot make %s/lock: %s; choose another node.state_dir", dir,
                            strerror(errno));
-    /* A file system without locks is no reason not to train. */
+    /* a file system without locks is no reason not to start */
     if (fcntl(file, F_OFD_SETLK, &whole) != 0 && (errno == EAGAIN || errno == EACCES)) {
         const enum error error = refuse(dir, file, problem);
         (void)close(file);
@@ -84,8 +84,8 @@ bool status_door_is_taken(const char *dir)
     return asked && whole.l_type != F_UNLCK;
 }
 
-/* The lock is ours, so the node of an old socket is dead. The mode is set before anybody can
- * connect, since that takes listen(). */
+/* Binds the socket in place of an old one, whose node is dead because the lock is ours. Sets the
+ * mode before a client can connect, which needs listen(). */
 static bool bind_anew(int made, const struct status_place *place)
 {
     const struct sockaddr_un *address = &place->address;
@@ -131,7 +131,7 @@ void status_door_close(struct status_door *door)
         return;
     struct flock whole = WHOLE;
     status_door_shut(door);
-    whole.l_type = F_UNLCK; /* a process that shares the open file would keep the lock */
+    whole.l_type = F_UNLCK; /* otherwise a process that shares the open file would keep the lock */
     (void)fcntl(door->lock, F_OFD_SETLK, &whole);
     fork_files_remove(door->lock);
     (void)close(door->lock);

@@ -1,4 +1,5 @@
-/* The door of a state folder: which node has the folder, and the unix socket at which it answers.
+/* Owns a state folder: the lock that shows which node uses it, and the unix socket at which the
+ * node answers.
  *
  *   state_dir/lock         locked by the node while it lives, however it ends
  *   state_dir/status.sock  mode 0600, there while the node runs; the owner of the lock replaces it
@@ -17,38 +18,38 @@
 
 #define STATUS_SOCKET     "status.sock"
 #define STATUS_PATH_BYTES (CONFIG_PATH_BYTES + 32)
-#define STATUS_JSON       (JSON_COMPACT | JSON_REAL_PRECISION(9)) /* how a page is written */
+#define STATUS_JSON       (JSON_COMPACT | JSON_REAL_PRECISION(9)) /* format of a status page */
 
 struct status_door {
-    const char *dir; /* the state folder; NULL: the door is not open */
-    int lock;        /* the open lock file */
+    const char *dir; /* state folder; NULL = not open */
+    int lock;        /* descriptor of the open lock file */
 };
 
-/* Take the folder, which exists. MISMATCH: another node has it. Anything but OK leaves nothing
- * taken. dir must stay. */
+/* Locks an existing folder. MISMATCH: another node has it. On errors nothing is locked. dir must
+ * stay valid. */
 enum error status_door_open(struct status_door *door, const char *dir,
                             struct problem *problem) MUST_USE;
 
-/* Make the socket; bound, not listening yet. It is the caller's. */
+/* Creates the socket, bound but not listening yet. It belongs to the caller. */
 enum error status_door_socket(const struct status_door *door, int *made,
                               struct problem *problem) MUST_USE;
 
-/* Remove the socket, so that nobody asks any more; the folder stays taken. */
+/* Removes the socket, so that no client connects any more; the folder stays locked. */
 void status_door_shut(const struct status_door *door);
 
-/* Give the folder back. Nothing happens to a door that is not open. */
+/* Releases the folder. Does nothing if it is not open. */
 void status_door_close(struct status_door *door);
 
-/* Does a node have the folder now? */
+/* Returns true if a node uses the folder now. */
 bool status_door_is_taken(const char *dir);
 
-/* The address of a folder's socket. A socket's name holds 108 bytes and a path may be longer, so it
- * goes through the open folder. */
+/* Address of a folder's socket. The name of a socket has at most 108 bytes and a path may be
+ * longer, so the address goes through the open folder. */
 struct status_place {
-    int folder;                 /* open while the address is used */
-    struct sockaddr_un address; /* for bind and connect */
+    int folder;                 /* descriptor of the folder, open while the address is used */
+    struct sockaddr_un address; /* socket address for bind and connect */
 };
-/* False, with errno, when there is no such folder. */
+/* Opens the folder. Returns false with errno if there is none. */
 bool status_place_open(struct status_place *place, const char *dir);
 void status_place_close(struct status_place *place);
 

@@ -43,7 +43,7 @@ void status_track_rates(const struct status_track *track, uint64_t now_ns, uint6
     *received_per_s = (double)(received_bytes - track->past[0].received_bytes) / seconds;
 }
 
-/* The place of a conversation among the tracks, or -1. */
+/* Returns the index of a conversation's track; -1 if it has none. */
 static int place_of(const struct status_watch *watch, uint64_t conn)
 {
     for (int i = 0; i < NODE_PEERS_MAX; i++)
@@ -69,7 +69,7 @@ static void look_at_link(struct status_watch *watch, const struct node_link *lin
     if (place < 0)
         place = place_of(watch, 0);
     if (place < 0)
-        return; /* ended conversations make room in the next second */
+        return; /* ended conversations free their tracks in the next second */
     struct status_track *track = &watch->tracks[place];
     track->conn = link->conn;
     track->seen = true;
@@ -89,7 +89,7 @@ void status_watch_look(struct status_watch *watch, const struct node *node, uint
     forget_ended(watch);
 }
 
-/* The page: how each field of the node's own structs is called in JSON, and in which unit. */
+/* Fields of the page: JSON name and unit of each member of the node's structs. */
 
 static const struct field STATS[] = {
     FIELD(node_stats, digest, "digest", FIELD_DIGEST),
@@ -185,7 +185,7 @@ static const struct field LINK[] = {
     FIELD(node_link, received_bytes, "received_bytes", FIELD_U64),
 };
 
-/* Fields of an open link. */
+/* Fields that only open links have. */
 static const char *const OF_OPEN_LINKS[] = {"open_s", "rate_bytes_per_s", "rate_age_s",
                                             "backlog_s"};
 
@@ -199,7 +199,7 @@ static void put_rates(json_t *object, const struct status_track *track, uint64_t
     json_put(object, "received_bytes_per_s", json_real(received));
 }
 
-/* By what it is a member, and what it is called there. */
+/* Adds how the member was admitted, and its name in the list. */
 static void put_admission(json_t *object, const struct node *node, const struct member_list *list,
                           const uint8_t id[static ID_BYTES])
 {
@@ -232,7 +232,8 @@ static json_t *members_json(const struct node *node, const struct member_list *n
                              : member.left   ? "left"
                              : member.live   ? "live"
                                              : "dead"));
-        json_put(object, "is_self", json_boolean(i == 0)); /* the first is this node itself */
+        /* The first member is this node itself. */
+        json_put(object, "is_self", json_boolean(i == 0));
         json_add(list, object);
     }
     free(contributions);
@@ -331,7 +332,7 @@ static json_t *orders_json(const struct node *node)
     return list;
 }
 
-/* When its rumors came: pairs of a number and an age. */
+/* Returns the arrival times of its rumors: pairs of number and age. */
 static json_t *marks_json(const struct node *node, uint64_t now_ns, uint32_t i)
 {
     struct node_mark marks[NODE_MARKS];
@@ -346,7 +347,7 @@ static json_t *marks_json(const struct node *node, uint64_t now_ns, uint32_t i)
     return list;
 }
 
-/* The origins. reach: first rumor from which on the log has all. */
+/* Returns the origins. reach: number of the first rumor from which on the log has all. */
 static json_t *origins_json(const struct node *node, uint64_t now_ns)
 {
     json_t *list = json_array();
@@ -366,7 +367,7 @@ static json_t *origins_json(const struct node *node, uint64_t now_ns)
     return list;
 }
 
-/* Which swarm key it is, never the key itself. */
+/* Describes the swarm key in use, never the key itself. */
 static json_t *swarm_key_json(const struct node *node)
 {
     struct node_swarm_key key;
@@ -380,7 +381,7 @@ static json_t *swarm_key_json(const struct node *node)
     return object;
 }
 
-/* All that the operator's commands need. NULL: nobody can put members out. */
+/* Returns everything that the operator's commands need; NULL if the swarm has no operator. */
 static json_t *operator_json(const struct node *node, const struct node_options *options,
                              uint64_t now_ns)
 {
@@ -399,7 +400,7 @@ static json_t *operator_json(const struct node *node, const struct node_options 
     return object;
 }
 
-/* Resident now, as the system counts. */
+/* Returns the resident memory now, as the system counts it. */
 static uint64_t rss_bytes(void)
 {
     unsigned long long pages = 0;
@@ -419,7 +420,7 @@ static void put_facts(json_t *page, const struct status_facts *facts, uint64_t n
     listen.port = options->listen_port;
     json_put(page, "program", json_string(HEARSAY_VERSION));
     json_put(page, "id", json_of_id(options->identity->id));
-    json_put(page, "swarm", json_string(options->swarm_id)); /* NULL when it is not UTF-8 */
+    json_put(page, "swarm", json_string(options->swarm_id)); /* NULL if the name is not UTF-8 */
     json_put(page, "address", json_of_address(&listen));
     json_put(page, "incarnation", json_integer((json_int_t)options->incarnation));
     json_put(page, "uptime_s", json_real(json_seconds_since(now_ns, facts->start_ns)));
@@ -434,7 +435,7 @@ static void put_facts(json_t *page, const struct status_facts *facts, uint64_t n
              facts->saturation->tensor[0] ? json_string(facts->saturation->tensor) : json_null());
 }
 
-/* How it is: the phase, whether it is well, and whether it is alone. */
+/* Adds the phase, whether the node is healthy, and whether it is alone. */
 static void put_health(json_t *page, const struct node *node, const struct reach *reach,
                        uint64_t now_ns)
 {

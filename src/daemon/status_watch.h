@@ -1,12 +1,12 @@
-/* The daemon's side of `hearsay status`: looks at the node once a second, to know what goes over
- * each link, and writes the page when somebody asks.
+/* The daemon's side of `hearsay status`: measures the traffic of each link once a second, and
+ * writes the page on request.
  *
  *   node_stats, node_link, node_member ─ tables of fields ─► JSON ~ status.sock ~ hearsay status,
  * top
  *
- * One table for each of the node's structs says how a field is called in JSON and in which unit it
- * is given; what is not known is null. Whoever asks reads the fields by these names.
- * Held by tests/unit/daemon/test_status_watch.c and tests/process/test_status.sh.
+ * A table for each of the node's structs has the JSON name and the unit of each field; unknown
+ * values are null. Clients read the fields by these names. Held by
+ * tests/unit/daemon/test_status_watch.c and tests/process/test_status.sh.
  */
 #ifndef HEARSAY_DAEMON_STATUS_WATCH_H
 #define HEARSAY_DAEMON_STATUS_WATCH_H
@@ -18,46 +18,46 @@
 #include "node/inspect.h"
 #include "state/member_list.h"
 
-#define WATCH_SECONDS 5 /* rates are those of so many seconds, at most */
+#define WATCH_SECONDS 5 /* most seconds over which rates are averaged */
 
-/* Bytes of one conversation, as they were in the last seconds. */
+/* Bytes of one conversation in the last seconds. */
 struct status_track {
-    uint64_t conn;  /* the conversation; 0: the track is free */
-    bool seen;      /* the conversation was there in this second */
+    uint64_t conn;  /* number of the conversation; 0 = the track is free */
+    bool seen;      /* the conversation existed in this second */
     uint32_t count; /* of past */
     struct {
         uint64_t at_ns, sent_bytes, received_bytes;
-    } past[WATCH_SECONDS]; /* the oldest first */
+    } past[WATCH_SECONDS]; /* earlier totals, oldest first */
 };
 
 struct status_watch {
-    struct status_track total;                  /* of all conversations there ever were */
-    struct status_track tracks[NODE_PEERS_MAX]; /* one for each conversation */
+    struct status_track total;                  /* totals of all conversations so far */
+    struct status_track tracks[NODE_PEERS_MAX]; /* totals of each present conversation */
 };
 
-/* What does not change while the node runs, and what the node does not know. */
+/* Facts that do not change while the node runs, or that the node does not know. */
 struct status_facts {
-    const struct node_options *options; /* as the node was made */
-    const struct reach *reach;          /* whether it reaches anybody */
-    const struct member_list *list;     /* of members; NULL: there is none */
-    struct address listen;              /* host "": it does not listen */
-    uint64_t start_ns;                  /* of the process */
+    const struct node_options *options; /* options with which the node was created */
+    const struct reach *reach;          /* whether the node reaches any other node */
+    const struct member_list *list;     /* member list; NULL = none */
+    struct address listen;              /* listening address; host "" = does not listen */
+    uint64_t start_ns;                  /* start of the process */
     const struct training_watch *training;
-    double checkpoint_age_s; /* not a number: there is none */
-    uint64_t free_bytes;     /* where checkpoints are kept */
-    uint32_t diverged;       /* how often training began anew from the base */
+    double checkpoint_age_s; /* age of the last checkpoint; NaN = none */
+    uint64_t free_bytes;     /* free bytes on the disk of the checkpoints */
+    uint32_t diverged;       /* times that training was reset to the base */
     const struct learner_saturation *saturation;
 };
 
-/* Once a second. */
+/* Measures the traffic; called once a second. */
 void status_watch_look(struct status_watch *watch, const struct node *node, uint64_t now_ns);
 
-/* The page: an object, for json_decref. */
+/* Returns the page as an object; the caller calls json_decref. */
 json_t *status_watch_page(const struct status_watch *watch, const struct node *node,
                           const struct status_facts *facts, uint64_t now_ns);
 
-/* Its parts, for its tests: note the bytes that went so far; and the bytes per second since the
- * oldest note, not a number when there is none. */
+/* Parts of the measurement, for tests. The first one records the bytes sent and received so far;
+ * the second returns the bytes per second since the oldest record, NaN if there is none. */
 void status_track_see(struct status_track *track, uint64_t now_ns, uint64_t sent_bytes,
                       uint64_t received_bytes);
 void status_track_rates(const struct status_track *track, uint64_t now_ns, uint64_t sent_bytes,

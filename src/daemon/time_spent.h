@@ -1,5 +1,5 @@
-/* Where a learner's time goes: in steps, in the exchange, and the rest in waiting; and how long its
- * steps were, as a histogram.
+/* Use of a learner's time: steps, exchange, and the rest waiting; and a histogram of the durations
+ * of steps.
  *
  *   thread that steps: time_spent_step, time_spent_exchange ─ STEPPED (learner_link.h) ─►
  *   loop thread: time_spent_add ─► hearsay status, metrics, the node's page
@@ -14,12 +14,13 @@
 #define TIME_SPENT_BINS 14
 
 struct time_spent {
-    uint64_t steps_ns;               /* in steps, by the clock on the wall */
-    uint64_t exchange_ns;            /* in orders of the node: publish, apply, read, write */
-    uint32_t steps[TIME_SPENT_BINS]; /* that took longer than one bound and up to the next */
+    uint64_t steps_ns; /* nanoseconds in steps, by wall-clock time */
+    /* Nanoseconds in orders of the node: publish, apply, read, write. */
+    uint64_t exchange_ns;
+    uint32_t steps[TIME_SPENT_BINS]; /* steps whose time is in each bin of the histogram */
 };
 
-/* The bounds in seconds; of the last bin it is infinite. */
+/* Upper bounds of the bins in seconds; infinity for the last one. */
 extern const double TIME_SPENT_BOUNDS_S[TIME_SPENT_BINS];
 
 void time_spent_step(struct time_spent *spent, uint64_t took_ns);

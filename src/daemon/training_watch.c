@@ -7,9 +7,9 @@
 #include "daemon/json_fields.h"
 #include "state/best_base.h"
 
-#define PASSES           3              /* of a step: backward takes two forward passes */
-#define EVALUATIONS_PART 100            /* time between evaluations, in times that one takes */
-#define SCORE_NS_MAX     60000000000ull /* a score is too old for the base after this */
+#define PASSES           3              /* passes per step, in forward passes: backward takes two */
+#define EVALUATIONS_PART 100            /* least time between evaluations, in evaluation times */
+#define SCORE_NS_MAX     60000000000ull /* older scores say nothing about the present base */
 
 void training_watch_init(struct training_watch *watch, const struct training_watch_options *options,
                          uint64_t now_ns)
@@ -60,15 +60,16 @@ static void ask(const struct training_watch *watch, enum learner_request_kind ki
         learner_link_ask(watch->options.link, kind);
 }
 
-/* Characters that a shell takes as they are. */
+/* Characters without a meaning for a shell. */
 #define PLAIN_CHARACTERS "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=.,:@%/"
 
-/* The options that name the folder to `hearsay rewind`; NULL: there is no best base in it. */
+/* Returns the options that name the folder to `hearsay rewind`; NULL if it has no best base. */
 static const char *where(const struct training_watch *watch, char text[static 128])
 {
     const char *folder = watch->options.folder;
     const bool is_plain = folder[strspn(folder, PLAIN_CHARACTERS)] == '\0';
-    const bool fits = strlen(folder) <= 98 && !strchr(folder, '\''); /* no other folder is named */
+    /* Other folder names are left out. */
+    const bool fits = strlen(folder) <= 98 && !strchr(folder, '\'');
     if (watch->kept.samples == 0)
         return NULL;
     if (strcmp(folder, "state") == 0)
@@ -175,7 +176,7 @@ double training_watch_on_second(struct training_watch *watch)
     return watch->loss;
 }
 
-/* NULL: there is no evaluation. */
+/* Returns an evaluation as JSON; NULL if there is none. */
 static json_t *evaluation_json(const struct evaluation *evaluation, double age_s)
 {
     if (evaluation->samples == 0)
@@ -206,7 +207,7 @@ static json_t *best_json(const struct training_watch *watch, uint64_t now_ns)
     return object;
 }
 
-/* The guard's state; null: not known yet. */
+/* Returns the guard's state; null if unknown. */
 static json_t *training_json(const struct training_watch *watch, uint64_t now_ns)
 {
     const struct guard *guard = &watch->guard;
@@ -233,7 +234,7 @@ static json_t *training_json(const struct training_watch *watch, uint64_t now_ns
     return object;
 }
 
-/* As in Prometheus, each bucket counts all steps up to its bound. */
+/* Returns a histogram as in Prometheus: each bucket counts all steps up to its bound. */
 static json_t *steps_json(const struct time_spent *spent)
 {
     json_t *list = json_array();

@@ -7,8 +7,8 @@
 #include "daemon/event_log.h"
 
 struct unsaved {
-    bool has_failed;   /* the last attempt did */
-    uint64_t again_ns; /* no other one before */
+    bool has_failed;   /* the last attempt failed */
+    uint64_t again_ns; /* earliest time of the next attempt */
 };
 
 static inline bool unsaved_may_try(const struct unsaved *unsaved, uint64_t now_ns)
@@ -16,7 +16,7 @@ static inline bool unsaved_may_try(const struct unsaved *unsaved, uint64_t now_n
     return now_ns >= unsaved->again_ns;
 }
 
-/* It was tried, with this outcome; what: the name of the file. True: the disk has it. */
+/* Records the outcome of an attempt. what: name of the file. Returns true if the disk has it. */
 bool unsaved_on_tried(struct unsaved *unsaved, enum error error, const struct problem *problem,
                       enum note_kind kind, const char *what, struct event_log *report,
                       uint64_t now_ns);

@@ -1,9 +1,9 @@
-/* A node's web page and metrics: its HTTP server, and what it keeps for those who watch.
+/* A node's web page and metrics: its HTTP server, and the history for clients.
  *
  *   host ─ second by second ─► trail, happened ─┐
  *   page of status ───────────────────────────────┴─► story, metrics ─► web_server
  *
- * Nothing is made but when somebody asks. Held by tests/process/test_metrics.sh and
+ * Pages are made only on request. Held by tests/process/test_metrics.sh and
  * tests/process/test_web_page.py.
  */
 #ifndef HEARSAY_DAEMON_WEB_H
@@ -18,14 +18,14 @@
 #include "web/web_server.h"
 
 struct web {
-    struct web_server *server; /* NULL: node.http = none */
+    struct web_server *server; /* the server; NULL = node.http is none */
     struct trail trail;
     struct happened happened;
-    bool is_due;                 /* the server was left with something to do */
-    uint32_t told;               /* of happened, to those who watch */
-    json_t *(*page)(void *host); /* the page of status, as it is now */
-    void *host;                  /* passed to it */
-    uint64_t start_ns;           /* of the process */
+    bool is_due;                 /* the server has unfinished work */
+    uint32_t told;               /* number of items of happened that clients have received */
+    json_t *(*page)(void *host); /* returns the present status page */
+    void *host;                  /* argument of page */
+    uint64_t start_ns;           /* start of the process */
 };
 
 /* Opens the server if configured. web is zeroed except page, host and start_ns. */
@@ -33,11 +33,11 @@ enum error web_open(struct web *web, const struct config_node *config,
                     struct problem *problem) MUST_USE;
 void web_close(struct web *web);
 
-/* A note for a person joins what happened. */
+/* Adds a note for people to the list of events. */
 void web_on_note(struct web *web, const struct note *note);
-/* Once a second, with what it was like. */
+/* Adds the values of the last second; called once a second. */
 void web_on_second(struct web *web, const double second[static TRAIL_VALUES]);
-/* The server's file is ready, or it was left with something to do; sets is_due. */
+/* Handles that the server's file is ready, or that work was left; sets is_due. */
 void web_on_ready(struct web *web);
 
 #endif

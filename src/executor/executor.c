@@ -68,7 +68,7 @@ bool executor_is_order(enum action_kind kind)
            kind == ACTION_PREDICT;
 }
 
-/* While a snapshot is being taken, every change of base and weights is part of it. */
+/* Records changes of base and weights in the snapshot that is being taken, if any. */
 static void note(const struct executor *executor, const struct action *order,
                  const struct answer *answer)
 {
@@ -81,7 +81,7 @@ static void note(const struct executor *executor, const struct action *order,
     } else if (order->kind == ACTION_PUBLISH) {
         snapshot_note_update(snapshot, SNAPSHOT_OWN, answer->update, (float)order->terms.beta);
     } else if (order->kind == ACTION_WRITE) {
-        snapshot_break(snapshot); /* another base: the parts so far are useless */
+        snapshot_break(snapshot); /* the base is replaced, so the parts so far are useless */
     }
 }
 

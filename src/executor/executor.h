@@ -23,7 +23,8 @@ struct executor_ops {
     void (*follow)(void *learner, uint64_t swarm_samples);
     const struct update *(*publish)(void *learner, const struct publish_terms *terms);
     void (*apply)(void *learner, const struct update *update, float beta);
-    double (*agreement)(void *learner, const struct update *update); /* replica.h */
+    /* Cosine of update and residual (replica.h). */
+    double (*agreement)(void *learner, const struct update *update);
     void (*apply_own)(void *learner, const struct update *update, float beta);
     void (*read_block)(void *learner, size_t first, size_t count, int32_t *units);
     void (*write_block)(void *learner, size_t first, size_t count, const int32_t *units,
@@ -33,15 +34,15 @@ struct executor_ops {
     void (*predict)(void *learner, const uint8_t *samples, size_t bytes, uint32_t count,
                     float *numbers);
 };
-extern const struct executor_ops executor_learner_ops; /* for a struct learner */
+extern const struct executor_ops executor_learner_ops; /* operations of a struct learner */
 
 struct executor {
     const struct executor_ops *ops; /* operations of the learner */
     void *learner;                  /* the learner */
     int32_t *units;                 /* [NODE_READ_MAX] output of READ */
-    float *numbers;                 /* [NODE_PREDICT_MAX] output of PREDICT; or NULL */
+    float *numbers;                 /* [NODE_PREDICT_MAX] output of PREDICT; NULL = no inference */
     struct snapshot_queue
-        *snapshot; /* parts written by SAVE, and the changes after them; or NULL */
+        *snapshot; /* parts written by SAVE, and the changes after them; NULL = none */
 };
 
 /* The result of an action. */
@@ -55,8 +56,8 @@ struct answer {
     uint64_t took_ns;     /* processor time as the owner measures it; 0 = unknown */
 };
 
-/* Returns true if it is an order for the learner. Other actions are for the network and the owner.
- */
+/* Returns true if the action is an order for the learner. Other actions are for the network and the
+ * owner. */
 bool executor_is_order(enum action_kind kind);
 
 /* Performs an order. TRAIN has no answer for the node, and the caller starts to step. */
@@ -66,7 +67,7 @@ struct answer executor_perform(const struct executor *executor, const struct act
  * space for the history with the last one (node_on_saved). */
 void executor_answer(struct node *node, uint64_t now_ns, const struct answer *answer);
 
-/* Returns the bytes of an order and all that it points to. */
+/* Returns the bytes of an order with all data that it points to. */
 size_t order_bytes(const struct action *order);
 const struct action *order_copy(void *room, const struct action *order); /* room[order_bytes] */
 

@@ -75,7 +75,7 @@ void caller_learner_fill(struct caller_learner *caller)
 {
     const struct caller_tensors *tensors = caller->tensors;
     CHECK(!caller->is_filled);
-    fetch(caller); /* what was asked of a GPU is done */
+    fetch(caller); /* fetch waits for the GPU */
     caller->is_filled = true;
     caller->parts = caller_tensors_parts(tensors);
     if (caller->parts)
@@ -131,11 +131,12 @@ static const struct update *publish(void *self, const struct publish_terms *term
     struct caller_learner *caller = self;
     gather_all(caller);
     const struct update *update = learner_publish(caller->learner, terms);
-    scatter_all(caller); /* what is held back moves any entry */
+    scatter_all(caller); /* withheld progress may move any entry */
     return update;
 }
 
-/* Once for each update: it may be looked at before it is applied. */
+/* Copies the entries of an update from the tensors, once per update: it may be compared before it
+ * is applied. */
 static void gather_moved(struct caller_learner *caller, const struct update *update)
 {
     CHECK(caller_learner_is_inside(caller));
@@ -163,7 +164,7 @@ static void apply(void *self, const struct update *update, float beta)
 static double agreement(void *self, const struct update *update)
 {
     struct caller_learner *caller = self;
-    gather_moved(caller, update); /* it looks at the residual of these entries alone */
+    gather_moved(caller, update); /* only the residual of these entries is read */
     return learner_agreement(caller->learner, update);
 }
 
@@ -173,10 +174,10 @@ static void apply_own(void *self, const struct update *update, float beta)
     gather_all(caller);
     caller->gathered = NULL;
     learner_apply_own(caller->learner, update, beta);
-    scatter_all(caller); /* what was held back is in the weights again */
+    scatter_all(caller); /* withheld progress is in the weights again */
 }
 
-/* Perhaps on the loop's thread: the base alone. */
+/* Reads a block, perhaps on the loop's thread, so uses only the base. */
 static void read_block(void *self, size_t first, size_t count, int32_t *units)
 {
     const struct caller_learner *caller = self;

@@ -1,17 +1,17 @@
-/* The learner of a program that steps itself, as an executor sees it: a learner without a model
- * (learner.h). Once the caller's tensors are filled, they are its weights, where they can be; where
- * they cannot (caller_tensors_parts), its weights are brought up to date with them before an order,
- * and written back after it, as far as the order looks at them or moves them.
+/* The learner of a host program that makes the steps itself, for an executor: a learner without a
+ * model (learner.h). If possible (caller_tensors_parts), the caller's tensors are its weights once
+ * they are filled. Otherwise the entries that an order reads or moves are copied from the tensors
+ * before it, and back after it.
  *
  *   order ─► gather ─► learner.h ─► scatter          PUBLISH: all entries; APPLY: those it moves;
  *                                                    WRITE, SAVE: its range; READ: none
  *
- * All is the caller's thread's, in its calls, which is checked; but READ, which only looks at the
- * base and may come on the loop's (learner_link.h). Before the tensors are filled for the first
- * time, nothing is read from them or written to them.
+ * Everything happens on the caller's thread, inside its calls, which is checked. The exception is
+ * READ, which only reads the base and may run on the loop's thread (learner_link.h). Before the
+ * tensors are filled for the first time, they are neither read nor written.
  *
- * Tensors may be copies of what the caller trains: they are fetched before the first of them is
- * read in a call, and stored at its end, if one was written to (hearsay_options).
+ * Tensors may be copies of what the caller trains. Then a call fetches them before it reads the
+ * first one, and stores them at its end if it has written one (hearsay_options).
  */
 #ifndef HEARSAY_LIBRARY_CALLER_LEARNER_H
 #define HEARSAY_LIBRARY_CALLER_LEARNER_H
@@ -21,7 +21,7 @@
 #include "executor/executor.h"
 #include "library/caller_tensors.h"
 
-/* How copies and what they are of are kept alike; NULL: the tensors are no copies. */
+/* Callbacks that synchronize copies with their originals; NULL = the tensors are no copies. */
 struct caller_copies {
     void (*fetch)(void *self);
     void (*store)(void *self);
@@ -42,24 +42,25 @@ struct caller_learner {
     bool is_fetched;               /* in this call */
     bool has_changed;              /* they were written to in this call */
 };
-extern const struct executor_ops caller_learner_ops; /* of a struct caller_learner */
+extern const struct executor_ops caller_learner_ops; /* operations of a struct caller_learner */
 
-/* This thread is inside a call now. */
+/* Records that this thread is inside a call now. */
 void caller_learner_enter(struct caller_learner *caller);
 /* Orders the next calls with this stream: neither a call nor fetch has to wait for the GPU. */
 void caller_learner_follow_stream(struct caller_learner *caller, void *stream);
 /* Is it this one? */
 bool caller_learner_is_inside(const struct caller_learner *caller);
 
-/* Writes the learner's weights into all tensors, which are those, or follow them, from now on. */
+/* Writes the learner's weights into all tensors. From now on the tensors are the weights, or follow
+ * them. */
 void caller_learner_fill(struct caller_learner *caller);
 /* The learner is not used any more; its backend is still open. */
 void caller_learner_free(struct caller_learner *caller);
-/* Brings all weights up to date, if the tensors were filled. */
+/* Copies all weights from the tensors, if these were filled. */
 void caller_learner_gather(struct caller_learner *caller);
 /* Sets weights and tensors to the base, if the tensors were filled. */
 void caller_learner_revert(struct caller_learner *caller);
-/* The end of a call: the caller's thread goes on with its tensors. */
+/* Ends a call: from now on the caller's thread uses its tensors. */
 void caller_learner_leave(struct caller_learner *caller);
 
 #endif

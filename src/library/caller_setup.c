@@ -23,8 +23,8 @@ static enum error describe(struct engine *engine, struct setup *setup, bool goes
     return error;
 }
 
-/* The model that the configuration says, as a daemon has it: its description, where its tensors
- * lie, and its first weights. */
+/* Makes the model of the configuration, as a daemon does: its description, the order of its
+ * tensors, and its initial weights. */
 static enum error make_native(struct engine *engine, struct setup *setup, float *start,
                               struct problem *problem)
 {
@@ -73,7 +73,8 @@ static void make_learner(struct engine *engine, struct setup *setup, const float
     shared_settings_text(&engine->config, setup->settings);
 }
 
-/* The first weights of a run: what the tensors hold, unless the node goes on. */
+/* Reads the initial weights of a run from the tensors, unless the node continues from a
+ * checkpoint. */
 static enum error read_start(struct engine *engine, bool goes_on, float *start,
                              struct problem *problem)
 {

@@ -1,10 +1,10 @@
-/* The learner of a program with its own model, made of the caller's tensors: first weights and the
- * model description.
+/* Makes the learner of a host program with its own model from the program's tensors: initial
+ * weights and model description.
  *
  *   a run       description: the run, the list of tensors, the digest of the first weights
- *   no run      the model of the configuration, as a daemon has it
+ *   no run      the model of the configuration, as in a daemon
  *
- * Where there is a checkpoint to go on from, the tensors may hold anything. Held by
+ * If there is a checkpoint to continue from, the tensors may hold any values. Held by
  * tests/unit/library.
  */
 #ifndef HEARSAY_LIBRARY_CALLER_SETUP_H
@@ -12,12 +12,12 @@
 
 #include "library/engine.h"
 
-/* The host's `make` (daemon/host.h) for a struct engine. Sets has_bad_tensors if the tensors
- * themselves are wrong. */
+/* Implements the host's `make` (daemon/host.h) for a struct engine. Sets has_bad_tensors if the
+ * tensors themselves are wrong. */
 enum error caller_setup_make(void *self, struct setup *setup, struct problem *problem) MUST_USE;
 
-/* After the checkpoints were looked at: of those that are there none may be of use, and then the
- * tensors must hold the first weights. FAILED: they do not. */
+/* Called after the checkpoints were read. If none of them can be used, the tensors must hold the
+ * initial weights. FAILED: they do not. */
 enum error caller_setup_check_start(const struct engine *engine, struct problem *problem) MUST_USE;
 
 #endif

@@ -20,7 +20,8 @@ static size_t bytes_of(enum hearsay_dtype dtype)
     return dtype == HEARSAY_FLOAT32 ? sizeof(float) : sizeof(uint16_t);
 }
 
-/* False: a dimension is wrong, or there are more entries than a model may have. */
+/* Counts the entries of a tensor. Returns false if a dimension is wrong, or there are more entries
+ * than a model may have. */
 static bool count_entries(const struct hearsay_tensor *given, size_t *count)
 {
     *count = 1;
@@ -106,7 +107,7 @@ static int by_address(const void *a, const void *b)
     return ((uintptr_t)x->data > (uintptr_t)y->data) - ((uintptr_t)x->data < (uintptr_t)y->data);
 }
 
-/* A tensor shared twice would move twice. */
+/* Checks that tensors do not overlap: a tensor shared twice would move twice. */
 static enum error check_apart(const struct caller_tensors *tensors, struct problem *problem)
 {
     enum error error = OK;
@@ -322,7 +323,8 @@ enum error caller_tensors_read(const struct caller_tensors *tensors, float *weig
     return OK;
 }
 
-/* The part of first .. end-1 that a tensor has, by its own entries. */
+/* Sets *from and *to to the tensor's own entries within first .. end-1. Returns false if there are
+ * none. */
 static bool overlap(const struct caller_tensor *tensor, size_t first, size_t end, size_t *from,
                     size_t *to)
 {
@@ -383,7 +385,7 @@ void caller_tensors_finish(const struct caller_tensors *tensors)
                           sizeof first); /* after all before it */
 }
 
-/* Each tensor is hashed together with the hash of those before it. */
+/* Describes the tensors. Each is hashed together with the hash of those before it. */
 void caller_tensors_describe(const struct caller_tensors *tensors, const char *run,
                              char text[static CALLER_TENSORS_TEXT])
 {

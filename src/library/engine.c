@@ -20,7 +20,7 @@ static void unlock(struct engine *engine)
     CHECK(pthread_mutex_unlock(&engine->mutex) == 0);
 }
 
-/* The loop's thread. */
+/* Functions for the loop's thread. */
 
 static enum engine_reason end_of(const struct engine *engine)
 {
@@ -34,7 +34,8 @@ static enum engine_reason end_of(const struct engine *engine)
                                              : ENGINE_LEFT;
 }
 
-/* "2 members: 1a2b3c4d trains, 5e6f7a8b holds another model" */
+/* Writes whom the node waits for, such as "2 members: 1a2b3c4d trains, 5e6f7a8b holds another
+ * model". */
 static void say_waits(const struct node *node, uint64_t now_ns, char *text)
 {
     static const char *const WHY[] = {[FINISH_TRAINS] = "trains",
@@ -66,7 +67,7 @@ static bool look_at_finish(const struct engine *engine, struct engine_standing *
     return standing->finish != before;
 }
 
-/* Cheap, after every event. */
+/* Updates the standing; cheap enough for every event. */
 static bool look(struct engine *engine, struct engine_standing *standing)
 {
     const struct node *node = engine->host.node;
@@ -74,7 +75,7 @@ static bool look(struct engine *engine, struct engine_standing *standing)
     const struct reach *reach = &engine->host.report.reach;
     const bool is_refused = reach->peers > 0 && reach->differs && !reach->had_one;
     standing->is_running =
-        node_phase(node) == NODE_RUNNING && !is_refused; /* it will be shut out */
+        node_phase(node) == NODE_RUNNING && !is_refused; /* a refused one will be shut out */
     standing->digest = node_digest(node);
     standing->waiting = node_waiting(node);
     if (standing->digest != before.digest || before.swarm_samples == 0)
@@ -91,13 +92,14 @@ static void change(struct engine *engine)
     learner_link_nudge(&engine->link);
 }
 
-/* A save that was wanted has ended, or must be tried again. */
+/* Handles the end of a save that the caller wished: reports it, or tries again. */
 static bool look_at_saves(struct engine *engine, struct engine_standing *standing)
 {
     const struct saving *saving = &engine->host.saving;
     if (engine->saves_heard == standing->saves || saving->ended == engine->saves_before)
         return false;
-    if (!saving->last.has_checkpoint && saving->last.error == OK) { /* another base came */
+    /* Another base replaced the one being saved. */
+    if (!saving->last.has_checkpoint && saving->last.error == OK) {
         engine->saves_heard--;
         return false;
     }
@@ -106,14 +108,14 @@ static bool look_at_saves(struct engine *engine, struct engine_standing *standin
     return true;
 }
 
-/* With the mutex. True: the node was asked for something. */
+/* Passes wishes to the node, while holding the mutex. Returns true if the node got one. */
 static bool grant(struct engine *engine)
 {
     const struct engine_wishes *wishes = &engine->wishes;
     struct host *host = &engine->host;
     bool asked = false;
     if (wishes->settle != engine->settle_heard) {
-        asked = host_drain(host); /* steps that were said before the wish are a part of it */
+        asked = host_drain(host); /* steps that were reported before the wish are part of it */
         if (node_publish_soon(host->node, transport_now_ns())) {
             engine->settle_heard = wishes->settle;
             asked = true;
@@ -194,7 +196,7 @@ static void on_event(void *self, uint64_t now_ns, const struct learner_event *ev
 {
     struct engine *engine = self;
     struct node_stats stats;
-    CHECK(event->kind == LEARNER_RELAPSED); /* it leaves */
+    CHECK(event->kind == LEARNER_RELAPSED); /* the node leaves */
     node_stats(engine->host.node, now_ns, &stats);
     lock(engine);
     (void)snprintf(engine->standing.why, sizeof engine->standing.why,
@@ -225,7 +227,7 @@ static void *run(void *argument)
     return NULL;
 }
 
-/* The caller's thread. */
+/* Functions for the caller's thread. */
 
 struct engine *engine_new(void)
 {
@@ -254,7 +256,8 @@ enum error engine_open(struct engine *engine, struct problem *problem)
     return error == OK ? caller_setup_check_start(engine, problem) : error;
 }
 
-/* The signals of the process are for its own threads. */
+/* Starts the loop's thread with all signals blocked, since they are for the process's own
+ * threads. */
 static void begin_thread(struct engine *engine)
 {
     sigset_t all, before;
@@ -289,7 +292,7 @@ static void say_progress(struct engine *engine)
 static void perform(struct engine *engine, const struct action *order)
 {
     if (order->kind == ACTION_PUBLISH)
-        say_progress(engine); /* rumors say how many samples are behind them */
+        say_progress(engine); /* rumors report the samples learned so far */
     (void)learner_link_perform(&engine->link, order);
     if (order->kind == ACTION_TRAIN)
         engine->may_step = true;
@@ -322,7 +325,7 @@ void engine_perform(struct engine *engine)
     }
 }
 
-/* The caller's time between two calls counts as its step. */
+/* Counts a step, whose time is the caller's time between two calls. */
 void engine_step(struct engine *engine, uint64_t samples, double loss_sum)
 {
     const uint64_t from_ns = learner_link_now_ns();
@@ -351,7 +354,7 @@ void engine_fill(struct engine *engine)
     unlock(engine);
 }
 
-/* Since when somebody sleeps: has standing changed? */
+/* State of a thread that sleeps until standing changes. */
 struct sleeper {
     struct engine *engine;
     uint64_t changes;
@@ -380,7 +383,7 @@ bool engine_wait(struct engine *engine, uint64_t due_ns,
     }
 }
 
-/* Any thread. */
+/* Functions for any thread. */
 
 void engine_standing(struct engine *engine, struct engine_standing *standing)
 {
@@ -426,7 +429,7 @@ char *engine_page(struct engine *engine, size_t *bytes)
     return page;
 }
 
-/* The end: the caller's thread alone. */
+/* The end, on the caller's thread. */
 
 static enum error save(struct engine *engine, struct problem *problem)
 {
@@ -465,7 +468,8 @@ enum error engine_end(struct engine *engine, struct problem *problem)
 void engine_free(struct engine *engine)
 {
     CHECK(!engine->has_begun);
-    if (engine->tensors.backend && !engine->host.setup.backend) /* it was not handed on */
+    /* The host has not taken over the backend. */
+    if (engine->tensors.backend && !engine->host.setup.backend)
         engine->tensors.backend->close(engine->tensors.backend);
     if (engine->host.link)
         learner_link_end(&engine->link);

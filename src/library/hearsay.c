@@ -10,8 +10,8 @@
 #include "library/engine.h"
 #include "library/handle.h"
 
-#define SAMPLES_MAX UINT32_MAX /* of one step */
-#define LOSS_MAX    1e30       /* that is counted */
+#define SAMPLES_MAX UINT32_MAX /* most samples of one step */
+#define LOSS_MAX    1e30       /* largest loss that counts */
 #define WAIT_MAX_S  1e9        /* practically unlimited */
 
 uint32_t hearsay_abi(void)
@@ -19,7 +19,7 @@ uint32_t hearsay_abi(void)
     return HEARSAY_ABI;
 }
 
-/* When a wait ends. False: that is no number. */
+/* Computes when a wait ends. Returns false if timeout_s is NaN. */
 static bool due_of(double timeout_s, uint64_t *due_ns)
 {
     if (isnan(timeout_s))
@@ -30,7 +30,7 @@ static bool due_of(double timeout_s, uint64_t *due_ns)
     return true;
 }
 
-/* Why a wait was in vain, or a step is. */
+/* Returns the error of a wait or step after the node has ended. */
 static int on_end(struct hearsay *node, const struct engine_standing *standing)
 {
     switch (standing->end) {
@@ -68,7 +68,7 @@ static int on_end(struct hearsay *node, const struct engine_standing *standing)
     return handle_fail(node, HEARSAY_ENDED, "the node has left the swarm");
 }
 
-/* As handle_return, of a call that may have looked at the tensors. */
+/* Ends a call that may have read the tensors; otherwise as handle_return. */
 static int leave(struct hearsay *node, int error)
 {
     caller_learner_leave(&node->engine->caller);
@@ -122,7 +122,7 @@ int hearsay_join(struct hearsay *node, double timeout_s)
     return leave(node, join(node, due_ns));
 }
 
-/* As handle_enter, of a node that has joined and goes on. */
+/* As handle_enter, for a node that has joined and still runs. */
 static int enter_joined(struct hearsay *node)
 {
     struct engine_standing standing;
@@ -136,7 +136,8 @@ static int enter_joined(struct hearsay *node)
                                                  : handle_return(node, HEARSAY_NOT_JOINED);
 }
 
-/* One that is no number, or so large that sums of it are none, is as good as not known. */
+/* Returns the sum of the loss; 0 (unknown) if the loss is NaN or so large that sums would
+ * overflow. */
 static double loss_sum_of(uint64_t samples, double loss)
 {
     return fabs(loss) <= LOSS_MAX ? loss * (double)samples : 0;
@@ -182,7 +183,7 @@ static int settle(struct hearsay *node, uint64_t due_ns)
     struct engine_standing standing;
     engine_standing(engine, &standing);
     if (standing.finish == FINISH_DONE)
-        return HEARSAY_OK; /* the base stays */
+        return HEARSAY_OK; /* nothing to publish: the base stays */
     engine_wish(engine)->is_settling = true;
     engine_wished(engine);
     bool is_over = engine_wait(engine, due_ns, has_said_all, &standing);
@@ -215,7 +216,7 @@ static bool has_finished(const struct engine *engine, const struct engine_standi
     return standing->finish == FINISH_DONE;
 }
 
-/* The tensors become the base as soon as nothing more of them is to be published. */
+/* Ends training; sets the tensors to the base as soon as no more of them is to be published. */
 static int finish(struct hearsay *node, uint64_t due_ns)
 {
     struct engine *engine = node->engine;
@@ -259,11 +260,11 @@ int hearsay_revert(struct hearsay *node)
     if (error != HEARSAY_OK)
         return error;
     caller_learner_revert(
-        &node->engine->caller); /* before a publication that is due looks at them */
+        &node->engine->caller); /* fetches the tensors before a publication reads them */
     return leave(node, HEARSAY_OK);
 }
 
-/* The error of arguments of open or base that were refused. */
+/* Returns the error for refused arguments of open or base. */
 static int refuse(struct hearsay *node, enum error error, const struct problem *problem)
 {
     return handle_fail(node, error == MISMATCH ? HEARSAY_UNSUPPORTED : HEARSAY_ARGUMENT, "%s",
@@ -306,7 +307,7 @@ int hearsay_base(struct hearsay *node, const struct hearsay_tensor *tensors, uin
     return error == HEARSAY_OK ? leave(node, base(node, tensors, tensors_count)) : error;
 }
 
-/* The caller's bytes: first they, then the checkpoint. */
+/* Saves the caller's bytes, then a checkpoint. */
 static int keep(struct hearsay *node, const void *extra, size_t bytes)
 {
     struct caller_file *file = &node->engine->file;
@@ -357,7 +358,7 @@ int hearsay_save(struct hearsay *node, const void *extra, size_t bytes)
     return leave(node, error == HEARSAY_OK ? save(node) : error);
 }
 
-/* To the caller: as much as there is, if there is room for it. */
+/* Copies data to the caller if its buffer is large enough; sets *room to the size. */
 static int give(struct hearsay *node, void *to, size_t *room, const void *from, size_t bytes)
 {
     const size_t given = *room;
@@ -405,7 +406,7 @@ static struct hearsay_info info_of(struct engine *engine)
     };
 }
 
-/* Any thread's. */
+/* Functions for any thread. */
 static int check_any(const struct hearsay *node)
 {
     if (!node)
@@ -437,7 +438,7 @@ int hearsay_status(struct hearsay *node, char *json, size_t *bytes)
         return error;
     if (!bytes)
         return handle_fail(node, HEARSAY_ARGUMENT, "bytes is NULL");
-    handle_lock(node); /* the engine stays meanwhile */
+    handle_lock(node); /* keeps the engine valid meanwhile */
     struct engine_standing standing = {.end = ENGINE_RUNS};
     char *page = node->engine ? engine_page(node->engine, &length) : NULL;
     if (node->engine && !page)

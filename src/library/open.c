@@ -1,4 +1,4 @@
-/* hearsay_open: from what the caller gives to a node that runs. */
+/* Implements hearsay_open: from the caller's arguments to a running node. */
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,7 +14,8 @@
 
 #define SETTINGS_COUNT_MAX 1024
 
-/* Letters, digits and the like: it stands between commas in the model's description. */
+/* Returns true if the name has only letters, digits and similar characters: it stands between
+ * commas in the model's description. */
 static bool is_run(const char *run)
 {
     if (!run[0] || strnlen(run, HEARSAY_RUN_MAX + 1) > HEARSAY_RUN_MAX)
@@ -35,8 +36,8 @@ static enum error load(struct config_load *load, const struct hearsay_options *o
     for (uint32_t i = 0; error == OK && i < options->settings_count; i++)
         error = options->settings[i] ? config_load_set(load, options->settings[i], problem)
                                      : problem_set(problem, MALFORMED, "setting %u is NULL", i);
-    /* A script steps by itself. The rate is compared all the same, so it is that of a daemon with
-     * the same data and no settings, whatever the script's optimizer. */
+    /* The host program has its own optimizer, but members compare train.rate. So the default is
+     * that of a daemon with the same data and no settings. */
     if (error == OK && load->config.train.rate == CONFIG_AUTO_REAL)
         load->config.train.rate = config_usual_rate(config_usual_optimizer(&load->config));
     if (error == OK)
@@ -48,7 +49,7 @@ static enum error load(struct config_load *load, const struct hearsay_options *o
     return error;
 }
 
-/* Is there memory for the learner and the rest? The system is asked before it is too late to say no
+/* Checks that there is memory for learner and node, before an allocation would end the process
  * (base/memory.h). */
 static enum error check_memory(size_t parameters, struct problem *problem)
 {
@@ -60,7 +61,7 @@ static enum error check_memory(size_t parameters, struct problem *problem)
                                parameters);
 }
 
-/* Where the tensors lie. */
+/* Opens the device on which the tensors are. */
 static enum error open_device(struct engine *engine, struct problem *problem)
 {
     struct caller_tensors *tensors = &engine->tensors;
@@ -125,7 +126,7 @@ static int open_it(struct hearsay *node, const struct hearsay_options *options)
         memcpy(engine->run, options->run, strlen(options->run) + 1);
     engine->caller.copies = (struct caller_copies){options->fetch, options->store, options->self};
     if (options->run && options->fetch)
-        c_locale_call(options->fetch, options->self); /* the first weights are in the tensors */
+        c_locale_call(options->fetch, options->self); /* the tensors have the first weights */
     if (open_device(engine, &problem) != OK)
         return handle_fail(node, HEARSAY_UNSUPPORTED, "%s", problem.text);
     error = check_memory(engine->tensors.parameters, &problem);

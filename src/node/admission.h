@@ -33,8 +33,8 @@ enum admission node_admission(const struct node *node, const uint8_t id[static I
  * node_strangers. The last few hundred are kept. */
 struct node_stranger {
     uint8_t id[ID_BYTES]; /* its id */
-    uint64_t incarnation; /* its incarnation */
-    uint64_t heard_ns;    /* last time that a neighbour passed on something of it */
+    uint64_t incarnation; /* incarnation of that node */
+    uint64_t heard_ns;    /* last time that a neighbour sent something from it */
 };
 uint32_t node_strangers(const struct node *node);
 void node_stranger(const struct node *node, uint32_t i, struct node_stranger *out);

@@ -22,7 +22,7 @@ bool admit_meet(struct node *node, const struct peer *peer);
  * conversation and member. */
 void admit_obey(struct node *node, const struct order *order);
 void admit_review(struct node *node);
-/* Takes a LISTED: a neighbour's hash of the member ids. */
+/* Handles a LISTED message: a neighbour's hash of its member ids. */
 void admit_on_listed(struct node *node, const struct peer *from, uint64_t hash);
 
 #endif

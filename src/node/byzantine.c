@@ -23,7 +23,7 @@
 #define LATELY_NS                                                                                  \
     (60 * SECOND_NS) /* origins that published within this time count for the median */
 
-/* A CUSUM test. */
+/* Running sum of a CUSUM test. */
 struct cusum {
     double sum;               /* evidence against a member, never below 0 */
     struct stream_point from; /* first rumor since the sum was last 0 */
@@ -65,10 +65,10 @@ struct byzantine {
     double *sorted;          /* [incarnations_max] scratch buffer for the median */
     double typical;          /* median agreement; 0 = unknown */
     double typical_length;   /* median length per sample; 0 = unknown */
-    double latest_length; /* median length of the latest publications, whether complete or not; 0 =
-                             unknown */
-    uint64_t looked_ns;   /* last attempt to compute it while it was unknown */
-    double typical_rate;  /* median samples per second; 0 = unknown */
+    /* Median length of the latest publications, complete or not; 0 = unknown. */
+    double latest_length;
+    uint64_t looked_ns;  /* last attempt to compute that median while it was unknown */
+    double typical_rate; /* median samples per second; 0 = unknown */
 };
 
 size_t byzantine_arena_bytes(const struct node_options *options)
@@ -230,9 +230,9 @@ static double silent_ns(const struct node *node, const struct account *account)
                                 : fmin((double)(node->now_ns - node->born_ns), (double)LATELY_NS);
 }
 
-/* A member in a partition, or one that has just met us, has a larger share of a smaller swarm, so
- * its publications are longer. They arrive after the partition ends, within about the time that it
- * lasted. */
+/* Returns true if the member's publication may come from a partition. A member in a partition, or
+ * one that has just met us, has a larger share of a smaller swarm, so its publications are longer.
+ * They arrive after the partition ends, within about the time that it lasted. */
 static bool was_apart(const struct node *node, struct account *account)
 {
     const double gap_ns = silent_ns(node, account);
@@ -255,7 +255,7 @@ static double learning_s(const struct node *node, const struct account *account,
     const uint64_t since_ns = account->came_ns > 0 ? account->came_ns : node->born_ns;
     CHECK(since_ns <= node->now_ns);
     if (account->came_ns == 0 && seq > 0)
-        return INFINITY; /* it started before us */
+        return INFINITY; /* the member started before this node */
     return CREDIT_RATE * (double)(node->now_ns - since_ns) * 1e-9 +
            (account->came_ns == 0 ? CREDIT_S : 0);
 }
@@ -463,7 +463,7 @@ const struct origin *byzantine_next(struct node *node)
     return NULL;
 }
 
-/* Compares two rumors in the order of the member's publications. */
+/* Returns true if `one` comes before `other` in the member's publications. */
 static bool is_earlier(const struct node *node, struct stream_point one, struct stream_point other)
 {
     const struct origin *origins = broadcast_versions(node)->origins;
@@ -482,7 +482,7 @@ struct stream_point byzantine_from(const struct node *node, const struct origin 
         account->against.sum > AGAINST_MOST ? &account->against : &account->beyond;
     const struct stream_point recalled = account->began[RECALLED - 1];
     struct stream_point from = cusum->from.nth > recalled.nth ? cusum->from : recalled;
-    for (int i = 0; i < RECALLED; i++) /* includes later rumors of an earlier incarnation */
+    for (int i = 0; i < RECALLED; i++) /* later rumors of an earlier incarnation also count */
         if (account->began[i].nth > from.nth && is_earlier(node, account->began[i], from))
             from = account->began[i];
     return from;

@@ -52,8 +52,8 @@ size_t byzantine_arena_bytes(const struct node_options *options);
 void byzantine_on_rumor(struct node *node, const struct rumor_step *step);
 /* Counts the agreement of a rumor that the learner has applied. */
 void byzantine_on_compared(struct node *node, uint32_t place, uint32_t seq, double agreement);
-/* Returns the length per sample of the origin's present publication so far; and whether that is
- * permitted, as far as medians are known. */
+/* byzantine_length returns the length per sample of the origin's present publication so far.
+ * byzantine_allows returns true if this length is permitted, as far as medians are known. */
 double byzantine_length(const struct node *node, uint32_t place);
 bool byzantine_allows(const struct node *node, uint32_t place, double length);
 /* Returns until when its length does not count because of a partition. */

@@ -29,13 +29,13 @@ struct node {
     struct node_options options;    /* as given to node_new; never changed */
     uint64_t born_ns;               /* time of node_new */
     uint64_t now_ns;                /* time of the event being handled */
-    struct arena *keys;             /* arena for keys; used by node_new only */
-    struct entropy *entropy;        /* source of keys */
-    uint64_t seed;                  /* seed of all choices */
+    struct arena *keys;             /* arena for keys, used only by node_new */
+    struct entropy *entropy;        /* source of random bytes for keys */
+    uint64_t seed;                  /* seed of all random choices */
     struct rng rng;                 /* random choices, such as neighbours and retry times */
     uint8_t context[CONTEXT_BYTES]; /* binds rumors and records to this swarm and model */
     uint8_t *scratch;               /* [FRAME_MAX] scratch buffer for one message, within a call */
-    struct notes notes;             /* what happened, until the owner fetches it */
+    struct notes notes;             /* notes of what happened, until the owner fetches them */
 
     struct lifecycle *lifecycle;           /* state machines */
     struct connections *connections;       /* conversations with peers */

@@ -29,13 +29,10 @@
 #include "node/suspension.h"
 #include "node/transfer/transfer.h"
 
-#define QUIET_NS                                                                                   \
-    (2 *                                                                                           \
-     SECOND_NS) /* after this time without a new rumor, missing rumors will not arrive by      \
-                       themselves */
+#define QUIET_NS         (2 * SECOND_NS) /* silence after which no missing rumor will arrive */
 #define RECORDS_IN_A_BYE 16
 
-/* Meeting. */
+/* Meeting a neighbour. */
 
 /* In a large swarm a node with enough neighbours refuses a caller at once and names other members.
  * Enough is twice the number that a node seeks, and more where few members listen. A neighbour on a
@@ -83,8 +80,8 @@ static void say_hello(struct node *node, const struct peer *peer)
     CHECK(connection_say(node, peer, &hello));
 }
 
-/* Only the dialer sends HELLO now, so the acceptor knows before it answers whether there is a slot.
- */
+/* Introduces this node. Only the dialer sends HELLO now, so the acceptor knows before it answers
+ * whether there is a slot. */
 void dispatch_met(struct node *node, const struct peer *peer)
 {
     CHECK(peer->state == PEER_MEETING);
@@ -242,14 +239,14 @@ static void ask_for_all(struct node *node, const struct peer *peer)
         anti_entropy_ask_for_all(node, peer);
 }
 
-/* Both sides of a partition learned much on their own: no rumors pass until one side has taken over
- * the other's base. */
+/* Handles a neighbour from the other side of a partition: both sides learned much on their own. No
+ * rumors pass until one side has taken over the other's base. */
 static void on_partitioned(struct node *node, const struct peer *from)
 {
     CHECK(broadcast_is_partitioned(node, from));
     if (!partition_peer_yields(node, from))
         return;
-    broadcast_set_knows(node, from, 0); /* nothing it knows counts */
+    broadcast_set_knows(node, from, 0); /* none of its rumors counts */
     join_on_knowledge(node, from, 0);
 }
 

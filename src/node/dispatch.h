@@ -7,7 +7,7 @@
 #include "node/connection/connection.h"
 #include "node/core.h"
 
-/* The session stands. The dialer introduces itself at once, which saves a round trip. */
+/* Starts a session. The dialer introduces itself at once, which saves a round trip. */
 void dispatch_met(struct node *node, const struct peer *peer);
 void dispatch_message(struct node *node, const struct peer *peer, const uint8_t *bytes,
                       size_t count);

@@ -19,7 +19,7 @@
 #include "node/suspension.h"
 #include "node/transfer/transfer.h"
 
-#define NEEDED_NS (60 * SECOND_NS) /* without a donor for this long a person must help */
+#define NEEDED_NS (60 * SECOND_NS) /* after this long without a donor a person must help */
 
 struct expulsion {
     uint64_t needed_ns; /* since when another base is needed; 0 = not needed */
@@ -120,7 +120,7 @@ static void obey(struct node *node, const struct order *order)
     case ORDER_ADMIT:
         admit_obey(node, order);
         break;
-    case ORDER_REKEY: /* key_rotation_on_orders, after all are obeyed */
+    case ORDER_REKEY: /* done by key_rotation_on_orders, after all orders are applied */
         break;
     }
 }
@@ -193,7 +193,7 @@ static void note_proof(struct node *node, const struct proof *proof)
 static void obey_proof(struct node *node, const struct peer *from, const uint8_t *bytes)
 {
     const struct peer *peer;
-    const struct proof *proof = proofs_against(node, bytes); /* a proof begins with its author */
+    const struct proof *proof = proofs_against(node, bytes); /* proofs begin with the author id */
     CHECK(proof);
     for (uint32_t i = 0; (peer = connection_neighbour(node, &i)); i++) {
         if (peer != from)
@@ -222,7 +222,7 @@ static void take_back(struct node *node, const uint8_t id[static ID_BYTES])
     membership_set_expelled(node, id, verdict_reason(node, id) != NULL);
     retract_on_expelled(node, id); /* the operator's or a proof's limit remains */
     for (uint32_t i = 0; (peer = connection_neighbour(node, &i)); i++)
-        anti_entropy_ask_for_all(node, peer); /* for the rumors that were taken out */
+        anti_entropy_ask_for_all(node, peer); /* requests the rumors that were taken out */
 }
 
 void expulsion_on_votes(struct node *node, const uint8_t id[static ID_BYTES])

@@ -20,19 +20,20 @@
 
 struct expulsion *expulsion_new(struct arena *arena);
 size_t expulsion_arena_bytes(void);
-/* Obeys the orders and proofs that were known at birth. */
+/* Applies the orders and proofs that were known at birth. */
 void expulsion_begin(struct node *node);
 
-/* Takes ORDERS or PROOF. */
+/* Handles an ORDERS or PROOF message. */
 void expulsion_on_message(struct node *node, const struct peer *from,
                           const struct message *message);
 /* Spreads a proof if equivocation was found here (broadcast/equivocation.c). */
 void expulsion_on_equivocation(struct node *node);
-/* After a new vote against this member, or a change of members: expels it or revokes that. */
+/* Called after a new vote against this member, or a change of members: expels the member or revokes
+ * its expulsion. */
 void expulsion_on_votes(struct node *node, const uint8_t id[static ID_BYTES]);
-/* A publication has ended: retracts what waited for that. */
+/* Starts the retraction that waited for the end of a publication. */
 void expulsion_on_published(struct node *node);
-/* A few times a second: notes if no neighbour gives the base that is needed. */
+/* Adds a note if no neighbour has the base that is needed; called a few times a second. */
 void expulsion_consider(struct node *node);
 
 #endif

@@ -7,8 +7,8 @@
 #include "node/settle.h"
 
 struct finish {
-    uint64_t agreed_ns; /* since when all have held one base; 0: they do not */
-    uint64_t digest;    /* of that base */
+    uint64_t agreed_ns; /* time since which all members hold one base; 0 = they do not */
+    uint64_t digest;    /* digest of that base */
 };
 
 size_t finish_arena_bytes(void)

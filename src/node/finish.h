@@ -4,11 +4,11 @@
  *
  * A member that has finished says so in its record: stage SETTLED, and it trains no more. Members
  * of both protocol versions read that record. A finished node publishes nothing more. So once the
- * records of all live members say SETTLED and show one digest, this is the digest of all that was
- * published. The node waits for news for leave_linger_ns more. After that it takes no more rumors:
- * a member that joins later trains without it. A member that was silent for too long is dead, and
- * not waited for; so is one that left. Members that never trained, as relays, do not finish. Held
- * by tests/world/test_finish.c.
+ * records of all live members say SETTLED and show one digest, this is the digest of all published
+ * rumors. The node waits leave_linger_ns longer for news. After that it takes no more rumors: a
+ * member that joins later trains without it. A member that was silent for too long is dead, and not
+ * waited for; so is one that left. Members that never trained, as relays, do not finish. Held by
+ * tests/world/test_finish.c.
  */
 #ifndef HEARSAY_NODE_FINISH_H
 #define HEARSAY_NODE_FINISH_H

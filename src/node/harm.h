@@ -7,9 +7,9 @@
 #include "node/node.h"
 #include "wire/vote.h"
 
-/* Checks stored votes (wire/vote.h), back to back. MISMATCH: of another swarm or model, or damaged.
- * MALFORMED: of impossible size. Votes exist only with the options' quarantines, among at most
- * NODE_VOTERS members. */
+/* Checks stored votes (wire/vote.h), back to back. MISMATCH: they are of another swarm or model, or
+ * damaged. MALFORMED: their size is impossible. Votes exist only if options.quarantines is set,
+ * among at most NODE_VOTERS members. */
 #define NODE_VOTERS    128
 #define NODE_VOTES     (NODE_VOTERS * NODE_VOTERS)
 #define NODE_VOTES_MAX ((size_t)NODE_VOTES * VOTE_BYTES)
@@ -19,7 +19,7 @@ enum error node_votes_check(const struct node_options *options, struct problem *
 size_t node_votes(const struct node *node, uint8_t *out);
 uint32_t node_votes_changes(const struct node *node);
 
-/* Takes a vote from the owner, of any member. MALFORMED, FORGED: not a vote. */
+/* Takes a vote against any member from the owner. MALFORMED, FORGED: not a vote. */
 enum error node_on_vote(struct node *node, uint64_t now_ns,
                         const uint8_t vote[static VOTE_BYTES]) MUST_USE;
 
@@ -28,14 +28,14 @@ enum error node_on_vote(struct node *node, uint64_t now_ns,
 struct node_harm {
     uint8_t id[ID_BYTES];
     uint64_t incarnation;
-    bool harms;   /* this node finds it harmful */
-    bool is_held; /* its publications are too long and withheld */
+    bool harms;   /* this node finds the member harmful */
+    bool is_held; /* the member's publications are too long and withheld */
     double
         agreement;   /* agreement of its rumors with what is learned here, -1 .. 1; NAN = unknown */
     double typical;  /* median agreement over origins */
-    double length;   /* length as a multiple of the median; NAN = unknown */
-    uint32_t votes;  /* votes to expel it */
-    uint32_t needed; /* votes that expel; 0 = votes do not count here */
+    double length;   /* length of its publications as a multiple of the median; NAN = unknown */
+    uint32_t votes;  /* votes to expel the member */
+    uint32_t needed; /* votes that suffice to expel; 0 = votes do not count here */
 };
 bool node_harm(const struct node *node, uint32_t i, struct node_harm *out);
 

@@ -10,31 +10,32 @@
 #define CLIENTS_MAX     4
 #define CLIENTS_PER_NET 2
 #define ASKS_MAX        256 /* requests per conversation */
-#define REST            49  /* rest per unit of the learner's time before the next request */
+#define REST            49  /* rest before the next request, in multiples of the working time */
 #define REST_NS_MIN     (10 * MS_NS) /* shortest rest */
 #define BUSY_NS                                                                                    \
     (100 * MS_NS) /* waiting time that a client is told while the learner has a request */
-#define NONE_NS (10 * SECOND_NS) /* the same without a model */
+#define NONE_NS (10 * SECOND_NS) /* waiting time that a client is told while there is no model */
 
 enum request_state {
     REQUEST_NONE,
-    REQUEST_WAITS, /* for the next node_next */
+    REQUEST_WAITS, /* waits for the next node_next */
     REQUEST_OUT    /* the learner has it */
 };
 
 /* A client, by slot. */
 struct client {
-    uint64_t again_ns; /* earliest time of its next request */
-    uint32_t asks;     /* requests so far */
+    uint64_t again_ns; /* earliest time of the client's next request */
+    uint32_t asks;     /* requests of the client so far */
 };
 
 struct inference {
     enum request_state state; /* state of the only request */
-    uint64_t conn;            /* its conversation */
-    uint32_t count;           /* its samples */
-    uint64_t next_ns;         /* the learner takes no request before */
-    uint8_t *samples;         /* [NODE_INFERENCE_MAX] its samples; NULL if none is served */
-    struct client *clients;   /* [peers_max] clients */
+    uint64_t conn;            /* conversation of the client being served */
+    uint32_t count;           /* samples of its request */
+    uint64_t next_ns;         /* time before which the learner takes no request */
+    /* [NODE_INFERENCE_MAX] samples of that request; NULL if inference is not served. */
+    uint8_t *samples;
+    struct client *clients; /* [peers_max] clients, by slot */
 };
 
 static bool answers(const struct node_options *options)
@@ -99,7 +100,7 @@ static bool let_in(struct node *node, const struct peer *peer)
     return peer->state == PEER_MEETING;
 }
 
-/* Replies. */
+/* Replies to clients. */
 
 /* A client that waits as told comes later than again_ns by our clock: its message takes time, and
  * half of the waiting time covers a faster clock. */
@@ -125,7 +126,7 @@ static void say_about(struct node *node, const struct peer *peer)
     reply(node, peer, &about, 0);
 }
 
-/* Returns how long the learner takes no request; 0 = it takes one now. */
+/* Returns how long the learner will take no request; 0 = it takes one now. */
 static uint64_t busy_ns(const struct node *node)
 {
     const struct inference *inference = node->inference;
@@ -175,7 +176,7 @@ void inference_on_request(struct node *node, const struct peer *peer, const stru
         return;
     struct client *client = client_of(node, peer);
     const bool has_one = node->inference->state != REQUEST_NONE &&
-                         node->inference->conn == peer->conn; /* it has not read the last reply */
+                         node->inference->conn == peer->conn; /* the last reply is still queued */
     if (!is_request(node, ask))
         connection_hang_up(node, peer, BYE_BROKEN, "asked what is no question here");
     else if (has_one || node->now_ns < client->again_ns)
@@ -210,7 +211,7 @@ void node_on_predicted(struct node *node, uint64_t now_ns, const float *numbers,
     inference->next_ns = now_ns + (rest_ns > REST_NS_MIN ? rest_ns : REST_NS_MIN);
     const struct peer *peer = connection_find(node, inference->conn);
     if (!peer || peer->state != PEER_MEETING)
-        return; /* the client has gone */
+        return; /* the client has disconnected */
     const size_t bytes = inference->count * node->options.limits.answers.outputs * sizeof *numbers;
     const struct message said = {
         .reason = REPLY_DONE, .count = inference->count, .bulk = {(const uint8_t *)numbers, bytes}};

@@ -25,7 +25,7 @@ size_t inference_arena_bytes(const struct node_options *options);
 /* Takes an INFERENCE of a peer that has not introduced itself. */
 void inference_on_request(struct node *node, const struct peer *peer, const struct message *ask);
 
-/* Sets PREDICT if there is a request. */
+/* Sets the PREDICT action if there is a request. */
 bool inference_next(struct node *node, struct action *action);
 
 #endif

@@ -13,7 +13,7 @@
 #define NODE_PREDICT_MAX   16000 /* numbers in the answer, over all samples */
 #define NODE_INFERENCE_MAX 65000 /* bytes of all samples */
 
-/* Limits of a request. All 0: none is served. */
+/* Limits of an inference request; all 0 = no request is served. */
 struct inference_form {
     uint32_t samples_max; /* samples per request */
     size_t sample_bytes;  /* bytes per sample */
@@ -23,7 +23,8 @@ struct inference_form {
 };
 
 struct node;
-/* Answers PREDICT, which took took_ns: numbers[count, outputs], valid during the call. */
+/* Answers PREDICT with numbers[count, outputs], valid during the call. took_ns: the learner's
+ * working time. */
 void node_on_predicted(struct node *node, uint64_t now_ns, const float *numbers, uint64_t took_ns);
 
 #endif

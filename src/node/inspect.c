@@ -13,7 +13,7 @@
 #include "node/rate/rate.h"
 #include "node/transfer/transfer.h"
 
-#define MARKS_APART 32 /* part of a mark's age that separates it from the next */
+#define MARKS_APART 32 /* two marks are apart by at least 1/32 of their age */
 
 static void add_peers(const struct node *node, struct node_stats *stats)
 {
@@ -90,7 +90,7 @@ uint32_t node_marks(const struct node *node, uint64_t now_ns, uint32_t i,
     for (uint32_t seq = broadcast_versions(node)->origins[i].next; seq-- > first;) {
         struct node_mark mark = {.seq = seq};
         if (!rumor_log_came(broadcast_log(node), i, seq, &mark.came_ns))
-            break; /* beyond the log */
+            break; /* the log does not reach further back */
         CHECK(mark.came_ns <= now_ns);
         if (count > 0 && mark.came_ns > out[count - 1].came_ns)
             mark.came_ns = out[count - 1].came_ns; /* equal times: a later rumor arrived first */
@@ -130,7 +130,7 @@ bool node_proof(const struct node *node, uint32_t i, struct node_proof *out)
 {
     const uint32_t count = proofs_count(node);
     for (uint32_t k = 0; k <= i && k < count; k++)
-        i += !proofs_against(node, proofs_author(node, k)); /* votes that no longer decide */
+        i += !proofs_against(node, proofs_author(node, k)); /* skips votes that no longer decide */
     if (i >= count)
         return false;
     const struct proof *proof = proofs_at(node, i);
@@ -260,7 +260,7 @@ void node_contributions(const struct node *node, struct node_contribution *out)
         const struct origin *origin = &versions->origins[place];
         const struct member *member = membership_find(node, origin->id);
         if (!member)
-            continue; /* evicted long ago */
+            continue; /* evicted from the table long ago */
         struct node_contribution *of = &out[membership_number(node, member)];
         of->rumors += origin->next;
         of->samples += versions_samples(versions, origin);

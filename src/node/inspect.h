@@ -6,49 +6,51 @@
 
 struct node_stats {
     uint64_t steps;            /* local steps */
-    uint64_t samples;          /* learned here */
+    uint64_t samples;          /* samples learned by this node since its start */
     double samples_per_second; /* moving average; 0 = unknown */
-    double share;              /* share of the last publication */
-    double interval_s;         /* present interval between publications (outer_step.h) */
-    double gain;               /* present gain */
-    double beta;               /* present outer momentum */
-    double held;               /* part of the rest that the last publication withheld (replica.h) */
-    uint32_t neighbours;       /* open conversations */
-    uint32_t members_live;     /* this node included */
-    uint32_t peers_used;       /* conversations in any state */
-    uint32_t origins;          /* origins with a known rumor */
-    uint64_t digest;           /* of the base after all queued updates */
-    uint64_t version;          /* known rumors, total */
-    uint64_t version_hash;     /* of the whole version */
-    uint64_t rumors_published; /* own rumors */
-    uint64_t rumors_received;  /* rumors of other nodes, each once */
-    uint64_t duplicates;       /* rumors received again */
-    uint64_t rumors_sent_copies;    /* RUMOR messages sent */
+    double share;              /* share of the last publication, 0 .. 1 */
+    double interval_s;         /* present time between publications (outer_step.h) */
+    double gain;               /* present gain (outer_step.h) */
+    double beta;               /* present outer momentum, 0 .. 1 */
+    /* Part of the unpublished rest that the last publication withheld (replica.h). */
+    double held;
+    uint32_t neighbours;            /* open conversations */
+    uint32_t members_live;          /* live members, this node included */
+    uint32_t peers_used;            /* conversations in any state */
+    uint32_t origins;               /* origins with a known rumor */
+    uint64_t digest;                /* digest of the base after all queued updates */
+    uint64_t version;               /* known rumors over all origins */
+    uint64_t version_hash;          /* hash of the whole version */
+    uint64_t rumors_published;      /* own rumors */
+    uint64_t rumors_received;       /* rumors of other nodes, each once */
+    uint64_t duplicates;            /* rumors received again */
+    uint64_t rumors_sent_copies;    /* RUMOR messages sent to all neighbours */
     uint64_t wants_sent;            /* WANT messages sent */
-    uint64_t rumor_bytes_published; /* own rumors, each once */
-    uint64_t rumor_bytes_received;  /* other nodes' rumors, each once */
-    uint64_t sent_bytes;            /* all bytes given to the transport */
-    uint64_t received_bytes;        /* all bytes from the transport */
-    uint64_t control_sent_bytes;    /* all messages except rumors, encrypted */
-    uint64_t queued_bytes_most;     /* longest send queue now */
-    uint64_t log_held_bytes;        /* rumors in the log */
-    uint32_t blocks;                /* blocks of a base */
+    uint64_t rumor_bytes_published; /* bytes of own rumors, each rumor once */
+    uint64_t rumor_bytes_received;  /* bytes of other nodes' rumors, each rumor once */
+    uint64_t sent_bytes;            /* bytes given to the transport, of all kinds */
+    uint64_t received_bytes;        /* bytes from the transport, of all kinds */
+    uint64_t control_sent_bytes;    /* encrypted bytes of all messages except rumors */
+    uint64_t queued_bytes_most;     /* bytes in the longest send queue now */
+    uint64_t log_held_bytes;        /* bytes of rumors in the log */
+    uint32_t blocks;                /* number of blocks in a base */
     uint32_t blocks_held;           /* blocks received while fetching */
-    uint64_t block_bytes;           /* bytes of this or the last fetched base */
+    uint64_t block_bytes;           /* bytes of the base that is or was fetched */
     uint64_t served_bytes;          /* bytes of blocks sent to others */
     uint64_t waiting;               /* known rumors that are not applied yet */
-    uint64_t lag_ns;                /* how long a rumor has been missing */
-    double budget;                  /* publication budget, bytes per second */
+    uint64_t lag_ns;                /* how long a rumor has been missing; 0 = none is */
+    double budget;                  /* publication budget in bytes per second */
     double uplink;  /* bytes per second that all links carry together, a lower bound */
     double ingress; /* bytes per second received, the best of the last seconds */
 };
 void node_stats(const struct node *node, uint64_t now_ns, struct node_stats *stats);
 
-/* Two of these numbers, cheap enough for every event. */
+/* Two of these numbers, available at little cost after every event. */
 uint64_t node_digest(const struct node *node);
 uint64_t node_waiting(const struct node *node);
 
-/* Returns true if, as of the last node_next, another rumor waits only for the learner. */
+/* Returns true if at the last node_next a rumor waited because the learner had as much as it
+ * accepts. */
 bool node_is_learner_full(const struct node *node);
 
 /* Returns the longest time between two publications at present. */
@@ -57,19 +59,20 @@ uint64_t node_interval_ns_max(const struct node *node);
 /* Returns true while a base is being taken over: until it is complete it is the sum of no version.
  */
 bool node_is_catching_up(const struct node *node);
-uint32_t node_bases(const struct node *node); /* bases taken over, or begun */
+/* Bases taken over so far, including unfinished ones. */
+uint32_t node_bases(const struct node *node);
 bool node_is_leaving(const struct node *node);
 bool node_is_expelled(const struct node *node); /* this node is expelled and ends */
-/* Why its owner has to end this node, since another process has its identity: a sentence, whose
- * subject is the peer that said so. NULL: there is no reason. */
+/* Returns why the owner must end this node: another process has its identity. The text is a
+ * sentence whose subject is the peer that said so. NULL = no reason to end. */
 const char *node_clash(const struct node *node);
 
 /* The version, one origin per entry: i < node_origins. */
 struct node_origin {
     uint8_t id[ID_BYTES];
     uint64_t incarnation;
-    uint32_t next;    /* number of the next rumor; 0 = none known */
-    uint64_t samples; /* samples it has learned */
+    uint32_t next;    /* number of the origin's next rumor; 0 = no rumor is known */
+    uint64_t samples; /* samples that the origin has learned */
 };
 uint32_t node_origins(const struct node *node);
 void node_origin(const struct node *node, uint32_t i, struct node_origin *out);
@@ -93,20 +96,20 @@ bool node_lacks_first(const struct node *node);     /* and no base of that swarm
 
 /* The conversations under way: i < node_links. */
 struct node_link {
-    uint8_t id[ID_BYTES];   /* zero while unknown */
+    uint8_t id[ID_BYTES];   /* id of the peer; zeros while unknown */
     struct address address; /* dialled address, or the caller's */
     bool dialled;           /* this node dialled */
     bool open;              /* it is a neighbour */
     uint32_t protocol;      /* protocol version; 0 = unknown */
-    uint64_t rtt_ns;        /* 0 = unknown */
+    uint64_t rtt_ns;        /* round trip; 0 = unknown */
     double rate;           /* bytes per second that it carries, a lower bound (rate/congestion.h) */
     bool is_measured;      /* the rate is also an upper bound: a backlog was seen */
     uint64_t tried_ns;     /* last time that traffic tested the rate */
     uint64_t backlog_ns;   /* queueing delay of what this node sends */
     uint64_t queued_bytes; /* bytes queued here */
     uint64_t sent_bytes;   /* total */
-    uint64_t received_bytes; /* total */
-    uint64_t conn;           /* its number */
+    uint64_t received_bytes; /* bytes queued here */
+    uint64_t conn;           /* number of the conversation */
     uint64_t since_ns;       /* start of its present state: open, or on the way to it */
     bool listens;            /* its record has an address; false = it only dials, or is unknown */
 };
@@ -123,29 +126,30 @@ struct node_member {
     bool left;                 /* it said goodbye */
     bool trains;               /* false = it only relays, or has not joined yet */
     uint64_t samples;          /* samples learned there */
-    uint64_t digest;           /* of its base at the time of its record */
-    double samples_per_second; /* as reported */
-    double uplink;             /* bytes per second that it sends, a lower bound */
+    uint64_t digest;           /* digest of its base at the time of its record */
+    double samples_per_second; /* samples per second, as the member reports */
+    double uplink;             /* bytes per second that it can send, a lower bound */
     double ingress;            /* bytes per second that it has received, a lower bound */
-    uint64_t lag_ns;           /* as reported */
+    uint64_t lag_ns;           /* how long it has missed a rumor, as the member reports */
     uint64_t heard_ns;         /* arrival of its last record or rumor */
     uint64_t met_ns;           /* arrival of its first record */
 };
 uint32_t node_members(const struct node *node);
-/* Contribution of each member to the base, over all its incarnations, into out[node_members]. */
+/* The contribution of each member to the base, over all its incarnations. The caller passes
+ * out[node_members]. */
 struct node_contribution {
     uint64_t rumors;      /* rumors in the base */
-    uint64_t samples;     /* samples behind them */
+    uint64_t samples;     /* samples that those rumors report */
     uint64_t rumor_bytes; /* bytes of its rumors that passed since this node started */
-    double share;         /* part of all samples */
+    double share;         /* part of all members' samples, 0 .. 1 */
 };
 void node_contributions(const struct node *node, struct node_contribution *out);
 void node_member(const struct node *node, uint64_t now_ns, uint32_t i, struct node_member *out);
 
 /* Summary of the state machines (lifecycle/lifecycle.h) for people. */
 enum node_phase {
-    NODE_JOINING,     /* no answer yet */
-    NODE_CATCHING_UP, /* takes over the swarm's base */
+    NODE_JOINING,     /* waits for an answer of any member */
+    NODE_CATCHING_UP, /* is taking over the swarm's base */
     NODE_RUNNING,     /* trains, or relays */
     NODE_FINISHING,   /* has ended training; waits for other members */
     NODE_FINISHED,    /* all members have finished, with one base */

@@ -54,9 +54,10 @@ void join_ask_to_confirm(struct node *node)
         anti_entropy_ask_for_all(node, chosen);
 }
 
-/* A neighbour that is joining may know less than we do. So the most that any neighbour has shown
- * counts, except for one rumor in transit per origin. For the first moments only members that have
- * joined count. A neighbour with an empty version, like ours, is no swarm. */
+/* Joins if this node holds the swarm's base. A neighbour that is joining may know less than we do.
+ * So the most that any neighbour has shown counts, except for one rumor in transit per origin. For
+ * the first moments only members that have joined count. A neighbour with an empty version, like
+ * ours, is no swarm. */
 void join_on_knowledge(struct node *node, const struct peer *from, uint64_t missing)
 {
     const uint64_t few = broadcast_active_origins(node);
@@ -90,7 +91,8 @@ static bool is_refused(const struct node *node)
            node_admission(node, node->options.identity->id) == ADMISSION_NONE;
 }
 
-/* A node that once had a neighbour waits longer, since it knows that a swarm exists. */
+/* Joins alone after a wait without an answer. A node that once had a neighbour waits longer, since
+ * it knows that a swarm exists. */
 void join_consider(struct node *node)
 {
     struct join *join = node->join;

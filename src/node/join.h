@@ -10,17 +10,17 @@
 struct join *join_new(struct arena *arena);
 size_t join_arena_bytes(void);
 
-/* A swarm exists: a neighbour, or a member that has no slot left. */
+/* Records that a swarm exists: a neighbour answered, or a member that has no slot left. */
 void join_on_company(struct node *node);
-/* A dialled member refused this node. */
+/* Records that a dialled member refused this node. */
 void join_on_turned_away(struct node *node);
-/* A neighbour has shown its version; this node lacks `missing` rumors of it. */
+/* Handles a neighbour's version, of which this node lacks `missing` rumors. */
 void join_on_knowledge(struct node *node, const struct peer *from, uint64_t missing);
-/* Once a second: asks a joined member to confirm that this node holds the swarm's base. */
+/* Asks a joined member to confirm that this node holds the swarm's base; called once a second. */
 void join_ask_to_confirm(struct node *node);
-/* A few times a second: joins if there is no member to learn from. */
+/* Joins if there is no member to learn from; called a few times a second. */
 void join_consider(struct node *node);
-/* Sets RESTART if no node is left that has the base being taken over. */
+/* Sets RESTART if no node has the base being taken over any more. */
 bool join_next_restart(struct node *node, struct action *action);
 
 #endif

@@ -7,7 +7,7 @@
 
 /* Stored bytes; read at birth. */
 struct kept {
-    const uint8_t *at; /* as written and checked by the node */
+    const uint8_t *at; /* stored bytes, as the node wrote and checked them */
     size_t bytes;      /* number of bytes */
 };
 struct node_kept {
@@ -15,7 +15,7 @@ struct node_kept {
     struct kept proofs;     /* equivocation proofs (put_out.h) */
     struct kept votes;      /* expulsion votes (harm.h); empty without quarantines */
     struct kept swarm_keys; /* keys that orders have brought (swarm_keys.h) */
-    uint64_t swarm_samples; /* swarm's samples from the checkpoint; 0 = none */
+    uint64_t swarm_samples; /* samples that the swarm had learned at the checkpoint; 0 = none */
 };
 
 #endif

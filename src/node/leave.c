@@ -7,20 +7,20 @@
 #include "node/membership/membership.h"
 #include "node/rate/rate.h"
 
-/* Other nodes may start to leave a little later than this one. */
-#define LINGER_EACH_NS (SECOND_NS / 8) /* per live member */
+/* The constants cover other nodes that start to leave a little later than this one. */
+#define LINGER_EACH_NS (SECOND_NS / 8) /* added waiting time per live member */
 #define LINGER_MIN_NS  SECOND_NS
 #define LINGER_MAX_NS  (3 * SECOND_NS)
 
-#define LAST_MOST 32 /* publications: about a fiftieth of the residual is left after them */
-#define LAST_PART (1.0F / 50)     /* of the first threshold: a finished node drops what is below */
-#define FRESH_NS  (3 * SECOND_NS) /* a leaving member renews its record within this */
+#define LAST_MOST 32              /* most final publications; a fiftieth of the residual is left */
+#define LAST_PART (1.0F / 50)     /* part of the first threshold below which entries are dropped */
+#define FRESH_NS  (3 * SECOND_NS) /* time within which a leaving member renews its record */
 
 struct leave {
-    uint64_t began_ns;       /* start of leaving */
+    uint64_t began_ns;       /* time at which leaving started */
     uint64_t hurry_ns;       /* time of the next early gossip; 0 = at its period */
     uint32_t published_last; /* publications since training ended, except the final one */
-    float tau;               /* threshold of the first of them */
+    float tau;               /* threshold of the first of these publications */
     bool ours_known;         /* other members hold all our rumors, and no more will follow */
     bool is_turned_away;     /* every dialled member refused this node */
     bool is_expelled;        /* the operator has expelled this node */
@@ -49,7 +49,8 @@ static void settle(struct node *node)
     node->leave->hurry_ns = node->now_ns + 1; /* soon, but not within this call */
 }
 
-/* A node that leaves alone and a node that finishes publish several times. */
+/* Publishes again or settles. A node that leaves alone and a node that finishes publish several
+ * times. */
 void leave_on_published(struct node *node, const struct update *update)
 {
     struct leave *leave = node->leave;
@@ -128,11 +129,12 @@ static bool ours_are_known(struct node *node)
     if (!neighbours_have_ours(node))
         return false;
     if (leaving_stage(node) == STAGE_SETTLED && connection_neighbours(node) > 0)
-        node->leave->ours_known = true; /* no further publication */
+        node->leave->ours_known = true; /* true for good: this node publishes no more */
     return node->leave->ours_known || membership_live(node) == 1;
 }
 
-/* News of a leaving member takes longer to spread in a larger swarm. */
+/* Returns the waiting time for news of leaving members, which spreads more slowly in a larger
+ * swarm. */
 uint64_t leave_linger_ns(const struct node *node)
 {
     const uint64_t linger_ns = membership_live(node) * LINGER_EACH_NS;
@@ -141,8 +143,9 @@ uint64_t leave_linger_ns(const struct node *node)
                                        : LINGER_MAX_NS;
 }
 
-/* Messages of a neighbour arrive in order. So its answer to a PING that was sent after lingering
- * implies that its earlier messages have arrived, including the one that it leaves. */
+/* Returns true if all neighbours have answered a PING that was sent after lingering. Messages of a
+ * neighbour arrive in order, so its earlier messages have arrived by then, including the one that
+ * it leaves. */
 static bool neighbours_have_answered(struct node *node)
 {
     CHECK(leaving_stage(node) == STAGE_SETTLED);

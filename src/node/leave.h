@@ -9,8 +9,8 @@
  * publication. That publication is as large as any; the rest stays in the weights of the
  * checkpoint. A node alone publishes several times until little is left, so the base is what it
  * learned. In a full mesh the agreement is certain, since messages arrive in order. In a larger
- * swarm, news of another leaving node may arrive after the waiting time. The grace time bounds all
- * of it. A node that has finished (finish.h) is settled before it leaves. Held by
+ * swarm, news of another leaving node may arrive after the waiting time. Leaving takes at most the
+ * grace time. A node that has finished (finish.h) is settled before it leaves. Held by
  * tests/world/test_leave.c.
  */
 #ifndef HEARSAY_NODE_LEAVE_H
@@ -21,13 +21,13 @@
 struct leave *leave_new(struct arena *arena);
 size_t leave_arena_bytes(void);
 
-/* The operator has expelled this node: it ends without another message or publication. */
+/* Ends the node without another message or publication, because the operator has expelled it. */
 void leave_on_expelled(struct node *node);
-/* Every dialled member refused this node, and it has joined nothing: it ends. */
+/* Ends the node, because every dialled member refused it and it has joined no swarm. */
 void leave_on_turned_away(struct node *node);
 /* Ends training: moves from RUNNING to LEAVING and begins the last publications. */
 void leave_end_training(struct node *node);
-/* A last publication is out. */
+/* Handles the end of one of the last publications. */
 void leave_on_published(struct node *node, const struct update *update);
 /* Returns how long a node waits for news of other members: longer in a larger swarm. */
 uint64_t leave_linger_ns(const struct node *node);
@@ -35,7 +35,8 @@ uint64_t leave_linger_ns(const struct node *node);
 void leave_consider(struct node *node);
 /* Returns the time of an early round of gossip, since others wait for us; 0 = at its period. */
 uint64_t leave_hurry_ns(const struct node *node);
-void leave_on_gossip(struct node *node);                            /* the round has happened */
-bool leave_next_finished(struct node *node, struct action *action); /* FINISHED, once */
+/* Records that the round has happened. */
+void leave_on_gossip(struct node *node);
+bool leave_next_finished(struct node *node, struct action *action); /* sets FINISHED once */
 
 #endif

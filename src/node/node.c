@@ -35,7 +35,7 @@
 #include "node/transfer/transfer.h"
 #include "wire/bytes.h"
 
-#define CATCH_UP_NS   (5 * SECOND_NS) /* requested rumors may arrive for this long */
+#define CATCH_UP_NS   (5 * SECOND_NS) /* longest wait for requested rumors */
 #define NOTES_WAITING 256
 
 size_t node_arena_bytes(const struct node_options *options)
@@ -120,14 +120,14 @@ void node_free(struct node *node)
     secret_wipe(node, sizeof *node);
 }
 
-/* Starts an event, never before the previous one. */
+/* Starts an event. Its time is never before that of the previous event. */
 static void begin_event(struct node *node, uint64_t now_ns)
 {
     CHECK(now_ns >= node->now_ns);
     node->now_ns = now_ns;
 }
 
-/* Doors: the network. */
+/* Entry points for the network. */
 
 static void note_full(struct node *node, const struct address *from)
 {
@@ -197,7 +197,8 @@ void node_on_bytes(struct node *node, uint64_t now_ns, uint64_t conn, const uint
     const struct peer *peer = connection_find(node, conn);
     if (!peer)
         return;
-    connection_set_ready(node, connection_slot(node, peer), true); /* an answer may be no message */
+    /* The reply may be a handshake frame. */
+    connection_set_ready(node, connection_slot(node, peer), true);
     while (count > 0 && take(node, peer, &bytes, &count))
         continue;
 }
@@ -286,12 +287,13 @@ void node_on_closed(struct node *node, uint64_t now_ns, uint64_t conn, const cha
     transfer_on_end(node, peer);
     connection_end(node, peer);
     fetch_on_lost(node, conn);
-    if (!returns_at_once) /* otherwise it is back before another neighbour has helped */
+    /* A peer that returns at once is back before another neighbour could help. */
+    if (!returns_at_once)
         repair_on_lost(node, conn);
     CHECK(!connection_find(node, conn));
 }
 
-/* Doors: the learner. */
+/* Entry points for the learner. */
 
 void node_on_step(struct node *node, uint64_t now_ns, uint32_t steps, uint64_t samples)
 {
@@ -334,8 +336,8 @@ void node_on_applied(struct node *node, uint64_t now_ns, uint32_t entries)
 
 /* Actions. */
 
-/* Weights follow the base's momentum only with the swarm's steps: a catching-up node applies old
- * rumors, and a leaving node stops. */
+/* Returns the outer momentum of the next update. Weights follow the base's momentum only with the
+ * swarm's steps: a catching-up node applies old rumors, and a leaving node stops. */
 static double beta(const struct node *node)
 {
     const uint64_t asked_ns = broadcast_asked_ns(node);

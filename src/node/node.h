@@ -31,23 +31,24 @@
 #include "wire/rumor.h"
 
 #define NODE_SEEDS_MAX       64
-#define NODE_INCARNATIONS    1024           /* incarnations of one process, at most */
+#define NODE_INCARNATIONS    1024           /* most incarnations of one process */
 #define NODE_PATIENCE_MAX_NS 10000000000ull /* upper limit of the neighbour timeout */
-#define NODE_READ_MAX        65536          /* entries of one READ, at most */
+#define NODE_READ_MAX        65536          /* most entries of one READ */
 #define NODE_PEERS_MAX       128
-#define NODE_SERVE_AUTO      UINT64_MAX /* chosen by transfer/serve.c */
+#define NODE_SERVE_AUTO      UINT64_MAX /* limit that transfer/serve.c chooses */
 #define NODE_JOIN_WAIT_NS                                                                          \
     10000000000ull                       /* waiting time for an answer before a node trains alone  \
                                           */
-#define NODE_LOST_WAIT_NS 60000000000ull /* the same after a member has answered */
+#define NODE_LOST_WAIT_NS 60000000000ull /* waiting time after a member has answered */
 
 struct node_limits {
-    uint32_t peers_max;        /* conversations at once */
+    uint32_t peers_max;        /* most conversations at once */
     uint32_t members_max;      /* size of the member table */
-    uint32_t incarnations_max; /* origins, whose rumors stay in the sum permanently */
-    uint32_t listed_max;    /* origins listed beside a block; 0 = all that may matter. For tests */
-    uint32_t half_open_max; /* callers that have not shown the swarm key */
-    uint32_t half_open_per_net_max; /* such callers of one network (address_network) */
+    uint32_t incarnations_max; /* most origins; their rumors stay in the sum permanently */
+    /* Most origins listed beside a block; 0 = all that may matter. For tests. */
+    uint32_t listed_max;
+    uint32_t half_open_max;         /* most callers that have not shown the swarm key */
+    uint32_t half_open_per_net_max; /* most such callers from one network (address_network) */
     bool low_ports;                 /* allows dialling members at ports below 1024 */
     bool quarantines;               /* members expel harmful ones by majority vote (quarantine.h) */
     double weight_max;     /* largest multiple of the median weight of a member; 0 = unlimited
@@ -56,16 +57,16 @@ struct node_limits {
     uint64_t dial_ns;      /* time limit of lookup and connection; 0 = handshake_ns covers both and
                               packets have no size (simulated) */
     uint64_t silence_ns;   /* silence after which a neighbour is gone */
-    size_t send_queue_bytes;       /* bytes queued for one neighbour */
-    double notes_per_s;            /* notes per second that others can cause */
-    uint32_t apply_window;         /* entries given to the learner and not yet applied */
-    struct inference_form answers; /* largest inference request it serves */
+    size_t send_queue_bytes;       /* most bytes queued for one neighbour */
+    double notes_per_s;            /* most notes per second that others can cause */
+    uint32_t apply_window;         /* most entries given to the learner and not yet applied */
+    struct inference_form answers; /* largest inference request that the node serves */
     uint16_t protocol_max; /* newest protocol version it speaks; 0 = PROTOCOL_NEWEST. For tests */
 };
 
 struct node_keys {
     struct arena *memory;   /* node_keys_bytes, must outlive the node; NULL = the node's arena */
-    const uint8_t *entropy; /* [SEED_BYTES] seed of all keys it makes; read at birth */
+    const uint8_t *entropy; /* [SEED_BYTES] seed of all keys that the node makes; read at birth */
 };
 
 struct node_options {
@@ -88,9 +89,9 @@ struct node_options {
     uint8_t operator_id[ID_BYTES]; /* the holder of this key's secret half */
     struct node_kept kept;         /* orders, proofs and votes of an earlier start */
     uint64_t wall_ms;              /* wall clock at birth, milliseconds since 1970; 0 = unknown */
-    uint64_t seed;                 /* seed of choices; 0 = drawn from entropy */
+    uint64_t seed;                 /* seed of random choices; 0 = drawn from entropy */
 
-    uint16_t listen_port;                 /* 0 = it only dials */
+    uint16_t listen_port;                 /* port on which the node listens; 0 = it only dials */
     struct address advertise;             /* address for others to dial; host "" = as they see it */
     struct address seeds[NODE_SEEDS_MAX]; /* addresses to dial first */
     uint32_t seeds_count;                 /* number of seeds */
@@ -103,7 +104,7 @@ struct node_options {
     uint64_t interval_ns;   /* mean time between publications; 0 = auto (outer_step.h) */
     uint32_t steps_min; /* local steps between publications; 0 = auto (rate/publish_schedule.c) */
     float tau;          /* threshold of published entries; 0 = as the budget allows */
-    double gain;        /* 0 = auto (outer_step.h) */
+    double gain;        /* weight of the swarm's progress; 0 = auto (outer_step.h) */
     double beta;        /* outer momentum; < 0 = auto (outer_step.h) */
     double held;        /* part of the unpublished rest withheld from the weights; < 0 = auto */
     double momentum;    /* local momentum that lengthens steps, in [0, 1) */
@@ -113,7 +114,7 @@ struct node_options {
     size_t log_bytes;           /* size of the rumor log */
     uint64_t serve_bytes_per_s; /* bytes per second of blocks to others while training; 0 =
                                    unlimited; or AUTO */
-    uint64_t save_ns;           /* time between checkpoints; 0 = none */
+    uint64_t save_ns;           /* time between checkpoints; 0 = no checkpoints */
     uint64_t grace_ns;          /* longest time that leaving may take */
     struct node_limits limits;  /* bounds of memory and time */
 };
@@ -122,7 +123,7 @@ enum action_kind {
     ACTION_DIAL, /* conn, address, segment_bytes: connect, then node_on_connected or node_on_closed
                   */
     ACTION_SEND, /* conn, bytes, count: then node_on_sent */
-    ACTION_HANGUP,  /* conn: close, then node_on_closed */
+    ACTION_HANGUP,  /* update: apply it, then node_on_applied; valid until the next node_next */
     ACTION_APPLY,   /* update: apply it, then node_on_applied; valid until the next node_next */
     ACTION_TRAIN,   /* swarm_samples: the base is the swarm's; start training (once, with
                        options.trains) */
@@ -138,12 +139,12 @@ enum action_kind {
 
 struct action {
     enum action_kind kind;
-    uint64_t conn;               /* DIAL, SEND, HANGUP: the conversation */
-    struct address address;      /* DIAL: address */
+    uint64_t conn;               /* DIAL, SEND, HANGUP: number of the conversation */
+    struct address address;      /* DIAL: address to dial */
     uint32_t segment_bytes;      /* DIAL: largest payload of a packet; 0 = the system's choice */
-    const uint8_t *bytes;        /* SEND: data */
-    size_t count;                /* SEND: bytes */
-    const struct update *update; /* APPLY: update */
+    const uint8_t *bytes;        /* SEND: bytes to send */
+    size_t count;                /* SEND: number of bytes */
+    const struct update *update; /* APPLY: update to apply */
     uint64_t tag;                /* APPLY: origin of the rumor */
     uint32_t seq;                /* APPLY: number of the rumor */
     bool takes_out;              /* APPLY: retraction; levels are negated */
@@ -177,26 +178,27 @@ void node_on_connected(struct node *node, uint64_t now_ns, uint64_t conn);
 void node_on_bytes(struct node *node, uint64_t now_ns, uint64_t conn, const uint8_t *bytes,
                    size_t count);
 void node_on_sent(struct node *node, uint64_t now_ns, uint64_t conn);
-/* why: the transport's reason, for the note; "" = an ordinary end. */
+/* Ends the conversation. why: the transport's reason, for the note; "" = an ordinary end. */
 void node_on_closed(struct node *node, uint64_t now_ns, uint64_t conn, const char *why);
 
-/* The learner performs orders in the order of the requests. READ may be performed earlier, but its
- * answer keeps the order, so the node knows of which rumors the block is the sum. */
+/* Answers of the learner. It performs orders in the order of the requests. READ may be performed
+ * earlier, but its answer keeps the order, so the node knows of which rumors the block is the
+ * sum. */
 void node_on_step(struct node *node, uint64_t now_ns, uint32_t steps, uint64_t samples);
-/* Answers PUBLISH, which took took_ns; count 0 = nothing to publish. */
+/* Answers PUBLISH. took_ns: the learner's working time; count 0: there was nothing to publish. */
 void node_on_published(struct node *node, uint64_t now_ns, const struct update *update,
                        uint64_t took_ns);
 /* Called before node_on_applied: agreement of the oldest APPLY with the residual, if it was
  * requested. */
 void node_on_agreement(struct node *node, uint64_t now_ns, double agreement);
-/* `entries` entries of the oldest APPLY or WRITE are done. */
+/* Answers the oldest APPLY or WRITE: `entries` of its entries are done. */
 void node_on_applied(struct node *node, uint64_t now_ns, uint32_t entries);
 void node_on_read(struct node *node, uint64_t now_ns, const int32_t *units);
 /* Answers SAVE: writes the history of the present base, *bytes of out[node_history_max]; 0 = it is
  * b0. Returns false if the save is useless because another base is being taken over. */
 bool node_on_saved(struct node *node, uint64_t now_ns, uint8_t *out, size_t *bytes);
 size_t node_history_max(const struct node_options *options);
-/* Writes the same history for the learner's present base, when no update is queued. */
+/* Writes the history of the learner's present base when no update is queued. */
 size_t node_history(const struct node *node, uint8_t *out);
 /* Returns how many incarnations fit into a history while other messages are queued. */
 uint32_t node_incarnations_max(size_t send_queue_bytes);
@@ -204,6 +206,6 @@ uint32_t node_incarnations_max(size_t send_queue_bytes);
 void node_on_time(struct node *node, uint64_t now_ns);
 uint64_t node_wake_ns(const struct node *node);
 
-void node_leave(struct node *node, uint64_t now_ns); /* FINISHED follows when it is done */
+void node_leave(struct node *node, uint64_t now_ns); /* leaves; FINISHED follows */
 
 #endif

@@ -1,7 +1,7 @@
 /* Notes: one line per event, for people and for traces.
  *
  * The core writes them, and the shell prints them. Notes that strangers can cause are limited in
- * number per second, and a note of its own counts the suppressed ones.
+ * number per second; a separate note reports how many were suppressed.
  */
 #ifndef HEARSAY_NODE_NOTES_H
 #define HEARSAY_NODE_NOTES_H
@@ -61,7 +61,7 @@ struct note {
     uint64_t at_ns;                 /* time of the event */
     enum note_kind kind;            /* kind of event */
     enum note_level level;          /* severity */
-    bool is_certain;                /* of a failed dial: the peer itself said the reason */
+    bool is_certain;                /* for a failed dial: the peer itself gave the reason */
     char who[ID_TEXT_BYTES];        /* id of another node, or "" */
     char where[ADDRESS_TEXT_BYTES]; /* address of that node, or "" */
     char text[320];                 /* sentence for a person */
@@ -69,14 +69,14 @@ struct note {
 
 const char *note_kind_name(enum note_kind kind);
 
-/* Notes to be fetched: a ring that overwrites the oldest. */
+/* Notes that were not fetched yet: a ring that overwrites the oldest. */
 struct notes {
     struct note *ring;        /* [max] */
     uint32_t max;             /* capacity */
     uint32_t from;            /* index of the oldest */
     uint32_t count;           /* number of notes */
     double tokens;            /* token bucket of notes caused by others */
-    double tokens_per_second; /* its refill rate; also its depth */
+    double tokens_per_second; /* refill rate of the bucket in notes per second; also its depth */
     uint64_t refilled_ns;     /* last refill */
     uint64_t suppressed;      /* notes suppressed or overwritten since that was last noted */
 };

@@ -9,19 +9,19 @@
 #include "wire/equivocation_proof.h"
 #include "wire/order.h"
 
-/* Checks stored orders of the operator, back to back (wire/order.h). MISMATCH: of another operator,
- * swarm or model. MALFORMED: no orders, or not numbered 1, 2, 3 … */
+/* Checks stored orders of the operator, back to back (wire/order.h). MISMATCH: they are of another
+ * operator, swarm or model. MALFORMED: the bytes are no orders, or not numbered 1, 2, 3 … */
 #define NODE_ORDERS_MAX ((size_t)ORDERS_MAX * ORDER_BYTES_MAX)
 enum error node_orders_check(const struct node_options *options, struct problem *problem) MUST_USE;
-/* Takes orders from the operator, back to back. Obeys none unless it returns OK. */
+/* Takes orders from the operator, back to back. Applies none unless it returns OK. */
 enum error node_on_order(struct node *node, uint64_t now_ns, const uint8_t *bytes, size_t count,
                          struct problem *problem) MUST_USE;
 uint32_t node_orders_count(const struct node *node); /* number of the latest known order */
 /* Writes all known orders into out[NODE_ORDERS_MAX] for the next start; returns the bytes. */
 size_t node_orders(const struct node *node, uint8_t *out);
 
-/* Checks stored proofs (wire/equivocation_proof.h), back to back. MISMATCH: of another swarm or
- * model, or damaged. MALFORMED: of impossible size. */
+/* Checks stored proofs (wire/equivocation_proof.h), back to back. MISMATCH: they are of another
+ * swarm or model, or damaged. MALFORMED: their size is impossible. */
 #define NODE_PROOFS     256
 #define NODE_PROOFS_MAX ((size_t)NODE_PROOFS * PROOF_BYTES)
 enum error node_proofs_check(const struct node_options *options, struct problem *problem) MUST_USE;
@@ -30,28 +30,29 @@ enum error node_proofs_check(const struct node_options *options, struct problem 
 size_t node_proofs(const struct node *node, uint8_t *out);
 uint32_t node_proofs_changes(const struct node *node);
 
-/* Entry i of the members expelled by a proof or by votes. Returns false after the last one. */
+/* Entry i of the members that a proof or votes have expelled. Returns false after the last one. */
 struct node_proof {
     uint8_t id[ID_BYTES];
-    uint64_t incarnation; /* the incarnation in which it lied or harmed */
+    uint64_t incarnation; /* incarnation in which the member lied or harmed */
     uint32_t keep;        /* the rumors of that incarnation before this number stay */
-    bool is_suspended;    /* all its rumors stay, because most logs no longer hold them */
-    bool is_voted;        /* a majority voted; nothing is proven */
+    bool is_suspended;    /* all rumors of the member stay, because most logs no longer hold them */
+    bool is_voted;        /* a majority has voted, but no proof exists */
 };
 bool node_proof(const struct node *node, uint32_t i, struct node_proof *out);
 
 /* Arrival times of rumors, as far back as the log reaches. */
 struct node_mark {
-    uint32_t seq;     /* this rumor and all earlier ones */
-    uint64_t came_ns; /* had arrived by then */
+    uint32_t seq;     /* number of a rumor */
+    uint64_t came_ns; /* time by which this rumor and all earlier ones had arrived */
 };
 /* Returns the marks of origin i (inspect.h), newest first: its last rumor, the first within reach,
- * and some between them, at least a second and a 32nd of their age apart. An order's limit may be
- * any of them. */
+ * and some between them, at least a second and 1/32 of their age apart. An order's limit may be any
+ * of them. */
 #define NODE_MARKS 512
 uint32_t node_marks(const struct node *node, uint64_t now_ns, uint32_t i,
                     struct node_mark out[static NODE_MARKS]);
-/* Returns the time since which every rumor is within reach: an origin without marks had none. */
+/* Returns the time since which every rumor is within reach. An origin without marks has had no
+ * rumor since then. */
 uint64_t node_reach_ns(const struct node *node);
 
 #endif

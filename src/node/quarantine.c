@@ -17,20 +17,19 @@
 #include "wire/message.h"
 
 #define HELD_NS  (10 * SECOND_NS) /* time to find a withheld publication harmful and to vote */
-#define APART_NS (60 * SECOND_NS) /* added at most while its length does not count */
-#define FREE_NS                                                                                    \
-    (60 * SECOND_NS) /* after a release, no withholding for this time unless it gets longer */
+#define APART_NS (60 * SECOND_NS) /* most added to that time while the length does not count */
+#define FREE_NS  (60 * SECOND_NS) /* shortest time without withholding after a release */
 
-/* Withholding of one origin. */
+/* State of withholding one origin's rumors. */
 struct hold {
     double length;     /* length of the longest withheld publication, as byzantine_length */
-    uint64_t until_ns; /* released at this time in any case */
-    uint64_t free_ns;  /* not withheld again before */
+    uint64_t until_ns; /* time of release in any case */
+    uint64_t free_ns;  /* earliest time of the next withholding */
 };
 
 struct quarantine {
     uint64_t members;       /* hash of the voters at the last review */
-    bool is_inactive_noted; /* inactive votes were noted */
+    bool is_inactive_noted; /* a note has said that votes are inactive */
     struct hold *holds;     /* [incarnations_max] by origin index */
 };
 
@@ -56,7 +55,8 @@ static void pass_on(struct node *node, const struct peer *from, const uint8_t *v
             votes_say_one(node, peer, vote);
 }
 
-/* Two thirds of the votes that expel: a single voter may only have unlike data. */
+/* Returns the number of votes that cause a warning: two thirds of those that expel. A single voter
+ * may only have unlike data. */
 static uint32_t votes_to_warn(const struct node *node)
 {
     return (2 * votes_needed(node) + 2) / 3;
@@ -81,7 +81,7 @@ static void on_new_vote(struct node *node, const uint8_t accused[static ID_BYTES
     expulsion_on_votes(node, accused);
 }
 
-/* After a change of members: an expulsion by votes may end. */
+/* Called after a change of members, which may end an expulsion by votes. */
 static void look_at_members(struct node *node)
 {
     const uint8_t *accused = NULL;
@@ -97,7 +97,7 @@ static void look_at_members(struct node *node)
         expulsion_on_votes(node, accused);
 }
 
-/* from: NULL for the owner. */
+/* Takes a vote. from: the neighbour that sent it; NULL = the owner. */
 static enum error take(struct node *node, const struct peer *from, const uint8_t *vote)
 {
     bool is_new;
@@ -105,7 +105,7 @@ static enum error take(struct node *node, const struct peer *from, const uint8_t
     CHECK(error == OK || !is_new);
     if (is_new) {
         pass_on(node, from, vote);
-        on_new_vote(node, vote); /* a vote begins with the accused */
+        on_new_vote(node, vote); /* a vote begins with the accused member's id */
     }
     return error;
 }
@@ -146,7 +146,8 @@ static void note_inactive(struct node *node)
                     (unsigned)NODE_VOTERS);
 }
 
-/* This node's own finding is information only: its own data may be the unlike ones. */
+/* Adds a note on this node's own finding. It is information only: this node's data may be the
+ * unlike ones. */
 static void note_finding(struct node *node, const struct origin *origin, bool have_voted)
 {
     char how[128];
@@ -158,7 +159,7 @@ static void note_finding(struct node *node, const struct origin *origin, bool ha
     identity_text(note->who, origin->id);
 }
 
-/* Extends a limit so that the member's withheld rumors go as well. */
+/* Extends a limit so that the member's withheld rumors are also taken out. */
 static struct stream_point with_held(const struct node *node, struct stream_point from)
 {
     const struct origin *origins = broadcast_versions(node)->origins;
@@ -203,8 +204,8 @@ static void on_harmful(struct node *node, const struct origin *origin)
         on_new_vote(node, origin->id);
 }
 
-/* Returns false while a base is taken over, which contains the rumors already, and when the log
- * needs the space. */
+/* Returns true if rumors may be withheld: not while a base that already contains them is taken
+ * over, and not when the log needs the space. */
 static bool may_hold(const struct node *node)
 {
     return votes_count_here(node) && base_is_whole(node) && leaving_stage(node) == STAGE_RUNNING &&
@@ -216,7 +217,7 @@ void quarantine_on_rumor(struct node *node, const struct rumor_step *step)
     struct hold *hold = &node->quarantine->holds[step->place];
     const uint8_t *id = broadcast_versions(node)->origins[step->place].id;
     if (memcmp(id, node->options.identity->id, ID_BYTES) == 0)
-        return; /* from an earlier incarnation of ours */
+        return; /* the rumor is from an earlier incarnation of this node */
     byzantine_on_rumor(node, step);
     const double length = byzantine_length(node, step->place);
     if (hold_has(node, step->place)) {

@@ -6,12 +6,11 @@
  *   VOTES ──► is it new? ──► to all other neighbours
  *     more than half ──► expulsion, as after a proof (expulsion.h)
  *
- * A publication that is too long waits until it no longer is, or until there was time to vote. Then
- * the learner gets it. So an honest member's work is late at worst, all nodes end with the same
- * base, and a publication that a majority finds harmful in that time never moves the base.
- *
- * A vote asks for what this node's log can still take out, so most nodes can carry out a decision.
- * Held by tests/world/test_quarantine.c.
+ * A publication that is too long is withheld until it no longer counts as too long, or until there
+ * was time to vote. Then the learner gets it. So an honest member's work is late at worst, all
+ * nodes end with the same base, and a publication that a majority finds harmful in that time never
+ * moves the base. A vote only names rumors that this node's log can still take out, so most nodes
+ * can carry out a decision. Held by tests/world/test_quarantine.c.
  */
 #ifndef HEARSAY_NODE_QUARANTINE_H
 #define HEARSAY_NODE_QUARANTINE_H
@@ -26,7 +25,7 @@ size_t quarantine_arena_bytes(const struct node_options *options);
 /* Judges a rumor of another node, and withholds it if it is too long. */
 void quarantine_on_rumor(struct node *node, const struct rumor_step *step);
 void quarantine_on_votes(struct node *node, const struct peer *from, const struct message *message);
-/* Once a second: votes, releases and notes. */
+/* Votes, releases withheld rumors and adds notes; called once a second. */
 void quarantine_review(struct node *node);
 
 #endif

@@ -11,8 +11,8 @@
 
 #include "node/node.h"
 
-/* Publishes what was learned since the last publication, now. Returns false while a publication is
- * under way; call again after it. */
+/* Publishes now what was learned since the last publication. Returns false while a publication is
+ * under way; then call again after it. */
 bool node_publish_soon(struct node *node, uint64_t now_ns);
 
 /* Requests a SAVE as soon as possible. */
@@ -24,22 +24,22 @@ void node_save_soon(struct node *node, uint64_t now_ns);
 bool node_is_settled(const struct node *node);
 
 /* Ends training: publishes what was learned and stays in the swarm (finish.h). A second call has no
- * effect. Returns false while the base is not complete; call again. */
+ * effect. Returns false while the base is not complete; then call again later. */
 bool node_finish(struct node *node, uint64_t now_ns);
 
 enum finish_state {
     FINISH_NOT_ASKED,
     FINISH_PUBLISHING, /* the last publications are under way */
-    FINISH_WAITING,    /* for other members */
-    FINISH_DONE        /* all have finished; the base stays */
+    FINISH_WAITING,    /* waits for other members */
+    FINISH_DONE        /* all members have finished; the base stays */
 };
 enum finish_state node_finish_state(const struct node *node);
 
 enum finish_wait {
-    FINISH_HAS,       /* it has finished, does not train, is dead or has left */
-    FINISH_TRAINS,    /* it trains */
-    FINISH_PUBLISHES, /* its last publications are under way */
-    FINISH_DIFFERS    /* it has finished or leaves, and its record shows another base than ours */
+    FINISH_HAS,       /* the member has finished, does not train, is dead or has left */
+    FINISH_TRAINS,    /* the member still trains */
+    FINISH_PUBLISHES, /* the member's last publications are under way */
+    FINISH_DIFFERS    /* its record has another base than ours, but it has finished or leaves */
 };
 /* Returns why a finished node waits for member i < node_members. */
 enum finish_wait node_finish_wait(const struct node *node, uint32_t i);

@@ -6,36 +6,37 @@
 #include "node/lifecycle/lifecycle.h"
 #include "node/orders/proofs.h"
 
-#define LONG_NS   (30 * SECOND_NS)  /* a new proof reaches all nodes in less */
-#define LONGER_NS (300 * SECOND_NS) /* the same on a tie, while this node obeys */
-#define JOINER_NS (2 * SECOND_NS)   /* a node without a base has nothing to lose */
-#define AGAIN_NS  (5 * SECOND_NS)   /* until a suspended proof is obeyed again */
+#define LONG_NS   (30 * SECOND_NS)  /* disagreement before a node yields */
+#define LONGER_NS (300 * SECOND_NS) /* that time on a tie, while this node obeys */
+#define JOINER_NS (2 * SECOND_NS)   /* the same for a node without a base */
+#define AGAIN_NS  (5 * SECOND_NS)   /* waiting time before a suspended proof is obeyed again */
 
 #define WORDS (NODE_PROOFS / 64)
 
-/* The neighbours' rumors that one proof is about. */
+/* What neighbours have shown about the rumors that one proof concerns. */
 struct doubt {
     uint64_t shown[NODE_PEERS_MAX / 64]; /* neighbours that have shown a version, by slot */
-    uint64_t has[NODE_PEERS_MAX / 64];   /* those that have rumors beyond the proof's limit */
-    uint64_t since_ns; /* since when most nodes differ from this one; 0 = they do not */
+    /* Neighbours that have rumors beyond the proof's limit, by slot. */
+    uint64_t has[NODE_PEERS_MAX / 64];
+    uint64_t since_ns; /* time since which most nodes differ from this one; 0 = they do not */
 };
 
 struct suspension {
-    struct doubt doubts[NODE_PROOFS]; /* by number of the proof */
+    struct doubt doubts[NODE_PROOFS]; /* [NODE_PROOFS] by index of the proof */
 };
 
-/* Accused origins in one version, by number of the proof. */
+/* Origins accused by proofs, as one version shows them; a bit per proof. */
 struct shown {
-    uint64_t excess[WORDS]; /* rumors beyond the limit */
-    uint64_t rest[WORDS];   /* rumors, but none beyond the limit */
+    uint64_t excess[WORDS]; /* the version has rumors beyond the limit */
+    uint64_t rest[WORDS];   /* the version has rumors, but none beyond the limit */
     bool is_known;          /* every listed origin is known here */
 };
 
-/* Votes on one proof. */
+/* Votes of this node and its neighbours on one proof. */
 struct votes {
     int lead;        /* nodes without rumors beyond the limit minus nodes with them */
-    uint32_t others; /* neighbours among them */
-    bool we_have;    /* this node has such rumors */
+    uint32_t others; /* neighbours that have voted */
+    bool we_have;    /* this node has rumors beyond the limit */
 };
 
 size_t suspension_arena_bytes(void)
@@ -121,8 +122,8 @@ void suspension_on_history(struct node *node, const struct peer *from,
             note_vote(node, i, connection_slot(node, from), true);
 }
 
-/* An origin that is not listed is absent, if the list is complete and every listed origin is known.
- */
+/* Reads a neighbour's version. An origin that is not listed is absent, if the list is complete and
+ * every listed origin is known. */
 void suspension_on_version(struct node *node, const struct peer *from,
                            const struct message *version)
 {
@@ -138,12 +139,12 @@ void suspension_on_version(struct node *node, const struct peer *from,
     for (uint32_t i = 0; i < proofs; i++) {
         const bool has = bit_get(shown.excess, i);
         if (has || is_complete ||
-            bit_get(shown.rest, i)) /* otherwise the slice says nothing about it */
+            bit_get(shown.rest, i)) /* if not, the slice does not show the origin */
             note_vote(node, i, slot, has);
     }
 }
 
-/* unknown: the vote of a neighbour that has shown no version. */
+/* Counts the votes on one proof. unknown: the vote of a neighbour that has shown no version. */
 static struct votes votes_on(const struct node *node, uint32_t i, bool we_have, int unknown)
 {
     const struct doubt *doubt = &node->suspension->doubts[i];

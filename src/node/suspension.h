@@ -1,6 +1,6 @@
 /* Suspension of proofs. An equivocation proof (orders/proofs.h) may concern rumors so old that no
  * log reaches back to them. Then no node can take them out or give a base without them, and a
- * member could stop a swarm by proving an old lie of its own. So the majority counts: what most
+ * member could stop a swarm with a proof of its own old lie. So the majority counts: what most
  * nodes have taken out, all take out; what most nodes cannot take out stays.
  *
  *   of this node and the neighbours that have shown a version, most have rumors beyond the limit
@@ -20,18 +20,19 @@
 struct suspension *suspension_new(struct arena *arena);
 size_t suspension_arena_bytes(void);
 
-/* A new neighbour has shown nothing. */
+/* Starts the state of a new neighbour, which has shown no version. */
 void suspension_on_open(struct node *node, const struct peer *peer);
-/* The proof against this author has changed: forgets what was shown about it. */
+/* Forgets what neighbours have shown about this author's rumors, because the proof against it has
+ * changed. */
 void suspension_on_proof(struct node *node, const uint8_t author[static ID_BYTES]);
 /* Records which rumors beyond limits this neighbour has. */
 void suspension_on_version(struct node *node, const struct peer *from,
                            const struct message *version);
-/* The same for a part of its history, which also has the ids. */
+/* Does the same for a part of the neighbour's history, which also has the ids. */
 void suspension_on_history(struct node *node, const struct peer *from,
                            const struct message *history);
-/* A few times a second, until NULL: returns a proof that has just been suspended or is obeyed
- * again. */
+/* Returns a proof that has just been suspended or is obeyed again; NULL when there is no more.
+ * Called a few times a second. */
 const struct proof *suspension_next(struct node *node);
 
 #endif

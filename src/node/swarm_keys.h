@@ -12,26 +12,28 @@
 #define SWARM_KEYS_MAX      3 /* keys accepted at a time */
 #define NODE_SWARM_KEYS_MAX ((size_t)SWARM_KEYS_MAX * KEY_BYTES)
 
-/* Sets the wall clock, milliseconds since 1970. Before the first call options.wall_ms counts. */
+/* Sets the wall clock, in milliseconds since 1970. Before the first call options.wall_ms counts. */
 void node_on_clock(struct node *node, uint64_t now_ns, uint64_t wall_ms);
 
-/* Takes the key of the latest order from the owner. MISMATCH: another key, or none is ordered. */
+/* Takes the key of the latest order from the owner. MISMATCH: it is another key, or no order asks
+ * for one. */
 enum error node_on_swarm_key(struct node *node, uint64_t now_ns,
                              const uint8_t key[static KEY_BYTES], struct problem *problem) MUST_USE;
 
-/* Writes the accepted keys, the newest first, back to back, into out[NODE_SWARM_KEYS_MAX]; returns
- * the bytes, 0 before an order has brought any. They differ whenever node_swarm_keys_changes has
- * grown. Secret: wipe them. */
+/* Writes the accepted keys, newest first, back to back, into out[NODE_SWARM_KEYS_MAX]. Returns the
+ * number of bytes, 0 before an order has brought a key. The keys differ whenever
+ * node_swarm_keys_changes has grown. They are secret: wipe them. */
 size_t node_swarm_keys(const struct node *node, uint8_t *out);
 uint32_t node_swarm_keys_changes(const struct node *node);
 
 /* Public information about the keys. */
 struct node_swarm_key {
-    uint8_t hash[HASH_BYTES]; /* of the newest key (swarm_key_hash) */
-    uint32_t order;           /* order that brought it; 0 = the owner's */
-    uint32_t missing;         /* order whose key is missing; 0 = none */
-    uint32_t older;           /* older keys that are accepted as well */
-    uint64_t until_ms;        /* accepted until then, milliseconds since 1970 */
+    uint8_t hash[HASH_BYTES]; /* hash of the newest key (swarm_key_hash) */
+    uint32_t order;           /* number of the order that brought it; 0 = the owner's key */
+    uint32_t missing;         /* number of the order whose key is missing; 0 = none */
+    uint32_t older;           /* number of older keys that are also accepted */
+    /* End of the time in which older keys are accepted, milliseconds since 1970. */
+    uint64_t until_ms;
 };
 void node_swarm_key(const struct node *node, struct node_swarm_key *out);
 

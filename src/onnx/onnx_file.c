@@ -20,7 +20,7 @@ static bool learned_floats(const struct safetensors_about *about)
     return about->mean == 0 && about->scale == 1;
 }
 
-/* A pixel becomes (pixel - mean) · scale. */
+/* Adds the normalisation of pixels: (pixel - mean) · scale. */
 static const char *normalise(struct onnx_graph *graph, const struct safetensors_about *about,
                              const char *pixels)
 {
@@ -91,7 +91,7 @@ static void write_tensors(struct onnx_graph *graph, const struct model *model,
     }
 }
 
-/* The metadata of the safetensors file. */
+/* Adds the metadata that the safetensors file has. */
 struct metadata {
     Onnx__StringStringEntryProto entry[METADATA_MAX];
     Onnx__StringStringEntryProto *entries[METADATA_MAX];
@@ -125,11 +125,11 @@ static void describe(struct metadata *metadata, const struct model *model,
         put(metadata, "positions", "%d", model_input(model).length);
 }
 
-/* protobuf-c appends a few bytes at a time. */
+/* Output buffer. protobuf-c appends a few bytes at a time. */
 struct sink {
     ProtobufCBuffer buffer;
     struct atomic_file *file;
-    size_t used; /* of bytes */
+    size_t used; /* bytes in use */
     unsigned char bytes[SINK_BYTES];
 };
 

@@ -7,9 +7,9 @@
 #include "base/error.h"
 #include "layers/layer.h"
 
-#define NODES_MAX      (40 * LAYERS_MAX) /* attention takes most */
+#define NODES_MAX      (40 * LAYERS_MAX) /* most nodes of a graph; attention takes most */
 #define TENSORS_MAX    (20 * LAYERS_MAX)
-#define ATTRIBUTES_MAX 6 /* of a node */
+#define ATTRIBUTES_MAX 6 /* most attributes of a node */
 #define NAME_MAX_BYTES 96
 
 void onnx_graph_init(struct onnx_graph *graph, struct arena *arena, const char *name)

@@ -19,7 +19,7 @@
 #define ONNX_RANK_MAX   6
 #define ONNX_INPUTS_MAX 6
 
-/* Names of values, for a node. */
+/* List of the names of a node's inputs. */
 #define ONNX_INPUTS(...) ((const char *const[ONNX_INPUTS_MAX + 1]){__VA_ARGS__})
 
 struct onnx_graph {
@@ -30,7 +30,7 @@ struct onnx_graph {
 
 void onnx_graph_init(struct onnx_graph *graph, struct arena *arena, const char *name);
 
-/* Names to come are SCOPE/word, or SCOPE where the word is "". */
+/* Starts a scope: later names are SCOPE/word, or SCOPE if the word is "". */
 __attribute__((format(printf, 2, 3))) void onnx_graph_enter(struct onnx_graph *graph,
                                                             const char *format, ...);
 

@@ -1,4 +1,4 @@
-/* Convolutions, pools and norms of channels. */
+/* Writes convolutions, pools and norms of channels. */
 #include <string.h>
 
 #include "onnx/onnx_layers.h"

@@ -16,7 +16,7 @@
 #include "layers/model_layers.h"
 #include "onnx/onnx_graph.h"
 
-/* The output of a layer. */
+/* Output of a layer. */
 struct onnx_value {
     const char *name;
     bool is_flat; /* an image as one row of numbers */
@@ -30,26 +30,27 @@ struct onnx_writer {
     const char *causal;    /* causal mask, [positions, positions]; NULL until needed */
     const char *cosines;   /* cosines of rope, [positions, turned]; NULL until needed */
     const char *sines;
-    int turned; /* pairs of numbers that they rotate */
+    int turned; /* pairs of numbers that rope rotates */
 };
 
 /* Writes all layers. `input` is read by the first one; returns the output of the last one. */
 struct onnx_value onnx_layers_write(struct onnx_writer *writer, struct onnx_value input);
 
-/* The name of the layer's tensor number `which`. */
+/* Returns the name of the layer's tensor number `which`. */
 const char *onnx_layers_tensor(struct onnx_writer *writer, const struct layer *layer, int which);
 
-/* The value as a row of numbers, if it is an image; and as an image of the shape. */
+/* onnx_layers_flat returns an image as a row of numbers. The next function returns a value as an
+ * image of the shape. */
 struct onnx_value onnx_layers_flat(struct onnx_writer *writer, const struct layer *layer,
                                    struct onnx_value x);
 struct onnx_value onnx_layers_image(struct onnx_writer *writer, struct shape shape,
                                     struct onnx_value x);
 
-/* x · weightᵀ + bias of a sequence; bias: a tensor's number, or negative. */
+/* Writes x · weightᵀ + bias of a sequence. bias: number of a tensor; negative = none. */
 const char *onnx_layers_project(struct onnx_writer *writer, const struct layer *layer,
                                 const char *word, const char *x, int weight, int bias);
 
-/* A kind of layer: x is its input, the result its output. */
+/* Parameters of a function that writes one kind of layer: x is its input, the result its output. */
 #define ONNX_LAYER struct onnx_writer *writer, const struct layer *layer, struct onnx_value x
 
 struct onnx_value onnx_image_conv(ONNX_LAYER);

@@ -1,5 +1,5 @@
-/* Dense layers, activations and norms of rows: for an image as one row, and for the positions of a
- * sequence. */
+/* Writes dense layers, activations and norms of rows: for an image as one row, and for the
+ * positions of a sequence. */
 #include <stdio.h>
 
 #include "onnx/onnx_layers.h"
@@ -34,7 +34,8 @@ struct onnx_value onnx_numbers_dense(ONNX_LAYER)
     return (struct onnx_value){.name = y, .is_flat = true};
 }
 
-/* x / 2 · (1 + tanh(√(2/π) · (x + 0.044715 x³))): the operation Gelu came with a later opset. */
+/* Writes x / 2 · (1 + tanh(√(2/π) · (x + 0.044715 x³))), because the operation Gelu came with a
+ * later opset. */
 static const char *gelu(struct onnx_graph *graph, const char *x)
 {
     const char *square = onnx_graph_node(graph, "Mul", "square", ONNX_INPUTS(x, x));

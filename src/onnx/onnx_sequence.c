@@ -1,4 +1,4 @@
-/* Embeddings, positions and attention. */
+/* Writes embeddings, positions and attention. */
 #include <float.h>
 #include <math.h>
 #include <stdio.h>

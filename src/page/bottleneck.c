@@ -4,12 +4,12 @@
 #include <stdio.h>
 #include <string.h>
 
-#define FULL_USE      0.7 /* of a link: queues grow, and what is published is coarser */
+#define FULL_USE      0.7 /* use of a link above which publications become coarser */
 #define LATE_S        10
 #define MUCH_EXCHANGE 0.15
 #define MUCH_COMPUTED 0.8
 
-/* Before or after training. False: it trains. */
+/* Writes the sentence of a node before or after training. Returns false if it trains. */
 static bool say_beginning(const struct bottleneck *found, char *out)
 {
     if (strcmp(found->stage, "joining") == 0)

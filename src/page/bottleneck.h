@@ -9,7 +9,7 @@
 
 #define BOTTLENECK_BYTES 256
 
-/* Unknown values are NAN. */
+/* Measurements of a swarm or a node. Unknown values are NAN. */
 struct bottleneck {
     const char *stage; /* as in the status JSON: "running", "joining", … */
     double fetched;    /* part of the base that has been taken over */
@@ -18,8 +18,8 @@ struct bottleneck {
     bool is_bound;     /* link_use is an upper bound, since no link has been full */
     double lag_s;      /* seconds for which a rumor has been missing here */
     double computing;  /* part of the learner's time in steps */
-    double exchange;   /* in the exchange */
-    bool trains;       /* false: it only relays */
+    double exchange;   /* part of the learner's time in the exchange */
+    bool trains;       /* false = the node only relays */
     bool is_whole;     /* the sentence is about a swarm, not one node */
 };
 

@@ -12,7 +12,7 @@ __asm__(".section .rodata\n"
         ".previous\n");
 extern const char page_begin[], page_end[];
 
-/* The place of the story, once in the page. */
+/* Position of the snapshot, which occurs once in the page. */
 static const char PLACE[] = "<script type=\"application/json\" id=\"story\">";
 
 const char *page_live(size_t *bytes)

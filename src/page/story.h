@@ -52,29 +52,30 @@ void story_node(json_t *story, const struct story_node *node);
 struct story_link {
     uint32_t from, to;
     double rate_bytes_per_s; /* bytes per second that it carries */
-    double use;              /* used part of that */
-    double trip_s;           /* there and back */
+    double use;              /* used part of that rate */
+    double trip_s;           /* seconds there and back */
 };
 void story_link(json_t *story, const struct story_link *link);
 
-/* A figure; its name is that of an element of the page. x, y: what the axes are, with units. */
+/* Adds a figure; its name is that of an element of the page. x, y: names of the axes, with
+ * units. */
 struct story_figure {
     const char *name, *title, *about, *x, *y;
-    bool is_log_x;  /* the axis across is logarithmic */
-    bool from_zero; /* the axis upwards begins at 0 */
+    bool is_log_x;  /* the horizontal axis is logarithmic */
+    bool from_zero; /* the vertical axis starts at 0 */
 };
 json_t *story_figure(json_t *story, const struct story_figure *figure);
 
-/* A curve of it. style: "line", "points" (joined), "dashed", "thin" or "bold". */
+/* Adds a curve to the figure. style: "line", "points" (joined), "dashed", "thin" or "bold". */
 json_t *story_series(json_t *figure, const char *name, const char *style);
 void story_point(json_t *series, double x, double y);
-/* With the least and the most of what y is the mean of. */
+/* Adds a point with the minimum and maximum of the values whose mean is y. */
 void story_point_between(json_t *series, double x, double y, double low, double high);
 
-/* A table. heads ends with NULL; the first `texts` columns are texts, the others figures. */
+/* Adds a table. heads ends with NULL; the first `texts` columns are texts, the others numbers. */
 json_t *story_table(json_t *story, const char *title, const char *note, const char *const *heads,
                     uint32_t texts);
-/* The next cell, row by row. */
+/* Adds the next cell, row by row. */
 void story_cell(json_t *table, const char *text);
 
 #endif

@@ -19,7 +19,7 @@ struct bounds chart_bounds(const struct chart *chart)
                                   fmax(all.high, y)};
         }
     if (all.left > all.right)
-        all = (struct bounds){0, 1, 0, 1}; /* without points */
+        all = (struct bounds){0, 1, 0, 1}; /* default if there are no points */
     if (all.left > 0 && all.left < FROM_ZERO * all.right)
         all.left = 0;
     if (all.left == all.right)

@@ -7,7 +7,7 @@
 
 #define CHART_CURVES_MAX 64
 
-/* Points in the order of x, all finite. */
+/* A curve: points in the order of x, all finite. */
 struct curve {
     const char *name;    /* for the legend */
     const double *x, *y; /* [count] */
@@ -26,7 +26,7 @@ struct chart {
     const struct curve *curves; /* [count] */
     size_t count;               /* at most CHART_CURVES_MAX */
     bool has_range;             /* low and high are given; otherwise computed */
-    double low, high;           /* of the frame */
+    double low, high;           /* bounds of the frame on the vertical axis */
 };
 
 /* Returns bounds of all points and given values, with some extent even for a single point. x starts

@@ -28,8 +28,8 @@ static const char *const DASHES[] = {"", "6 3", "2 2", "9 3 2 3"};
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 
 struct place {
-    struct bounds bounds; /* of what is shown */
-    double top;           /* of the frame, in pixels */
+    struct bounds bounds; /* bounds of the visible area */
+    double top;           /* top of the frame, in pixels */
 };
 
 static double across(const struct place *place, double x)
@@ -85,7 +85,7 @@ static void write_stroke(FILE *out, size_t k)
 /* Layout of the legend: columns as wide as the longest name. */
 struct legend {
     size_t columns, rows;
-    double width; /* of a column, in pixels */
+    double width; /* width of a column, in pixels */
 };
 
 static struct legend legend_of(const struct chart *chart)

@@ -13,7 +13,7 @@
 
 #include "plot/chart.h"
 
-/* Names may be any bytes: those that XML cannot hold become question marks. */
+/* Writes the chart. Names may be any bytes; those that XML cannot hold become question marks. */
 void chart_svg_write(FILE *out, const struct chart *chart);
 
 #endif

@@ -24,7 +24,7 @@ struct picture {
     const struct chart *chart;
     const struct chart_text_style *style;
     struct dots *layers; /* [chart->count] */
-    int rows, columns;   /* of the frame */
+    int rows, columns;   /* size of the frame in characters */
 };
 
 static int at_most(int value, int limit)

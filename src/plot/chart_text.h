@@ -6,7 +6,7 @@
  *          └───────────
  *           0       20    time, s
  *
- * Several curves are told apart by colours, or without them by letters. Held by
+ * Several curves have different colours, or letters if there are no colours. Held by
  * tests/unit/plot/test_chart_text.c.
  */
 #ifndef HEARSAY_PLOT_CHART_TEXT_H
@@ -20,8 +20,8 @@
 #define CHART_TEXT_ROWS_MIN    6
 
 struct chart_text_style {
-    int rows, columns; /* all of it; at least those above */
-    bool is_utf8;      /* else ASCII */
+    int rows, columns; /* size of the whole chart; at least the minimum above */
+    bool is_utf8;      /* UTF-8; false = ASCII */
     bool has_color;    /* ANSI (ECMA-48) colours may be used */
 };
 

@@ -9,7 +9,7 @@
 #define DOTS_DOWN   4
 #define LINE_EVERY  6 /* distance of the dots of a dotted line */
 
-/* Unicode, "Braille Patterns": which bit is which dot. */
+/* Bit of each dot in a character of the Unicode block "Braille Patterns". */
 static const uint8_t DOT[DOTS_DOWN][DOTS_ACROSS] = {
     {0x01, 0x08}, {0x02, 0x10}, {0x04, 0x20}, {0x40, 0x80}};
 

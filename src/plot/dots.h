@@ -16,17 +16,17 @@
 #define DOTS_COLUMNS_MAX 160
 
 struct dots {
-    int rows, columns;  /* in characters */
+    int rows, columns;  /* size in characters */
     double left, right; /* x at the sides; points beyond are not drawn */
     double low, high;   /* values at bottom and top; points beyond lie on the edge */
-    bool is_utf8;       /* else ASCII */
-    uint8_t cell[DOTS_ROWS_MAX][DOTS_COLUMNS_MAX]; /* the bits of U+2800 .. U+28FF */
+    bool is_utf8;       /* UTF-8; false = ASCII */
+    uint8_t cell[DOTS_ROWS_MAX][DOTS_COLUMNS_MAX]; /* bits of the characters U+2800 .. U+28FF */
 };
 
-/* A dotted horizontal line at a value. */
+/* Draws a dotted horizontal line at a value. */
 void dots_line(struct dots *dots, double value);
 
-/* Values at ascending x, joined by straight lines. */
+/* Draws values at ascending x, joined by straight lines. */
 void dots_curve(struct dots *dots, const double *x, const double *y, size_t count);
 
 /* Prints the cell without its neighbours. Returns whether it has a dot. */

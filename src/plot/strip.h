@@ -24,8 +24,8 @@ struct strip {
 void strip_of(struct strip *strip, struct timeline *timeline, double now_s, int rows, int columns,
               bool is_utf8);
 
-/* Draws it in a given frame: the strip's dots have the bounds, top and bottom the labels. rows and
- * columns: of the whole strip. */
+/* Draws the timeline in a given frame: strip->dots has the bounds, top and bottom the labels. rows
+ * and columns: size of the whole strip. */
 void strip_within(struct strip *strip, struct timeline *timeline, double now_s, int rows,
                   int columns);
 

@@ -5,9 +5,9 @@
 
 #include "base/error.h"
 
-#define ALMOST 1e-9 /* part of a step, for rounding errors */
+#define ALMOST 1e-9 /* part of a step that covers rounding errors */
 
-/* 1, 2 or 5 times a power of ten, not below the given one. */
+/* Returns the least number >= `least` that is 1, 2 or 5 times a power of ten. */
 static double round_step(double least)
 {
     static const double ROUND[] = {1, 2, 5};
@@ -57,7 +57,7 @@ double ticks_last(const struct ticks *ticks)
     return ticks_at(ticks, ticks->count - 1);
 }
 
-/* SI prefixes where the axis reaches ten thousand or more. */
+/* Returns the SI prefix for an axis that reaches ten thousand or more, otherwise "". */
 static const char *prefix_of(double largest, double *scale)
 {
     static const char *const PREFIX[] = {"k", "M", "G", "T"};

@@ -7,11 +7,12 @@
 #define TICKS_TEXT_BYTES 32
 
 struct ticks {
-    double first, step; /* the lowest tick, and the distance of two */
-    int count;          /* two at least */
+    double first, step; /* lowest tick, and distance between ticks */
+    int count;          /* number of ticks, at least two */
 };
 
-/* Returns about this many ticks, the first <= low and the last >= high. Finite, low <= high. */
+/* Returns about this many ticks, the first <= low and the last >= high. Bounds are finite and low
+ * <= high. */
 struct ticks ticks_around(double low, double high, int about);
 
 /* Returns about this many ticks between bounds that need not be round; low < high. */

@@ -10,9 +10,9 @@
 #define TIMELINE_POINTS 512
 
 struct timeline {
-    double at_s[TIMELINE_POINTS + 1];  /* ascending */
-    double value[TIMELINE_POINTS + 1]; /* at that time */
-    size_t count;                      /* of points, at most TIMELINE_POINTS */
+    double at_s[TIMELINE_POINTS + 1];  /* times of the points, ascending */
+    double value[TIMELINE_POINTS + 1]; /* value at that time */
+    size_t count;                      /* number of points, at most TIMELINE_POINTS */
 };
 
 /* Adds a point that is not before the last one. When the array is full, every second point goes

@@ -1,4 +1,4 @@
-/* Text as RFC 3629 writes it. Held by tests/unit/plot/test_chart_svg.c. */
+/* Characters of UTF-8 text (RFC 3629). Held by tests/unit/plot/test_chart_svg.c. */
 #ifndef HEARSAY_PLOT_UTF8_H
 #define HEARSAY_PLOT_UTF8_H
 

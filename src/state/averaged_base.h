@@ -1,10 +1,11 @@
-/* The averaged base as a file: the running mean of the base (training/base_average.h).
+/* Saves and loads the averaged base, which is the running mean of the base
+ * (training/base_average.h).
  *
- *   FOLDER/base-averaged.safetensors   written after base.safetensors, as large, in the same format
+ *   FOLDER/base-averaged.safetensors   written after base.safetensors, in the same size and format
  *
- * Its "digest" is the checksum of its weights, since they are no base. Nodes add to their averages
- * at different moments, so the files of two nodes are almost equal and not bit for bit. A node that
- * starts again goes on from its file. Held by tests/unit/state/test_averaged_base.c.
+ * Its "digest" is the checksum of its weights, since the mean is no base. Nodes add to their
+ * averages at different moments, so the files of two nodes are almost equal and not bit for bit. A
+ * restarted node continues from its file. Held by tests/unit/state/test_averaged_base.c.
  */
 #ifndef HEARSAY_STATE_AVERAGED_BASE_H
 #define HEARSAY_STATE_AVERAGED_BASE_H
@@ -15,14 +16,14 @@
 
 void averaged_base_path(char path[static BASE_PATH_BYTES], const char *folder);
 
-/* Writes mean[P]; samples: of the swarm, at its last addition. `base` describes the file of the
- * base, of which the metadata is taken. FAILED: with a sentence. */
+/* Writes mean[P]. samples: samples of the swarm at its last addition. `base` describes the file of
+ * the base, whose metadata is copied. FAILED: with a sentence. */
 enum error averaged_base_save(const struct export *base, const char *folder, const float *mean,
                               uint64_t samples, struct problem *problem) MUST_USE;
 
-/* Gives the learner the average of this folder to go on with, if there is one of its model and not
- * from after its base: the base may have been rewound. FAILED, MALFORMED, FORGED: with a sentence,
- * and the learner begins a new average. */
+/* Loads the average of this folder into the learner, if there is one of its model that is not newer
+ * than its base (which may have been rewound). FAILED, MALFORMED, FORGED: with a sentence; the
+ * learner then starts a new average. */
 enum error averaged_base_load(const char *folder, struct learner *learner,
                               struct problem *problem) MUST_USE;
 

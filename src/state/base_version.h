@@ -15,20 +15,22 @@
 #include <stdint.h>
 
 /* Writes "id/incarnation:next" of each origin to out[room], sorted by id and incarnation, separated
- * by blanks. Where room is short, the origins of the lowest incarnations are left out: the oldest,
- * since an incarnation is a time. */
+ * by blanks. If room is too small, the origins with the lowest incarnations are left out: they are
+ * the oldest, since an incarnation is a time. */
 void base_version_text(const uint8_t *history, size_t history_bytes, char *out, size_t room);
 
-/* Summary of such a text. */
+/* Summary of such a text, also for one member. */
 struct base_summary {
-    uint32_t members; /* that have published something of it */
-    uint64_t rumors;  /* it is the sum of */
-    uint64_t of; /* those of members whose ids begin so; no more than the text's 8 digits count */
+    uint32_t members; /* members with rumors in the base */
+    uint64_t rumors;  /* rumors in the base */
+    /* Rumors of members whose ids begin with the given digits; at most the text's 8 digits
+     * count. */
+    uint64_t of;
 };
 struct base_summary base_version_summary(const char *text, const char *id);
 
-/* The samples that all origins have learned, as their latest rumors in the history say. An origin
- * that went on counting under its next incarnation counts once. */
+/* Returns the samples that all origins have learned, by their latest rumors in the history. An
+ * origin that continued its count under its next incarnation counts once. */
 uint64_t base_version_samples(const uint8_t *history, size_t history_bytes);
 
 #endif

@@ -7,9 +7,9 @@
 #include "state/atomic_file.h"
 #include "state/checkpoint_file.h"
 
-#define GENERATION_DIGITS 18 /* no name in the folder can exhaust the numbers */
+#define GENERATION_DIGITS 18 /* most digits, so that no file name can exhaust the numbers */
 
-/* The generation in a name that a checkpoint or its unfinished file can have; else 0. */
+/* Returns the generation in the name of a checkpoint or its unfinished file; 0 for another name. */
 static uint64_t generation_of(const char *name, bool *is_unfinished)
 {
     const size_t prefix = strlen(CHECKPOINT_NAME);
@@ -27,8 +27,8 @@ static uint64_t generation_of(const char *name, bool *is_unfinished)
 struct look {
     uint64_t below;       /* only generations below this one */
     bool with_unfinished; /* includes unfinished files */
-    uint64_t newest;      /* the largest of those; 0: none */
-    uint64_t highest;     /* the largest number of all, unfinished files included */
+    uint64_t newest;      /* largest generation found; 0 = none */
+    uint64_t highest;     /* largest number of all, unfinished files included */
 };
 
 static void look_at(void *context, const char *name)
@@ -55,7 +55,8 @@ static void remove_generation(const struct disk *disk, const char *folder, uint6
             (void)disk->remove(disk->self, path);
 }
 
-/* One listing for each removal, since nothing may change while the folder is listed. */
+/* Removes older generations, with one listing for each, since the folder must not change while it
+ * is listed. */
 static void remove_before(const struct disk *disk, const char *folder, uint64_t end)
 {
     struct look look = {.with_unfinished = true};

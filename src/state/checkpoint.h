@@ -1,16 +1,16 @@
-/* A node's checkpoints: its state after kill -9, a power cut or a disk error.
+/* A node's checkpoints, from which it continues after kill -9, a power cut or a disk error.
  *
  *   the learner, in parts (snapshot.h) ─ put ─┐                                 ┌─► replay, part by
  * part numbers, the node's history ──────── end ─┴─► FOLDER/checkpoint-N ─ load ───┴─► numbers,
  * history
  *
- * Each save is a new generation N beside the others (atomic_file.h). Once it is whole and durable,
- * generations older than the last good one before it are removed. So at any moment at least one
- * good generation can be loaded, once there has been one: after a crash during save k+1 a load
- * gives k or k+1, bit for bit. A generation that is torn, damaged, or of another model or format is
- * named and passed over for the next older one.
- * Held by tests/unit/state/test_checkpoint.c (crashes, failures), test_rot.c (damage, files of
- * others) and test_checkpoint_records.c (what a file may say).
+ * Each save is a new generation N beside the others (atomic_file.h). Once it is complete and
+ * durable, generations older than the last good one before it are removed. So at any moment at
+ * least one good generation can be loaded, once there has been one: after a crash during save k+1 a
+ * load gives k or k+1, bit for bit. A generation that is incomplete, damaged, or of another model
+ * or format is reported, and the next older one is tried. Held by
+ * tests/unit/state/test_checkpoint.c (crashes, failures), test_rot.c (damage, files of others) and
+ * test_checkpoint_records.c (valid contents).
  *
  * A checkpoint is a checksummed stream (checksummed_stream.h), little-endian, whose series is its
  * generation. A header:
@@ -66,7 +66,7 @@
 
 #define CHECKPOINT_NAME_MAX 32
 
-/* All memory is the caller's. */
+/* State of a checkpoint to save or load; the caller owns all memory. */
 struct checkpoint {
     const char *model;          /* the owner's text: a load refuses what another owner wrote */
     uint8_t model_hash[16];     /* of the swarm whose first weights the base has, if: */
@@ -78,58 +78,61 @@ struct checkpoint {
     uint64_t digest;            /* of the base: a save works it out */
 };
 
-/* Where a node is in the series of its checkpoints: set by a load, moved on by each save. */
+/* Position in the series of checkpoints: a load sets it, each save advances it. */
 struct checkpoint_series {
-    uint64_t next; /* number of the next save: above all in the folder, and never tried twice */
-    uint64_t good; /* the newest that was loaded or saved whole; 0: none */
+    /* Number of the next save: higher than all in the folder, and never used twice. */
+    uint64_t next;
+    uint64_t good; /* newest generation that was loaded or completely saved; 0 = none */
 };
 
 /* A generation being written. */
 struct checkpoint_writer {
-    const struct disk *disk;          /* the caller's */
-    const char *folder;               /* the caller's */
-    char name[CHECKPOINT_NAME_MAX];   /* of the file */
-    uint64_t generation;              /* its number */
-    uint64_t digest;                  /* of the base as it has been written */
-    struct atomic_file file;          /* it keeps the failures */
-    struct checksummed_writer stream; /* what is in the file */
+    const struct disk *disk;          /* the disk; borrowed */
+    const char *folder;               /* folder; borrowed */
+    char name[CHECKPOINT_NAME_MAX];   /* name of the file */
+    uint64_t generation;              /* number of the generation */
+    uint64_t digest;                  /* digest of the base as written so far */
+    struct atomic_file file;          /* the file, which remembers failures */
+    struct checksummed_writer stream; /* stream of the file's contents */
 };
 
-/* Begins generation series->next, in parts of `entries` entries. Reads only the owner's text and
- * the numbers of entries and moments from the checkpoint. Then all records of a snapshot are put,
- * and the file is ended or abandoned. Shares nothing: it may run in a thread of its own. */
+/* Begins generation series->next, in parts of `entries` entries. From the checkpoint it reads only
+ * the owner's text and the numbers of entries and moments. Then the caller puts all records of a
+ * snapshot, and ends or abandons the file. It shares no data, so it may run on its own thread. */
 void checkpoint_begin(struct checkpoint_writer *writer, const struct disk *disk, const char *folder,
                       const struct checkpoint *checkpoint, size_t part_parameters,
                       struct checkpoint_series *series);
 void checkpoint_put(struct checkpoint_writer *writer, const struct snapshot_record *record);
 
-/* Writes the numbers and the history, and sets checkpoint->digest. FAILED (and a sentence): earlier
- * generations stay valid, the new file is removed if the disk allows it, and the next save takes
- * another number. An older generation that cannot be removed is tried again after the next save. */
+/* Writes the numbers and the history, and sets checkpoint->digest. FAILED with a sentence: earlier
+ * generations stay valid, the new file is removed if the disk allows it, and the next save uses
+ * another number. An older generation that cannot be removed is tried again after the next
+ * save. */
 enum error checkpoint_end(struct checkpoint_writer *writer, struct checkpoint *checkpoint,
                           struct checkpoint_series *series, struct problem *problem) MUST_USE;
-/* Earlier generations stay valid, as without this save. */
+/* Abandons the file; earlier generations stay valid. */
 void checkpoint_abandon(struct checkpoint_writer *writer);
 
-/* Called for each generation that is passed over, newest first: the sentence says what is wrong. */
+/* Receiver of refusals: called for each generation that cannot be used, newest first, with a
+ * sentence on what is wrong. */
 struct checkpoint_refusal {
-    void *context; /* passed to the call */
+    void *context; /* argument of the call */
     void (*refused)(void *context, const struct problem *problem);
 };
 
 /* The receiver of a load: gets the parts and updates of a file in order, each after its check. If
  * the file turns out to be damaged, those of an older file follow, from the first entry on. */
 struct checkpoint_target {
-    void *self;                                                       /* passed to the call */
-    void (*replay)(void *self, const struct snapshot_record *record); /* NULL: it only looks */
+    void *self; /* argument of replay */
+    /* NULL = the file is only checked. */
+    void (*replay)(void *self, const struct snapshot_record *record);
 };
 
-/* Loads the newest generation that is whole, of checkpoint->model and of state.parameters. Where
- * the file has another number of moments than the state, another optimizer wrote it: the moments
- * and the steps become 0.
- * MISSING: no checkpoint at all, a first start; the series is set. FAILED: no checkpoint can be
- * used, or the folder cannot be read; the caller stops and tells the user.
- * Unless OK, target and own[] hold nothing of use; all else is written only then. */
+/* Loads the newest complete generation with checkpoint->model and state.parameters. If the file has
+ * another number of moments than the state, another optimizer wrote it: moments and steps become 0.
+ * MISSING: there is no checkpoint, so this is a first start; the series is set. FAILED: no
+ * checkpoint can be used, or the folder cannot be read; the caller stops and tells the user. Unless
+ * the result is OK, target and own[] hold nothing useful and nothing else is written. */
 enum error checkpoint_load(const struct disk *disk, const char *folder,
                            struct checkpoint *checkpoint, const struct checkpoint_target *target,
                            struct checkpoint_series *series,

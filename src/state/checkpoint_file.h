@@ -1,16 +1,16 @@
-/* One file of the series: what checkpoint.c shares with checkpoint_read.c and checkpoint_write.c.
- */
+/* One file of the series: declarations for checkpoint.c, checkpoint_read.c and
+ * checkpoint_write.c. */
 #ifndef HEARSAY_STATE_CHECKPOINT_FILE_H
 #define HEARSAY_STATE_CHECKPOINT_FILE_H
 
 #include "state/checkpoint.h"
 
 #define CHECKPOINT_FORMAT         5
-#define CHECKPOINT_FORMAT_BEFORE  4 /* is also read (checkpoint.h) */
+#define CHECKPOINT_FORMAT_BEFORE  4 /* older format that is also read (checkpoint.h) */
 #define CHECKPOINT_MAGIC          "hearsayC"
 #define CHECKPOINT_NAME           "checkpoint-"
 #define CHECKPOINT_PART_BYTES_MAX ((size_t)64 << 20) /* bytes of a part's buffer while loading */
-#define CHECKPOINT_THE_END        SNAPSHOT_KINDS     /* the kind of the last record */
+#define CHECKPOINT_THE_END        SNAPSHOT_KINDS     /* kind of the last record */
 
 /* Layouts in the file; checkpoint.h has offsets and meanings. */
 struct checkpoint_header {
@@ -50,7 +50,7 @@ _Static_assert(CHECKPOINT_THE_END == 4, "the kinds are as in the file");
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ && sizeof(float) == 4,
                "the file holds little-endian numbers, and so must the memory");
 
-/* Writes the rest of a file; what was put before may have failed. */
+/* Writes the rest of a file. Earlier writes may have failed. */
 enum error checkpoint_write_end(struct checkpoint_writer *writer, struct checkpoint *checkpoint,
                                 struct problem *problem) MUST_USE;
 enum error checkpoint_read(const struct disk *disk, const char *folder,
@@ -60,7 +60,7 @@ enum error checkpoint_read(const struct disk *disk, const char *folder,
 /* Returns the change of the base's digest by a record. */
 uint64_t checkpoint_digest_of(const struct snapshot_record *record);
 
-/* name[CHECKPOINT_NAME_MAX] */
+/* Writes the file's name into name[CHECKPOINT_NAME_MAX]. */
 void checkpoint_name(char *name, uint64_t generation);
 
 #endif

@@ -5,7 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* node ID in swarm "NAME": INPUT, layout N: LAYERS; START */
+/* Texts around the parts: node ID in swarm "NAME": INPUT, layout N: LAYERS; START */
 #define BEFORE_ID    "node "
 #define BEFORE_SWARM " in swarm \""
 #define BEFORE_MODEL "\": "
@@ -90,7 +90,7 @@ static struct part between(const char *from, const char *to)
     return (struct part){from, (int)(to - from)};
 }
 
-/* False: the text is not of this form. */
+/* Splits a text into its parts. Returns false if it does not have this form. */
 static bool split(struct parts *parts, const char *text)
 {
     const char *id = text + strlen(BEFORE_ID);

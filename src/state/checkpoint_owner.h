@@ -17,7 +17,7 @@
 #define CHECKPOINT_OWNER_MAX      CHECKPOINT_MODEL_MAX
 #define CHECKPOINT_DIFFERENCE_MAX 304
 
-/* model: the description of setup.h, "INPUT, layout N: LAYERS; START". */
+/* Writes the text. model: description of setup.h, "INPUT, layout N: LAYERS; START". */
 void checkpoint_owner_describe(const struct identity *identity, const char *swarm,
                                const char *model, char text[CHECKPOINT_OWNER_MAX]);
 

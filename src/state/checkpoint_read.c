@@ -11,24 +11,26 @@
 #include "state/checkpoint_file.h"
 #include "state/checkpoint_owner.h"
 
-#define OUTER_STEP_BEFORE 4 /* a kind of CHECKPOINT_FORMAT_BEFORE */
+#define OUTER_STEP_BEFORE 4 /* record kind of an outer step in CHECKPOINT_FORMAT_BEFORE */
 
-/* A file being read. */
+/* State while a file is read. */
 struct source {
-    const char *path;                       /* for messages */
-    uint64_t generation;                    /* in its name */
-    struct checkpoint_header header;        /* as read */
-    struct checkpoint_head head;            /* of the record being read */
-    struct checkpoint_numbers numbers;      /* of the end */
-    struct snapshot_record record;          /* the record */
-    void *memory;                           /* of its part */
-    uint32_t *index;                        /* [SNAPSHOT_ENTRIES_MAX] of its update */
-    int8_t *level;                          /* [SNAPSHOT_ENTRIES_MAX] of its update */
+    const char *path;                  /* path of the file, for messages */
+    uint64_t generation;               /* generation, from the file's name */
+    struct checkpoint_header header;   /* as read */
+    struct checkpoint_head head;       /* head of the record being read */
+    struct checkpoint_numbers numbers; /* numbers of the last record */
+    struct snapshot_record record;     /* record that is passed to the target */
+    void *memory;                      /* memory of the record's part */
+    /* [SNAPSHOT_ENTRIES_MAX] indices of the record's update. */
+    uint32_t *index;
+    /* [SNAPSHOT_ENTRIES_MAX] levels of the record's update. */
+    int8_t *level;
     size_t end;                             /* entries of the parts so far */
-    uint64_t digest;                        /* of the base so far */
-    const struct checkpoint_target *target; /* who is given the records */
-    struct problem *problem;                /* takes the sentence of a failure */
-    struct checksummed_reader reader;       /* of the file */
+    uint64_t digest;                        /* digest of the base so far */
+    const struct checkpoint_target *target; /* receiver of the records */
+    struct problem *problem;                /* receives the sentence of a failure */
+    struct checksummed_reader reader;       /* reader of the file */
 };
 
 static enum error not_read(const struct source *source, int error)
@@ -51,14 +53,15 @@ static enum error take(struct source *source, void *to, size_t bytes)
     return OK;
 }
 
-/* The header. */
+/* Header of the file. */
 
 static bool is_of_before(const struct source *source)
 {
     return source->header.format == CHECKPOINT_FORMAT_BEFORE;
 }
 
-/* The checksum holds, so the header is as it was written, by this program or by another. */
+/* Checks the header. Its checksum is right, so a wrong value was written on purpose, by this
+ * program or another. */
 static enum error check_format(const struct source *source)
 {
     const struct checkpoint_header *header = &source->header;
@@ -118,7 +121,7 @@ static enum error take_header(struct source *source, struct checkpoint *checkpoi
     return error;
 }
 
-/* The records. */
+/* Records of the file. */
 
 static enum error makes_no_sense(const struct source *source)
 {
@@ -127,7 +130,8 @@ static enum error makes_no_sense(const struct source *source)
                        source->path, source->end);
 }
 
-/* The file's numbers of entries and moments, and ours, of which it may have others. */
+/* Compares the file's numbers of entries and moments with ours; the number of moments may
+ * differ. */
 static enum error take_moments(struct source *source, const struct learner_state *part)
 {
     const size_t bytes = part->parameters * sizeof(float);
@@ -214,7 +218,7 @@ static enum error take_record(struct source *source)
     return OK;
 }
 
-/* The end. */
+/* End of the file. */
 
 static enum error check_end(struct source *source)
 {
@@ -242,7 +246,8 @@ static enum error take_end(struct source *source, struct checkpoint *checkpoint)
     return error == OK ? check_end(source) : error;
 }
 
-/* The head of the next record, as of today; of outer steps there are none any more. */
+/* Reads the head of the next record in today's layout, and skips outer steps, which exist no
+ * more. */
 static enum error take_head(struct source *source)
 {
     struct checkpoint_head *head = &source->head;

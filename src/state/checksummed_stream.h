@@ -1,14 +1,14 @@
-/* A stream of bytes in chunks with a checksum each, so that no damaged byte is believed.
+/* A stream of bytes in chunks with a checksum each, so that every damage is detected.
  *
  *   write ─► chunk 0 │ chunk 1 │ … ─► atomic_file.h        disk.h ─► chunk 0 │ chunk 1 │ … ─► read
  *
- * Each chunk is CHUNK_BYTES long but the last, which is as long as it needs:
+ * Each chunk has CHUNK_BYTES, except the last one, which is shorter:
  *   OFFSET  SIZE  MEANING
  *   0       n     the next n bytes of the stream, 1 <= n <= CHUNK_PAYLOAD
  *   n       4     crc32 (zlib's) of: series (8) ‖ number of the chunk (8) ‖ those n bytes
  * All numbers are little-endian. The series is the caller's number for the file. A chunk in the
- * place of another, or left there by an older file, is found out like a flipped bit.
- * Held by tests/unit/state/test_rot.c.
+ * place of another, or one left by an older file, is detected like a flipped bit. Held by
+ * tests/unit/state/test_rot.c.
  */
 #ifndef HEARSAY_STATE_CHECKSUMMED_STREAM_H
 #define HEARSAY_STATE_CHECKSUMMED_STREAM_H
@@ -30,10 +30,10 @@ static inline uint64_t checksummed_file_bytes(uint64_t stream_bytes)
 }
 
 struct checksummed_writer {
-    struct atomic_file *file;   /* the caller's; it keeps the failures */
-    uint64_t series;            /* of the file */
-    uint64_t number;            /* of the chunk being filled */
-    size_t used;                /* bytes of that chunk */
+    struct atomic_file *file;   /* the file, which remembers failures; borrowed */
+    uint64_t series;            /* series number of the file */
+    uint64_t number;            /* number of the chunk being filled */
+    size_t used;                /* bytes in that chunk so far */
     uint8_t bytes[CHUNK_BYTES]; /* the chunk */
 };
 
@@ -43,13 +43,13 @@ void checksummed_write(struct checksummed_writer *writer, const void *from, size
 void checksummed_write_end(struct checksummed_writer *writer);
 
 struct checksummed_reader {
-    const struct disk *disk;    /* the caller's */
-    int handle;                 /* the caller's, open for reading */
-    uint64_t series;            /* of the file */
-    uint64_t number;            /* of the next chunk */
-    size_t at;                  /* bytes of the present chunk that were given out */
+    const struct disk *disk;    /* the disk; borrowed */
+    int handle;                 /* handle of the file, open for reading; borrowed */
+    uint64_t series;            /* series number of the file */
+    uint64_t number;            /* number of the next chunk */
+    size_t at;                  /* bytes of the present chunk that were returned */
     size_t filled;              /* bytes of the stream in the present chunk */
-    int error;                  /* the disk's negative errno, once a call has returned FAILED */
+    int error;                  /* negative errno of the disk after a call has returned FAILED */
     uint8_t bytes[CHUNK_BYTES]; /* the present chunk */
 };
 
@@ -57,9 +57,10 @@ void checksummed_reader_init(struct checksummed_reader *reader, const struct dis
                              uint64_t series);
 
 /* Copies the next bytes of the stream, or skips them if `to` is NULL. MALFORMED: a chunk is damaged
- * or the stream ends early. FAILED: the disk refused. `to` may then hold a part of them. */
+ * or the stream ends early. FAILED: the disk refused. After an error `to` may hold a part of
+ * them. */
 enum error checksummed_read(struct checksummed_reader *reader, void *to, size_t bytes) MUST_USE;
-/* MALFORMED: the stream goes on. */
+/* Checks that the stream ends here. MALFORMED: it does not. */
 enum error checksummed_read_end(struct checksummed_reader *reader) MUST_USE;
 
 #endif

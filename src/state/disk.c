@@ -10,13 +10,13 @@
 
 #include "base/error.h"
 
-/* The result of a system call, or its negative errno. */
+/* Returns the result of a system call, or its negative errno. */
 static int outcome(int result)
 {
     return result < 0 ? -errno : result;
 }
 
-/* fchmod gives the mode whatever the umask. */
+/* Creates a file. fchmod sets the mode whatever the umask. */
 static int real_create(void *self, const char *path, int mode)
 {
     (void)self;
@@ -63,7 +63,7 @@ static int real_close(void *self, int handle)
 {
     (void)self;
     const int error = outcome(close(handle));
-    return error == -EINTR ? 0 : error; /* Linux closes it all the same */
+    return error == -EINTR ? 0 : error; /* Linux closes the file all the same */
 }
 
 static int real_rename(void *self, const char *from, const char *to)
@@ -84,7 +84,7 @@ static int real_remove(void *self, const char *path)
     return outcome(unlink(path));
 }
 
-/* Some file systems cannot sync a folder, and say EINVAL. */
+/* Syncs a folder. Some file systems cannot, and return EINVAL, which is ignored. */
 static int real_sync_folder(void *self, const char *folder)
 {
     (void)self;

@@ -40,7 +40,7 @@ void model_folder_tensors(char file[static MODEL_FOLDER_PATH_BYTES], const char 
         (void)snprintf(file, MODEL_FOLDER_PATH_BYTES, "%s", path);
 }
 
-/* Tensors in other files than ours can be: said before the missing one is looked for. */
+/* Reports tensors in files that we cannot read, before the missing file is looked for. */
 static enum error check_tensors(const char *folder, struct problem *problem)
 {
     if (is_there(folder, TENSORS_NAME))
@@ -56,7 +56,7 @@ static enum error check_tensors(const char *folder, struct problem *problem)
                        folder);
 }
 
-/* The file as a JSON object, to be released. */
+/* Loads the file as a JSON object; the caller releases it. */
 static enum error load_config(const char *path, json_t **config, struct problem *problem)
 {
     json_error_t why;
@@ -74,7 +74,7 @@ static enum error load_config(const char *path, json_t **config, struct problem 
         path, why.line, why.text);
 }
 
-/* The family and numbers of a config.json. */
+/* Reads the family and the numbers of a config.json. */
 static enum error read_config(const char *folder, const struct name_family **family,
                               struct transformer *transformer, struct problem *problem)
 {
@@ -161,8 +161,8 @@ static enum error save_config(const char *folder, const struct name_family *fami
                        strerror(-error));
 }
 
-/* Before anything is written: the model has names, and the folder is there and has no other model's
- * config.json, which nothing would replace. */
+/* Checks before anything is written: the model has a family, the folder exists, and it has no
+ * config.json of another model, because that is never replaced. */
 static enum error check_save(const char *folder, const struct model *model, bool has_config,
                              struct problem *problem)
 {

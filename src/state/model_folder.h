@@ -1,6 +1,6 @@
-/* A model as Hugging Face's transformers keep it, in a folder of its own:
+/* Reads and writes a model in the format of Hugging Face's transformers, a folder of its own:
  *
- *   DIR/config.json         what it is: the numbers of a family (names/name_family.h)
+ *   DIR/config.json         architecture: the numbers of a family (names/name_family.h)
  *   DIR/model.safetensors   its tensors, with the family's names and layouts
  *
  *   base.safetensors ─► hearsay export ─► DIR ─► from_pretrained(DIR)
@@ -20,27 +20,27 @@
 
 /* The content of a config.json. */
 struct model_folder_about {
-    char layers[MODEL_LINE_MAX]; /* the line */
-    int positions;               /* of the longest sequence */
-    int tokens;                  /* that there are */
+    char layers[MODEL_LINE_MAX]; /* layers line of the model */
+    int positions;               /* positions of the longest sequence */
+    int tokens;                  /* number of tokens */
 };
 
-/* A folder with a config.json in it. */
+/* Returns true if the path is a folder with a config.json. */
 bool model_folder_is(const char *path);
 
-/* Where the tensors are: in such a folder, or `path` itself, if it is none. */
+/* Writes the path of the tensors' file: in such a folder, or `path` itself otherwise. */
 void model_folder_tensors(char file[static MODEL_FOLDER_PATH_BYTES], const char *path);
 
-/* MISMATCH: a model that our layers cannot compute. */
+/* Reads config.json. MISMATCH: our layers cannot compute this model. */
 enum error model_folder_read(const char *folder, struct model_folder_about *about,
                              struct problem *problem) MUST_USE;
 
-/* MISMATCH: the model is not what config.json says. */
+/* Compares the model with config.json. MISMATCH: they differ. */
 enum error model_folder_check(const char *folder, const struct model *model,
                               struct problem *problem) MUST_USE;
 
-/* Writes both files, of a ResNet the tensors alone; the folder is made if it is not there.
- * MISMATCH: the model belongs to no family. */
+/* Writes both files, or only the tensors for a ResNet; creates the folder if necessary. MISMATCH:
+ * the model belongs to no family. */
 enum error model_folder_save(const char *folder, const struct model *model,
                              const struct safetensors_about *about, const float *host_weights,
                              struct problem *problem) MUST_USE;

@@ -16,7 +16,7 @@ static void name_of(char name[static NAME_BYTES], uint64_t saved_s)
     CHECK(gmtime_r(&seconds, &moment) && strftime(name, NAME_BYTES, NAME_FORM, &moment) > 0);
 }
 
-/* A name that this program would not give is another's file. */
+/* Parses a file name. A name that this program would not write belongs to another program. */
 static bool is_name(const char *name, uint64_t *saved_s)
 {
     struct tm moment = {0};
@@ -82,10 +82,11 @@ uint32_t older_bases_to_go(const struct older_bases *bases, uint64_t now_s)
             least_gap = gap;
         }
     }
-    return least; /* of two, the older */
+    return least; /* the older of two */
 }
 
-/* A clock that was far ahead once is no reason to wait for it. */
+/* Returns true if a base may be kept now. A saved time in the future does not count: the clock was
+ * wrong once. */
 static bool is_time(const struct older_bases *bases, uint64_t now_s)
 {
     const uint64_t last_s = bases->count > 0 ? bases->saved_s[bases->count - 1] : 0;

@@ -1,14 +1,14 @@
-/* The operator's orders (wire/order.h), proofs that members lie (wire/equivocation_proof.h), and
- * votes that they harm (wire/vote.h), in the state folder.
+/* The operator's orders (wire/order.h), equivocation proofs (wire/equivocation_proof.h) and
+ * expulsion votes (wire/vote.h) in the state folder.
  *
- *   FOLDER/orders   those that the node knows, back to back: it obeys them from its next start on
- *   FOLDER/order    those that `hearsay expel` or `admit` hands to the node that runs there, which
- *                   removes them
- *   FOLDER/proofs   those that the node knows, back to back
- *   FOLDER/votes those that the node knows, back to back
+ *   FOLDER/orders   orders that the node knows, back to back, for its next start
+ *   FOLDER/order    orders that `hearsay expel` or `admit` hands to the running node, which removes
+ *                   the file
+ *   FOLDER/proofs   proofs that the node knows, back to back
+ *   FOLDER/votes    votes that the node knows, back to back
  *
- * They appear whole or not at all (atomic_file.h). Only the signatures authenticate them, and the
- * node checks these. Held by tests/unit/state/test_order_files.c.
+ * Files appear completely or not at all (atomic_file.h). Only the signatures authenticate them, and
+ * the node checks these. Held by tests/unit/state/test_order_files.c.
  */
 #ifndef HEARSAY_STATE_ORDER_FILES_H
 #define HEARSAY_STATE_ORDER_FILES_H
@@ -22,24 +22,24 @@
 #define PROOFS_FILE "proofs"
 #define VOTES_FILE  "votes"
 
-#define ORDERS_HANDED     64 /* at once, as a message has */
+#define ORDERS_HANDED     64 /* most orders per hand-over, as in a message */
 #define ORDERS_HANDED_MAX ((size_t)ORDERS_HANDED * ORDER_BYTES_MAX)
 
-/* All that there are into out[NODE_ORDERS_MAX]; 0 bytes where there is no file. FAILED: it cannot
- * be read. TOO_BIG: no node wrote it. */
+/* Loads all orders into out[NODE_ORDERS_MAX]; 0 bytes if there is no file. FAILED: it cannot be
+ * read. TOO_BIG: no node wrote it. */
 enum error order_files_load(const struct disk *disk, const char *folder, uint8_t *out,
                             size_t *bytes, struct problem *problem) MUST_USE;
 enum error order_files_save(const struct disk *disk, const char *folder, const uint8_t *orders,
                             size_t bytes, struct problem *problem) MUST_USE;
 
-/* The same of proofs; out[NODE_PROOFS_MAX]. */
+/* Loads all proofs into out[NODE_PROOFS_MAX]; fails as order_files_load does. */
 enum error order_files_load_proofs(const struct disk *disk, const char *folder, uint8_t *out,
                                    size_t *bytes, struct problem *problem) MUST_USE;
 enum error order_files_save_proofs(const struct disk *disk, const char *folder,
                                    const uint8_t *proofs, size_t bytes,
                                    struct problem *problem) MUST_USE;
 
-/* The same of votes; out[NODE_VOTES_MAX]. */
+/* Loads all votes into out[NODE_VOTES_MAX]; fails as order_files_load does. */
 enum error order_files_load_votes(const struct disk *disk, const char *folder, uint8_t *out,
                                   size_t *bytes, struct problem *problem) MUST_USE;
 enum error order_files_save_votes(const struct disk *disk, const char *folder, const uint8_t *votes,

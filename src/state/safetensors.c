@@ -24,7 +24,8 @@ static json_t *tensor_json(const struct named_tensor *tensor, uint64_t from)
     return entry;
 }
 
-/* The length and the JSON, padded with spaces so that the floats are aligned; free it. */
+/* Returns the length and the JSON, padded with blanks so that the floats are aligned; the caller
+ * frees it. */
 static char *header_new(const struct tensor_names *names, json_t *metadata, size_t *header_bytes)
 {
     json_t *json = json_object();
@@ -56,7 +57,7 @@ uint64_t safetensors_checksum(const float *weights, size_t count)
     return checksum;
 }
 
-/* The metadata goes into the file. */
+/* Writes the file and takes over the metadata. */
 static enum error save(const char *path, const struct tensor_names *names, json_t *metadata,
                        const float *host_weights, struct problem *problem)
 {
@@ -150,7 +151,7 @@ enum error safetensors_read_version(const char *path, char version[static SAFETE
     return OK;
 }
 
-/* Chooses the names: the family's if the file has the first of those and none of ours. */
+/* Chooses the names: the family's if the file has the first of them and none of ours. */
 static void choose_names(const struct safetensors_file *file, const struct model *model,
                          struct tensor_names *names)
 {
@@ -188,7 +189,7 @@ enum error safetensors_load(const char *path, const struct model *model, float *
     if (error != OK)
         return error;
     struct tensor_names names;
-    float *floats = memory_new(bytes, 1); /* not host_weights: what is wrong may come last */
+    float *floats = memory_new(bytes, 1); /* a copy, because an error may be found last */
     choose_names(&file, model, &names);
     error = read_tensors(&file, &names, floats, problem);
     if (error == OK)

@@ -1,13 +1,13 @@
-/* A model in a file that anybody can read: safetensors, F32 tensors by layer name.
+/* Saves and loads models in the common format safetensors, as F32 tensors with layer names.
  *
  *   8 bytes little-endian length of the header ‖ JSON header ‖ the tensors, back to back
  *   (format: huggingface/safetensors README)
  *
  *   safetensors.c ─┬─► safetensors_file.h: an open file and its header
- *                  ├─► safetensors_tensor.h: a tensor of it ◄── names/tensor_names.h: their names
- *                  └─► safetensors_metadata.h: what a file of ours says of itself
+ *                  ├─► safetensors_tensor.h: one tensor ◄── names/tensor_names.h: names of tensors
+ *                  └─► safetensors_metadata.h: metadata of our files
  *
- * A save is atomic (atomic_file.h), and depends on its arguments alone: equal models are equal
+ * A save is atomic (atomic_file.h), and depends only on its arguments: equal models give equal
  * files. Held by tests/unit/state/test_safetensors.c and test_safetensors_save.c.
  */
 #ifndef HEARSAY_STATE_SAFETENSORS_H
@@ -23,47 +23,47 @@
 #define SAFETENSORS_VERSION_MAX (256 * 1024)
 
 struct safetensors_about {
-    char layers[MODEL_LINE_MAX]; /* the model's canonical line */
-    struct shape in;             /* of a sample */
-    int classes;                 /* of the labels; or numbers that it predicts */
-    bool is_regression;          /* it predicts numbers */
+    char layers[MODEL_LINE_MAX]; /* canonical layers line of the model */
+    struct shape in;             /* shape of a sample */
+    int classes;                 /* number of classes, or of predicted numbers */
+    bool is_regression;          /* the model predicts numbers */
     float mean;                  /* a pixel is normalised as (pixel - mean) · scale */
     float scale;                 /* 1 / deviation */
-    uint64_t digest;             /* of the base */
-    uint64_t samples;            /* learned by the whole swarm */
-    uint64_t checksum;           /* of the weights; a save works it out */
-    const char *version;         /* for a save alone: base_version.h; NULL after a load */
+    uint64_t digest;             /* digest of the base */
+    uint64_t samples;            /* samples learned by the whole swarm */
+    uint64_t checksum;           /* checksum of the weights; a save computes it */
+    const char *version;         /* version text of a save (base_version.h); NULL after a load */
 };
 
-/* Writes host_weights[P] of the model to path. layers and in are the model's; about's are not used.
- * mean and scale are finite. FAILED: errno's words; no temporary file is left, and the name keeps
- * its old content (except if the folder's fsync fails). */
+/* Writes host_weights[P] of the model to path. layers and in come from the model, not from about.
+ * mean and scale must be finite. FAILED: with errno's text; no temporary file is left, and the name
+ * keeps its old content (except if the folder's fsync fails). */
 enum error safetensors_save(const char *path, const struct model *model,
                             const struct safetensors_about *about, const float *host_weights,
                             struct problem *problem) MUST_USE;
 
-/* The same with the names and layouts of the family that the model belongs to (tensor_names.h), for
- * its libraries. MISMATCH: it belongs to none. */
+/* Writes the model with the names and layouts of its family (tensor_names.h), for other libraries.
+ * MISMATCH: it belongs to no family. */
 enum error safetensors_save_foreign(const char *path, const struct model *model,
                                     const struct safetensors_about *about,
                                     const float *host_weights, struct problem *problem) MUST_USE;
 
-/* The sum of digest.h over the bits of weights[count]: floats round what a base holds, so the
- * digest of the base does not cover them. */
+/* Returns the sum of digest.h over the bits of weights[count]. The digest of the base does not
+ * cover them, since floats round the values of a base. */
 uint64_t safetensors_checksum(const float *weights, size_t count);
 
-/* Reads what a file of ours says of itself. MISMATCH: another program wrote the file. */
+/* Reads the metadata of one of our files. MISMATCH: another program wrote the file. */
 enum error safetensors_read_about(const char *path, struct safetensors_about *about,
                                   struct problem *problem) MUST_USE;
 
-/* Reads what a base of ours is the sum of (base_version.h); "": the file does not say. */
+/* Reads the version text of one of our bases (base_version.h); "" if the file has none. */
 enum error safetensors_read_version(const char *path, char version[static SAFETENSORS_VERSION_MAX],
                                     struct problem *problem) MUST_USE;
 
-/* Reads host_weights[P]. Metadata is not looked at: every tensor of the model must be there, under
- * our name or its family's (tensor_names.h), F32, F16 or BF16, with its shape, and no other.
- * MISMATCH: the sentence lists what the file holds and what the model needs. This and the above
- * refuse a file that is longer or shorter than its header says. */
+/* Reads host_weights[P] and ignores metadata. Every tensor of the model must be there, under our
+ * name or its family's (tensor_names.h), as F32, F16 or BF16, with its shape; further tensors are
+ * refused. MISMATCH: the sentence lists the tensors of the file and those that the model needs.
+ * This and the functions above refuse a file whose length differs from its header. */
 enum error safetensors_load(const char *path, const struct model *model, float *host_weights,
                             struct problem *problem) MUST_USE;
 

@@ -12,9 +12,9 @@
 
 #include "base/memory.h"
 
-#define LISTED    3  /* tensors of a list */
-#define NAME_MAX_ 24 /* characters of a name in a list */
-#define RANK_MAX  4  /* sides of a shape in a list */
+#define LISTED    3  /* most tensors of a list */
+#define NAME_MAX_ 24 /* most characters of a name in a list */
+#define RANK_MAX  4  /* most dimensions of a shape in a list */
 
 static enum error read_at(const struct safetensors_file *file, void *to, uint64_t bytes,
                           uint64_t at, struct problem *problem)
@@ -88,7 +88,7 @@ bool safetensors_file_extent(const struct safetensors_file *file, const json_t *
     return true;
 }
 
-/* Every tensor lies inside the file, and the last ends with it. */
+/* Checks that every tensor is inside the file and the last one ends with it. */
 static enum error check_extents(const struct safetensors_file *file, struct problem *problem)
 {
     const char *name;
@@ -143,13 +143,13 @@ size_t safetensors_file_tensors(const struct safetensors_file *file)
     return json_object_size(file->header) - has_metadata;
 }
 
-/* A list under way: tensor after tensor, as long as there is room. */
+/* A list being written: tensor after tensor while there is space. */
 struct list {
-    char *text; /* [SAFETENSORS_LIST_BYTES], always terminated */
+    char *text; /* [SAFETENSORS_LIST_BYTES] the text, always terminated */
     size_t used;
 };
 
-/* Text of a file goes to terminals, so only printable ASCII passes. */
+/* Appends text. It goes to terminals, so other bytes than printable ASCII are replaced. */
 __attribute__((format(printf, 2, 3))) static void add(struct list *list, const char *format, ...)
 {
     va_list arguments;

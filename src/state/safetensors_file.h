@@ -1,10 +1,10 @@
-/* An open safetensors file, and its header: what safetensors.c and its metadata share.
+/* An open safetensors file and its header, for safetensors.c and its metadata.
  *
  *   0         8         8 + length          end of the file
  *   │ length  │ header  │ tensors           │
  *                       └ data_at           └ data_at + data_bytes
  *
- * Everything in such a file comes from outside: a header that lies is MALFORMED. Held by
+ * Such a file may come from anywhere: an inconsistent header is MALFORMED. Held by
  * tests/unit/state/test_safetensors.c.
  */
 #ifndef HEARSAY_STATE_SAFETENSORS_FILE_H
@@ -24,21 +24,21 @@
 #define SAFETENSORS_REMEDY       "use another copy of the file"
 
 struct safetensors_file {
-    const char *path;    /* the caller's */
-    int fd;              /* open for reading */
-    uint64_t data_at;    /* where the tensors begin, in bytes from the start of the file */
-    uint64_t data_bytes; /* length of all tensors */
+    const char *path;    /* path of the file; borrowed */
+    int fd;              /* file descriptor, open for reading */
+    uint64_t data_at;    /* offset of the first tensor from the start of the file */
+    uint64_t data_bytes; /* bytes of all tensors */
     json_t *header;      /* an object: the metadata and one entry for each tensor */
 };
 
-/* Where a tensor lies, in bytes from data_at on: from <= to <= data_bytes. */
+/* Position of a tensor, in bytes after data_at: from <= to <= data_bytes. */
 struct safetensors_extent {
     uint64_t from;
     uint64_t to;
 };
 
-/* After OK each tensor lies inside the file, the last one ends with it, and the caller must close
- * the file. */
+/* Opens a file. After OK each tensor is inside the file, the last one ends with it, and the caller
+ * must close the file. */
 enum error safetensors_file_open(struct safetensors_file *file, const char *path,
                                  struct problem *problem) MUST_USE;
 void safetensors_file_close(struct safetensors_file *file);
@@ -47,17 +47,17 @@ void safetensors_file_close(struct safetensors_file *file);
 enum error safetensors_file_read(const struct safetensors_file *file, void *to, uint64_t bytes,
                                  uint64_t at, struct problem *problem) MUST_USE;
 
-/* False: the entry does not say where, or says a place outside the file. */
+/* Reads a tensor's position. Returns false if the entry has none, or one outside the file. */
 bool safetensors_file_extent(const struct safetensors_file *file, const json_t *entry,
                              struct safetensors_extent *extent) MUST_USE;
 
 size_t safetensors_file_tensors(const struct safetensors_file *file);
 
-/* Name, type and shape of the first few tensors, and how many there are: "fc1.weight F32
- * [128,784], … of 4". Bytes that are not printable ASCII become '?'. */
+/* Lists name, type and shape of the first few tensors, and their number: "fc1.weight F32 [128,784],
+ * … of 4". Bytes that are not printable ASCII become '?'. */
 void safetensors_file_list(const struct safetensors_file *file, char text[SAFETENSORS_LIST_BYTES]);
 
-/* The same of the tensors that a model needs. */
+/* Lists the tensors that a model needs in the same way. */
 void safetensors_file_needs(const struct tensor_names *names, char text[SAFETENSORS_LIST_BYTES]);
 
 #endif

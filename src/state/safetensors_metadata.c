@@ -7,9 +7,9 @@
 
 #include "data/dataset.h"
 
-#define SIDE_MAX    65536 /* of an input shape: the product of three fits in size_t */
+#define SIDE_MAX    65536 /* largest side of a shape; the product of three fits in size_t */
 #define CLASSES_MAX DATASET_TOKENS_MAX
-#define TOKENS      " tokens" /* behind the length of a sequence */
+#define TOKENS      " tokens" /* text after the length of a sequence */
 
 static json_t *input_text(struct shape in)
 {
@@ -18,7 +18,7 @@ static json_t *input_text(struct shape in)
     return json_sprintf("%dx%dx%d", in.channels, in.height, in.width);
 }
 
-/* jansson fails only for want of memory or on text that is not UTF-8, and ours is. */
+/* Sets a key. jansson fails only if memory is missing or text is not UTF-8, which ours is. */
 void safetensors_metadata_put(json_t *object, const char *key, json_t *value)
 {
     CHECK(json_object_set_new(object, key, value) == 0);
@@ -45,7 +45,7 @@ json_t *safetensors_metadata_new(const char *format, const struct model *model,
     return metadata;
 }
 
-/* Decimal digits, at least one, for a number of at most `max`; *text moves behind them. */
+/* Parses a decimal number of at most `max`, at least one digit; *text then points after it. */
 static bool parse_number(const char **text, uint64_t max, uint64_t *number)
 {
     const char *next = *text;
@@ -126,14 +126,14 @@ static bool parse_layers(const char *text, char layers[static MODEL_LINE_MAX])
     return true;
 }
 
-/* The text of a key; what cannot be parsed where there is none. */
+/* Returns the text of a key; an unparsable text if it is missing. */
 static const char *text_of(const json_t *metadata, const char *key)
 {
     const char *text = json_string_value(json_object_get(metadata, key));
     return text ? text : "";
 }
 
-/* Returns the first key that is wrong, or NULL. */
+/* Parses all keys. Returns the first wrong key, or NULL. */
 static const char *parse_keys(const json_t *metadata, struct safetensors_about *about)
 {
     if (!parse_layers(text_of(metadata, "layers"), about->layers))

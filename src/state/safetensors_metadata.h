@@ -4,7 +4,7 @@
  *   format    "hearsay"
  *   layers    the model's canonical line (model.h)
  *   input     "CxHxW": channels, height, width of an image; or "N tokens": length of a sequence
- *   classes   decimal; or outputs: how many numbers it predicts
+ *   classes   decimal; or outputs: number of predicted numbers
  *   mean      decimal; a pixel is normalised as (pixel - mean) * scale (sequences: 0 and 1)
  *   scale     decimal
  *   digest    of the base (digest.h), 16 hex digits
@@ -21,15 +21,15 @@
 
 #include "state/safetensors.h"
 
-/* Sets a key of the object, which takes the value over. */
+/* Sets a key of the object and takes over `value`. */
 void safetensors_metadata_put(json_t *object, const char *key, json_t *value);
 
-/* The object above; the caller's to release. format: "hearsay", or "pt" of a file with the names
- * that PyTorch's libraries have. */
+/* Returns the metadata object; the caller releases it. format: "hearsay", or "pt" for files with
+ * the names of PyTorch's libraries. */
 json_t *safetensors_metadata_new(const char *format, const struct model *model,
                                  const struct safetensors_about *about, uint64_t checksum);
 
-/* MISMATCH: the metadata (NULL: there is none) is not of this program. MALFORMED: *wrong is the
+/* Parses metadata. MISMATCH: it is missing (NULL) or from another program. MALFORMED: *wrong is the
  * first key without a valid value. about is written only on OK. */
 enum error safetensors_metadata_parse(const json_t *metadata, struct safetensors_about *about,
                                       const char **wrong) MUST_USE;

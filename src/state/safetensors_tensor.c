@@ -10,7 +10,7 @@
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__ && sizeof(float) == 4,
                "the file holds little-endian floats, and so must the memory");
 
-/* Numbers as a file holds them. */
+/* Conversions of numbers from the types of a file. */
 static float from_f32(const void *at)
 {
     float value;
@@ -71,7 +71,8 @@ const json_t *safetensors_tensor_find(const struct safetensors_file *file,
     return entry;
 }
 
-/* The file is of another model: why, what it holds and what the model needs. */
+/* Reports that the file is of another model: the reason, its tensors, and those that the model
+ * needs. */
 static enum error not_this_model(const struct safetensors_file *file,
                                  const struct tensor_names *names, const char *why,
                                  struct problem *problem)
@@ -84,7 +85,7 @@ static enum error not_this_model(const struct safetensors_file *file,
                        file->path, why, holds, needs);
 }
 
-/* Finds where the file holds it. */
+/* Finds the tensor's position in the file. */
 static enum error find(const struct safetensors_file *file, const struct tensor_names *names,
                        const struct named_tensor *tensor, const struct number_type **type,
                        struct safetensors_extent *extent, struct problem *problem)
@@ -108,7 +109,7 @@ static enum error find(const struct safetensors_file *file, const struct tensor_
     return OK;
 }
 
-/* Where in the flat vector its number i is. */
+/* Returns the index of the tensor's number i in the flat vector. */
 static size_t place_of(const struct named_tensor *tensor, size_t i)
 {
     if (!tensor->is_transposed)

@@ -1,4 +1,4 @@
-/* One tensor of a safetensors file, on its way into the model's flat vector or out of it.
+/* Copies one tensor between a safetensors file and the model's flat vector.
  *
  *   file: F32, F16 or BF16, perhaps transposed ◄──► weights[P]: F32, [out, in]
  *
@@ -11,18 +11,19 @@
 #include "state/names/tensor_names.h"
 #include "state/safetensors_file.h"
 
-/* The entry of the header, by the tensor's name in any of its spellings. NULL: there is none. */
+/* Returns the header's entry for the tensor, by any spelling of its name; NULL if there is none. */
 const json_t *safetensors_tensor_find(const struct safetensors_file *file,
                                       const struct tensor_names *names,
                                       const struct named_tensor *tensor);
 
-/* Reads it to its place in weights[P]. MISMATCH: it is not there, or has another type or shape. */
+/* Reads the tensor to its position in weights[P]. MISMATCH: it is missing, or has another type or
+ * shape. */
 enum error safetensors_tensor_read(const struct safetensors_file *file,
                                    const struct tensor_names *names,
                                    const struct named_tensor *tensor, float *weights,
                                    struct problem *problem) MUST_USE;
 
-/* MISMATCH: there are tensors in the file that the model does not have. */
+/* Returns MISMATCH if the file has tensors that the model does not. */
 enum error safetensors_tensor_check_others(const struct safetensors_file *file,
                                            const struct tensor_names *names,
                                            struct problem *problem) MUST_USE;

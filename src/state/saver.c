@@ -14,16 +14,16 @@
 #include "state/incarnation.h"
 #include "state/older_bases.h"
 
-/* How the save under way is to end. */
+/* Decision on the end of the save under way. */
 enum verdict { GOES_ON, ENDS, ABANDONED, TOO_SLOW };
 
 struct saver {
-    struct saver_options options;    /* as given */
-    struct arena arena;              /* of the queue */
-    struct snapshot_queue queue;     /* from the learner */
-    struct checkpoint checkpoint;    /* what was loaded, and what the end of a file says */
-    struct checkpoint_series series; /* where the next save stands */
-    struct checkpoint_writer writer; /* of the file under way */
+    struct saver_options options;    /* options as given */
+    struct arena arena;              /* memory of the queue */
+    struct snapshot_queue queue;     /* records from the learner */
+    struct checkpoint checkpoint;    /* loaded state, and the contents of the last record */
+    struct checkpoint_series series; /* number of the next save */
+    struct checkpoint_writer writer; /* writer of the present file */
 
     char model[CHECKPOINT_OWNER_MAX]; /* the owner's text, once first weights were taken over */
 
@@ -60,7 +60,7 @@ size_t saver_base_bytes(const struct saver_options *options)
     return options->parameters * (sizeof(int32_t) + (options->averages ? sizeof(float) : 0));
 }
 
-/* Any thread's: whoever sleeps is to look again. */
+/* Makes a sleeping thread check its conditions again; any thread may call it. */
 static void move(void *waker)
 {
     struct saver *saver = waker;
@@ -148,7 +148,7 @@ bool saver_is_busy(const struct saver *saver)
     return saver->is_running;
 }
 
-/* The thread. */
+/* Functions for the saver's thread. */
 
 static void keep_mean(struct saver *saver, const struct learner_state *part)
 {
@@ -161,7 +161,7 @@ static void keep_part(struct saver *saver, const struct learner_state *part)
 {
     struct learner_state *numbers = &saver->checkpoint.state;
     memcpy(saver->units + part->first, part->base, part->parameters * sizeof *part->base);
-    *numbers = *part; /* those of the last part are those of the end */
+    *numbers = *part; /* the numbers of the last part are those of the end */
     numbers->parameters = saver->options.parameters;
     if (part->average_samples > 0)
         keep_mean(saver, part);
@@ -169,7 +169,7 @@ static void keep_part(struct saver *saver, const struct learner_state *part)
         saver->lacks_mean = true;
 }
 
-/* The base wraps. */
+/* Applies an update to the copy of the base, which wraps modulo 2^32. */
 static void keep_update(struct saver *saver, const struct update *update)
 {
     for (uint32_t i = 0; i < update->count; i++) {
@@ -191,13 +191,14 @@ static void write_record(struct saver *saver, const struct snapshot_record *reco
         keep_update(saver, &record->update);
 }
 
-/* The next record; or NULL when the verdict has come and the queue is empty. */
+/* Returns the next record; NULL if the verdict is there and the queue is empty. */
 static const struct snapshot_record *next_record(struct saver *saver)
 {
     const struct snapshot_record *record;
     CHECK(pthread_mutex_lock(&saver->mutex) == 0);
     for (;;) {
-        const int verdict = atomic_load(&saver->verdict); /* before the queue: it comes last */
+        /* Read before the queue, because the verdict comes last. */
+        const int verdict = atomic_load(&saver->verdict);
         record = snapshot_next(&saver->queue);
         if (record || verdict != GOES_ON)
             break;
@@ -235,7 +236,7 @@ static enum error keep_best(struct saver *saver, struct problem *problem)
     return error;
 }
 
-/* An average that began while the save was under way is saved with the next one. */
+/* Saves the average. One that was started during the save is saved with the next one. */
 static enum error save_mean(struct saver *saver, struct problem *problem)
 {
     if (!saver->mean || saver->lacks_mean)
@@ -276,7 +277,7 @@ static void abandon(struct saver *saver)
             saver->options.folder);
 }
 
-/* Woken by the learner, it does not take the processor from it. */
+/* Yields the processor, so that waking up this thread does not interrupt the learner. */
 static void give_way(void)
 {
     const struct sched_param none = {0};
@@ -305,7 +306,7 @@ static void *run(void *argument)
     return NULL;
 }
 
-/* The loop. */
+/* Functions for the loop's thread. */
 
 void saver_begin(struct saver *saver)
 {
@@ -387,7 +388,7 @@ bool saver_took(struct saver *saver, struct saver_result *result)
     return true;
 }
 
-/* One that has all its parts is ended, any other is abandoned. */
+/* Ends a save that has all its parts; abandons any other. */
 static void stop(struct saver *saver)
 {
     if (!saver->is_running)

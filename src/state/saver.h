@@ -1,17 +1,17 @@
 /* The saver: a thread that writes the node's checkpoints, and after each the exported base, while
- * training goes on.
+ * training continues.
  *
  *   node ── SAVE ─► saver_begin ──► thread
  *        ┌─► saver_next ─ SAVE of a part ─► learner ─ part, updates ─► queue ─┐  (snapshot.h)
  *        └── wake ◄──────────────── thread: checkpoint.h ◄────────────────────┘
  *   node ── node_on_saved ─► own ─► saver_end ──► thread: the end, export.h ─► wake, saver_took
  *
- * The learner is held for as long as it takes to copy one part, and nobody waits for the disk: the
- * next part is asked for when the one before is written. One save runs at a time. Where the disk is
- * so slow that the queue has no room for what happens meanwhile, the save is abandoned; what was
- * saved before still is, and the next save may have more luck.
- * All but the thread is the loop's. Held by tests/unit/state/test_saver.c and
- * tests/process/test_from_model.sh and test_resume.sh.
+ * The learner is interrupted only while one part is copied, and no thread waits for the disk: the
+ * next part is requested when the previous one is written. One save runs at a time. If the disk is
+ * so slow that updates no longer fit the queue, the save is abandoned; earlier checkpoints stay,
+ * and the next save tries again. Except for the saver's thread, everything runs on the loop's
+ * thread. Held by tests/unit/state/test_saver.c and tests/process/test_from_model.sh and
+ * test_resume.sh.
  */
 #ifndef HEARSAY_STATE_SAVER_H
 #define HEARSAY_STATE_SAVER_H
@@ -25,33 +25,32 @@
 #include "training/learner.h"
 
 struct saver_options {
-    const struct disk *disk;   /* where checkpoints are kept */
-    const char *folder;        /* of the checkpoints */
-    const char *model;         /* the owner's text (checkpoint_owner.h) */
-    struct export base;        /* the file written after each checkpoint; without a model: none */
-    uint32_t older_bases;      /* how many from before are kept (older_bases.h) */
+    const struct disk *disk;   /* disk of the checkpoints */
+    const char *folder;        /* folder of the checkpoints */
+    const char *model;         /* owner's text (checkpoint_owner.h) */
+    struct export base;        /* file written after each checkpoint; none without a model */
+    uint32_t older_bases;      /* number of older bases to keep (older_bases.h) */
     size_t parameters;         /* P of the learner */
-    uint32_t moments;          /* of the learner's optimizer */
-    size_t part_parameters;    /* entries that are taken at once (snapshot_part_parameters) */
-    size_t entries;            /* of updates that the queue has room for (snapshot.h) */
-    bool averages;             /* the averaged base is a file beside the base (averaged_base.h) */
+    uint32_t moments;          /* moments of the learner's optimizer */
+    size_t part_parameters;    /* entries of a part (snapshot_part_parameters) */
+    size_t entries;            /* entries of updates that fit the queue (snapshot.h) */
+    bool averages;             /* writes the averaged base beside the base (averaged_base.h) */
     void (*wake)(void *waker); /* called on the saver's thread when saver_next or saver_took may
                                   have changed */
-    void *waker;               /* passed to wake */
+    void *waker;               /* argument of wake */
 };
 
 struct saver;
 
-/* Takes the queue's memory until it is freed, and during a save four bytes per parameter for the
- * exported base and four for the averaged base. */
+/* Creates a saver. Allocates the queue's memory until saver_free, and during a save four bytes per
+ * parameter for the exported base and four for the averaged base. */
 struct saver *saver_new(const struct saver_options *options);
-/* Memory of saver_new, and of a save. */
+/* saver_queue_bytes returns the memory of saver_new; the next function that of a save. */
 size_t saver_queue_bytes(const struct saver_options *options);
 size_t saver_base_bytes(const struct saver_options *options);
 
 /* Loads the newest good checkpoint into the learner, and the history into *own (*own_bytes; valid
- * until the first save). MISSING: a first start. FAILED: there are checkpoints, and none is good.
- */
+ * until the first save). MISSING: a first start. FAILED: there are checkpoints, but no good one. */
 enum error saver_load(struct saver *saver, struct learner *learner,
                       const struct checkpoint_refusal *refusal, const uint8_t **own,
                       size_t *own_bytes, struct problem *problem) MUST_USE;
@@ -64,51 +63,51 @@ void saver_set_model_hash(struct saver *saver, const uint8_t model_hash[static 1
 /* The number of the checkpoint that was loaded or saved last; 0: none. */
 uint64_t saver_generation(const struct saver *saver);
 
-/* Where the learner puts its parts and its updates. */
+/* Returns the queue for the learner's parts and updates. */
 struct snapshot_queue *saver_queue(struct saver *saver);
 
 bool saver_is_busy(const struct saver *saver);
-/* Begins a save; the saver must not be busy. */
+/* Starts a save; the saver must not be busy. */
 void saver_begin(struct saver *saver);
-/* True: the learner is to take the part that begins with this entry. */
+/* Returns true if the learner is to copy the part that begins with entry *first. */
 bool saver_next(struct saver *saver, size_t *first);
 
-/* Memory that was allocated. */
+/* Result of a part that the learner has copied. */
 enum saver_taken {
-    SAVER_MORE,  /* parts are left */
-    SAVER_WHOLE, /* it was the last: the history is wanted */
-    SAVER_BROKEN /* there was no room: to be abandoned */
+    SAVER_MORE,  /* more parts follow */
+    SAVER_WHOLE, /* it was the last part: the history is needed */
+    SAVER_BROKEN /* the queue was full: abandon the save */
 };
 enum saver_taken saver_on_taken(struct saver *saver, size_t entries);
 
-/* Where the node's history goes, of the moment in which the last part was taken: before saver_end.
- */
+/* Returns the buffer for the node's history as of the last part; fill it before saver_end. */
 uint8_t *saver_own(struct saver *saver);
-/* score: of this base, which becomes the best one (best_base.h); NULL: it does not. */
+/* Ends a save. score: evaluation of this base, which becomes the best one (best_base.h); NULL = it
+ * does not. */
 void saver_end(struct saver *saver, size_t own_bytes, uint64_t incarnation,
                const struct evaluation *score);
-/* is_slow: because the disk is, which saver_took then says. */
+/* Abandons a save. is_slow: because of a slow disk, which saver_took then reports. */
 void saver_abandon(struct saver *saver, bool is_slow);
 
-/* How a save has ended. The checkpoint may be whole, and the base not saved. */
+/* Result of a save. The checkpoint may be complete although the base was not saved. */
 struct saver_result {
-    bool has_checkpoint; /* the checkpoint is whole */
-    bool is_best;        /* the base was kept as the best one, with this score: */
+    bool has_checkpoint; /* the checkpoint is complete */
+    bool is_best;        /* the base was kept as the best one, with the score below */
     struct evaluation score;
-    enum error error;       /* of the checkpoint, the base or the averaged base */
-    struct problem problem; /* of that error */
+    enum error error;       /* error of the checkpoint, the base or the averaged base */
+    struct problem problem; /* sentence for that error */
 };
 
-/* True once for each save that has ended. */
+/* Returns true once for each save that has ended. */
 bool saver_took(struct saver *saver, struct saver_result *result);
 
-/* For the end of a node: ends the save under way, and makes one of a learner that stands still,
- * with the score of saver_end. The history is in saver_own when fill has been called. */
+/* Saves at the end of a node: ends the save under way, then saves the learner, which no longer
+ * changes, with the score as in saver_end. `fill` writes the history to saver_own. */
 enum error saver_save(struct saver *saver, struct learner *learner, uint64_t incarnation,
                       const struct evaluation *score, size_t (*fill)(void *context, uint8_t *own),
                       void *context, struct problem *problem) MUST_USE;
 
-/* Abandons the save under way. */
+/* Abandons the save under way, and frees the saver. */
 void saver_free(struct saver *saver);
 
 #endif

@@ -10,9 +10,9 @@
 #include "base/memory.h"
 
 struct metric {
-    const char *name; /* without its prefix */
+    const char *name; /* name of the metric without its prefix */
     const char *type, *help;
-    const char *key; /* field of the status JSON; "a.b": field b of object a */
+    const char *key; /* field of the status JSON; "a.b" = field b of object a */
 };
 
 #define COUNTER "counter"

@@ -12,7 +12,7 @@
 #include <jansson.h>
 #include <stddef.h>
 
-/* now_s: wall clock, seconds since 1970. The caller frees the text. */
+/* Returns the metrics as text; the caller frees it. now_s: wall clock, seconds since 1970. */
 char *metrics_text(const json_t *page, double now_s, size_t *count);
 
 #endif

@@ -9,7 +9,7 @@
 #include "page/bottleneck.h"
 #include "page/story.h"
 
-#define IN_STEP_S    5 /* seconds: members without older gaps train the same model */
+#define IN_STEP_S    5 /* seconds; members whose gaps are younger train the same model */
 #define TEXT_BYTES   160
 #define COUNT(table) (sizeof(table) / sizeof(table)[0])
 
@@ -47,7 +47,7 @@ static const char *state_of(const json_t *member)
                : text(member, "state");
 }
 
-/* Writes its name, if it was admitted with one, and the start of its id. */
+/* Writes the member's name, if it was admitted with one, and the start of its id. */
 static void name_of(const json_t *member, char out[static TEXT_BYTES])
 {
     const char *name = text(member, "name");
@@ -195,7 +195,7 @@ static void put_facts(json_t *story, const json_t *page)
     story_fact(story, "digest", text(page, "digest"));
 }
 
-/* Returns the index of this id among the drawn nodes; their number if it is not there. */
+/* Returns the index of this id among the drawn nodes; their number if it is not among them. */
 static size_t place_of(const json_t *members, const char *id)
 {
     size_t i = 0;
@@ -298,7 +298,7 @@ static void put_neighbours(json_t *story, const json_t *page)
     }
 }
 
-/* The curves, one value of a trail row against another. */
+/* Curves of the page: one value of a trail row against another. */
 struct curve {
     enum trail_value x, y;
     double x_factor, y_factor;

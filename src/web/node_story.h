@@ -1,5 +1,5 @@
 /* The snapshot of a running node for its page (page/story.h), from its status JSON and its trail.
- * Each node shows the whole swarm as far as it knows it: its own links and all records.
+ * Each node shows the whole swarm as far as known: its own links and all records.
  *
  *   status JSON ─┬─► whole: the trail and all events so far
  *   trail ───────┴─► update: the last row, and events since then
@@ -16,21 +16,22 @@
 #define HAPPENED_MAX        64
 #define HAPPENED_TEXT_BYTES 448
 
-/* The latest events for people: a ring. */
+/* Latest events for people, in a ring. */
 struct happened {
-    uint32_t count; /* events so far: number n is at n % HAPPENED_MAX */
+    uint32_t count; /* events so far; number n is at n % HAPPENED_MAX */
     struct {
-        double at_s;       /* since the start of the process */
+        double at_s;       /* seconds since the start of the process */
         const char *level; /* "info", "warning", "error" */
         char text[HAPPENED_TEXT_BYTES];
     } event[HAPPENED_MAX];
 };
 void happened_add(struct happened *happened, double at_s, const char *level, const char *text);
 
-/* page: the JSON of status_watch.h. */
+/* Returns the whole snapshot. page: status JSON of status_watch.h. */
 json_t *node_story_whole(const json_t *page, const struct trail *trail,
                          const struct happened *happened);
-/* has_moment: a row was completed since the last update. from: number of the first new event. */
+/* Returns an update. has_moment: a row was completed since the last update. from: number of the
+ * first new event. */
 json_t *node_story_update(const json_t *page, const struct trail *trail, bool has_moment,
                           const struct happened *happened, uint32_t from);
 

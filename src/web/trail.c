@@ -19,7 +19,7 @@ void trail_init(struct trail *trail)
     trail->each = 1;
 }
 
-/* Merges rows in pairs. */
+/* Merges neighbouring rows in pairs. */
 static void halve(struct trail *trail)
 {
     CHECK(trail->count == TRAIL_MAX && trail->partial == 0);

@@ -20,27 +20,29 @@
 #define IDLE_S       10
 #define MEMORY_BYTES (16 * 1024)
 #define BACKLOG      64
-#define FRAME_BYTES  (16 * 1024) /* bytes of events per call */
-#define RETRY_MS     2000        /* a disconnected browser asks again after this */
+#define FRAME_BYTES  (16 * 1024) /* most bytes of events per call */
+#define RETRY_MS     2000        /* milliseconds after which a disconnected browser asks again */
 #define TURNS_MAX    8           /* rounds per call, so that other work gets its turn */
 #define JSON_TYPE    "application/json"
 #define METRICS_TYPE "text/plain; version=0.0.4; charset=utf-8"
 #define PLAIN_TYPE   "text/plain; charset=utf-8"
 #define HTML_TYPE    "text/html; charset=utf-8"
 
-/* An event on its way to clients. */
+/* An event that clients have not all received yet. */
 struct event {
     uint32_t readers; /* clients that have not received all of it */
     size_t count;
-    char *text; /* "data: …\n\n" */
+    char *text; /* text of the event: "data: …
+                 *
+                 * " */
 };
 
 struct watcher {
     struct web_server *server;
     struct MHD_Connection *connection; /* NULL = this entry is free */
-    bool is_suspended;                 /* received everything; waits */
-    struct event *event;               /* NULL = none */
-    size_t sent;                       /* bytes of the event */
+    bool is_suspended;                 /* the client has received everything and waits */
+    struct event *event;               /* event being sent; NULL = none */
+    size_t sent;                       /* bytes of the event sent so far */
 };
 
 struct web_server {
@@ -50,9 +52,11 @@ struct web_server {
     int socket; /* listening socket */
     unsigned port;
     bool has_token, is_closing;
-    bool is_judged, is_ready;              /* results since web_server_renew, from the owner */
-    struct MHD_Response *texts[WEB_TEXTS]; /* texts made since then, or NULL */
-    uint8_t token[HASH_BYTES];             /* a hash, so that comparing it reveals nothing */
+    /* Health of the node since web_server_renew, from the owner. */
+    bool is_judged, is_ready;
+    struct MHD_Response *texts[WEB_TEXTS]; /* texts made since web_server_renew, or NULL */
+    /* Hash of the token, so that the time of a comparison reveals nothing. */
+    uint8_t token[HASH_BYTES];
     struct watcher watchers[WEB_WATCHERS_MAX];
 };
 
@@ -61,7 +65,7 @@ static void hash_token(uint8_t out[static HASH_BYTES], const char *token)
     secret_blake2b(out, HASH_BYTES, token, strlen(token), NULL, 0);
 }
 
-/* Answers. */
+/* Answers to requests. */
 
 static void put_headers(struct MHD_Response *response, const char *type)
 {
@@ -89,7 +93,7 @@ static enum MHD_Result answer(struct MHD_Connection *connection, unsigned code, 
     return result;
 }
 
-/* text: a literal. */
+/* Answers with a status code. text: a literal. */
 static enum MHD_Result say(struct MHD_Connection *connection, unsigned code, const char *text)
 {
     return answer(connection, code, PLAIN_TYPE,
@@ -127,7 +131,7 @@ static bool is_ready(struct web_server *server)
     return server->is_ready;
 }
 
-/* Clients that are receiving a text keep it. */
+/* Discards the texts; clients that are receiving one keep it. */
 void web_server_renew(struct web_server *server)
 {
     server->is_judged = false;
@@ -227,7 +231,7 @@ void web_server_send(struct web_server *server, char *json)
     for (int i = 0; i < WEB_WATCHERS_MAX; i++) {
         struct watcher *watcher = &server->watchers[i];
         if (!watcher->is_suspended)
-            continue; /* free, or still reading the previous event */
+            continue; /* this client has no free slot, or still reads the previous event */
         give_event(watcher, made);
         watcher->is_suspended = false;
         MHD_resume_connection(watcher->connection);
@@ -255,7 +259,7 @@ static bool knows_token(const struct web_server *server, struct MHD_Connection *
     return memcmp(hash, server->token, HASH_BYTES) == 0;
 }
 
-/* "localhost", "127.0.0.1", "[::1]", with a port or without. */
+/* Returns true for "localhost", "127.0.0.1" or "[::1]", with or without a port. */
 static bool is_own_name(const char *host)
 {
     static const char *const OWN[] = {"localhost", "127.0.0.1", "[::1]"};
@@ -332,7 +336,7 @@ static enum MHD_Result on_request(void *self, struct MHD_Connection *connection,
     return serve(self, connection, path);
 }
 
-/* Forked children must not keep a browser's connection open. */
+/* Registers a connection, so that forked children do not keep it open. */
 static void on_connection(void *self, struct MHD_Connection *connection, void **state,
                           enum MHD_ConnectionNotificationCode code)
 {
@@ -458,8 +462,8 @@ int web_server_file(const struct web_server *server)
     return server->file;
 }
 
-/* Work may be due that the descriptor does not signal: resumed connections, and bytes read but not
- * parsed. */
+/* Does the due work. Some is not signalled by the descriptor: resumed connections, and bytes that
+ * were read but not parsed. */
 bool web_server_run(struct web_server *server)
 {
     MHD_UNSIGNED_LONG_LONG wait_ms = 0;

@@ -27,15 +27,15 @@
 #include "socket/address.h"
 
 #define WEB_CONNECTIONS_MAX 48
-#define WEB_PER_ADDRESS_MAX 32 /* connections of one address, so that probes of others get in */
+#define WEB_PER_ADDRESS_MAX 32 /* most connections from one address, so that others get in */
 #define WEB_WATCHERS_MAX    16
-#define WEB_TOKEN_MIN       16 /* characters */
+#define WEB_TOKEN_MIN       16 /* fewest characters of a token */
 
 enum web_text { WEB_STORY, WEB_STATUS, WEB_METRICS };
 #define WEB_TEXTS (WEB_METRICS + 1)
 
 struct web_owner {
-    void *self; /* passed to each call below */
+    void *self; /* first argument of each call below */
     /* Returns a text for a client, made with malloc. */
     char *(*make)(void *self, enum web_text what, size_t *count);
     bool (*is_ready)(void *self);
@@ -43,27 +43,29 @@ struct web_owner {
 
 struct web_server;
 
-/* Listens. token: NULL, or the required token. FAILED: cannot listen. */
+/* Listens on an address. token: the required token; NULL = none. FAILED: it cannot listen. */
 enum error web_server_open(struct web_server **made, const struct address *listen,
                            const char *token, const struct web_owner *owner,
                            struct problem *problem) MUST_USE;
-/* NULL is allowed. */
+/* Stops the server and frees it; NULL is allowed. */
 void web_server_close(struct web_server *server);
 
-/* Returns the port: for port 0, the one that the system chose. */
+/* Returns the listening port, which the system chose if port 0 was given. */
 unsigned web_server_port(const struct web_server *server);
 
-/* Returns a file descriptor to watch. When it is readable, web_server_run does the due work. That
- * returns true if more work is due that the descriptor does not signal; other work may go first. */
+/* web_server_file returns a file descriptor to watch. When it is readable, web_server_run does the
+ * due work. It returns true if more work is due that the descriptor does not signal; other work may
+ * go first. */
 int web_server_file(const struct web_server *server);
 bool web_server_run(struct web_server *server);
 
-/* Discards the texts made so far, once a second. */
+/* Discards the texts made so far; called once a second. */
 void web_server_renew(struct web_server *server);
 
 /* Returns true if a client waits at /events. */
 bool web_server_is_watched(const struct web_server *server);
-/* Takes one line of JSON, made with malloc, for all clients of /events. web_server_run sends it. */
+/* Sends one line of JSON, made with malloc and taken over, to all clients of /events.
+ * web_server_run writes it. */
 void web_server_send(struct web_server *server, char *json);
 
 #endif

@@ -13,16 +13,16 @@
 #define CACHE_LINE  ((size_t)64)
 
 struct cpu {
-    struct backend table; /* first: a pointer to it is a pointer to the struct */
-    struct team *team;    /* the threads of what is not OpenBLAS's */
-    float *scratch;       /* room for the largest operation met */
+    struct backend table; /* must be first: a pointer to it is also a pointer to the struct */
+    struct team *team;    /* threads for operations that OpenBLAS does not compute */
+    float *scratch;       /* scratch buffer for the largest operation so far */
     size_t scratch_count;
 };
 
-/* Stands in the cache line before what was taken. */
+/* Header in the cache line before allocated memory. */
 struct taken {
-    void *start;  /* of all that was reserved */
-    size_t bytes; /* how much that was, of the system; 0: malloc has given it */
+    void *start;  /* start of the reserved memory */
+    size_t bytes; /* bytes reserved from the system; 0 = from malloc */
 };
 
 static void *behind(void *start, size_t reserved, unsigned char *memory)
@@ -32,8 +32,8 @@ static void *behind(void *start, size_t reserved, unsigned char *memory)
     return memory;
 }
 
-/* Straight from the system, in large pages if it has them: a rumor touches entries all over it. It
- * is zero already, and becomes memory where it is touched. */
+/* Allocates memory from the system, in large pages if available, because a rumor touches entries
+ * all over it. The pages are zero and use no memory until they are touched. */
 static void *take_large(size_t bytes)
 {
     const size_t reserved = bytes + 2 * LARGE_BYTES;
@@ -89,7 +89,7 @@ static void *cpu_keep(struct backend *backend, const void *from, size_t bytes, b
     return memory;
 }
 
-/* A call costs next to nothing here: there is nothing to record. */
+/* Never records, because a call costs next to nothing on the CPU. */
 static bool cpu_graph_begin(struct backend *backend, struct step_graph *graph)
 {
     (void)backend, (void)graph;
@@ -142,7 +142,8 @@ struct team *cpu_team(struct backend *backend)
     return ((struct cpu *)backend)->team;
 }
 
-/* It grows only when an operation larger than all before is met: during the first batch. */
+/* Returns the scratch buffer. It grows only for an operation larger than all before, which happens
+ * during the first batch. */
 float *cpu_scratch(struct backend *backend, size_t count)
 {
     struct cpu *cpu = (struct cpu *)backend;
@@ -172,7 +173,7 @@ static void cpu_dense_forward(struct backend *backend, int batch, int in, int ou
     float *y = floats_of(ys);
     for (int i = 0; i < batch && b; i++)
         memcpy(y + (size_t)i * (size_t)out, b, (size_t)out * sizeof *y);
-    if (batch == 1) /* the weights are read as they lie, not copied for a product of matrices */
+    if (batch == 1) /* the weights are read in place, not copied for a matrix product */
         cblas_sgemv(CblasRowMajor, CblasNoTrans, out, in, 1, w, in, x, 1, b ? 1 : 0, y, 1);
     else
         cpu_gemm(CblasNoTrans, CblasTrans, batch, out, in, x, w, b ? 1 : 0, y);

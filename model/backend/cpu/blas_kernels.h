@@ -1,7 +1,7 @@
-/* OpenBLAS has kernels for each kind of processor and chooses when it is loaded. One that does not
- * know a processor, because it is older than it, takes kernels without AVX: a product of matrices
- * then takes three to four times as long. The choice can be made only in the environment, before it
- * is loaded:
+/* OpenBLAS has kernels for each kind of processor and chooses among them while it is loaded. If its
+ * version is older than the processor, it chooses kernels without AVX, and matrix products take
+ * three to four times as long. Only the environment can change the choice, before OpenBLAS is
+ * loaded:
  *
  *   main ─► blas_kernels_wanted ─► OPENBLAS_CORETYPE, and the program restarts itself
  */
@@ -11,11 +11,11 @@
 #define BLAS_KERNELS_VARIABLE "OPENBLAS_CORETYPE"
 #define BLAS_THREADS_VARIABLE "OPENBLAS_NUM_THREADS"
 
-/* OpenBLAS's name of those that it uses: "Haswell". */
+/* Returns OpenBLAS's name of the kernels in use, such as "Haswell". */
 const char *blas_kernels(void);
 
-/* The name of those that this processor has the instructions for, where OpenBLAS has taken some of
- * before AVX and nobody has told it to; else NULL. */
+/* Returns the name of kernels that this processor supports, if OpenBLAS has chosen kernels without
+ * AVX and the environment does not demand that; otherwise NULL. */
 const char *blas_kernels_wanted(void);
 
 #endif

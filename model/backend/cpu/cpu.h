@@ -20,31 +20,32 @@
 
 struct team;
 
-/* backend_cpu.c */
+/* Functions of backend_cpu.c. */
 
-/* The threads of the backend. */
+/* Returns the threads of the backend. */
 struct team *cpu_team(struct backend *backend);
 
 /* Returns a scratch buffer of `count` floats, valid until the next operation. */
 float *cpu_scratch(struct backend *backend, size_t count);
-/* c[m,n] = a·b + beta·c, row major; a[m,k] and b[k,n], or transposed as they lie in memory. */
+/* Computes c[m,n] = a·b + beta·c, row major; a[m,k] and b[k,n], or transposed as stored in
+ * memory. */
 void cpu_gemm(CBLAS_TRANSPOSE turn_a, CBLAS_TRANSPOSE turn_b, int m, int n, int k, const float *a,
               const float *b, float beta, float *c);
 
-/* cpu_logits.c */
+/* Functions of cpu_logits.c. */
 void cpu_logits_loss(struct backend *backend, const struct logits *logits, struct numbers x,
                      struct numbers w, const int32_t *labels, struct numbers dx, float *dw,
                      struct score *score);
 size_t cpu_logits_budget(struct backend *backend);
 
-/* cpu_conv.c */
+/* Functions of cpu_conv.c. */
 void cpu_conv_forward(struct backend *backend, const struct conv *conv, int batch, const float *x,
                       const float *w, const float *b, enum activation activation, float *y);
 void cpu_conv_backward(struct backend *backend, const struct conv *conv, int batch, const float *x,
                        const float *w, const float *y, enum activation activation, float *dy,
                        float *dx, float *dw, float *db);
 
-/* cpu_sequence.c */
+/* Functions of cpu_sequence.c. */
 void cpu_embed_forward(struct backend *backend, size_t rows, int size, const int32_t *token,
                        struct numbers table, struct numbers y);
 void cpu_embed_backward(struct backend *backend, size_t rows, int size, const int32_t *token,
@@ -72,7 +73,7 @@ void cpu_swiglu_forward(struct backend *backend, size_t rows, int size, struct n
 void cpu_swiglu_backward(struct backend *backend, size_t rows, int size, struct numbers x,
                          struct numbers dy, struct numbers dx);
 
-/* cpu_channel_norm.c */
+/* Functions of cpu_channel_norm.c. */
 void cpu_channel_norm_measure(struct backend *backend, const struct channel_norm *norm, int batch,
                               const float *x, float *stats);
 void cpu_channel_norm_recall(struct backend *backend, const struct channel_norm *norm,
@@ -92,7 +93,7 @@ void cpu_average_forward(struct backend *backend, size_t planes, size_t places, 
 void cpu_average_backward(struct backend *backend, size_t planes, size_t places, const float *dy,
                           float *dx);
 
-/* cpu_attention.c */
+/* Functions of cpu_attention.c. */
 void cpu_attention_forward(struct backend *backend, const struct attention *attention, int batch,
                            struct numbers x, struct numbers y, float *log_sums);
 void cpu_attention_backward(struct backend *backend, const struct attention *attention, int batch,
@@ -101,7 +102,7 @@ void cpu_attention_backward(struct backend *backend, const struct attention *att
 void cpu_rotate(struct backend *backend, const struct attention *attention, int batch, int turn,
                 struct numbers x);
 
-/* cpu_layers.c */
+/* Functions of cpu_layers.c. */
 void cpu_pool_forward(struct backend *backend, const struct pool *pool, int batch, const float *x,
                       float *y, uint8_t *winner);
 void cpu_pool_backward(struct backend *backend, const struct pool *pool, int batch, const float *dy,
@@ -116,7 +117,7 @@ void cpu_cross_entropy(struct backend *backend, const struct cross_entropy *loss
 void cpu_squared_error(struct backend *backend, int rows, int width, int of, const float *y,
                        const float *want, float *dy, struct score *score);
 
-/* cpu_gather.c */
+/* Functions of cpu_gather.c. */
 void cpu_gather_pixels(struct backend *backend, int batch, size_t sample_size,
                        const uint8_t *pixels, const uint32_t *pick, float mean, float scale,
                        float *x);
@@ -127,7 +128,7 @@ void cpu_augment(struct backend *backend, const struct augment *augment, int bat
 void cpu_gather_tokens(struct backend *backend, int batch, int length, int token_bytes,
                        const void *tokens, const uint32_t *pick, int32_t *x, int32_t *y);
 
-/* cpu_optimizers.c */
+/* Functions of cpu_optimizers.c. */
 void cpu_clip(struct backend *backend, const float *most, size_t count, const float *g,
               float *factor);
 void cpu_sgd(struct backend *backend, const struct sgd *sgd, const float *factor, size_t count,

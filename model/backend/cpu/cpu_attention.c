@@ -1,6 +1,5 @@
-/* Causal attention on a CPU: a head at a time, in strips of queries, so that what a strip compares
- * stays in the cache and nothing is computed for the positions that it may not see but those of its
- * own end. */
+/* Causal attention on a CPU: one head at a time, in strips of queries, so that a strip's scores
+ * stay in the cache. Later keys are skipped, except those within the strip's own positions. */
 #include <cblas.h>
 #include <math.h>
 
@@ -9,10 +8,10 @@
 
 #define STRIP 64 /* queries */
 
-/* Where a head's rows lie among those of a sample. */
+/* Positions of a head's rows in a sample. */
 struct head {
-    const float *query, *key, *value; /* [length, size] */
-    int stride;                       /* from one position to the next */
+    const float *query, *key, *value; /* [length, size] rows of the head */
+    int stride;                       /* numbers from one position to the next */
 };
 
 static struct head head_of(const struct attention *attention, const float *x, int number)
@@ -27,7 +26,7 @@ static struct head head_of(const struct attention *attention, const float *x, in
     };
 }
 
-/* The queries from..to-1 against the keys 0..to-1. */
+/* A strip: queries from .. to-1 and keys 0 .. to-1. */
 struct strip {
     int from, rows, keys;
 };
@@ -43,7 +42,7 @@ static float score_scale(const struct attention *attention)
     return 1 / sqrtf((float)attention->size);
 }
 
-/* scores[rows, keys] = query · key / √size */
+/* Computes scores[rows, keys] = query · key / √size. */
 static void compare(const struct attention *attention, const struct head *head, struct strip strip,
                     float *scores)
 {
@@ -52,8 +51,8 @@ static void compare(const struct attention *attention, const struct head *head, 
                 head->stride, head->key, head->stride, 0, scores, strip.keys);
 }
 
-/* Row i of the strip sees the keys up to its own position: their softmax, and 0 for the rest.
- * Returns the logarithm of the sum. */
+/* Computes the softmax of row i of the strip over the keys up to its own position, and 0 for later
+ * keys. Returns the logarithm of the sum. */
 EACH_WIDTH static float softmax_row(int seen, int keys, float *row)
 {
     const float top = vector_most(row, seen);
@@ -100,7 +99,7 @@ void cpu_attention_forward(struct backend *backend, const struct attention *atte
     }
 }
 
-/* The softmax again, from the sum that is known. */
+/* Recomputes the softmax from its known sum. */
 EACH_WIDTH static void softmax_again(int seen, int keys, float log_sum, float *row)
 {
     for (int j = 0; j < seen; j++)
@@ -109,7 +108,8 @@ EACH_WIDTH static void softmax_again(int seen, int keys, float log_sum, float *r
         row[j] = 0;
 }
 
-/* Slopes of the scores from those of the softmax: p · (dp - mixed), where mixed = y · dy. */
+/* Computes the gradients of the scores from those of the softmax: p · (dp - mixed), where mixed = y
+ * · dy. */
 EACH_WIDTH static void slope_row(int keys, float mixed, const float *restrict p, float *restrict dp)
 {
     for (int j = 0; j < keys; j++)
@@ -155,7 +155,8 @@ static void strip_backward(const struct attention *attention, const struct head 
                 head->query + (size_t)strip.from * (size_t)stride, stride, 1, slopes->key, stride);
 }
 
-/* Keys and values sum gradients over all queries of all heads that share them. */
+/* Clears the gradients of keys and values, which sum over all queries of all heads that share
+ * them. */
 static void clear_shared(const struct attention *attention, float *dx)
 {
     const size_t queries = (size_t)attention->heads * (size_t)attention->size;
@@ -193,7 +194,8 @@ void cpu_attention_backward(struct backend *backend, const struct attention *att
     }
 }
 
-/* The angles are worked out in double, once for each position and pair of numbers. */
+/* Rotates queries and keys. The angles are computed in double precision, once for each position and
+ * pair of numbers. */
 void cpu_rotate(struct backend *backend, const struct attention *attention, int batch, int turn,
                 struct numbers xs)
 {
@@ -201,7 +203,7 @@ void cpu_rotate(struct backend *backend, const struct attention *attention, int 
     const int half = attention->size / 2, heads = attention->heads + attention->kv_heads;
     const size_t stride = attention_input(attention);
     float *cosines = cpu_scratch(backend, 2 * (size_t)half), *sines = cosines + half;
-    const double each = pow(ROPE_BASE, -1.0 / half); /* from one pair's rate to the next */
+    const double each = pow(ROPE_BASE, -1.0 / half); /* ratio of consecutive pairs' rates */
     for (int position = attention->from; position < attention->length; position++) {
         double angle = position;
         for (int i = 0; i < half; i++, angle *= each) {

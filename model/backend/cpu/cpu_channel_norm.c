@@ -1,5 +1,5 @@
-/* Images normalised by channels, and averaged. A set's planes are gone through one after the other,
- * so that they are still in the cache when they are read again. */
+/* Images normalised by channels, and averaged. The planes of a set are processed one after the
+ * other, so that they are still in the cache when they are read again. */
 #include <math.h>
 #include <string.h>
 
@@ -7,7 +7,7 @@
 #include "backend/cpu/cpu_vector.h"
 #include "base/error.h"
 
-/* Of a set, in units of a plane: a channel of one sample. */
+/* Positions of the planes of a set. A plane is a channel of one sample. */
 struct planes {
     size_t first;
     size_t stride;
@@ -45,7 +45,8 @@ EACH_WIDTH static float sum_of_squares(const float *x, int count, float mean)
     return lanes_sum(lanes) + rest;
 }
 
-/* The deviations are summed from their mean, so that nothing is lost where it is large. */
+/* Measures mean and deviation. Deviations are summed from their mean, so that a large mean costs no
+ * precision. */
 void cpu_channel_norm_measure(struct backend *backend, const struct channel_norm *norm, int batch,
                               const float *x, float *stats)
 {
@@ -67,7 +68,8 @@ void cpu_channel_norm_measure(struct backend *backend, const struct channel_norm
     }
 }
 
-/* Updates of other nodes may have made a variance negative. */
+/* Computes statistics from running ones. Updates of other nodes may have made a variance negative;
+ * then it counts as 0. */
 void cpu_channel_norm_recall(struct backend *backend, const struct channel_norm *norm,
                              const float *mean, const float *variance, float *stats)
 {
@@ -99,7 +101,7 @@ void cpu_channel_norm_apply(struct backend *backend, const struct channel_norm *
     }
 }
 
-/* Σ s and Σ s·n over a plane, n the normalised input. */
+/* Adds Σ s and Σ s·n over a plane; n is the normalised input. */
 EACH_WIDTH static void plane_slopes(int places, float mean, float scale, const float *restrict x,
                                     const float *restrict dy, float sums[restrict static 2])
 {
@@ -126,15 +128,15 @@ EACH_WIDTH static void plane_backward(int places, float mean, float own, float c
         dx[i] = own * dy[i] - common - (x[i] - mean) * along;
 }
 
-/* One set's part of the backward pass. */
+/* The backward pass of one set. */
 struct norm_slopes {
     struct planes planes;
     int places;
     int channels;
     float mean, scale; /* scale: 1 / deviation */
     const float *w;
-    double sum;   /* of all w·dy */
-    double along; /* of all w·dy·n */
+    double sum;   /* sum of w·dy */
+    double along; /* sum of w·dy·n */
 };
 
 static void set_sums(struct norm_slopes *set, const float *x, const float *dy, float *dw, float *db)
@@ -151,7 +153,8 @@ static void set_sums(struct norm_slopes *set, const float *x, const float *dy, f
     }
 }
 
-/* With n = (x - mean) · scale and s = w · dy: dx = scale · (s - mean of s - n · mean of s·n). */
+/* Computes dx. With n = (x - mean) · scale and s = w · dy: dx = scale · (s - mean of s - n · mean
+ * of s·n). */
 static void set_backward(const struct norm_slopes *set, const float *x, const float *dy, float *dx)
 {
     const double count = (double)set->planes.count * (double)set->places;

@@ -1,6 +1,6 @@
 /* Convolutions: sums over sheets (cpu_conv_sheets.h), a tile of them at a time (cpu_conv_tiles.h).
- * The threads of the backend share out the images, and for dw the filters: what is computed does
- * not depend on how many threads there are.
+ * The threads of the backend share the images, and for dw the filters, so the result does not
+ * depend on the number of threads.
  */
 #include <stdint.h>
 #include <string.h>
@@ -12,9 +12,9 @@
 #include "backend/cpu/cpu_vector.h"
 #include "base/error.h"
 
-#define TAPS_AT_ONCE 256 /* whose weights fit the fastest cache */
+#define TAPS_AT_ONCE 256 /* taps whose weights fit the fastest cache */
 
-/* The operands of the operation, as backend.h names them. */
+/* Operands of the operation, named as in backend.h. */
 struct operands {
     struct backend *backend;
     const struct conv *conv;
@@ -30,21 +30,21 @@ struct operands {
     float *db;
 };
 
-/* One thing to compute from them: y, dw, or a phase of dx. */
+/* One result to compute from the operands: y, dw, or a phase of dx. */
 struct call {
     struct operands operands;
     struct team *team;
     struct sheets sheets;
     const struct conv_tiles *tiles;
-    int patch;             /* weights of a filter */
+    int patch;             /* weights per filter */
     int phase;             /* of dx */
-    struct conv_taps taps; /* of the first row of the first group */
-    ptrdiff_t *offset;     /* [taps]: from a place to what is met */
-    ptrdiff_t *source;     /* [taps]: from the first weight of a row to that of the tap */
-    float *w;              /* the weights of all groups, tile by tile */
-    float *rooms;          /* of the threads: of each the sheets it reads, then those it makes */
-    size_t read_floats;    /* of a thread */
-    size_t room_floats;    /* of a thread */
+    struct conv_taps taps; /* taps of the first row of the first group */
+    ptrdiff_t *offset;     /* [taps] from an output position to the input that the tap reads */
+    ptrdiff_t *source;     /* [taps] from the first weight of a row to the tap's */
+    float *w;              /* weights of all groups, tile by tile */
+    float *rooms;          /* scratch of each thread: the sheets it reads, then those it writes */
+    size_t read_floats;    /* floats of the sheets that a thread reads */
+    size_t room_floats;    /* floats of a thread's scratch */
 };
 
 static size_t whole_lines(size_t floats)
@@ -66,7 +66,7 @@ static struct call call_begin(const struct operands *operands, int images_max, s
                         .tiles = conv_tiles(),
                         .patch = conv_patch(conv)};
     const size_t filters = (size_t)conv->filters, channels = (size_t)conv->in.channels;
-    const size_t met = (filters + channels) / (size_t)conv->groups; /* by a filter or a channel */
+    const size_t met = (filters + channels) / (size_t)conv->groups; /* per channel or filter */
     const size_t taps = met * (size_t)(conv->kernel * conv->kernel) + CONV_EXTRA;
     const size_t weights = filters * (size_t)call.patch;
     const size_t tables = whole_lines(2 * taps * sizeof(ptrdiff_t) / sizeof(float) + weights);
@@ -81,7 +81,7 @@ static struct call call_begin(const struct operands *operands, int images_max, s
     return call;
 }
 
-/* The sheets that a thread reads, from the first place on, with nothing but zeros. */
+/* Returns the first position of the sheets that a thread reads, filled with zeros. */
 static float *read_sheets(const struct call *call, int thread)
 {
     float *room = call->rooms + (size_t)thread * call->room_floats;
@@ -108,7 +108,7 @@ static void set_taps(struct call *call, int count)
     call->taps = (struct conv_taps){count, call->offset};
 }
 
-/* The part of x under a filter. */
+/* Sets the offsets of the part of x under a filter. */
 static void set_taps_of_filter(struct call *call)
 {
     const int kernel = call->operands.conv->kernel, stride = call->operands.conv->stride;
@@ -123,7 +123,7 @@ static void set_taps_of_filter(struct call *call)
     set_taps(call, call->patch);
 }
 
-/* The part of dy under a channel's phase. */
+/* Sets the offsets of the part of dy under a channel's phase. */
 static void set_taps_of_channel(struct call *call)
 {
     const struct conv *conv = call->operands.conv;
@@ -141,7 +141,7 @@ static void set_taps_of_channel(struct call *call)
     set_taps(call, count);
 }
 
-/* Rows of a tile: as many as there are left, in powers of two. */
+/* Returns the rows of the next tile: a power of two, at most the number left. */
 static int tile_rows(const struct call *call, int left)
 {
     int rows = call->tiles->rows_max;
@@ -150,8 +150,8 @@ static int tile_rows(const struct call *call, int left)
     return rows;
 }
 
-/* The weights of a group as the tiles read them: the rows of a tile side by side, tap by tap. Those
- * of a row lie `stride` behind those of the row before. */
+/* Packs the weights of a group in the order in which tiles read them: the rows of a tile side by
+ * side, tap by tap. Each row of w follows `stride` numbers after the row before. */
 static void pack_group(const struct call *call, int rows, const float *w, ptrdiff_t stride,
                        float *to)
 {
@@ -172,7 +172,7 @@ static void pack_weights(const struct call *call, int rows, ptrdiff_t stride)
                    call->w + (size_t)(group * rows) * (size_t)call->taps.count);
 }
 
-/* `rows` sheets of each group from `met` sheets of each. */
+/* Computes `rows` sheets of each group from `met` sheets of each. */
 static void make_sheets(const struct call *call, int rows, int met, struct conv_places places,
                         const float *in, float *out)
 {
@@ -191,7 +191,7 @@ static void make_sheets(const struct call *call, int rows, int met, struct conv_
     }
 }
 
-/* The part of `count` things, in whole units, that is a thread's: from *first to before *end. */
+/* Computes a thread's part of `count` items, in whole units: from *first to before *end. */
 static void take_part(const struct call *call, int thread, int count, int unit, int *first,
                       int *end)
 {
@@ -206,7 +206,7 @@ static int block_of(const struct call *call, int left)
     return left < call->sheets.images ? left : call->sheets.images;
 }
 
-/* y of a thread's images. */
+/* Computes y of a thread's images. */
 static void make_y(void *state, int thread)
 {
     const struct call *call = state;
@@ -248,7 +248,7 @@ void cpu_conv_forward(struct backend *backend, const struct conv *conv, int batc
     team_run(call.team, make_y, &call);
 }
 
-/* dy before the activation, of a thread's images. */
+/* Computes the gradient before the activation, in dy, of a thread's images. */
 static void make_dy(void *state, int thread)
 {
     const struct call *call = state;
@@ -263,7 +263,7 @@ static void make_dy(void *state, int thread)
                               floats(of->dy + (size_t)image * size));
 }
 
-/* The sum of each filter's planes, from the first filter to before `end`. */
+/* Adds up the planes of each filter, from the first filter to before `end`. */
 EACH_WIDTH static void add_planes(const struct call *call, int first, int end)
 {
     const struct operands *of = &call->operands;
@@ -295,7 +295,7 @@ static void add_block(const struct call *call, int images, int first, int end, c
     }
 }
 
-/* dw and db of a thread's filters. */
+/* Computes dw and db of a thread's filters. */
 static void make_dw(void *state, int thread)
 {
     const struct call *call = state;
@@ -320,7 +320,7 @@ static void make_dw(void *state, int thread)
     }
 }
 
-/* One phase of dx, of a thread's images. */
+/* Computes one phase of dx of a thread's images. */
 static void make_dx(void *state, int thread)
 {
     const struct call *call = state;
@@ -345,14 +345,14 @@ static void make_dx(void *state, int thread)
     }
 }
 
-/* A phase at a time: each has weights, and lies on sheets, of its own. */
+/* Computes dx phase by phase: each phase has its own weights and sheets. */
 static void backward_to_input(const struct operands *operands)
 {
     const struct conv *conv = operands->conv;
     const int threads = team_threads(cpu_team(operands->backend));
     struct call call = call_begin(operands, (operands->batch + threads - 1) / threads,
                                   (size_t)conv->filters, (size_t)conv->in.channels);
-    if (conv->stride > 1) /* what no weight meets */
+    if (conv->stride > 1) /* pixels that no weight meets */
         memset(operands->dx, 0,
                (size_t)operands->batch * shape_size(conv->in) * sizeof *operands->dx);
     for (; call.phase < call.sheets.phases * call.sheets.phases; call.phase++) {
@@ -372,7 +372,7 @@ void cpu_conv_backward(struct backend *backend, const struct conv *conv, int bat
                                       .activation = activation,
                                       .x = x,
                                       .w = w,
-                                      .y = (float *)y, /* only read */
+                                      .y = (float *)y, /* y is only read here */
                                       .dy = dy,
                                       .dx = dx,
                                       .dw = dw,

@@ -4,20 +4,21 @@
 
 #include "backend/cpu/cpu_vector.h"
 
-#define PLACES_AT_ONCE 1536 /* of a sheet: many, and yet those of all sheets fit a cache */
+#define PLACES_AT_ONCE 1536 /* positions of a sheet per pass: all sheets together fit a cache */
 
-/* An odd number of cache lines: sheets do not all fall onto the same places of a cache. */
+/* Rounds up to an odd number of cache lines, so that not all sheets use the same sets of the
+ * cache. */
 static size_t odd_lines(size_t floats)
 {
     return (((floats + CONV_LANES - 1) / CONV_LANES) | 1) * CONV_LANES;
 }
 
-/* With stride 1 the zeros after a row are also those before the next, and the same holds for
- * images. */
+/* Computes the layout. With stride 1 the zeros after a row are also those before the next row, and
+ * the same holds for images. */
 struct sheets sheets_of(const struct conv *conv, int images_max)
 {
     const struct shape out = conv_output(conv);
-    const int more = (conv->kernel - 1) / conv->stride; /* places beside the outputs */
+    const int more = (conv->kernel - 1) / conv->stride; /* padding beside the outputs */
     const int shared = conv->stride == 1 ? conv->pad : 0;
     const int width = out.width + more - shared, height = out.height + more - shared;
     struct sheets sheets = {.conv = *conv,
@@ -48,15 +49,16 @@ struct conv_places sheets_places(const struct sheets *sheets, int images, int he
     return (struct conv_places){1, images * area, images * area};
 }
 
-/* The part of a channel of an image that lies on the sheet of one phase. */
+/* Part of a channel of an image that is on the sheet of one phase. */
 struct part {
-    ptrdiff_t place; /* of its first number */
-    size_t first;    /* that number in the image */
+    ptrdiff_t place; /* position of its first number on the sheet */
+    size_t first;    /* index of that number in the image */
     int rows;
     int columns;
 };
 
-/* Steps from the first place at or behind `from` that `phase` is of, to before `end`. */
+/* Returns the number of steps from the first position at or after `from` that belongs to `phase`,
+ * to before `end`. */
 static int steps(int *from, int phase, int end, int stride)
 {
     *from += (phase - *from % stride + stride) % stride;
@@ -80,7 +82,7 @@ static struct part part_of(const struct sheets *sheets, int image, int down, int
     return part;
 }
 
-/* As memcpy, which is slow for few bytes. */
+/* Copies a row; faster than memcpy for few bytes. */
 static inline void copy_row(float *to, const float *from, int count)
 {
     for (; count >= 16; count -= 16, to += 16, from += 16)
@@ -150,7 +152,7 @@ void sheets_spread_slopes(const struct sheets *sheets, int images, int first, in
     }
 }
 
-/* y[place] = sheet[place] + b for an image's channel. */
+/* Computes y[place] = sheet[place] + b for a channel of an image. */
 EACH_WIDTH static void collect_plane(const struct sheets *sheets, const float *sheet, float b,
                                      float *y)
 {

@@ -1,13 +1,13 @@
-/* Where convolutions compute. The images of a block lie below each other on sheets, one for each
- * channel, with zeros between and around them, so that what a weight meets lies at the same
- * distance from each place:
+/* Memory layout for convolutions. The images of a block are below each other on sheets, one for
+ * each channel, with zeros between and around them. So the number that a weight is multiplied with
+ * has the same distance from each place:
  *
  *   sheet      . . . . . .      y[place] = Σ w[t] · x[place + distance[t]]
  *              . a b c . .      dx[place] = Σ w[t] · dy[place - distance[t]]
  *              . d e f . .      dw[t] = Σ dy[place] · x[place + distance[t]]
  *              . . . . . .
  *
- * dy, y and dx lie on sheets of the same geometry; what falls between images is left behind. With a
+ * dy, y and dx are on sheets of the same geometry; results between images are dropped. With a
  * stride of s a channel has up to s·s sheets: its phases, each with every s-th row and column.
  */
 #ifndef HEARSAY_MODEL_BACKEND_CPU_CPU_CONV_SHEETS_H
@@ -18,39 +18,40 @@
 
 struct sheets {
     struct conv conv;
-    struct shape out; /* of the convolution */
-    int phases;       /* of the rows, and columns, of a stride: those that meet a weight */
-    int width;        /* of a row, with its zeros */
-    int area;         /* of an image, with its zeros */
-    ptrdiff_t origin; /* from the corner of the first padded image to the first place */
-    size_t margin;    /* zeros before the first place */
-    size_t pitch;     /* from one sheet to the next */
-    int images;       /* of a block at most */
+    struct shape out; /* output of the convolution */
+    int phases;       /* phases of the stride that meet a weight, by row or column */
+    int width;        /* width of a row with its zeros */
+    int area;         /* positions of an image with its zeros */
+    ptrdiff_t origin; /* from the corner of the first padded image to its first output */
+    size_t margin;    /* zeros before the first position */
+    size_t pitch;     /* numbers from one sheet to the next */
+    int images;       /* most images per block */
 };
 
-/* For blocks of images_max at most. */
+/* Computes the layout for blocks of at most images_max images. */
 struct sheets sheets_of(const struct conv *conv, int images_max);
 
-/* How far from a place row i and column j of a filter lie, on the sheet of their phase. */
+/* Returns the distance from a position to row i and column j of a filter, on the sheet of their
+ * phase. */
 ptrdiff_t sheets_distance(const struct sheets *sheets, int i, int j);
 
-/* The places of a block's images that hold planes of this size. Between the images there are some
- * to spare, or else all places are taken as if those of one image. */
+/* Returns the positions of a block's images with planes of this size. If there is not enough spare
+ * space between the images, all positions are treated as those of one image. */
 struct conv_places sheets_places(const struct sheets *sheets, int images, int height, int width);
 
-/* All sheets below begin at the first place, behind the margin, and their zeros are there already.
- */
+/* The functions below take sheets from their first position on, behind the margin. The zeros of a
+ * sheet must be there already. */
 
-/* x of a block to in[channels][phases][phases]. */
+/* Copies x of a block to in[channels][phases][phases]. */
 void sheets_spread_inputs(const struct sheets *sheets, int images, const float *x, float *in);
 /* Copies dy of a block, filters first .. end-1, to slope[end - first]; zeros also follow the last
  * image. */
 void sheets_spread_slopes(const struct sheets *sheets, int images, int first, int end,
                           const float *dy, float *slope);
-/* y of a block from made[filters], plus biases, which may be NULL. */
+/* Copies made[filters] to y of a block and adds the biases, which may be NULL. */
 void sheets_collect_outputs(const struct sheets *sheets, int images, const float *made,
                             const float *b, float *y);
-/* One phase of dx of a block from made[channels]. */
+/* Copies made[channels] to one phase of dx of a block. */
 void sheets_collect_inputs(const struct sheets *sheets, int images, int phase, const float *made,
                            float *dx);
 

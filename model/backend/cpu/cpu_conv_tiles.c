@@ -2,14 +2,15 @@
 
 #include <stdlib.h>
 
-/* So that an array of sums becomes registers; clang does so unasked. */
+/* Makes gcc unroll loops, so that an array of sums is kept in registers; clang does so by
+ * itself. */
 #ifdef __clang__
 #define UNROLL
 #else
 #define UNROLL _Pragma("GCC unroll 9")
 #endif
 
-/* Vectors of 16 bytes, which every processor has that matters; 64-bit ARM has 32 of them. */
+/* Vectors of 16 bytes, which every relevant processor has; 64-bit ARM has 32 of them. */
 #define TILE(x)   x##_128
 #define TILE_NAME "128-bit"
 #define TARGET

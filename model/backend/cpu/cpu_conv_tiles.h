@@ -1,8 +1,6 @@
-/* The two sums that convolutions are made of, over sheets (cpu_conv.c): for each width of vectors
- * there is, compiled from cpu_conv_tiles.inc. Sums lie in registers, a tile of them at a time: rows
- * x places of an output, or filters x weights.
- *
- * All are one after the other in a fixed order: the same call gives the same bits.
+/* The two sums of convolutions, over sheets (cpu_conv.c), compiled from cpu_conv_tiles.inc for each
+ * width of vectors. A tile of sums is in registers at a time: rows x places of an output, or
+ * filters x weights. The sums have a fixed order, so the same call gives the same bits.
  */
 #ifndef HEARSAY_MODEL_BACKEND_CPU_CPU_CONV_TILES_H
 #define HEARSAY_MODEL_BACKEND_CPU_CPU_CONV_TILES_H
@@ -11,41 +9,42 @@
 #include <stddef.h>
 
 #define CONV_LANES 16 /* positions per vector: sheets are padded to a multiple of it */
-#define CONV_EXTRA 9  /* offsets that are read behind the last at most */
+#define CONV_EXTRA 9  /* most offsets that are read after the last one */
 
-/* Places of a sheet: the first `count` of each image. */
+/* Positions of a sheet: the first `count` of each image. */
 struct conv_places {
     int images;
-    int area; /* from the first place of an image to that of the next */
+    int area; /* positions from one image to the next */
     int count;
 };
 
-/* Sheets that are met at fixed distances: weight t of a filter meets in[offset[t] + place]. */
+/* Sheets that are read at fixed distances: weight t of a filter is multiplied with in[offset[t] +
+ * place]. */
 struct conv_taps {
     int count;
-    const ptrdiff_t *offset; /* [count + CONV_EXTRA]; those behind the last repeat it */
+    const ptrdiff_t *offset; /* [count + CONV_EXTRA] offsets; those after the last one repeat it */
 };
 
 struct conv_tiles {
     const char *name;
-    int rows_max; /* rows of a tile: a power of two */
+    int rows_max; /* most rows of a tile: a power of two */
 
-    /* out[row][place] (+)= Σ w[t][row] · in[offset[t] + place], of `rows` sheets `pitch` apart:
-     * rows_max, or half of it, down to 1. The padding after an image, up to the next multiple of
-     * CONV_LANES, is written before the next image. */
+    /* Computes out[row][place] (+)= Σ w[t][row] · in[offset[t] + place] for `rows` sheets that are
+     * `pitch` apart. rows: rows_max or half of it, and so on down to 1. The padding after an image,
+     * up to the next multiple of CONV_LANES, is written before the next image. */
     void (*sum)(int rows, struct conv_places places, struct conv_taps taps, const float *w,
                 const float *in, float *out, size_t pitch, bool adds);
-    /* dw[filter][t] += Σ dy[filter][place] · in[offset[t] + place], of filters whose sheets are
-     * `pitch` apart. dy is 0 behind the places of an image up to the next multiple of CONV_LANES.
-     */
+    /* Computes dw[filter][t] += Σ dy[filter][place] · in[offset[t] + place] for filters whose
+     * sheets are `pitch` apart. dy must be 0 after the places of an image, up to the next multiple
+     * of CONV_LANES. */
     void (*dot)(int filters, struct conv_places places, struct conv_taps taps, const float *dy,
                 size_t pitch, const float *in, float *dw);
 };
 
-/* Those for this processor. */
+/* Returns the functions for this processor. */
 const struct conv_tiles *conv_tiles(void);
 
-/* All that this processor can run, for tests; NULL behind the last. */
+/* Returns number i of all that this processor can run, for tests; NULL after the last one. */
 const struct conv_tiles *conv_tiles_nth(int i);
 
 #endif

@@ -1,4 +1,4 @@
-/* The operations of the exchange on the CPU: what backend.h says of them holds here. */
+/* The operations of the exchange on the CPU, as backend.h describes them. */
 #ifndef HEARSAY_MODEL_BACKEND_CPU_CPU_EXCHANGE_H
 #define HEARSAY_MODEL_BACKEND_CPU_CPU_EXCHANGE_H
 

@@ -5,10 +5,10 @@
 #include "backend/cpu/cpu_vector.h"
 #include "base/error.h"
 
-/* One row of windows. Each place of the window is compared for the whole row at once, without a
- * branch: which input wins is as good as random, and mispredicted branches cost more than all the
- * rest. Two loops, because compilers turn one with both choices back into a branch; inline, so
- * that they see a constant window. */
+/* Pools one row of windows. Each place of the window is compared for the whole row at once, without
+ * a branch, because the winner is as good as random and mispredicted branches would cost more than
+ * the rest. There are two loops, because compilers would turn one with both choices back into a
+ * branch. The function is inline, so that compilers see a constant window. */
 static inline void pool_row(int window, int width, int out_width, const float *restrict x,
                             float *restrict y, uint8_t *restrict winner)
 {
@@ -50,7 +50,7 @@ void cpu_pool_forward(struct backend *backend, const struct pool *pool, int batc
     }
 }
 
-/* The winner's input gets dy, all others nothing. */
+/* Backward pass of pooling: the winner's input gets dy, all others 0. */
 void cpu_pool_backward(struct backend *backend, const struct pool *pool, int batch, const float *dy,
                        const uint8_t *winner, float *dx)
 {
@@ -106,7 +106,7 @@ EACH_WIDTH static void silu_backward(size_t count, const float *restrict kept, f
     }
 }
 
-/* relu lets NaN through (a comparison the other way would hide it as 0). */
+/* Applies an activation. relu passes NaN on; the opposite comparison would hide it as 0. */
 void cpu_activate(struct backend *backend, enum activation activation, size_t count,
                   struct numbers xs, struct numbers ys)
 {
@@ -114,7 +114,7 @@ void cpu_activate(struct backend *backend, enum activation activation, size_t co
     float *y = floats_of(ys);
     (void)backend;
     if (x != y)
-        memcpy(y, x, count * sizeof *y); /* one array in the loops below: they vectorise */
+        memcpy(y, x, count * sizeof *y); /* one array for the loops below, which vectorise */
     switch (activation) {
     case LINEAR:
         return;
@@ -186,8 +186,8 @@ static int first_largest(int classes, const float *logits)
     return largest;
 }
 
-/* out[c] = exp(logits[c] - top); returns their sum. In double what is small beside the largest is
- * not lost, and of a vocabulary of 50,000 most is. */
+/* Computes out[c] = exp(logits[c] - top) and returns their sum. It is in double precision, because
+ * in a vocabulary of 50,000 most terms are small beside the largest and would be lost. */
 EACH_WIDTH static double exponentials(int classes, float top, const float *logits, float *out)
 {
     double sum = 0;
@@ -211,7 +211,7 @@ static void smooth_slopes(const struct cross_entropy *loss, int label, double su
     slopes[label] -= (1 - loss->smoothing) * one;
 }
 
-/* A row's own logit, and what smoothing makes of it. */
+/* Returns the logit of the row's label, changed by label smoothing. */
 static double smooth_logit(const struct cross_entropy *loss, int label, const float *logits)
 {
     const double smoothing = (double)loss->smoothing;
@@ -221,8 +221,8 @@ static double smooth_logit(const struct cross_entropy *loss, int label, const fl
     return (1 - smoothing) * (double)logits[label] + smoothing * mean;
 }
 
-/* With the largest logit subtracted no exponential overflows and the sum is at least 1. Without
- * gradients the exponentials go to the scratch buffer. */
+/* Computes the loss. The largest logit is subtracted, so no exponential overflows and the sum is at
+ * least 1. Without gradients the exponentials go to the scratch buffer. */
 void cpu_cross_entropy(struct backend *backend, const struct cross_entropy *loss,
                        const float *logits, const int32_t *labels, float *dlogits,
                        struct score *score)

@@ -1,4 +1,4 @@
-/* How gradients move weights: clipping, SGD, AdamW, LAMB, Muon. */
+/* Optimizers on the CPU: clipping, SGD, AdamW, LAMB, Muon. */
 #include <cblas.h>
 #include <math.h>
 #include <string.h>
@@ -7,7 +7,8 @@
 #include "backend/cpu/cpu_vector.h"
 #include "base/error.h"
 
-/* In double, and summed in parts: of 100 million squares a float keeps too little. */
+/* Returns the norm of x, summed in double precision and in parts: a float loses too much over 100
+ * million squares. */
 static double length_of(size_t count, const float *x)
 {
     double square = 0;
@@ -39,7 +40,7 @@ void cpu_sgd(struct backend *backend, const struct sgd *sgd, const float *factor
     const float rate = sgd->rate, momentum = sgd->momentum, decay = sgd->weight_decay;
     const float by = factor_of(factor);
     const size_t decayed = sgd->decayed;
-    /* Both rules are w -= rate · (own·g' + kept·m). */
+    /* Both kinds of momentum are w -= rate · (own·g' + kept·m). */
     const float own = sgd->nesterov ? 1 : 0, kept = sgd->nesterov ? momentum : 1;
     for (size_t i = 0; i < count; i++) {
         const float gradient = by * g[i] + (i < decayed ? decay : 0) * w[i];
@@ -48,8 +49,8 @@ void cpu_sgd(struct backend *backend, const struct sgd *sgd, const float *factor
     }
 }
 
-/* The corrections are the same for all entries: they become one factor of the rate, and one of the
- * root. */
+/* Makes a step of AdamW. The corrections are the same for all entries, so they become one factor of
+ * the rate and one of the root. */
 void cpu_adam(struct backend *backend, const struct adam *adam, const float *factor, size_t count,
               float *restrict w, const float *restrict g, float *restrict m, float *restrict v)
 {
@@ -70,7 +71,7 @@ void cpu_adam(struct backend *backend, const struct adam *adam, const float *fac
     }
 }
 
-/* u into g. */
+/* Computes u of LAMB into g. */
 EACH_WIDTH static void lamb_direction(size_t count, const struct adam *adam, float by, float decay,
                                       const float *restrict w, float *restrict g, float *restrict m,
                                       float *restrict v)
@@ -100,15 +101,16 @@ void cpu_lamb(struct backend *backend, const struct adam *adam, const float *fac
         w[i] -= step * g[i];
 }
 
-/* Room of one Muon step: a square of the smaller side and its polynomial, and the next x. */
+/* Scratch buffers of one Muon step: a square of the smaller side and its polynomial, and the next
+ * x. */
 struct muon_room {
-    float *square;     /* [side, side] */
-    float *polynomial; /* [side, side] */
-    float *next;       /* [rows, columns] */
+    float *square;     /* [side, side] s of the iteration */
+    float *polynomial; /* [side, side] polynomial of s */
+    float *next;       /* [rows, columns] next x */
 };
 
-/* x = MUON_A·x + (MUON_B·s + MUON_C·s²)·x with s = xxᵀ; where x is higher than wide, s = xᵀx stands
- * behind x instead. */
+/* Makes one iteration: x = MUON_A·x + (MUON_B·s + MUON_C·s²)·x with s = xxᵀ. If x is higher than
+ * wide, s = xᵀx is the right factor instead. */
 static void muon_turn(int rows, int columns, const struct muon_room *room, float *x)
 {
     const bool is_high = rows > columns;

@@ -1,5 +1,5 @@
-/* Sequence operations beside matrix products: embedding, normalising, adding, and reading tokens.
- */
+/* Operations on sequences other than matrix products: embedding, norms, sums, and reading of
+ * tokens. */
 #include <math.h>
 #include <string.h>
 
@@ -97,7 +97,7 @@ void cpu_drop(struct backend *backend, const struct dropout *dropout, const uint
                  y);
 }
 
-/* Norms. The deviations are summed from their mean, so that nothing is lost where it is large. */
+/* Norms. Deviations are summed from their mean, so that a large mean costs no precision. */
 
 EACH_WIDTH static void norm_row(int size, const float *restrict x, const float *restrict w,
                                 const float *restrict b, float *restrict y, float *restrict stats)
@@ -138,8 +138,9 @@ void cpu_norm_forward(struct backend *backend, size_t rows, int size, struct num
     }
 }
 
-/* With n = (x - mean) · scale and s = dy · w: dx = scale · (s - mean of s - n · mean of s·n); where
- * the mean is not taken out, without the second term. dx holds s on the way. */
+/* Backward pass of a norm's row. With n = (x - mean) · scale and s = dy · w: dx = scale · (s - mean
+ * of s - n · mean of s·n), without the second term if no mean is subtracted. dx temporarily holds
+ * s. */
 EACH_WIDTH static void norm_row_backward(int size, const float *restrict x, const float *restrict w,
                                          const float *restrict stats, const float *restrict dy,
                                          float *restrict dx, float *restrict dw, float *restrict db)

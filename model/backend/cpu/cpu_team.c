@@ -11,20 +11,20 @@
 
 struct member {
     struct team *team;
-    int thread; /* its number, from 1 */
+    int thread; /* number of the thread, from 1 */
     pthread_t pthread;
 };
 
 struct team {
     int threads;
-    struct member *members; /* [threads - 1] */
-    pthread_mutex_t mutex;  /* over all below */
+    struct member *members; /* [threads - 1] threads beside the caller */
+    pthread_mutex_t mutex;  /* guards all members below */
     pthread_cond_t begun;
     pthread_cond_t done;
     void (*work)(void *state, int thread);
     void *state;
-    unsigned runs; /* begun so far */
-    int busy;      /* members that have not finished the last one */
+    unsigned runs; /* runs begun so far */
+    int busy;      /* members still working on the last run */
     bool is_over;
 };
 
@@ -58,7 +58,7 @@ static void *member_main(void *argument)
     return NULL;
 }
 
-/* Signals are for the thread that waits for them. */
+/* Starts a thread with all signals blocked: signals are for the thread that waits for them. */
 static void member_start(struct member *member)
 {
     sigset_t all, before;

@@ -1,4 +1,4 @@
-/* Loops over single numbers that a compiler turns into vectors, and functions for them. */
+/* Loops that compilers turn into vector instructions, and functions for them. */
 #ifndef HEARSAY_MODEL_BACKEND_CPU_CPU_VECTOR_H
 #define HEARSAY_MODEL_BACKEND_CPU_CPU_VECTOR_H
 
@@ -6,9 +6,9 @@
 
 #include "base/float_bits.h"
 
-/* A function compiled for each width of vectors; which one runs is settled when the program is
- * loaded, before a sanitizer is ready for it. By gcc alone: what clang makes of these names has not
- * been tried. */
+/* Marks a function that is compiled for each width of vectors. The choice happens while the program
+ * is loaded, before sanitizers are ready for it. Only for gcc: clang's result has not been
+ * tested. */
 #if defined __x86_64__ && defined __GLIBC__ && !defined __SANITIZE_ADDRESS__ &&                    \
     !defined __SANITIZE_THREAD__ && !defined __clang__
 #define EACH_WIDTH __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
@@ -16,7 +16,7 @@
 #define EACH_WIDTH
 #endif
 
-#define LANES 16 /* sums side by side, in a fixed order: they become one vector, or several */
+#define LANES 16 /* parallel sums in a fixed order, which become one or several vectors */
 
 static inline float lanes_sum(const float lanes[static LANES])
 {
@@ -28,11 +28,13 @@ static inline float lanes_sum(const float lanes[static LANES])
     return (four[0] + four[2]) + (four[1] + four[3]);
 }
 
-/* exp(x) to about one unit in the last place, without a branch: x = n ln 2 + r, |r| <= ln 2 / 2,
- * and exp(r) by its series up to r⁷. Below -87 it is that of -87, about 1e-38; NaN stays NaN. */
+/* Returns exp(x) to about one unit in the last place, without a branch: x = n ln 2 + r, |r| <= ln 2
+ * / 2, and exp(r) by its series up to r⁷. Below -87 returns exp(-87), about 1e-38; NaN stays
+ * NaN. */
 static inline float vector_exp(float x)
 {
-    const float most = 88, least = -87, round = 12582912; /* 1.5 · 2^23: adding it rounds */
+    /* Round is 1.5 · 2^23: adding it rounds. */
+    const float most = 88, least = -87, round = 12582912;
     const float low = x < least ? least : x;
     const float bounded = low > most ? most : low;
     const float shifted = bounded * 1.44269504088896341f + round;
@@ -45,7 +47,8 @@ static inline float vector_exp(float x)
     p = p * r + 1.0f / 6;
     p = p * r + 0.5f;
     p = (p * r) * r + r + 1;
-    return p * float_of_bits((bits_of_float(shifted) + 127) << 23); /* its last bits are n */
+    /* The last bits of shifted are n. */
+    return p * float_of_bits((bits_of_float(shifted) + 127) << 23);
 }
 
 static inline float vector_sigmoid(float x)
@@ -58,7 +61,7 @@ static inline float vector_tanh(float x)
     return 1 - 2 / (1 + vector_exp(2 * x));
 }
 
-/* Σ x[i]·y[i] */
+/* Returns Σ x[i]·y[i]. */
 static inline float vector_dot(const float *restrict x, const float *restrict y, int count)
 {
     float lanes[LANES] = {0}, rest = 0;
@@ -71,7 +74,7 @@ static inline float vector_dot(const float *restrict x, const float *restrict y,
     return lanes_sum(lanes) + rest;
 }
 
-/* The largest of x[count], count > 0. */
+/* Returns the largest of x[count], count > 0. */
 static inline float vector_most(const float *x, int count)
 {
     float lanes[LANES], most = x[0];

@@ -1,4 +1,4 @@
-/* Weights (base/weights.h) one entry after the other, quick where the entries rise. */
+/* Access to weights (base/weights.h) entry by entry, fast for rising entries. */
 #ifndef HEARSAY_MODEL_BACKEND_CPU_WEIGHTS_CURSOR_H
 #define HEARSAY_MODEL_BACKEND_CPU_WEIGHTS_CURSOR_H
 
@@ -6,7 +6,8 @@
 
 struct weights_cursor {
     struct weights weights;
-    struct weights_part here; /* the part of the last entry, from that on */
+    /* Rest of the part that contains the last entry, from that entry on. */
+    struct weights_part here;
 };
 
 static inline struct weights_cursor weights_cursor(struct weights weights)
@@ -21,7 +22,7 @@ static inline float *weights_at(struct weights_cursor *cursor, uint32_t entry)
     return cursor->here.at + (entry - cursor->here.first);
 }
 
-/* A hint that an entry will be written to. */
+/* Prefetches an entry that will be written. */
 static inline void weights_prefetch(const struct weights_cursor *cursor, uint32_t entry)
 {
     if (entry - cursor->here.first < cursor->here.count)

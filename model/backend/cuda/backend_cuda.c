@@ -1,4 +1,4 @@
-/* Opening and closing a GPU, and its table. */
+/* Opening and closing of a GPU, and its table of operations. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -8,7 +8,8 @@
 #include "backend/cuda/cuda_operations.h"
 #include "base/memory.h"
 
-/* The device can no longer be trusted. Only what was learned since the last checkpoint is lost. */
+/* Ends the process: the device can no longer be trusted. Only progress since the last checkpoint is
+ * lost. */
 _Noreturn void cuda_lost(const char *what, const char *why)
 {
     (void)fflush(stdout);
@@ -29,8 +30,8 @@ void cuda_check_blas(cublasStatus_t error, const char *what)
         cuda_lost(what, cublasGetStatusString(error));
 }
 
-/* The current device is state of each thread, and the learner's thread is not the one that opened
- * the backend. */
+/* Returns the struct, and makes its device the thread's current one: that is state of each thread,
+ * and the learner's thread did not open the backend. */
 struct cuda *cuda_on(struct backend *backend)
 {
     struct cuda *cuda = (struct cuda *)backend;
@@ -154,7 +155,7 @@ static cublasComputeType_t compute_type(enum precision precision)
     case PRECISION_FP32:
         return CUBLAS_COMPUTE_32F;
     case PRECISION_TF32:
-    case PRECISION_BF16: /* what is not multiplied in it */
+    case PRECISION_BF16: /* bfloat16 is for dense layers only; other products use TF32 */
         return CUBLAS_COMPUTE_32F_FAST_TF32;
     case PRECISION_AUTO:
         break;
@@ -162,7 +163,8 @@ static cublasComputeType_t compute_type(enum precision precision)
     CHECK(false);
 }
 
-/* Takes all that the device must give; the kernels first, since there may be none for its kind. */
+/* Allocates the device's resources. It tries the kernels first, since there may be none for this
+ * kind of GPU. */
 static cudaError_t reach(struct cuda *cuda)
 {
     int processors = 0, blocks = 0;
@@ -195,7 +197,8 @@ static cudaError_t reach(struct cuda *cuda)
     return error;
 }
 
-/* Setting the stream resets the workspace of cuBLAS, so it is set afterwards. */
+/* Creates the cuBLAS handle. Setting the stream resets its workspace, so the workspace is set
+ * afterwards. */
 static cublasStatus_t reach_blas(struct cuda *cuda)
 {
     cublasStatus_t error = cublasCreate(&cuda->blas);
@@ -206,7 +209,8 @@ static cublasStatus_t reach_blas(struct cuda *cuda)
     return error;
 }
 
-/* A device that cannot even say that is reported when it is opened. */
+/* Returns true if the device lacks bfloat16. A device that does not even answer is reported when it
+ * is opened. */
 static bool is_too_old_for_bf16(int device)
 {
     int major = 0;
@@ -215,7 +219,7 @@ static bool is_too_old_for_bf16(int device)
     return error == cudaSuccess && major < 8;
 }
 
-/* Memory of an unusable GPU is released with the process. */
+/* Opens a GPU. Memory of an unusable GPU is released with the process. */
 enum error cuda_open(int i, enum precision precision, struct backend **backend,
                      struct problem *problem)
 {
@@ -240,7 +244,7 @@ enum error cuda_open(int i, enum precision precision, struct backend **backend,
         return OK;
     }
     free(cuda);
-    (void)cudaGetLastError(); /* reported already */
+    (void)cudaGetLastError(); /* clears an error that is already reported */
     return problem_set(
         problem, FAILED,
         "GPU %d cannot be used: %s; is another program using all of it? See "

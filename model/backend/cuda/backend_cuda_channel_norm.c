@@ -1,4 +1,4 @@
-/* Images normalised by channels, and averaged, on a GPU: kernels, and the room they need. */
+/* Images normalised by channels, and averaged, on a GPU: kernels with their scratch buffers. */
 #include "backend/cuda/cuda_channel_norm.h"
 #include "backend/cuda/cuda_operations.h"
 

@@ -1,11 +1,11 @@
-/* Choices among algorithms, and the table of them (cuda_choice.h). */
+/* The table of choices among algorithms (cuda_choice.h). */
 #include "backend/cuda/cuda_choice.h"
 
 #include <math.h>
 #include <pthread.h>
 #include <string.h>
 
-#define CHOICES_MAX 1024 /* of all backends of the process */
+#define CHOICES_MAX 1024 /* most choices of all backends of the process */
 
 struct made {
     size_t key_bytes;
@@ -68,9 +68,9 @@ int cuda_first_fast(const float *ms, int count)
 void *cuda_take_spare(struct cuda *cuda, size_t bytes)
 {
     void *memory = NULL;
-    CHECK(!cuda->recording); /* the same operation was called before */
+    CHECK(!cuda->recording); /* a recorded operation was called before */
     if (cudaMalloc(&memory, bytes) == cudaSuccess)
         return memory;
-    (void)cudaGetLastError(); /* or the next check would report it */
+    (void)cudaGetLastError(); /* clears the error, which the next check would report */
     return NULL;
 }

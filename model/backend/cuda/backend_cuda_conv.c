@@ -1,5 +1,5 @@
-/* Convolutions on a GPU without cuDNN: patches, and a product of cuBLAS; as with cuDNN, also in
- * TF32 for bf16. */
+/* Convolutions on a GPU without cuDNN: patches, and a product by cuBLAS; in TF32 also for bf16, as
+ * with cuDNN. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -9,20 +9,20 @@
 
 struct convolutions {
     struct room columns;
-    struct room planes; /* what they are multiplied to, or with */
+    struct room planes; /* operands or results of the products */
 };
 
-/* A convolution as one product for the whole batch and each group: of the filters with
- * columns[height, width], in which each place of each image has one. Planes of y lie image by
- * image, those of the product filter by filter. */
+/* A convolution as one product for the whole batch and each group: filters times columns[height,
+ * width], with one column for each position of each image. Planes of y are stored image by image,
+ * those of the product filter by filter. */
 struct conv_product {
-    int filters;    /* of a group */
-    int height;     /* weights of a filter */
-    int places;     /* of the output */
-    int width;      /* batch·places */
-    float *columns; /* [groups, height, width] */
-    float *planes;  /* [groups, filters, width] */
-    float *sums;    /* [groups, filters, SUM_PARTS] */
+    int filters;    /* filters per group */
+    int height;     /* weights per filter */
+    int places;     /* positions of the output */
+    int width;      /* batch · places */
+    float *columns; /* [groups, height, width] patches as columns */
+    float *planes;  /* [groups, filters, width] planes of the product */
+    float *sums;    /* [groups, filters, SUM_PARTS] partial sums */
 };
 
 static struct convolutions *rooms_of(struct cuda *cuda)
@@ -46,7 +46,7 @@ void cuda_conv_describe(char *text, size_t room)
     (void)snprintf(text, room, "no cuDNN");
 }
 
-/* c = a·b, as cuda_gemm does it, for each group: theirs lie one after the other. */
+/* Computes c = a·b for each group, as cuda_gemm does; the matrices of the groups are adjacent. */
 static void multiply(struct cuda *cuda, int groups, cublasOperation_t turn_a,
                      cublasOperation_t turn_b, int m, int n, int k, const float *a, const float *b,
                      float *c)

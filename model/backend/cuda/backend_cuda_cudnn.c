@@ -1,14 +1,13 @@
-/* Convolutions on a GPU by cuDNN. It is loaded when the first is met: it is large, and a node
- * without convolutions does without it.
+/* Convolutions on a GPU by cuDNN. The library is loaded for the first convolution, because it is
+ * large and other models do not need it.
  *
  *   struct conv, batch ──plan_of──► descriptors, the ways to compute ──► cuDNN ──► stream
  *
- * How a way is chosen: cuda_cudnn.h.
- *
- * With tf32 and bf16 both it may multiply in TF32: for bfloat16 it wants the operands to be stored
- * so. It chooses a way without knowing where the weights lie, and some ways read by fours: weights
- * of which not every four begin at a multiple of 16 bytes are copied to where they do. Biases,
- * which lie anywhere, are our own kernels'.
+ * cuda_cudnn.h explains the choice of an algorithm. With tf32 and also with bf16 it may multiply in
+ * TF32, because for bfloat16 cuDNN requires operands stored in that type. cuDNN chooses an
+ * algorithm without knowing the address of the weights, and some algorithms read four numbers at a
+ * time. So weights that do not begin at a multiple of 16 bytes are copied to an aligned buffer. Our
+ * own kernels add biases, which may have any address.
  */
 #include <cudnn.h>
 #include <stdio.h>
@@ -25,7 +24,7 @@
 static const float one = 1, zero = 0;
 
 struct convolutions {
-    struct plan *plans; /* [count], one for each layer and size of the batch met so far */
+    struct plan *plans; /* [count] one plan for each layer and batch size so far */
     int count;
     struct room room;
 };
@@ -65,7 +64,7 @@ static struct convolutions *convolutions_of(struct cuda *cuda)
     return cuda->convolutions;
 }
 
-/* The least precise math allowed for products of float32. */
+/* Returns the least precise math type allowed for products of float32. */
 static cudnnMathType_t math_of(const struct cuda *cuda)
 {
     return cuda->compute == CUBLAS_COMPUTE_32F ? CUDNN_FMA_MATH : CUDNN_DEFAULT_MATH;
@@ -96,13 +95,13 @@ static void describe(struct plan *plan, cudnnMathType_t math)
     }
 }
 
-/* The algorithm, chosen when it is first needed; room may be laid afterwards. */
+/* Returns the algorithm, chosen on first use; allocate the workspace afterwards. */
 static int algorithm(struct cuda *cuda, struct plan *plan, int kind, struct planes planes)
 {
     struct way *way = &plan->ways[kind];
     if (way->chosen)
         return way->algorithm;
-    CHECK(!cuda->recording); /* what is recorded has been called before */
+    CHECK(!cuda->recording); /* a recorded convolution was computed before */
     *way = cudnn_way(cuda, cuda_cudnn(cuda), plan, math_of(cuda), kind, planes);
     check(cudnnSetConvolutionMathType(plan->how[kind], way->math));
     plan->room_bytes = way->room_bytes > plan->room_bytes ? way->room_bytes : plan->room_bytes;
@@ -121,7 +120,7 @@ static struct plan *add_plan(struct cuda *cuda, const struct conv *conv, int bat
     return plan;
 }
 
-/* Valid until the next convolution. */
+/* Returns the plan of a convolution, valid until the next one. */
 static struct plan *plan_of(struct cuda *cuda, const struct conv *conv, int batch)
 {
     const struct convolutions *all = convolutions_of(cuda);
@@ -131,13 +130,13 @@ static struct plan *plan_of(struct cuda *cuda, const struct conv *conv, int batc
     return plan < end ? plan : add_plan(cuda, conv, batch);
 }
 
-/* The buffers of one product, valid until a way is chosen for another. */
+/* Buffers of one product, valid until an algorithm is chosen for another. */
 struct work {
     cudnnHandle_t dnn;
     size_t weight_bytes;
-    float *weights; /* room for them, aligned */
-    float *parts;   /* of the sums over dy */
-    void *room;     /* what the ways need */
+    float *weights; /* aligned copy of the weights */
+    float *parts;   /* partial sums over dy */
+    void *room;     /* workspace of the chosen algorithms */
 };
 
 static struct work lay_work(struct layout *layout, const struct plan *plan)
@@ -173,7 +172,7 @@ static void copy(struct cuda *cuda, float *to, const float *from, size_t bytes)
                "a convolution");
 }
 
-/* The weights, where cuDNN may read them. */
+/* Returns the weights, copied if cuDNN may not read them in place. */
 static const float *aligned(struct cuda *cuda, const struct work *work, const float *w)
 {
     if (is_aligned(w))

@@ -11,7 +11,7 @@
 #include "backend/cuda/cuda_flash_graph.h"
 #include "base/memory.h"
 
-#define WORKSPACE_PART 16 /* of the device's memory */
+#define WORKSPACE_PART 16 /* largest workspace: 1/16 of the device's memory */
 
 struct planned {
     struct attention of;
@@ -21,12 +21,12 @@ struct planned {
 };
 
 struct flash {
-    struct planned **plans; /* [count], one for each shape met so far */
+    struct planned **plans; /* [count] one plan for each shape so far */
     int count;
     size_t workspace_max;
 };
 
-/* The tensors of one pass; NULL for those of the other. */
+/* Tensors of one pass, forward or backward; NULL for those of the other. */
 struct pass {
     const uint16_t *x;
     uint16_t *y;
@@ -61,7 +61,7 @@ static struct planned *add_plan(struct cuda *cuda, const struct attention *atten
 {
     struct flash *all = cuda->flash;
     struct planned *planned = memory_new(1, sizeof *planned);
-    CHECK(!cuda->recording); /* what is recorded was called before */
+    CHECK(!cuda->recording); /* a recorded operation was computed before */
     all->plans = memory_more(all->plans, (size_t)all->count + 1, sizeof(struct planned *));
     all->plans[all->count++] = planned;
     *planned = (struct planned){.of = *attention, .batch = batch, .backward = backward};
@@ -72,7 +72,7 @@ static struct planned *add_plan(struct cuda *cuda, const struct attention *atten
     return planned;
 }
 
-/* NULL if there is none. */
+/* Returns the plan for the shape; NULL if cuDNN has none. */
 static const struct planned *plan_of(struct cuda *cuda, const struct attention *attention,
                                      int batch, bool backward)
 {
@@ -89,7 +89,7 @@ static const struct planned *plan_of(struct cuda *cuda, const struct attention *
     return found->plan.stage == FLASH_DONE ? found : NULL;
 }
 
-/* Samples that are computed at a time: all, or as many as the workspace allows. */
+/* Returns how many samples are computed at a time: all, or as many as the workspace allows. */
 static int samples_at_once(const struct cuda *cuda, const struct attention *attention, int batch,
                            bool backward)
 {
@@ -104,13 +104,13 @@ static void *tensor_at(const uint16_t *first, size_t numbers)
     return first != NULL ? (void *)(first + numbers) : NULL;
 }
 
-/* The next part of scratch, or NULL. */
+/* Returns the next part of scratch, or NULL. */
 static void *scratch_part(struct layout *layout, bool is_needed, size_t bytes)
 {
     return is_needed ? cuda_part(layout, bytes) : NULL;
 }
 
-/* Lays the pass's scratch tensors, and returns where cuDNN's workspace begins. */
+/* Places the scratch tensors of the pass, and returns the start of cuDNN's workspace. */
 static void *lay(struct layout *layout, const struct planned *planned, void *memory[FLASH_TENSORS])
 {
     const struct attention *attention = &planned->of;
@@ -153,7 +153,7 @@ static void run(struct cuda *cuda, struct pass pass, const struct planned *plann
     cudnn_check(flash_plan_run(cuda_cudnn(cuda), &planned->plan, memory, workspace), "attention");
 }
 
-/* The pass from this sample on. */
+/* Returns the part of the pass from this sample on. */
 static struct pass pass_from(const struct attention *attention, struct pass pass, int sample)
 {
     const size_t rows = (size_t)sample * (size_t)attention->length;

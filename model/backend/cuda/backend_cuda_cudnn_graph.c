@@ -5,8 +5,8 @@
 #include <string.h>
 
 #define OPERATIONS_MAX 32
-#define ENGINES_MAX    16  /* that are tried */
-#define VIRTUAL_FROM   100 /* ids of tensors that are no memory */
+#define ENGINES_MAX    16  /* most engines that are tried */
+#define VIRTUAL_FROM   100 /* first id of tensors without memory */
 
 #define FLOAT32  CUDNN_DATA_FLOAT
 #define BFLOAT16 CUDNN_DATA_BFLOAT16
@@ -15,7 +15,7 @@
 
 typedef cudnnBackendDescriptor_t descriptor;
 
-/* A graph while it is built. After the first failure nothing more is done. */
+/* State while a graph is built. After the first failure nothing more is added. */
 struct builder {
     struct attention of;
     int64_t batch;
@@ -26,7 +26,7 @@ struct builder {
     int64_t next_id;
 };
 
-/* [batch, heads, rows, columns] and the numbers from one to the next. */
+/* Dimensions [batch, heads, rows, columns] of a tensor with their strides. */
 struct layout4 {
     int64_t size[4];
     int64_t stride[4];
@@ -82,7 +82,7 @@ static void finish(struct builder *builder, descriptor of)
         builder->status = cudnnBackendFinalize(of);
 }
 
-/* Tensors. */
+/* Tensors of the graph. */
 
 enum kind { MEMORY, VIRTUAL, HOST_NUMBER };
 
@@ -117,7 +117,7 @@ static struct layout4 turned(struct layout4 layout)
         {layout.stride[0], layout.stride[1], layout.stride[3], layout.stride[2]}};
 }
 
-/* Heads whose positions are `stride` numbers apart, beside other heads. */
+/* Returns the layout of heads whose positions are `stride` numbers apart, beside other heads. */
 static struct layout4 heads_of(const struct builder *builder, int heads, size_t stride)
 {
     const struct attention *of = &builder->of;
@@ -125,7 +125,7 @@ static struct layout4 heads_of(const struct builder *builder, int heads, size_t 
                             {(int64_t)stride * of->length, of->size, (int64_t)stride, 1}};
 }
 
-/* Queries, keys or values, or their gradients, as they lie in x. */
+/* Returns the layout of queries, keys or values, or of their gradients, as stored in x. */
 static struct layout4 input_layout(const struct builder *builder, enum flash_tensor id)
 {
     const bool is_query = id == FLASH_QUERY || id == FLASH_QUERY_GRADIENT;
@@ -138,7 +138,7 @@ static descriptor input(struct builder *builder, enum flash_tensor id)
     return tensor(builder, id, BFLOAT16, MEMORY, input_layout(builder, id));
 }
 
-/* Keys or values with a column for each position. */
+/* Adds keys or values with a column for each position. */
 static descriptor turned_input(struct builder *builder, enum flash_tensor id)
 {
     return tensor(builder, id, BFLOAT16, MEMORY, turned(input_layout(builder, id)));
@@ -165,7 +165,7 @@ static descriptor between(struct builder *builder, cudnnDataType_t type, struct 
     return tensor(builder, builder->next_id++, type, VIRTUAL, layout);
 }
 
-/* A number for each query and key. */
+/* Adds a tensor with a number for each query and key. */
 static descriptor pairs(struct builder *builder, cudnnDataType_t type)
 {
     return between(builder, type, rows_of(builder, builder->of.length, builder->of.length));
@@ -177,13 +177,13 @@ static descriptor turned_pairs(struct builder *builder)
     return between(builder, BFLOAT16, turned(rows_of(builder, length, length)));
 }
 
-/* A number for each query. */
+/* Adds a tensor with a number for each query. */
 static descriptor lines(struct builder *builder)
 {
     return between(builder, FLOAT32, rows_of(builder, builder->of.length, 1));
 }
 
-/* Operations. */
+/* Operations of the graph. */
 
 static void add(struct builder *builder, descriptor operation)
 {
@@ -209,7 +209,7 @@ static void multiply(struct builder *builder, descriptor a, descriptor b, descri
 
 #define NO_AXIS (-1)
 
-/* y = mode(x, b, selected by t); b and t may be NULL. */
+/* Adds y = mode(x, b, selected by t); b and t may be NULL. */
 static void apply(struct builder *builder, cudnnPointwiseMode_t mode, cudnnDataType_t computes,
                   int64_t axis, descriptor x, descriptor b, descriptor t, descriptor y)
 {
@@ -241,7 +241,7 @@ static void combine(struct builder *builder, cudnnPointwiseMode_t mode, descript
     apply(builder, mode, FLOAT32, NO_AXIS, x, b, NULL, y);
 }
 
-/* y = x over the dimensions in which y has one number. */
+/* Adds a reduction: y = x over the dimensions in which y has size one. */
 static void reduce(struct builder *builder, cudnnReduceTensorOp_t mode, descriptor x, descriptor y)
 {
     const descriptor how = make(builder, CUDNN_BACKEND_REDUCTION_DESCRIPTOR);
@@ -264,9 +264,9 @@ static void turn(struct builder *builder, descriptor x, descriptor y)
     add(builder, operation);
 }
 
-/* The graphs. */
+/* The two graphs. */
 
-/* Scores of the keys up to each query; LOWEST for those after it. */
+/* Adds scores of the keys up to each query, and LOWEST for later keys. */
 static descriptor masked_scores(struct builder *builder, descriptor query, descriptor scale)
 {
     enum { QUERY_AXIS = 2, KEY_AXIS = 3 };
@@ -301,8 +301,8 @@ static void build_forward(struct builder *builder)
     multiply(builder, softmax, input(builder, FLASH_VALUE), output(builder, FLASH_OUTPUT));
 }
 
-/* The gradient of keys or values, gradientᵀ·b, added up over the heads that share them. cuDNN knows
- * that sum only where the gradients of each head are memory. */
+/* Adds the gradient of keys or values, gradientᵀ·b, summed over the heads that share them. cuDNN
+ * supports that sum only if the gradients of each head are in memory. */
 static void shared_gradient(struct builder *builder, descriptor gradient, descriptor b,
                             enum flash_tensor id, enum flash_tensor each_id)
 {
@@ -319,8 +319,8 @@ static void shared_gradient(struct builder *builder, descriptor gradient, descri
     reduce(builder, CUDNN_REDUCE_TENSOR_ADD, each, to);
 }
 
-/* Σ dY·Y of each query. cuDNN knows the graph only with a factor there, which scales dropout, and
- * before 9.19 perhaps only with the sums in memory. */
+/* Adds Σ dY·Y of each query. cuDNN supports the graph only with a factor there, which scales
+ * dropout, and before 9.19 perhaps only with the sums in memory. */
 static descriptor common_gradient(struct builder *builder, descriptor dy)
 {
     const struct layout4 all = rows_of(builder, builder->of.length, builder->of.size);
@@ -366,7 +366,7 @@ static descriptor graph_of(struct builder *builder, struct flash_device device)
     return graph;
 }
 
-/* Tells where it is to run: needed where there is no handle. */
+/* Sets the device for which a graph or plan is described: needed without a handle. */
 static void set_described(struct builder *builder, descriptor of, bool is_plan,
                           struct flash_device device)
 {
@@ -384,8 +384,8 @@ static void set_described(struct builder *builder, descriptor of, bool is_plan,
 #endif
 }
 
-/* Writes engines with their settings, the one cuDNN expects to be fastest first. Returns how many.
- */
+/* Writes engines with their settings, the one that cuDNN expects to be fastest first. Returns their
+ * number. */
 static int find_engines(struct builder *builder, struct flash_device device, descriptor graph,
                         descriptor engines[ENGINES_MAX])
 {
@@ -434,7 +434,7 @@ static size_t bytes_of(descriptor of, cudnnBackendAttributeName_t name)
     return status == CUDNN_STATUS_SUCCESS ? (size_t)bytes : 0;
 }
 
-/* Returns whether there is a plan now. */
+/* Compiles a plan for the engine. Returns whether there is one now. */
 static bool compile(struct builder *builder, struct flash_device device, descriptor engine)
 {
     struct flash_plan *plan = builder->plan;

@@ -1,18 +1,18 @@
-/* In which way cuDNN is to compute a convolution (cuda_cudnn.h). */
+/* Chooses cuDNN's algorithm for a convolution (cuda_cudnn.h). */
 #include "backend/cuda/cuda_cudnn.h"
 
 #include <stddef.h>
 #include <string.h>
 
-#define ROOM_BYTES_MAX ((size_t)256 << 20) /* that a way of computing may need */
-#define FOUND_MAX      16                  /* more than there are ways, in each kind of product */
+#define ROOM_BYTES_MAX ((size_t)256 << 20) /* largest workspace of an algorithm */
+#define FOUND_MAX      16                  /* more than the algorithms of any kind of product */
 
 static void check_way(cudnnStatus_t error)
 {
     cudnn_check(error, "a convolution");
 }
 
-/* cuDNN's list of its ways. The three kinds differ in the type of the algorithm only. */
+/* cuDNN's list of algorithms, of which the three kinds have different types. */
 union found {
     cudnnConvolutionFwdAlgoPerf_t forward[FOUND_MAX];
     cudnnConvolutionBwdDataAlgoPerf_t backward[FOUND_MAX];
@@ -29,14 +29,14 @@ _Static_assert(sizeof(found_way) == sizeof(cudnnConvolutionBwdDataAlgoPerf_t) &&
                    SAME(mathType),
                "each kind is read as the first");
 
-/* Memory for measuring: also what stands for the weights, since these must not be written. */
+/* Memory for measuring, also for a copy of the weights, which must not be overwritten. */
 struct trial {
     float *weights;
     void *room;
     size_t room_bytes;
 };
 
-/* How many ways are found, in the order that cuDNN takes for that of their speed. */
+/* Writes the algorithms in cuDNN's order of expected speed; returns their number. */
 static int guess(cudnnHandle_t dnn, const struct plan *plan, int way, union found *found)
 {
     int count = 0;
@@ -53,7 +53,8 @@ static int guess(cudnnHandle_t dnn, const struct plan *plan, int way, union foun
     return count;
 }
 
-/* Likewise, each computed once, with its time. Writes y or dx, which are to be computed anyway. */
+/* Writes the algorithms, each run once, with its time; returns their number. Overwrites y or dx,
+ * which are computed afterwards anyway. */
 static int measure_once(cudnnHandle_t dnn, const struct plan *plan, int way, struct planes planes,
                         const struct trial *trial, union found *found)
 {
@@ -94,7 +95,7 @@ static bool is_usable(const found_way *found, int way, cudnnMathType_t math)
            !(math == CUDNN_FMA_MATH && is_winograd(way, (int)found->algo));
 }
 
-/* Each keeps its shortest time. */
+/* Keeps the shorter time of each algorithm. */
 static void keep_shortest(found_way *found, int count, const found_way *again, int times)
 {
     for (int i = 0; i < count; i++) {
@@ -106,7 +107,7 @@ static void keep_shortest(found_way *found, int count, const found_way *again, i
     }
 }
 
-/* Nothing, where memory is too short to measure. */
+/* Measures the algorithms and returns their number; 0 if memory is too short to measure. */
 static int measure(struct cuda *cuda, cudnnHandle_t dnn, const struct plan *plan, int way,
                    struct planes planes, size_t room_bytes, union found *found)
 {
@@ -122,7 +123,7 @@ static int measure(struct cuda *cuda, cudnnHandle_t dnn, const struct plan *plan
     struct trial trial = {.weights = cuda_part(&layout, weight_bytes), .room_bytes = room_bytes};
     trial.room = cuda_part(&layout, room_bytes);
     cuda_check(cudaMemsetAsync(trial.weights, 0, weight_bytes, cuda->stream), "a convolution");
-    (void)measure_once(dnn, plan, way, planes, &trial, found); /* kernels are loaded as they come */
+    (void)measure_once(dnn, plan, way, planes, &trial, found); /* the first run loads the kernels */
     const int count = measure_once(dnn, plan, way, planes, &trial, found);
     for (int i = 1; i < TRIALS; i++) {
         union found again;
@@ -133,8 +134,8 @@ static int measure(struct cuda *cuda, cudnnHandle_t dnn, const struct plan *plan
     return count;
 }
 
-/* Whether it was measured as it may be used. cuDNN tries more than it is asked for: a time in TF32
- * says nothing of seen in float32, and float16 is never meant. */
+/* Returns whether the algorithm was measured with an allowed math type. cuDNN tries more than
+ * requested: a time in TF32 says nothing about float32, and float16 is never allowed. */
 static bool counts(const found_way *found, int way, cudnnMathType_t math)
 {
     return is_usable(found, way, math) &&
@@ -142,15 +143,15 @@ static bool counts(const found_way *found, int way, cudnnMathType_t math)
                                    : found->mathType != CUDNN_TENSOR_OP_MATH_ALLOW_CONVERSION);
 }
 
-/* Ways of one product, in cuDNN's order and as measured. */
+/* Algorithms of one product, in cuDNN's order and as measured. */
 struct ways_found {
     int way;
-    cudnnMathType_t math; /* that is allowed */
+    cudnnMathType_t math; /* math type that is allowed */
     int guesses, measurements;
     union found guessed, measured;
 };
 
-/* The first in the order of the guesses that is as fast as any; without times, the first. */
+/* Returns the first guess that is as fast as any; without times, the first one. */
 static const found_way *best(const struct ways_found *all)
 {
     const found_way *fastest = NULL, *first = NULL;
@@ -192,16 +193,16 @@ static struct way choose(struct cuda *cuda, cudnnHandle_t dnn, const struct plan
                         .chosen = true};
 }
 
-/* Key of a choice. Only ints: compared as bytes. */
+/* Key of a choice. It has only ints, because keys are compared as bytes. */
 struct choice_key {
     int device;
-    int math; /* that is allowed */
+    int math; /* math type that is allowed */
     struct conv conv;
     int batch;
-    int kind; /* FORWARD, ... */
+    int kind; /* kind of product, such as FORWARD */
 };
 
-/* A product whose way is chosen. */
+/* A product whose algorithm is to be chosen. */
 struct choice_context {
     struct cuda *cuda;
     cudnnHandle_t dnn;

@@ -11,8 +11,8 @@ static int cuda_devices(void)
     return cudaGetDeviceCount(&count) == cudaSuccess ? count : 0;
 }
 
-/* The first driver that has this major version of CUDA; 0 = unknown. By NVIDIA's table of minor
- * version compatibility. */
+/* Returns the first driver version for this major version of CUDA, by NVIDIA's table of minor
+ * version compatibility; 0 = unknown. */
 static int driver_for(int runtime)
 {
     const int major = runtime / 1000;
@@ -46,7 +46,7 @@ static void cuda_describe(char *text, size_t room)
                        runtime % 1000 / 10, driver / 1000, driver % 1000 / 10, convolutions);
 }
 
-/* As nvidia-smi formats it. */
+/* Formats a UUID as nvidia-smi does. */
 static void write_uuid(const cudaUUID_t *uuid, char text[DEVICE_UUID_TEXT])
 {
     size_t at = (size_t)snprintf(text, DEVICE_UUID_TEXT, "GPU");
@@ -57,19 +57,18 @@ static void write_uuid(const cudaUUID_t *uuid, char text[DEVICE_UUID_TEXT])
     }
 }
 
-/* Floating-point operations of matrix products per clock and multiprocessor, as NVIDIA's white
- * papers of each architecture say. Cards of 8.6, 8.9 and 12 for games sum in float32 at half that
- * rate. */
+/* Floating-point operations of matrix products per clock and multiprocessor, from NVIDIA's white
+ * papers of each architecture. Gaming cards of 8.6, 8.9 and 12 sum in float32 at half that rate. */
 static const struct rate {
     int major;
-    int minor; /* and later ones of this major */
+    int minor; /* first minor version; later ones of the same major are included */
     double flops[PRECISION_AUTO];
-    bool is_halved; /* on cards for games, except in float32 */
+    bool is_halved; /* half the rate on cards for games, except in float32 */
 } rates[] = {{7, 0, {128, 0, 0}, false},        {8, 0, {128, 1024, 2048}, false},
              {8, 6, {256, 512, 1024}, true},    {9, 0, {256, 2048, 4096}, false},
              {10, 0, {256, 4096, 8192}, false}, {12, 0, {256, 512, 1024}, true}};
 
-/* 0 where the architecture is unknown. */
+/* Returns the operations per clock; 0 if the architecture is unknown. */
 static double flops_per_clock(const struct gpu *gpu, enum precision precision)
 {
     const struct rate *found = NULL;

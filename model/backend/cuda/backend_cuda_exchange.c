@@ -1,4 +1,4 @@
-/* The exchange on a GPU: only updates cross to the host and back. */
+/* The exchange on a GPU: only updates are copied between host and device. */
 #include "backend/cuda/cuda_exchange.h"
 
 #include <math.h>
@@ -14,10 +14,10 @@ static void *exchange_room(struct cuda *cuda, size_t bytes)
 }
 
 struct survey_room {
-    uint32_t *counts;     /* [HISTOGRAM_BINS + 1]: the bins, and the number of candidates */
-    struct bitmap bitmap; /* of the candidates */
-    void *scan;           /* scratch of the scan */
-    size_t scan_bytes;    /* of that scratch */
+    uint32_t *counts;     /* [HISTOGRAM_BINS + 1] the bins, and the number of candidates */
+    struct bitmap bitmap; /* bit set of the candidates */
+    void *scan;           /* scratch buffer of the scan */
+    size_t scan_bytes;    /* bytes of that buffer */
 };
 
 static struct survey_room lay_survey(struct layout *layout, size_t count)
@@ -39,14 +39,15 @@ static struct survey_room survey_room(struct cuda *cuda, size_t count)
     return lay_survey(&laid, count);
 }
 
-/* Small results use pinned memory, which the device writes directly: a copy to other memory is
- * staged by the driver. */
+/* Downloads a small result through pinned memory, which the device writes directly; the driver
+ * would stage a copy to other memory. */
 static void download_small(struct backend *backend, void *host_to, const void *from, size_t bytes)
 {
     struct cuda *cuda = cuda_on(backend);
     const struct parcel *parcel = &cuda->parcels[cuda->parcels_sent++ % PARCELS];
     CHECK(bytes <= PARCEL_BYTES);
-    cuda_check(cudaEventSynchronize(parcel->fetched), "download"); /* what was in it */
+    /* Waits for its previous download. */
+    cuda_check(cudaEventSynchronize(parcel->fetched), "download");
     cuda_download(backend, parcel->memory, from, bytes);
     memcpy(host_to, parcel->memory, bytes);
 }
@@ -117,7 +118,7 @@ static struct cut_room cut_room(struct cuda *cuda, uint32_t found, uint32_t capa
     return lay_cut(&laid, found, capacity);
 }
 
-/* Rumors of others need less than a cut. */
+/* Allocates the scratch buffers. Rumors of other nodes need less than a cut. */
 void cuda_reserve(struct backend *backend, size_t count, uint32_t published)
 {
     struct cuda *cuda = cuda_on(backend);
@@ -151,8 +152,8 @@ void cuda_cut(struct backend *backend, uint32_t found, const uint32_t *candidate
     cuda_download(backend, host_update->level, room.cut.level, host_update->count);
 }
 
-/* Uploads the update's entries after the first `bytes` bytes of the scratch buffer, a multiple
- * of 8. */
+/* Uploads the update's entries behind the first `bytes` bytes of the scratch buffer, a multiple of
+ * 8. */
 static struct update carried_behind(struct backend *backend, const struct update *host_update,
                                     size_t room)
 {

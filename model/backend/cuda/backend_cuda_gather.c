@@ -1,4 +1,4 @@
-/* Batches from a data set, on a GPU. */
+/* Reads batches from a data set on a GPU. */
 #include "backend/cuda/cuda.h"
 #include "backend/cuda/cuda_gather.h"
 #include "backend/cuda/cuda_operations.h"

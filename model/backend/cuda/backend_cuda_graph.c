@@ -1,5 +1,5 @@
-/* CUDA graphs: operations are called once, recorded the second time, launched as one from the
- * third. */
+/* CUDA graphs: operations are called the first time, recorded the second time, and launched as one
+ * graph from the third time on. */
 #include <stdlib.h>
 
 #include "backend/cuda/cuda_operations.h"
@@ -21,7 +21,8 @@ void cuda_graph_drop(struct backend *backend, struct step_graph *graph)
     const struct cuda *cuda = cuda_on(backend);
     struct recording *recording = graph->recorded;
     if (recording != NULL) {
-        cuda_check(cudaStreamSynchronize(cuda->stream), "dropping a step"); /* it may be in it */
+        /* The device may be running it. */
+        cuda_check(cudaStreamSynchronize(cuda->stream), "dropping a step");
         cuda_check(cudaGraphExecDestroy(recording->graph), "dropping a step");
     }
     free(recording);
@@ -32,7 +33,7 @@ bool cuda_graph_begin(struct backend *backend, struct step_graph *graph)
 {
     struct cuda *cuda = cuda_on(backend);
     const struct recording *recording = graph->recorded;
-    /* The caller may be ahead of the device by a bounded amount of work. */
+    /* The host may be ahead of the device by a bounded number of steps. */
     cuda_check(cudaEventSynchronize(cuda->done[cuda->launched % IN_FLIGHT]), "a step");
     if (recording != NULL && recording->rooms != cuda->rooms) {
         cuda_graph_drop(backend, graph);

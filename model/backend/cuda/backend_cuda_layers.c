@@ -1,19 +1,19 @@
 /* Layers (except convolutions) and losses on a GPU: matrix products, and kernels around them.
  *
- * In bfloat16 a dense layer's operands are rounded before they are multiplied. cuBLAS would do it
- * on its own (CUBLAS_COMPUTE_32F_FAST_16BF), but has no kernel for that which uses what Hopper and
- * later multiply with: only those of Ampere, at a half of their rate. Rounded operands are padded
- * with zeros to a multiple of 16 bytes in each dimension: where a row begins elsewhere, or ends,
- * cuBLAS multiplies several times as long. https://docs.nvidia.com/cuda/cublas/#tensor-core-usage
+ * In bfloat16 a dense layer's operands are rounded before they are multiplied. cuBLAS could do so
+ * itself (CUBLAS_COMPUTE_32F_FAST_16BF), but only with the instructions of Ampere, which have half
+ * the rate of those of Hopper and later. Rounded operands are padded with zeros to a multiple of 16
+ * bytes in each dimension. Otherwise cuBLAS takes several times as long.
+ * https://docs.nvidia.com/cuda/cublas/#tensor-core-usage
  */
 #include "backend/cuda/cuda_dense.h"
 #include "backend/cuda/cuda_kernels.h"
 
-#define ROW_STEP 8 /* numbers of bfloat16, 16 bytes; a multiple of those of float32 */
+#define ROW_STEP 8 /* numbers of bfloat16 in 16 bytes; also a multiple of those of float32 */
 
-/* Products from so large on may be made in two parts, or passes. */
+/* Smallest products that may be computed in two parts or passes. */
 #define LARGE_COUNT ((size_t)1 << 18) /* outputs */
-#define LARGE_DEPTH 128               /* inputs of each */
+#define LARGE_DEPTH 128               /* inputs of each output */
 
 int cuda_padded(int columns)
 {
@@ -36,7 +36,7 @@ int cuda_depth(const struct cuda *cuda, int count)
     return cuda->bf16 ? cuda_padded(count) : count;
 }
 
-/* Whether cuBLAS can read the numbers where they are. */
+/* Returns whether cuBLAS can read the numbers in place. */
 static bool is_operand(const struct cuda *cuda, int rows, int high, int columns,
                        struct numbers from)
 {
@@ -64,7 +64,8 @@ struct operand cuda_operand(struct cuda *cuda, struct layout *scratch, int rows,
     return cuda_rounded(to, columns);
 }
 
-/* The scratch buffer for the operands of a dense layer: x, w and, on the backward pass, dy. */
+/* Returns the scratch buffer for the operands of a dense layer: x, w and, on the backward pass,
+ * dy. */
 static struct layout operands_room(struct cuda *cuda, int batch, int in, int out, struct numbers x,
                                    struct numbers w, struct numbers dy)
 {
@@ -84,8 +85,8 @@ struct operand cuda_operand_from(struct operand operand, int row, int columns)
     return operand;
 }
 
-/* The gradient dy before the activation, and its sums, the gradients of the biases, if there are
- * any. */
+/* Returns the gradient dy before the activation, and adds up the gradients of the biases, if there
+ * are any. */
 static struct operand slope_operand(struct cuda *cuda, struct layout *room, int batch, int out,
                                     struct numbers y, enum activation activation, struct numbers dy,
                                     float *db)
@@ -106,12 +107,11 @@ static bool is_large(int batch, int in, int out)
     return (size_t)batch * (size_t)out >= LARGE_COUNT && in >= LARGE_DEPTH;
 }
 
-/* Whether the product of a dense layer is computed in float32 in the scratch buffer, with rows that
- * begin aligned, and then brought to y. Where rows of the result are not a multiple of 16 bytes,
- * cuBLAS has only kernels that take several times as long: 14 ps longer for each result of 768
- * terms, on an H200, where writing and reading it once more take 2. What is small is not worth
- * another kernel, and what has few terms is as fast as its memory. Products of float32 are slow for
- * another reason. */
+/* Returns whether the product of a dense layer is computed in float32 in the scratch buffer, with
+ * aligned rows, and then copied to y. If rows of the result are not a multiple of 16 bytes, cuBLAS
+ * only has kernels that take several times as long: 14 ps more for each result of 768 terms on an
+ * H200, where the copy takes 2 ps. A small product is not worth another kernel, and one with few
+ * terms is limited by memory. Products of float32 are slow for another reason. */
 static bool is_apart(const struct cuda *cuda, int batch, int in, int out, enum number type)
 {
     if (type == BFLOAT16)
@@ -120,7 +120,8 @@ static bool is_apart(const struct cuda *cuda, int batch, int in, int out, enum n
            is_large(batch, in, out);
 }
 
-/* `columns` of the product's columns count. */
+/* Computes the product in the scratch buffer and copies it. columns: columns of the product that
+ * count. */
 static void multiply_apart(struct cuda *cuda, struct product *product, int columns,
                            struct numbers b, enum activation activation, struct numbers y)
 {
@@ -150,7 +151,8 @@ void cuda_product_to(struct cuda *cuda, struct product *product, int columns, st
     (void)cuda_multiply(cuda, product);
 }
 
-/* Whether the product was computed with its bias and activation as an epilogue. */
+/* Computes the product with its bias and activation as an epilogue, if possible; returns whether it
+ * did. */
 static bool multiply_with_epilogue(struct cuda *cuda, struct product *product, struct numbers b,
                                    enum activation activation)
 {
@@ -186,7 +188,8 @@ void cuda_dense_forward(struct backend *backend, int batch, int in, int out, str
     multiply_apart(cuda, &product, out, b, activation, y);
 }
 
-/* Columns past a multiple of 16 bytes are multiplied by themselves, as dw has no padding. */
+/* Computes dw. Columns beyond a multiple of 16 bytes are multiplied separately, because dw has no
+ * padding. */
 void cuda_weight_gradient(struct cuda *cuda, int batch, int in, int out, struct operand dy,
                           struct operand x, bool adds, float *dw)
 {
@@ -201,7 +204,7 @@ void cuda_weight_gradient(struct cuda *cuda, int batch, int in, int out, struct 
                    dw + (size_t)most * (size_t)in);
 }
 
-/* A dense layer on the backward pass. */
+/* Operands of a dense layer's backward pass. */
 struct dense {
     int batch, in, out;
     enum activation activation; /* of y */
@@ -210,8 +213,8 @@ struct dense {
     bool adds; /* dw += */
 };
 
-/* dw and db in one product. Returns false, and does nothing, if dy is not multiplied as it is, or
- * no algorithm also adds up dy. */
+/* Computes dw and db in one product. Does nothing and returns false if dy is not multiplied in
+ * place, or no algorithm also adds up dy. */
 static bool weight_and_bias_gradients(struct cuda *cuda, const struct dense *of, struct operand x)
 {
     if (!cuda->bf16 || of->activation != LINEAR || of->db == NULL || of->adds ||
@@ -243,7 +246,7 @@ static struct operand gradients_of_weights(struct cuda *cuda, struct layout *roo
     return dy;
 }
 
-/* dw, db, and the product that gives dx. */
+/* Computes dw and db, and returns the product that gives dx. */
 static struct product dense_gradients(struct cuda *cuda, const struct dense *of)
 {
     struct layout room = operands_room(cuda, of->batch, of->in, of->out, of->x, of->w, of->dy);
@@ -270,7 +273,7 @@ void cuda_dense_backward(struct backend *backend, int batch, int in, int out, st
         cuda_product_to(cuda, &to_x, in, dx);
 }
 
-/* GELU is an epilogue of a product in bfloat16. */
+/* Returns whether GELU can be an epilogue: only of a product in bfloat16. */
 static bool is_gelu_epilogue(enum activation activation, int columns, struct numbers result)
 {
     return activation == GELU && result.type == BFLOAT16 && columns == cuda_padded(columns);

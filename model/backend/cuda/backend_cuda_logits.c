@@ -3,24 +3,25 @@
  *   x, w ──rounded once──► logits[rows, stride] ──loss──► gradients[rows, stride] ──► dw, dx
  *                          └──────────── some rows at a time ────────────┘
  *
- * Rows begin at multiples of 16 bytes, so that cuBLAS has fast kernels, and nothing is brought
- * together between the products. In bf16 the loss writes its gradients rounded, into scratch of
- * their own; otherwise they take the place of the logits. Held by tests/unit/model/test_logits.c.
+ * Rows begin at multiples of 16 bytes, for which cuBLAS has fast kernels, so nothing is copied
+ * between the products. In bf16 the loss writes rounded gradients into their own scratch buffer;
+ * otherwise they overwrite the logits. Held by tests/unit/model/test_logits.c.
  */
 #include "backend/cuda/cuda_dense.h"
 #include "backend/cuda/cuda_kernels.h"
 
-#define BUDGET_PART    16                                 /* of the free memory */
-#define BYTES_OF_LOGIT (sizeof(float) + sizeof(uint16_t)) /* and of its gradient */
+#define BUDGET_PART    16                                 /* divisor of free memory for logits */
+#define BYTES_OF_LOGIT (sizeof(float) + sizeof(uint16_t)) /* bytes of a logit and its gradient */
 
-/* The operands of all parts, and scratch for one part. */
+/* Operands of all parts, and scratch buffers for one part. */
 struct logits_operands {
     struct operand x;
     struct operand w;
-    uint16_t *gradients; /* [rows of a part, stride]; NULL: they overwrite the logits */
+    /* [rows of a part, stride] gradients of the logits; NULL = they overwrite the logits. */
+    uint16_t *gradients;
 };
 
-/* A power of two, so that a few bytes more or less of free memory change no sums. */
+/* Returns a power of two, so that a few bytes more or less of free memory change no sums. */
 size_t cuda_logits_budget(struct backend *backend)
 {
     size_t left = 0, all = 0, budget = 1;
@@ -49,7 +50,7 @@ static struct logits_operands prepare(struct cuda *cuda, const struct logits *lo
     return operands;
 }
 
-/* Adds the loss of a part; returns the gradients of its logits, valid where the pass learns. */
+/* Adds the loss of a part to the score; returns the gradients of its logits if the pass learns. */
 static struct operand part_loss(struct cuda *cuda, const struct cross_entropy *loss, float *logits,
                                 const int32_t *labels, bool learns, uint16_t *gradients,
                                 struct score *score)

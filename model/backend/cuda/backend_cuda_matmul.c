@@ -1,12 +1,12 @@
 /* Matrix products, by cuBLASLt.
  *
- *   a shape, where its operands lie ──plan_of──► descriptors, the algorithm ──► cuBLASLt ──► stream
+ *   a shape, alignment of operands ──plan_of──► descriptors, the algorithm ──► cuBLASLt ──► stream
  *
- * cuBLASLt lists algorithms for a shape and for how its operands are aligned, the one it expects to
- * be the fastest first. The first eight are timed when a product of that shape is first computed
- * (cuda_choice.h). Those that add up parts in the result itself are left out: their sums come in
- * any order. A bias is added before the result is written, which saves reading and writing it once
- * more. Products for which cuBLASLt has no algorithm are left to cuBLAS.
+ * cuBLASLt lists algorithms for a shape and the alignment of its operands, the one that it expects
+ * to be fastest first. The first eight are timed when a product of that shape is first computed
+ * (cuda_choice.h). Algorithms that add up parts in the result itself are left out, because the
+ * order of their sums varies. A bias is added before the result is written, which saves another
+ * read and write. Products for which cuBLASLt has no algorithm are left to cuBLAS.
  * https://docs.nvidia.com/cuda/cublas/#using-the-cublaslt-api
  */
 #include <math.h>
@@ -17,14 +17,15 @@
 #include "backend/cuda/cuda_operations.h"
 #include "base/memory.h"
 
-#define ALIGNMENT      16 /* bytes: the most that an algorithm asks for */
-#define ALGORITHMS_MAX 8  /* that are timed */
+#define ALIGNMENT      16 /* bytes: largest alignment that an algorithm requires */
+#define ALGORITHMS_MAX 8  /* most algorithms that are timed */
 
-/* Two products of one shape have one algorithm. Only ints: compared as bytes. */
+/* Key of a product: products of one shape have one algorithm. It has only ints, because keys are
+ * compared as bytes. */
 struct shape_of_product {
     int device;
     int compute;
-    int type; /* of a and b */
+    int type; /* type of a and b */
     int type_c;
     int turn_a;
     int turn_b;
@@ -34,7 +35,7 @@ struct shape_of_product {
     int stride_a; /* numbers from one row to the next */
     int stride_b;
     int stride_c;
-    int aligned_a; /* bytes that it begins at a multiple of, up to ALIGNMENT */
+    int aligned_a; /* alignment of a in bytes, up to ALIGNMENT */
     int aligned_b;
     int aligned_c;
     int epilogue;
@@ -42,10 +43,10 @@ struct shape_of_product {
 
 struct algorithm {
     cublasLtMatmulAlgo_t algo;
-    bool is_possible; /* there is one */
+    bool is_possible; /* an algorithm exists */
 };
 
-/* As cuBLASLt sees it, by columns: to it all three are transposed, and cᵀ = bᵀ·aᵀ. */
+/* A product as cuBLASLt sees it, by columns: all three matrices are transposed, and cᵀ = bᵀ·aᵀ. */
 struct plan {
     struct shape_of_product of;
     cublasLtMatmulDesc_t how;
@@ -56,9 +57,9 @@ struct plan {
 };
 
 struct products {
-    struct plan *plans; /* [count], one for each shape met so far */
+    struct plan *plans; /* [count] one plan for each shape so far */
     int count;
-    cudaEvent_t begun; /* around an algorithm that is timed */
+    cudaEvent_t begun; /* events around an algorithm that is timed */
     cudaEvent_t ended;
 };
 
@@ -82,7 +83,7 @@ static size_t bytes_of(cudaDataType type)
     return type == CUDA_R_32F ? sizeof(float) : sizeof(uint16_t);
 }
 
-/* Numbers of a row of a or b, and rows. */
+/* wide_a returns the numbers in a row of a, the next functions those of b and the rows. */
 static int wide_a(const struct product *product)
 {
     return product->turn_a == CUBLAS_OP_N ? product->k : product->m;
@@ -93,7 +94,7 @@ static int wide_b(const struct product *product)
     return product->turn_b == CUBLAS_OP_N ? product->n : product->k;
 }
 
-/* A handle of cuBLAS is also one of cuBLASLt. */
+/* Returns a cuBLASLt handle: one of cuBLAS serves as both. */
 static cublasLtHandle_t handle_of(const struct cuda *cuda)
 {
     return (cublasLtHandle_t)cuda->blas;
@@ -138,7 +139,8 @@ static void set_bias(const struct plan *plan, const void *bias)
     set(plan, CUBLASLT_MATMUL_DESC_BIAS_POINTER, &bias, sizeof bias);
 }
 
-/* Whether the epilogue has a vector, and a matrix beside the result. */
+/* Returns whether the epilogue has a vector; the next function whether it has a matrix beside the
+ * result. */
 static bool has_vector(int epilogue)
 {
     return epilogue != CUBLASLT_EPILOGUE_DEFAULT && epilogue != CUBLASLT_EPILOGUE_DGELU;
@@ -201,8 +203,8 @@ static cublasLtMatmulPreference_t preference_of(const struct shape_of_product *o
     return preference;
 }
 
-/* Writes the algorithms that can be used, as cuBLASLt orders them. Returns how many. The address of
- * the bias tells it how that is aligned: no better than any will be. */
+/* Writes the usable algorithms in cuBLASLt's order and returns their number. The given address of
+ * the bias tells cuBLASLt the worst alignment that the bias may have. */
 static int list_algorithms(const struct cuda *cuda, const struct plan *plan,
                            cublasLtMatmulAlgo_t algorithms[ALGORITHMS_MAX])
 {
@@ -216,7 +218,7 @@ static int list_algorithms(const struct cuda *cuda, const struct plan *plan,
     const cublasStatus_t error =
         cublasLtMatmulAlgoGetHeuristic(handle_of(cuda), plan->how, plan->b, plan->a, plan->c,
                                        plan->c, preference, ALGORITHMS_MAX, results, &found);
-    /* An invalid value: cuBLASLt has no such product. cuBLAS checks for itself. */
+    /* An invalid value means that cuBLASLt has no such product. cuBLAS checks for itself. */
     if (error != CUBLAS_STATUS_NOT_SUPPORTED && error != CUBLAS_STATUS_INVALID_VALUE)
         check(error);
     for (int i = 0; error == CUBLAS_STATUS_SUCCESS && i < found; i++) {
@@ -241,7 +243,7 @@ static cublasStatus_t run(const struct cuda *cuda, const struct plan *plan,
                           algorithm, cuda->blas_room, BLAS_ROOM_BYTES, cuda->stream);
 }
 
-/* Milliseconds, or INFINITY if it cannot compute the product. */
+/* Returns the time in milliseconds; INFINITY if the algorithm cannot compute the product. */
 static float time_once(const struct cuda *cuda, const struct plan *plan,
                        const struct product *product, const cublasLtMatmulAlgo_t *algorithm,
                        void *to)
@@ -260,14 +262,14 @@ static float time_of(const struct cuda *cuda, const struct plan *plan,
                      const struct product *product, const cublasLtMatmulAlgo_t *algorithm, void *to)
 {
     float shortest = INFINITY;
-    if (isinf(time_once(cuda, plan, product, algorithm, to))) /* kernels are loaded as they come */
+    if (isinf(time_once(cuda, plan, product, algorithm, to))) /* the first run loads the kernels */
         return INFINITY;
     for (int i = 0; i < TRIALS; i++)
         shortest = fminf(shortest, time_once(cuda, plan, product, algorithm, to));
     return shortest;
 }
 
-/* Returns which algorithm is taken. A sum onto what c holds is timed on other memory. */
+/* Returns the index of the chosen algorithm. A product that adds to c is timed on other memory. */
 static int measure(struct cuda *cuda, const struct plan *plan, const struct product *product,
                    const cublasLtMatmulAlgo_t *algorithms, int count)
 {
@@ -286,7 +288,7 @@ static int measure(struct cuda *cuda, const struct plan *plan, const struct prod
     return cuda_first_fast(ms, count);
 }
 
-/* A product whose algorithm is chosen. */
+/* A product whose algorithm is to be chosen. */
 struct choice_context {
     struct cuda *cuda;
     const struct plan *plan;
@@ -297,7 +299,7 @@ static void choose(void *context, bool measures, void *choice)
 {
     const struct choice_context *of = context;
     cublasLtMatmulAlgo_t algorithms[ALGORITHMS_MAX];
-    CHECK(!of->cuda->recording); /* what is recorded was called before */
+    CHECK(!of->cuda->recording); /* a recorded product was computed before */
     const int count = list_algorithms(of->cuda, of->plan, algorithms);
     const int taken =
         measures && count > 1 ? measure(of->cuda, of->plan, of->product, algorithms, count) : 0;
@@ -345,7 +347,7 @@ static struct plan *plan_of(struct cuda *cuda, const struct product *product)
     return plan < end ? plan : add_plan(cuda, &of, product);
 }
 
-/* Returns false if cuBLASLt cannot compute the product; then nothing was done. */
+/* Computes the product. Does nothing and returns false if cuBLASLt cannot. */
 static bool multiply(struct cuda *cuda, const struct product *product)
 {
     if (product->m == 0 || product->n == 0 || product->k == 0)
@@ -371,7 +373,7 @@ static void multiply_by_cublas(struct cuda *cuda, const struct product *product)
         stride_or(product->c.stride, product->n), compute_of(cuda, a.type), CUBLAS_GEMM_DEFAULT));
 }
 
-/* The bias, where algorithms may read it by fours. */
+/* Returns the bias, copied if algorithms may not read it four numbers at a time. */
 static const void *aligned(struct cuda *cuda, const struct product *product)
 {
     const size_t bytes = (size_t)product->n * bytes_of(product->c.type);

@@ -1,4 +1,4 @@
-/* Memory of the device, what goes there and comes back. */
+/* Memory of the device, uploads and downloads. */
 #include <string.h>
 
 #include "backend/cuda/cuda.h"
@@ -41,7 +41,7 @@ void *cuda_take(struct backend *backend, size_t bytes)
     return memory;
 }
 
-/* Of the host's memory, but where the device reads it by itself, at the same address. */
+/* Returns a copy in host memory that the device reads at the same address. */
 static void *keep_far(struct cuda *cuda, const void *host_from, size_t bytes)
 {
     void *memory = NULL;
@@ -120,8 +120,8 @@ void cuda_download(struct backend *backend, void *host_to, const void *from, siz
     cuda_check(cudaStreamSynchronize(cuda->stream), "download");
 }
 
-/* On a stream of its own, which waits for the exchange and not for steps. Nothing of the struct is
- * written: another thread may be in another operation. */
+/* Reads on a separate stream, which waits for the exchange and not for steps. The struct is not
+ * written, because another thread may be in another operation. */
 void cuda_peek(struct backend *backend, void *host_to, const void *from, size_t bytes)
 {
     const struct cuda *cuda = (const struct cuda *)backend;

@@ -1,4 +1,5 @@
-/* Attention without cuDNN: by the kernels alone (cuda_flash.h). */
+/* Replaces attention by cuDNN in a build without it: the kernels compute attention
+ * (cuda_flash.h). */
 #include "backend/cuda/cuda_flash.h"
 
 bool cuda_flash_forward(struct cuda *cuda, const struct attention *attention, int batch,

@@ -1,4 +1,4 @@
-/* In the place of backend_cuda_team.c, where there is no NCCL. */
+/* Replaces backend_cuda_team.c in a build without NCCL. */
 #include "backend/cuda/cuda.h"
 
 enum error cuda_team_open(struct backend *const backends[], int count, struct team **opened,

@@ -1,4 +1,4 @@
-/* How gradients move weights, on a GPU: kernels, and Muon's matrix products. */
+/* Optimizers on a GPU: kernels, and Muon's matrix products. */
 #include <math.h>
 
 #include "backend/cuda/cuda_operations.h"
@@ -32,12 +32,13 @@ void cuda_lamb(struct backend *backend, const struct adam *adam, const float *fa
     cuda_check(kernel_lamb(cuda->stream, adam, factor, count, decays, squares, w, g, m, v), "LAMB");
 }
 
-/* Room of one Muon step: a square of the smaller side and its polynomial, and the next x. */
+/* Scratch buffers of one Muon step: a square of the smaller side and its polynomial, and the next
+ * x. */
 struct muon_room {
-    double *squares;   /* [CLIP_PARTS] */
-    float *square;     /* [side, side] */
-    float *polynomial; /* [side, side] */
-    float *next;       /* [rows, columns] */
+    double *squares;   /* [CLIP_PARTS] partial sums of squares */
+    float *square;     /* [side, side] s of the iteration */
+    float *polynomial; /* [side, side] polynomial of s */
+    float *next;       /* [rows, columns] next x */
 };
 
 static struct muon_room room_of(struct cuda *cuda, size_t side, size_t all)
@@ -52,7 +53,7 @@ static struct muon_room room_of(struct cuda *cuda, size_t side, size_t all)
     return room;
 }
 
-/* The CUDA side of cpu_optimizers.c. */
+/* Makes one iteration, as muon_turn in cpu_optimizers.c does. */
 static void muon_turn(struct cuda *cuda, int rows, int columns, const struct muon_room *room,
                       float *x)
 {

@@ -1,5 +1,5 @@
-/* Several GPUs together, by NCCL. It is loaded when several are asked for, so that whoever has one
- * GPU needs no libnccl; HEARSAY_NCCL names another file. */
+/* Several GPUs together, by NCCL. The library is loaded only if several are used, so one GPU needs
+ * no libnccl; HEARSAY_NCCL names another file. */
 #include <dlfcn.h>
 #include <nccl.h>
 #include <stdlib.h>
@@ -24,17 +24,17 @@ struct nccl {
 };
 
 struct cuda_team {
-    struct team table; /* first: a pointer to it is a pointer to the struct */
+    struct team table; /* must be first: a pointer to it is also a pointer to the struct */
     struct nccl nccl;
-    ncclComm_t comm[TEAM_MAX]; /* [count]: of each device */
+    ncclComm_t comm[TEAM_MAX]; /* [count] communicator of each device */
 };
 
-/* The library stays loaded: it may have threads of its own. */
+/* Loads the library, which stays loaded, because it may have its own threads. */
 static bool load(struct nccl *nccl, struct problem *problem)
 {
     const struct {
         const char *name;
-        void *to; /* where the pointer to the function stands */
+        void *to; /* address of the pointer to the function */
     } wanted[] = {
         {"ncclCommInitAll", &nccl->init_all},      {"ncclCommDestroy", &nccl->destroy},
         {"ncclGroupStart", &nccl->group_start},    {"ncclGroupEnd", &nccl->group_end},
@@ -72,7 +72,7 @@ static cudaStream_t stream_of(const struct team *team, int i)
     return cuda->stream;
 }
 
-/* Between the start and the end of a group nothing waits: one thread calls for all devices. */
+/* Broadcasts to all devices. One thread calls for all of them: inside a group no call waits. */
 static void team_broadcast(struct team *table, float *const memory[], size_t count)
 {
     const struct cuda_team *team = (const struct cuda_team *)table;
@@ -112,7 +112,8 @@ static void team_close(struct team *table)
 static const struct team team_table = {
     .broadcast = team_broadcast, .reduce = team_reduce, .close = team_close};
 
-/* NCCL's threads find each other by TCP; those of one process need no network for that. */
+/* Restricts NCCL to this machine: its threads connect by TCP, which needs no network within one
+ * process. */
 static bool stay_here(struct problem *problem)
 {
     if (setenv("NCCL_SOCKET_IFNAME", "=lo", 0) == 0)

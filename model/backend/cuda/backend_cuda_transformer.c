@@ -1,4 +1,5 @@
-/* Sequence operations beside matrix products on a GPU: kernels and their scratch buffers. */
+/* Operations on sequences other than matrix products on a GPU: kernels and their scratch
+ * buffers. */
 #include "backend/cuda/cuda_flash.h"
 #include "backend/cuda/cuda_operations.h"
 #include "backend/cuda/cuda_transformer.h"
@@ -85,8 +86,8 @@ void cuda_norm_backward(struct backend *backend, size_t rows, int size, struct n
         "norm");
 }
 
-/* Attention takes the tensor cores where dense layers do. In bfloat16 cuDNN computes it, if it can.
- */
+/* Computes attention, on the tensor cores if dense layers use them. In bfloat16 cuDNN computes it,
+ * if it can. */
 void cuda_attention_forward(struct backend *backend, const struct attention *attention, int batch,
                             struct numbers x, struct numbers y, float *log_sums)
 {

@@ -1,4 +1,4 @@
-/* The time that work takes on the device: an event in the stream before it and one behind. */
+/* Measures the time of work on the device: an event in the stream before it and one after it. */
 #include "backend/cuda/cuda.h"
 
 cudaError_t cuda_watch_open(struct cuda *cuda)
@@ -20,7 +20,7 @@ void cuda_watch_close(struct cuda *cuda)
     }
 }
 
-/* A time that nobody took makes room. */
+/* Starts a timing. If there are too many, the oldest result that was not read is dropped. */
 void cuda_watch_begin(struct backend *backend, uint32_t tag)
 {
     struct cuda *cuda = cuda_on(backend);

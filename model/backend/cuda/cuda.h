@@ -1,4 +1,4 @@
-/* The CUDA backend: what its files share.
+/* The CUDA backend: declarations for its files.
  *
  *   backend_cuda.c              opening and closing, the table
  *   backend_cuda_memory.c       memory, up and down
@@ -35,9 +35,9 @@
 #define PARCELS      64 /* uploads that may wait at once: 8 MiB */
 #define PARCEL_BYTES ((size_t)128 << 10)
 
-#define BLAS_ROOM_BYTES ((size_t)32 << 20) /* that cuBLAS recommends for the newest devices */
+#define BLAS_ROOM_BYTES ((size_t)32 << 20) /* bytes, as cuBLAS recommends for new devices */
 
-/* Memory of the device that grows when more is needed, and is not given back. */
+/* Memory of the device that grows when more is needed, and is never freed. */
 struct room {
     void *memory;
     size_t bytes;
@@ -45,17 +45,17 @@ struct room {
 
 /* Splits an operation's scratch buffer into parts. */
 struct layout {
-    char *memory; /* NULL while it is only measured */
+    char *memory; /* memory of the parts; NULL = only the size is measured */
     size_t bytes;
 };
 
-/* Memory of the host that the device can fetch from. */
+/* A buffer of host memory that the device can read. */
 struct parcel {
-    void *memory; /* [PARCEL_BYTES] */
+    void *memory; /* [PARCEL_BYTES] the buffer */
     cudaEvent_t fetched;
 };
 
-/* Events around work that is timed. */
+/* Events before and after work that is timed. */
 struct timed {
     cudaEvent_t begun;
     cudaEvent_t ended;
@@ -63,7 +63,8 @@ struct timed {
 };
 
 struct cuda {
-    struct backend table;        /* first: a pointer to it is a pointer to the struct */
+    /* Must be first: a pointer to it is also a pointer to the struct. */
+    struct backend table;
     int device;                  /* number of the GPU */
     int survey_blocks;           /* of the survey that run at once */
     cudaStream_t stream;         /* of all work, except: */
@@ -71,48 +72,49 @@ struct cuda {
     cudaEvent_t base_written;    /* the exchange has written what it was asked to */
     cudaEvent_t asked;           /* of order with a stream of the program's */
     cublasHandle_t blas;         /* on that stream */
-    cublasComputeType_t compute; /* of products of float32 */
+    cublasComputeType_t compute; /* type of float32 products */
     bool bf16;                   /* dense layers multiply in bfloat16 */
     struct room operands;        /* rounded operands of a dense layer or of logits */
-    struct room scratch;         /* what an operation needs beside its arguments */
+    struct room scratch;         /* scratch buffer of an operation */
     void *blas_room;             /* workspace of cuBLAS and cuBLASLt, [BLAS_ROOM_BYTES] */
-    struct products *products;   /* NULL before the first */
+    struct products *products;   /* plans of products; NULL before the first */
 
-    struct convolutions *convolutions; /* NULL before the first */
-    struct flash *flash;               /* NULL before attention is first computed by cuDNN */
-    void *cudnn;                       /* its handle; NULL before it is first used */
+    struct convolutions *convolutions; /* plans of convolutions; NULL before the first */
+    struct flash *flash;               /* plans of attention by cuDNN; NULL before the first */
+    void *cudnn;                       /* cuDNN handle; NULL before its first use */
     struct room exchange;              /* bins, bitmap, levels, updates */
-    uint64_t rooms;                    /* times that a room of steps grew: voids recordings */
+    /* Number of times that a buffer of steps grew; each time voids recordings. */
+    uint64_t rooms;
 
-    struct parcel parcels[PARCELS]; /* small uploads in turn */
+    struct parcel parcels[PARCELS]; /* buffers of small uploads, used in turn */
     uint64_t parcels_sent;          /* in all */
 
-    cudaEvent_t done[IN_FLIGHT]; /* of the sequences launched last */
-    uint64_t launched;           /* sequences in all */
-    bool recording;              /* a sequence is being recorded */
+    cudaEvent_t done[IN_FLIGHT]; /* events at the ends of the latest graphs */
+    uint64_t launched;           /* number of graphs launched */
+    bool recording;              /* a graph is being recorded */
 
     struct timed timed[WATCH_MAX]; /* in turn */
-    uint64_t timed_ended;          /* times that were ended */
-    uint64_t timed_taken;          /* of them, taken or dropped */
+    uint64_t timed_ended;          /* number of ended timings */
+    uint64_t timed_taken;          /* number of these results that were read or dropped */
 };
 
-/* backend_cuda.c; cuda_module.h */
+/* Functions of backend_cuda.c and cuda_module.h. */
 enum error cuda_open(int i, enum precision precision, struct backend **backend,
                      struct problem *problem);
 
-/* backend_cuda_team.c; cuda_module.h */
+/* Functions of backend_cuda_team.c and cuda_module.h. */
 enum error cuda_team_open(struct backend *const backends[], int count, struct team **opened,
                           struct problem *problem);
 
-/* The struct behind the table, for a call from this thread. */
+/* Returns the struct behind the table, for a call from this thread. */
 struct cuda *cuda_on(struct backend *backend);
 
-/* The process ends; a check does not return if something went wrong. */
+/* cuda_lost ends the process; a check does so if something went wrong. */
 _Noreturn void cuda_lost(const char *what, const char *why);
 void cuda_check(cudaError_t error, const char *what);
 void cuda_check_blas(cublasStatus_t error, const char *what);
 
-/* backend_cuda_memory.c */
+/* Functions of backend_cuda_memory.c. */
 struct device_memory cuda_memory(struct backend *backend);
 void *cuda_take(struct backend *backend, size_t bytes);
 void *cuda_keep(struct backend *backend, const void *host_from, size_t bytes, bool *far);
@@ -123,14 +125,14 @@ void cuda_peek(struct backend *backend, void *host_to, const void *from, size_t 
 /* Provides a scratch buffer of `bytes` bytes for one operation at a time; returns whether it had to
  * grow. It grows in the first step only, never in a recorded one. */
 bool cuda_room_grows(struct cuda *cuda, struct room *room, size_t bytes);
-/* Room that steps use, and what is recorded of them points to. */
+/* Returns a buffer that steps use and that their recordings point to. */
 void *cuda_step_room(struct cuda *cuda, struct room *room, size_t bytes);
-/* The one for whatever has no other, until the next operation. */
+/* Returns the scratch buffer for operations without their own, valid until the next operation. */
 void *cuda_scratch(struct cuda *cuda, size_t bytes);
-/* The next part of a room, aligned for anything. */
+/* Returns the next part of a buffer, aligned for any type. */
 void *cuda_part(struct layout *layout, size_t bytes);
 
-/* backend_cuda_watch.c */
+/* Functions of backend_cuda_watch.c. */
 cudaError_t cuda_watch_open(struct cuda *cuda);
 void cuda_watch_close(struct cuda *cuda);
 void cuda_watch_begin(struct backend *backend, uint32_t tag);

@@ -27,7 +27,7 @@ static __device__ float activated(enum activation activation, float value)
     return activation == TANH ? tanhf(value) : value;
 }
 
-/* Derivative of gelu and silu at input x. */
+/* Returns the derivative of gelu or silu at input x. */
 static __device__ float slope_at(enum activation activation, float x)
 {
     if (activation == SILU) {
@@ -39,7 +39,8 @@ static __device__ float slope_at(enum activation activation, float x)
     return 0.5f * (1 + t) + 0.5f * x * (1 - t * t) * inner_slope;
 }
 
-/* Of the activation's output, or of its input where activation_keeps_input. */
+/* Returns the gradient before an activation. kept: the activation's output, or its input if
+ * activation_keeps_input. */
 static __device__ float slope_before(enum activation activation, float kept, float slope)
 {
     if (activation == RELU)

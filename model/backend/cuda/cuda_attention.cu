@@ -1,35 +1,35 @@
-/* Causal attention on the GPU without its matrix of scores (Dao et al. 2022; the backward pass in two kernels, each of which sums only what it writes: bit-reproducible).
+/* Causal attention on the GPU without its matrix of scores (Dao et al. 2022; the backward pass in
+ * two kernels, each of which sums only what it writes: bit-reproducible).
  *
  *   forward   a block: STRIP queries of a head against the keys before them, a tile after the other
- *   to_query  a block: the same, for the gradients of those queries
+ *   to_query a block: like forward, for the gradients of those queries
  *   to_key    a block: STRIP keys against the queries after them, of all heads that share them
  *
- * Every product is one of two tiles of STRIP x STRIP numbers, four by four of each thread. What is
- * computed twice is less than what the scores would take to store and fetch. Here a multiplication
- * and an addition round once: nothing that must agree to the bit depends on it.
+ * Every product is one of two tiles of STRIP x STRIP numbers; each thread has four by four of them.
+ * Recomputing scores takes less time than storing and reading them. Fused multiplications and
+ * additions round once here; no result that must agree bit for bit depends on that.
  */
 #include <type_traits>
 
 #include "backend/cuda/cuda_attention.cuh"
 
-#define STRIP 64 /* positions of a tile, and numbers of each */
+#define STRIP 64 /* positions per tile, and numbers per position */
 #define FOURS                                                                                      \
-    (STRIP / 4) /* of a row of a tile; and threads beside each other, and rows of them             \
-                 */
+    (STRIP / 4) /* threads beside each other; each has four numbers of a row and four rows */
 
-/* Positions by numbers. A row is four longer than it must be: rows of neighbours begin in other
- * banks. */
+/* A tile: positions by numbers. A row is four numbers longer than needed, so that neighbouring rows
+ * begin in other memory banks. */
 struct tile {
     float4 row[STRIP][FOURS + 1];
 };
 
-/* The two that are multiplied. */
+/* The two tiles that are multiplied. */
 struct tiles {
     struct tile own;
     struct tile other;
 };
 
-/* A thread's part of a product: rows thread_row() and following. */
+/* A thread's part of a product: rows from thread_row() on. */
 typedef float quad[4][4];
 
 static __device__ unsigned thread_row()
@@ -47,7 +47,7 @@ static __device__ float *numbers(struct tile &tile, unsigned row)
     return (float *)tile.row[row];
 }
 
-/* The numbers from `column` on of the positions from `from` on; 0 where there are none. */
+/* Reads the numbers from `column` on of the positions from `from` on; 0 beyond the end. */
 template <typename Number>
 static __device__ void fetch(const struct attention &attention, const rows<Number> &rows,
                              unsigned from, unsigned column, struct tile &tile)
@@ -73,9 +73,9 @@ static __device__ void spread(const float4 &from, float to[4])
     to[3] = from.w;
 }
 
-/* sums += own · otherᵀ, or own · other, over the first `depth` numbers of own's rows. A thread has
- * columns of the first FOURS apart, of the second side by side: either way a warp reads each bank
- * as rarely as can be. */
+/* Adds sums += own · otherᵀ, or own · other, over the first `depth` numbers of own's rows. In the
+ * first case the columns of a thread are FOURS apart, in the second side by side: either way a warp
+ * reads each memory bank as rarely as possible. */
 template <bool TURNED>
 static __device__ void multiply(const struct tiles &tiles, unsigned depth, quad sums)
 {
@@ -100,7 +100,7 @@ static __device__ void multiply(const struct tiles &tiles, unsigned depth, quad 
     }
 }
 
-/* scores = own · otherᵀ, of STRIP positions each. */
+/* Computes scores = own · otherᵀ of STRIP positions each. */
 template <typename Number>
 static __device__ void compare(const struct attention &attention, struct tiles &tiles,
                                const rows<Number> &own, unsigned own_from,
@@ -111,7 +111,7 @@ static __device__ void compare(const struct attention &attention, struct tiles &
     for (unsigned at = 0; at < 16; at++)
         scores[at / 4][at % 4] = 0;
     for (unsigned column = 0; column < size; column += STRIP) {
-        __syncthreads(); /* what lies there has been read */
+        __syncthreads(); /* all threads have read the tile */
         fetch(attention, own, own_from, column, tiles.own);
         fetch(attention, other, other_from, column, tiles.other);
         __syncthreads();
@@ -119,8 +119,8 @@ static __device__ void compare(const struct attention &attention, struct tiles &
     }
 }
 
-/* sums += scores · other, for CHUNKS · STRIP numbers of its positions from `column` on. is_there:
- * the last comparison was with these. */
+/* Adds sums += scores · other, for CHUNKS · STRIP numbers of other's positions from `column` on.
+ * is_there: the tile already has these positions from the last comparison. */
 template <int CHUNKS, typename Number>
 static __device__ void mix(const struct attention &attention, struct tiles &tiles,
                            const quad scores, const rows<Number> &other, unsigned other_from,
@@ -128,7 +128,7 @@ static __device__ void mix(const struct attention &attention, struct tiles &tile
 {
     const unsigned length = (unsigned)attention.length, size = (unsigned)attention.size;
     const unsigned left = length - other_from;
-    __syncthreads(); /* what lies there has been read */
+    __syncthreads(); /* all threads have read the tile */
 #pragma unroll
     for (unsigned at = 0; at < 16; at++)
         numbers(tiles.own, thread_row() + at / 4)[thread_column() + at % 4 * FOURS] =
@@ -138,7 +138,7 @@ static __device__ void mix(const struct attention &attention, struct tiles &tile
         if (column + chunk * STRIP >= size)
             return;
         if (chunk > 0)
-            __syncthreads(); /* and so has the chunk before */
+            __syncthreads(); /* all threads have read the previous chunk */
         if (!is_there || size > STRIP)
             fetch(attention, other, other_from, column + chunk * STRIP, tiles.other);
         __syncthreads();
@@ -146,7 +146,7 @@ static __device__ void mix(const struct attention &attention, struct tiles &tile
     }
 }
 
-/* to = sums · scale, row by row. */
+/* Writes to = sums · scale, row by row. */
 template <int CHUNKS, typename Number>
 static __device__ void put(const struct attention &attention, const quad sums[CHUNKS],
                            const float scale[4], unsigned from, unsigned column, Number *to,
@@ -162,7 +162,7 @@ static __device__ void put(const struct attention &attention, const quad sums[CH
     }
 }
 
-/* Over the threads that share rows. */
+/* Reduces a value over the threads that share rows. */
 template <typename Join> static __device__ float over_row(float value, Join join)
 {
 #pragma unroll
@@ -171,8 +171,8 @@ template <typename Join> static __device__ float over_row(float value, Join join
     return value;
 }
 
-/* The scores become exponentials, of which none overflows: all that was made with an earlier
- * largest score shrinks when there is a larger one. */
+/* Turns scores into exponentials without overflow: sums made with an earlier largest score shrink
+ * when a larger one appears. */
 template <int CHUNKS>
 static __device__ void soften(quad scores, float top[4], float total[4], quad sums[CHUNKS])
 {
@@ -195,8 +195,7 @@ static __device__ void soften(quad scores, float top[4], float total[4], quad su
     }
 }
 
-/* The part of the work that a block does at a time: of which sample and head, from which position
- * and number on. */
+/* A block's unit of work: its sample, head, first position and first number. */
 struct unit {
     size_t sample;
     unsigned head;
@@ -204,7 +203,8 @@ struct unit {
     unsigned column;
 };
 
-/* Those that take longest come first: strips from the last one on. `heads` of each sample. */
+/* Returns unit number `i`, longest units first: strips from the last one on. heads: heads of each
+ * sample. */
 static __device__ struct unit unit_of(const struct attention &attention, unsigned batch,
                                       unsigned heads, unsigned chunks, unsigned i)
 {
@@ -310,7 +310,8 @@ static __global__ void __launch_bounds__(THREADS, 2)
     }
 }
 
-/* From one head's queries, starting at `from`, to keys and values: turns scores into the softmax, and gradients into those of the scores. Columns are queries here. */
+/* Turns scores into the softmax, and gradients into those of the scores, from the queries of one
+ * head that start at `from` to keys and values. Columns are queries here. */
 template <typename Number>
 static __device__ void slopes_by_key(const struct attention &attention, const head<Number> &head,
                                      const output<Number> &output, unsigned key, unsigned from,
@@ -365,8 +366,8 @@ static __global__ void __launch_bounds__(THREADS, 3 - CHUNKS)
     }
 }
 
-/* A block has the numbers of up to two chunks in its registers; of longer heads several blocks have
- * some each, and compare all. */
+/* Runs a kernel whose blocks keep up to two chunks of a head's numbers in registers. For longer
+ * heads several blocks have a part of the numbers each, and all compute the scores. */
 template <typename Run>
 static cudaError_t by_chunks(const struct attention &attention, int heads, int batch, Run run)
 {

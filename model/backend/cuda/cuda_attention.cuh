@@ -1,5 +1,5 @@
-/* Where the rows of a head lie, and how attention is divided among blocks: for both ways to compute
- * it (cuda_attention.cu, cuda_attention_bf16.cu). */
+/* Layout of the rows of a head, and division of attention among blocks, for both implementations
+ * (cuda_attention.cu, cuda_attention_bf16.cu). */
 #ifndef HEARSAY_MODEL_BACKEND_CUDA_CUDA_ATTENTION_CUH
 #define HEARSAY_MODEL_BACKEND_CUDA_CUDA_ATTENTION_CUH
 
@@ -10,14 +10,14 @@
 /* Numbers of a head: a row for each position. */
 template <typename Number> struct rows {
     const Number *first;
-    size_t stride; /* from one position to the next */
+    size_t stride; /* numbers from one position to the next */
 };
 
-/* A head: its rows, and where its numbers are among those of all. */
+/* A head: its rows, and the positions of its numbers in the outputs. */
 template <typename Number> struct head {
     rows<Number> query, key, value;
-    size_t output; /* of the head, among those of y */
-    size_t line;   /* of the head, among log_sums */
+    size_t output; /* offset of the head in y */
+    size_t line;   /* offset of the head in log_sums */
 };
 
 template <typename Number>
@@ -47,7 +47,8 @@ static __device__ float score_scale(const struct attention &attention)
     return 1 / sqrtf((float)attention.size);
 }
 
-/* Input of the backward pass. mixed[batch, heads, length] = y · dy: the common term of the gradients of a query's scores. */
+/* Input of the backward pass. mixed[batch, heads, length] = y · dy: the common term of the
+ * gradients of a query's scores. */
 template <typename Number> struct output {
     const float *log_sums;
     const float *mixed;

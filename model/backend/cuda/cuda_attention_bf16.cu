@@ -1,40 +1,41 @@
-/* Causal attention in bfloat16 on the tensor cores: what cuda_attention.cu does, for heads of up to
- * HEAD numbers that come in fours.
+/* Causal attention in bfloat16 on the tensor cores, otherwise as cuda_attention.cu, for heads of up
+ * to HEAD numbers, a multiple of four.
  *
  *   forward   a block: OWN queries of a head against the keys before them, a tile after the other
- *   to_query  a block: the same, for the gradients of those queries
+ *   to_query a block: like forward, for the gradients of those queries
  *   to_key    a block: OWN keys against the queries after them, of all heads that share them
  *
  * A warp has ROWS of its block's positions in its registers, as the left operand of its products.
- * What they meet is rounded as it comes into shared memory; the sums, and everything that is not a
- * product, are float32. Scores are on their way to a power of two: exp(s) = 2^(s · log2 e). Dao et
- * al. 2023 (FlashAttention-2) keep scores in registers between both products in the same way. */
+ * The right operand is rounded when it is copied to shared memory; sums, and everything else that
+ * is not a product, are float32. Exponentials are computed as powers of two: exp(s) = 2^(s · log2
+ * e). Dao et al. 2023 (FlashAttention-2) keep scores in registers between both products in the same
+ * way. */
 #include "backend/cuda/cuda_attention.cuh"
 #include "backend/cuda/cuda_mma.cuh"
 
-#define HEAD   64 /* numbers of a head, at most; shorter ones are filled up with zeros */
-#define ROWS   16 /* positions of a warp */
+#define HEAD   64 /* largest size of a head; smaller ones are padded with zeros */
+#define ROWS   16 /* positions per warp */
 #define OWN    (WARPS * ROWS)
-#define STEP   16 /* numbers, or positions, that one instruction multiplies */
-#define COLUMN 8  /* of its result */
+#define STEP   16 /* numbers or positions per instruction */
+#define COLUMN 8  /* columns of an instruction's result */
 #define STEPS  (HEAD / STEP)
 #define WIDTH  (HEAD / COLUMN)
 
 #define LOG2_E 1.44269504f
 #define LN_2   0.69314718f
 
-/* TILE positions, rounded, in both orders that a right operand can have; two numbers to a word. Of
- * each order rows begin in such banks that a warp meets none twice. */
+/* TILE positions, rounded, in the two orders that a right operand may have; two numbers per word.
+ * Rows begin in such memory banks that a warp never uses one twice. */
 template <unsigned TILE> struct by_row {
-    alignas(16) uint32_t word[TILE][HEAD / 2 + 4]; /* two numbers of a position */
+    alignas(16) uint32_t word[TILE][HEAD / 2 + 4]; /* words with two numbers of one position */
 };
 template <unsigned TILE> struct by_pair {
-    alignas(16) uint32_t word[TILE / 2][HEAD + 8]; /* a number of two positions */
+    alignas(16) uint32_t word[TILE / 2][HEAD + 8]; /* words with one number of two positions */
 };
 
-/* ROWS positions of a warp: the left operand, for each STEP of their numbers. */
+/* ROWS positions of a warp as the left operand, for each STEP of their numbers. */
 typedef uint32_t fragments[STEPS][4];
-/* The result: HEAD numbers for each of the ROWS. */
+/* Result of a warp: HEAD numbers for each of the ROWS positions. */
 typedef float results[WIDTH][4];
 
 static __device__ unsigned row_of_thread()
@@ -47,13 +48,13 @@ static __device__ unsigned pair_of_thread()
     return threadIdx.x % 4;
 }
 
-/* Its first position, from that of its block. */
+/* Returns the warp's first position, given that of its block. */
 static __device__ unsigned warp_from(unsigned from)
 {
     return from + threadIdx.x / WARP * ROWS;
 }
 
-/* Four numbers of a position; 0 where there are none. */
+/* Reads four numbers of a position; 0 beyond the end. */
 template <typename Number>
 static __device__ float4 four(const struct attention &attention, const rows<Number> &rows,
                               unsigned position, unsigned column)
@@ -64,12 +65,12 @@ static __device__ float4 four(const struct attention &attention, const rows<Numb
     return {of.at[0], of.at[1], of.at[2], of.at[3]};
 }
 
-/* Four numbers of two positions: what a thread fetches of a tile, at a time. */
+/* Four numbers of two positions, which a thread reads of a tile at a time. */
 struct fours {
     float4 first, second;
 };
 
-/* Thread i's, of the tile from `from` on. */
+/* Reads thread i's numbers of the tile from `from` on. */
 template <typename Number>
 static __device__ struct fours ask(const struct attention &attention, const rows<Number> &rows,
                                    unsigned from, unsigned i)
@@ -78,7 +79,7 @@ static __device__ struct fours ask(const struct attention &attention, const rows
     return {four(attention, rows, position, column), four(attention, rows, position + 1, column)};
 }
 
-/* Lays them into a tile, in one order or in both. */
+/* Writes the numbers into a tile, in one order or in both. */
 template <unsigned TILE>
 static __device__ void lay(const struct fours &fours, unsigned i, by_row<TILE> *single,
                            by_pair<TILE> *paired)
@@ -95,7 +96,7 @@ static __device__ void lay(const struct fours &fours, unsigned i, by_row<TILE> *
                                                  bf16_pair(a.z, b.z), bf16_pair(a.w, b.w)};
 }
 
-/* A tile from `from` on. */
+/* Reads a tile from `from` on. */
 template <unsigned TILE, typename Number>
 static __device__ void fetch(const struct attention &attention, const rows<Number> &rows,
                              unsigned from, by_row<TILE> *single, by_pair<TILE> *paired)
@@ -105,7 +106,7 @@ static __device__ void fetch(const struct attention &attention, const rows<Numbe
         lay(ask(attention, rows, from, i), i, single, paired);
 }
 
-/* The positions of this warp, from `from` on. */
+/* Reads the positions of this warp, from `from` on. */
 template <typename Number>
 static __device__ void take(const struct attention &attention, const rows<Number> &rows,
                             unsigned from, fragments own)
@@ -121,7 +122,7 @@ static __device__ void take(const struct attention &attention, const rows<Number
     }
 }
 
-/* products = own · tileᵀ: of each row with each position of the tile. */
+/* Computes products = own · tileᵀ: of each row with each position of the tile. */
 template <unsigned TILE>
 static __device__ void compare(const fragments own, const by_row<TILE> &tile,
                                float products[TILE / COLUMN][4])
@@ -138,7 +139,7 @@ static __device__ void compare(const fragments own, const by_row<TILE> &tile,
     }
 }
 
-/* sums += factors · tile. The output layout of one product is the input layout of the next. */
+/* Adds sums += factors · tile. The output layout of one product is the input layout of the next. */
 template <unsigned TILE>
 static __device__ void mix(const float factors[TILE / COLUMN][4], const by_pair<TILE> &tile,
                            results sums)
@@ -169,7 +170,7 @@ static __device__ void put_two(bf16 *to, float first, float second)
     *(uint32_t *)to = bf16_pair(first, second);
 }
 
-/* to = sums · scale[row]. */
+/* Writes to = sums · scale[row]. */
 template <typename Number>
 static __device__ void put(const struct attention &attention, const results sums,
                            const float scale[2], unsigned from, Number *to, size_t stride)
@@ -184,15 +185,15 @@ static __device__ void put(const struct attention &attention, const results sums
     }
 }
 
-/* Over the lanes that share rows. */
+/* Reduces a value over the lanes that share rows. */
 template <typename Join> static __device__ float over_row(float value, Join join)
 {
     value = join(value, __shfl_xor_sync(0xFFFFFFFFu, value, 1));
     return join(value, __shfl_xor_sync(0xFFFFFFFFu, value, 2));
 }
 
-/* Scores become powers of two, of which none overflows: all that was made with an earlier largest
- * score shrinks when there is a larger one. */
+/* Turns scores into powers of two without overflow: sums made with an earlier largest score shrink
+ * when a larger one appears. */
 template <unsigned TILE>
 static __device__ void soften(float scores[TILE / COLUMN][4], float top[2], float total[2],
                               results sums)
@@ -219,8 +220,8 @@ static __device__ void soften(float scores[TILE / COLUMN][4], float top[2], floa
     }
 }
 
-/* The part of the work that a block does at a time: of which sample and head, from which position
- * on. Those that take longest come first: strips from the last one on, `heads` of each sample. */
+/* A block's unit of work: its sample, head and first position. The longest come first: strips from
+ * the last one on, `heads` of each sample. */
 struct unit {
     size_t sample;
     unsigned head;
@@ -235,7 +236,7 @@ static __device__ struct unit unit_of(const struct attention &attention, unsigne
     return {i % all / heads, i % all % heads, first + (strips - 1 - i / all) * OWN};
 }
 
-#define KEYS 64 /* of a tile, on the way forward */
+#define KEYS 64 /* keys per tile, forward */
 
 template <typename Number>
 static __global__ void __launch_bounds__(THREADS, 2)
@@ -256,7 +257,7 @@ static __global__ void __launch_bounds__(THREADS, 2)
         results sums = {};
         take(attention, head.query, first, queries);
         for (unsigned from = 0; from < end; from += KEYS) {
-            __syncthreads(); /* what lies there has been read */
+            __syncthreads(); /* all threads have read the tile */
             fetch<KEYS>(attention, head.key, from, &keys, NULL);
             fetch<KEYS>(attention, head.value, from, NULL, &values);
             __syncthreads();
@@ -284,7 +285,7 @@ static __global__ void __launch_bounds__(THREADS, 2)
     }
 }
 
-#define BACK 32 /* positions of a tile, in the backward pass */
+#define BACK 32 /* positions per tile, backward */
 
 template <typename Number>
 static __global__ void __launch_bounds__(THREADS, 2)
@@ -311,7 +312,7 @@ static __global__ void __launch_bounds__(THREADS, 2)
         take(attention, head.query, first, queries);
         take(attention, output_rows(attention, head, output.dy), first, slopes_out);
         for (unsigned from = 0; from < end; from += BACK) {
-            __syncthreads(); /* what lies there has been read */
+            __syncthreads(); /* all threads have read the tile */
             fetch(attention, head.key, from, &keys, &key_pairs);
             fetch<BACK>(attention, head.value, from, &values, NULL);
             __syncthreads();
@@ -334,14 +335,14 @@ static __global__ void __launch_bounds__(THREADS, 2)
     }
 }
 
-/* Shared-memory tile for the key pass: queries and output gradients. */
+/* Shared-memory tile of the key pass: queries and output gradients. */
 struct met {
     by_row<BACK> queries, slopes;
     by_pair<BACK> query_pairs, slope_pairs;
     float log_sum[BACK], mixed[BACK];
 };
 
-/* This thread's part of the next, on its way while the last is multiplied. */
+/* This thread's part of the next tile, read while the last one is multiplied. */
 struct next {
     struct fours query, slope;
     float log_sum, mixed;
@@ -363,7 +364,7 @@ static __device__ struct next ask_next(const struct attention &attention, const 
 
 static __device__ void meet(const struct next &next, struct met &met)
 {
-    __syncthreads(); /* what lies there has been read */
+    __syncthreads(); /* all threads have read the tile */
     lay(next.query, threadIdx.x, &met.queries, &met.query_pairs);
     lay(next.slope, threadIdx.x, &met.slopes, &met.slope_pairs);
     if (threadIdx.x < BACK) {
@@ -373,7 +374,8 @@ static __device__ void meet(const struct next &next, struct met &met)
     __syncthreads();
 }
 
-/* Columns are queries here: turns scores into the softmax, and gradients into those of the scores. */
+/* Turns scores into the softmax, and gradients into those of the scores. Columns are queries
+ * here. */
 static __device__ void slopes_by_key(const struct attention &attention, const struct met &met,
                                      unsigned key, unsigned from, float scores[BACK / COLUMN][4],
                                      float slopes[BACK / COLUMN][4])

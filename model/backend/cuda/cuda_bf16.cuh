@@ -15,12 +15,12 @@
 
 #define PACK 4
 
-/* A number of bfloat16 in memory. */
+/* A bfloat16 number in memory. */
 struct bf16 {
     uint16_t bits;
 };
 
-/* Rounds to the nearest, ties to even; a NaN stays one. */
+/* Rounds to nearest, ties to even; NaN stays NaN. */
 static inline __device__ uint16_t bf16_of(float value)
 {
     const uint32_t bits = __float_as_uint(value);
@@ -49,7 +49,7 @@ static inline __device__ void put(bf16 *to, float value)
     to->bits = bf16_of(value);
 }
 
-/* N numbers of a thread. */
+/* N adjacent numbers of a thread. */
 template <unsigned N> struct pack {
     float at[N];
 };
@@ -78,7 +78,7 @@ static inline __device__ void put_four(bf16 *to, const float *four)
                     bf16_of(four[2]) | (uint32_t)bf16_of(four[3]) << 16};
 }
 
-/* Pack number i. */
+/* Return or write pack number i. */
 template <unsigned N, typename Number>
 static inline __device__ pack<N> fetch_pack(const Number *from, size_t i)
 {

@@ -1,5 +1,5 @@
-/* Images normalised by channels, and averaged, on the GPU: what cpu_channel_norm.c does. A plane is
- * a channel of one sample: a warp each. */
+/* Images normalised by channels, and averaged, on the GPU, as in cpu_channel_norm.c. A plane is a
+ * channel of one sample; each has a warp. */
 #include "backend/cuda/cuda_activation.cuh"
 #include "backend/cuda/cuda_channel_norm.h"
 #include "backend/cuda/cuda_each.cuh"
@@ -10,7 +10,8 @@ static __device__ unsigned set_of(struct channel_norm norm, unsigned plane)
     return norm.groups == 0 ? plane % channels : plane / (channels / (unsigned)norm.groups);
 }
 
-/* Plane number i of a set. */
+/* set_planes returns the number of planes of a set, the next function the index of plane number
+ * i. */
 static __device__ unsigned set_planes(struct channel_norm norm, unsigned batch)
 {
     return norm.groups == 0 ? batch : (unsigned)(norm.channels / norm.groups);
@@ -22,7 +23,7 @@ static __device__ unsigned set_plane(struct channel_norm norm, unsigned set, uns
                             : set * (unsigned)(norm.channels / norm.groups) + i;
 }
 
-/* Each plane's sum over `by`. */
+/* Sums each plane and divides the sum by `by`. */
 static __global__ void plane_sums(unsigned planes, unsigned places, float by, const float *x,
                                   float *sums)
 {
@@ -55,7 +56,8 @@ static __global__ void plane_squares(unsigned planes, struct channel_norm norm, 
     }
 }
 
-/* The means of the sets from their planes' sums, then their deviations from their squares. */
+/* Computes the means of the sets from their planes' sums, then the deviations from the sums of
+ * squares. */
 static __global__ void set_stats(unsigned sets, struct channel_norm norm, unsigned batch,
                                  const float *of_planes, bool is_mean, float *stats)
 {
@@ -124,7 +126,8 @@ cudaError_t kernel_channel_apply(cudaStream_t stream, struct channel_norm norm, 
                         activation, y);
 }
 
-/* Σ s and Σ s·n over each plane, n the normalised input, s the gradient before the activation. */
+/* Sums s and s·n over each plane; n is the normalised input, s the gradient before the
+ * activation. */
 static __global__ void plane_slopes(unsigned planes, struct channel_norm norm,
                                     enum activation activation, struct channel_slopes slopes)
 {
@@ -151,7 +154,8 @@ static __global__ void plane_slopes(unsigned planes, struct channel_norm norm,
     }
 }
 
-/* dx needs the sums of w·s over its set, the scales and shifts those of s over their channel. */
+/* Computes the sums for the gradients: dx needs those of w·s over its set, scales and shifts those
+ * of s over their channel. */
 static __global__ void set_slopes(unsigned sets, struct channel_norm norm, unsigned batch,
                                   struct channel_slopes slopes)
 {

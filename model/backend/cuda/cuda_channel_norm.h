@@ -2,8 +2,8 @@
  *
  *   backend_cuda_channel_norm.c ──► these ──► cuda_channel_norm.cu ──► stream
  *
- * Every sum is added up in the same order each time. Room is the caller's, and holds nothing
- * between two operations.
+ * Every sum is added up in the same order each time. The caller provides the scratch buffers, whose
+ * contents do not matter between operations.
  */
 #ifndef HEARSAY_MODEL_BACKEND_CUDA_CUDA_CHANNEL_NORM_H
 #define HEARSAY_MODEL_BACKEND_CUDA_CUDA_CHANNEL_NORM_H
@@ -16,7 +16,7 @@
 extern "C" {
 #endif
 
-/* room[planes]: a float for each channel of each sample. */
+/* Measures the statistics. room[planes]: a float for each channel of each sample. */
 cudaError_t kernel_channel_measure(cudaStream_t stream, struct channel_norm norm, int batch,
                                    const float *x, float *room, float *stats);
 cudaError_t kernel_channel_recall(cudaStream_t stream, struct channel_norm norm, const float *mean,
@@ -25,17 +25,17 @@ cudaError_t kernel_channel_apply(cudaStream_t stream, struct channel_norm norm, 
                                  const float *x, const float *stats, const float *w, const float *b,
                                  enum activation activation, float *y);
 
-/* Input and sums of a backward pass. */
+/* Inputs and sums of a backward pass. */
 struct channel_slopes {
     const float *x;
     const float *stats;
     const float *w;
     const float *y;
     float *dy;
-    float *plane_sums; /* [planes, 2]: room */
-    float *set_sums;   /* [sets, 2]: room */
+    float *plane_sums; /* [planes, 2] scratch buffer */
+    float *set_sums;   /* [sets, 2] scratch buffer */
 };
-/* dx may be NULL. */
+/* Backward pass; dx may be NULL. */
 cudaError_t kernel_channel_backward(cudaStream_t stream, struct channel_norm norm, int batch,
                                     enum activation activation, struct channel_slopes slopes,
                                     float *dx, float *dw, float *db);

@@ -1,43 +1,42 @@
 /* Choices among a library's algorithms, each made once in a process by measuring.
  *
  *   convolutions (cuDNN) ────┐
- *                            ├──► cuda_choice ──► the choice; where there is none yet, choose()
+ *                            ├──► cuda_choice ──► the choice; without one yet, choose()
  *   products (cuBLASLt) ─────┘
  *
  * A library lists its algorithms in the order of their expected speed, and that order can be far
- * off. So each is timed, and among those within a twentieth of the fastest the first one listed is
- * taken: a tie changes nothing. All backends of a process share the choices and compute the same
- * bits. Another process may choose otherwise where a time falls on the other side of that
- * twentieth. Held by tests/unit/model/test_products.c.
+ * from the truth. So each is timed, and among those within 1/20 of the fastest the first one listed
+ * is chosen, so that ties do not change the choice. All backends of a process share the choices and
+ * compute the same bits. Another process may choose otherwise if a time falls on the other side of
+ * that limit. Held by tests/unit/model/test_products.c.
  */
 #ifndef HEARSAY_MODEL_BACKEND_CUDA_CUDA_CHOICE_H
 #define HEARSAY_MODEL_BACKEND_CUDA_CUDA_CHOICE_H
 
 #include "backend/cuda/cuda.h"
 
-#define TRIALS  3     /* of each algorithm, after one that is not timed; the shortest counts */
-#define AS_FAST 1.05f /* times the shortest time: differences up to here are chance */
+#define TRIALS  3     /* timed runs per algorithm, after an untimed one; the shortest counts */
+#define AS_FAST 1.05f /* factor on the shortest time up to which differences are chance */
 
-/* The largest key and choice, in bytes. */
+/* Sizes in bytes of the largest key and choice. */
 #define CHOICE_KEY_BYTES 96
 #define CHOICE_BYTES     96
 
-/* An operation whose algorithm is chosen. */
+/* An operation whose algorithm is to be chosen. */
 struct chooser {
     const void *key; /* [key_bytes] device, precision, shape; compared as bytes, so no padding */
     size_t key_bytes;
     size_t choice_bytes;
-    /* Writes the choice. If it may not measure, it takes the library's first. */
+    /* Writes the choice: the library's first algorithm unless it may measure. */
     void (*choose)(void *context, bool measures, void *choice);
     void *context;
 };
 
-/* Writes what was chosen for the key, and chooses now if nothing was. No other thread chooses
- * meanwhile. Once the process holds CHOICES_MAX choices, further ones are made without measuring.
- */
+/* Writes the choice for the key, and chooses now if there is none. No other thread chooses
+ * meanwhile. Once the process has CHOICES_MAX choices, further ones are made without measuring. */
 void cuda_choice(const struct chooser *chooser, void *choice);
 
-/* Returns the first of ms[count] that is within AS_FAST of the shortest; 0 where nothing was
+/* Returns the index of the first of ms[count] that is within AS_FAST of the shortest; 0 if none was
  * measured. INFINITY: not measured. */
 int cuda_first_fast(const float *ms, int count);
 

@@ -1,6 +1,6 @@
-/* How work is divided among threads: blocks of 256, in which each thread takes elements at a fixed
- * stride, or each warp lines at a fixed stride. Elements are counted in 32 bits: with 64 a division
- * takes several times as long, and no buffer has more than INT32_MAX floats. */
+/* Division of work among threads: blocks of 256 threads, in which each thread processes elements at
+ * a fixed stride, or each warp lines at a fixed stride. Elements are counted in 32 bits: with 64 a
+ * division takes several times as long, and no buffer has more than INT32_MAX floats. */
 #ifndef HEARSAY_MODEL_BACKEND_CUDA_CUDA_EACH_CUH
 #define HEARSAY_MODEL_BACKEND_CUDA_CUDA_EACH_CUH
 
@@ -10,9 +10,9 @@
 #define THREADS 256
 #define WARP    32
 #define WARPS   (THREADS / WARP)
-#define AT_ONCE 4 /* elements of a thread whose memory is asked for before any is looked at */
+#define AT_ONCE 4 /* elements per thread that are loaded before any is used */
 #ifndef BLOCKS_MAX
-#define BLOCKS_MAX 4096 /* a few waves on the largest device; the rest is done in turns */
+#define BLOCKS_MAX 4096 /* a few waves on the largest device; blocks loop over the rest */
 #endif
 
 /* Blocks of THREADS that one multiprocessor has threads for, by compute capability. */
@@ -28,14 +28,15 @@
 #define EACH(i, count)                                                                             \
     for (unsigned i = blockIdx.x * THREADS + threadIdx.x; i < (count); i += gridDim.x * THREADS)
 
-/* The lines of a warp, and the places of a line that are this thread's. */
+/* Iterates over the lines of a warp; the second macro over the positions of a line that belong to
+ * this thread. */
 #define EACH_LINE(line, lines)                                                                     \
     for (unsigned line = blockIdx.x * WARPS + threadIdx.x / WARP; line < (lines);                  \
          line += gridDim.x * WARPS)
 #define EACH_PLACE(place, places)                                                                  \
     for (unsigned place = threadIdx.x % WARP; place < (places); place += WARP)
 
-/* Each element's value read, then written, AT_ONCE of them: with few bytes per element, several
+/* Reads each element's value, then writes it, AT_ONCE of them: with few bytes per element, several
  * loads must be in flight to saturate the memory. */
 template <typename Read, typename Write>
 static __device__ void each_at_once(unsigned count, Read read, Write write)
@@ -69,7 +70,7 @@ static cudaError_t launch(cudaStream_t stream, size_t blocks, void (*kernel)(Par
     return cudaLaunchKernelEx(&config, kernel, arguments...);
 }
 
-/* The kernel's first parameter is how many elements there are, or lines. */
+/* Launches a kernel. Its first parameter is the number of elements, or of lines. */
 template <typename... Parameters, typename... Arguments>
 static cudaError_t launch_each(cudaStream_t stream, size_t count, void (*kernel)(Parameters...),
                                Arguments... arguments)
@@ -88,7 +89,8 @@ static cudaError_t launch_lines(cudaStream_t stream, size_t lines, void (*kernel
     return launch(stream, (lines + WARPS - 1) / WARPS, kernel, (unsigned)lines, arguments...);
 }
 
-/* The sum over a warp, always added in the same order; each thread has it. All must come. */
+/* Returns the sum over a warp, always added in the same order, to each thread. All threads of the
+ * warp must call it. */
 template <typename Number> static __device__ Number warp_sum(Number value)
 {
 #pragma unroll
@@ -97,10 +99,11 @@ template <typename Number> static __device__ Number warp_sum(Number value)
     return value;
 }
 
-/* The sum over a block, always added in the same order. All threads must come. */
+/* Returns the sum over a block, always added in the same order. All threads of the block must call
+ * it. */
 template <typename Number> static __device__ Number block_sum(Number value, Number *shared)
 {
-    __syncthreads(); /* the last sum has been read */
+    __syncthreads(); /* all threads have read the previous sum */
     shared[threadIdx.x] = value;
     for (unsigned half = THREADS / 2; half > 0; half /= 2) {
         __syncthreads();

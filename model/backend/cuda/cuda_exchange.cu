@@ -1,6 +1,6 @@
-/* The exchange on the GPU: what cpu_exchange.c does, with the same arithmetic for each entry, so
- * that a base and a rumor come out the same, bit for bit. (-fmad=false: no multiplication and
- * addition become one.) Everything that must be in order gets its place from a scan. */
+/* The exchange on the GPU, as in cpu_exchange.c and with the same arithmetic for each entry, so
+ * that bases and rumors are equal bit for bit. (-fmad=false: multiplications and additions are not
+ * fused.) A scan gives the position of everything that must be in order. */
 #include <cub/device/device_scan.cuh>
 
 #include "backend/cuda/cuda_each.cuh"
@@ -22,18 +22,18 @@ size_t kernel_scan_bytes(size_t count)
 cudaError_t kernel_scan(cudaStream_t stream, void *room, size_t room_bytes, size_t count,
                         uint32_t *numbers)
 {
-    (void)cudaGetLastError(); /* an error that another library has left: CUB would take it for its
-                                 own */
+    /* Clears an error of another library, which CUB would report as its own. */
+    (void)cudaGetLastError();
     return cub::DeviceScan::ExclusiveSum(room, room_bytes, numbers, numbers, (int)count, stream);
 }
 
-/* Data that a thread reads or writes at once. */
+/* Number of entries that a thread reads or writes at once. */
 #define TOGETHER 4
 template <typename Number> struct alignas(SURVEY_ALIGNMENT) together {
     Number at[TOGETHER];
 };
 
-/* Where `all` entries are there, in one instruction; 0 where there are no more. */
+/* Reads TOGETHER values, in one instruction if `all` of them exist; 0 for those beyond the end. */
 template <bool all, typename Number>
 static __device__ together<Number> load(const Number *from, unsigned first, unsigned count)
 {
@@ -124,7 +124,7 @@ static __device__ uint32_t survey_some(const struct survey_of &of, unsigned firs
  * Eight threads' make a word: of those of turn t, the one with rank t in its eight keeps it.
  * w: whole_line, if `all`. Returns the word that this thread keeps. */
 #define SURVEY_TURNS   (BITMAP_LINE / (WARP * TOGETHER))
-#define SURVEY_AT_ONCE 2 /* turns whose memory is asked for before any is looked at */
+#define SURVEY_AT_ONCE 2 /* turns that are loaded before any is used */
 template <bool all>
 static __device__ uint32_t survey_line(const struct survey_of &of, unsigned line, const float *w,
                                        uint32_t *bins)
@@ -159,8 +159,8 @@ static __device__ uint32_t survey_line(const struct survey_of &of, unsigned line
     return kept;
 }
 
-/* Each block counts into bins of its own, which it adds to those of all at its end. A warp whose
- * line is beyond the last comes along, since all of a block must. */
+/* Counts all entries. Each block counts into its own bins and adds them to the common bins at its
+ * end. A warp whose line is beyond the last runs along, since all threads of a block must. */
 static __global__ void __launch_bounds__(THREADS, SURVEY_BLOCKS)
     survey_entries(struct survey_of of, uint32_t *bins, struct bitmap bitmap)
 {
@@ -189,7 +189,8 @@ static __global__ void __launch_bounds__(THREADS, SURVEY_BLOCKS)
     }
 }
 
-/* A block has many bins: as much of each processor's memory as possible is shared memory. */
+/* Prepares the kernels. A block has many bins, so as much memory of each processor as possible is
+ * made shared memory. */
 cudaError_t kernels_fit(int *survey_blocks)
 {
     const cudaError_t error =
@@ -213,7 +214,7 @@ cudaError_t kernel_survey(cudaStream_t stream, int blocks, const struct survey *
     return launch(stream, needed < most ? needed : most, survey_entries, of, bins, bitmap);
 }
 
-/* A warp has a line, a thread one word of it. */
+/* Lists the candidates: a warp has a line, a thread one word of it. */
 static __global__ void pick(unsigned lines, struct bitmap bitmap, uint32_t *candidates,
                             uint32_t candidates_max, uint32_t *found)
 {
@@ -223,8 +224,8 @@ static __global__ void pick(unsigned lines, struct bitmap bitmap, uint32_t *cand
         const uint32_t word = bitmap.bits[i];
         uint32_t at = bitmap.before[line], sum = (uint32_t)__popc(word);
 #pragma unroll
-        for (unsigned apart = 1; apart < WARP; apart *= 2) { /* sum: of `apart` words and, then, of
-                                                                those beside them */
+        /* Sum: of `apart` words, then of twice as many. */
+        for (unsigned apart = 1; apart < WARP; apart *= 2) {
             const uint32_t beside = __shfl_xor_sync(0xFFFFFFFFu, sum, apart);
             at += (place & apart) != 0 ? beside : 0;
             sum += beside;
@@ -307,7 +308,7 @@ cudaError_t kernel_cut(cudaStream_t stream, struct cut cut, struct weights w, in
     return launch_each(stream, cut.found, entries, cut, w, base);
 }
 
-/* No entry comes twice in an update, so no two threads meet. */
+/* Applies an update. No entry occurs twice in it, so no two threads write one entry. */
 static __global__ void apply(unsigned count, struct update update, float beta, bool own,
                              struct weights w, int32_t *base)
 {
@@ -336,7 +337,7 @@ static __global__ void rebase(unsigned count, size_t first, const int32_t *to, s
         float *const weight = weight_at(w, first + c);
         int32_t *const ours = &base[first + c];
         if (to[c] == *ours)
-            continue; /* there and back may round */
+            continue; /* unchanged, because subtracting and adding may round */
         const float r = residual(*weight, *ours, w.are_companded);
         *weight = weight_of_value(QUANTUM * (float)to[c] + r, w.are_companded);
         *ours = to[c];
@@ -396,7 +397,7 @@ cudaError_t kernel_let_go(cudaStream_t stream, const struct update *update, floa
     return launch_each(stream, update->count, let_go, *update, part * update->tau, held);
 }
 
-/* One block, so that the sums are always added in the same order. */
+/* Computes the agreement in one block, so that the sums are always added in the same order. */
 static __global__ void agree(unsigned count, struct update update, struct weights w,
                              const int32_t *base, double *sums)
 {

@@ -1,4 +1,4 @@
-/* The operations of the exchange on the GPU: what backend.h says of them holds here. */
+/* The operations of the exchange on the GPU, as backend.h describes them. */
 #ifndef HEARSAY_MODEL_BACKEND_CUDA_CUDA_EXCHANGE_H
 #define HEARSAY_MODEL_BACKEND_CUDA_CUDA_EXCHANGE_H
 

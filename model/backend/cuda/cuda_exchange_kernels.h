@@ -15,14 +15,14 @@
 extern "C" {
 #endif
 
-/* Whether the kernels were compiled for this kind of device, or can be translated for it; and how
- * many blocks of the survey one of its processors runs at once. */
+/* Returns whether the kernels were compiled for this kind of device, or can be translated for it.
+ * Sets the number of survey blocks that one of its processors runs at once. */
 cudaError_t kernels_fit(int *survey_blocks);
 
-/* A bit for each entry, in whole lines, and for each line how many bits are set before it. */
+/* A bit for each entry, in whole lines, and for each line the number of bits set before it. */
 struct bitmap {
-    uint32_t *bits;   /* [bitmap_lines, BITMAP_WORDS] */
-    uint32_t *before; /* [bitmap_lines] */
+    uint32_t *bits;   /* [bitmap_lines, BITMAP_WORDS] bits of the entries */
+    uint32_t *before; /* [bitmap_lines] number of bits set before each line */
 };
 
 #define BITMAP_WORDS 32
@@ -35,7 +35,7 @@ static inline size_t bitmap_lines(size_t count)
 
 /* Returns the scratch bytes of a scan over `count` numbers. */
 size_t kernel_scan_bytes(size_t count);
-/* numbers[i] becomes the sum of all before it. */
+/* Replaces numbers[i] by the sum of all numbers before it. */
 cudaError_t kernel_scan(cudaStream_t stream, void *room, size_t room_bytes, size_t count,
                         uint32_t *numbers);
 
@@ -46,10 +46,10 @@ cudaError_t kernel_scan(cudaStream_t stream, void *room, size_t room_bytes, size
 cudaError_t kernel_survey(cudaStream_t stream, int blocks, const struct survey *survey,
                           size_t count, struct weights w, const int32_t *base, uint32_t *bins,
                           struct bitmap bitmap);
-/* Lists the entries whose bits are set, as many as there is room for; *found: how many are set. */
+/* Lists the entries whose bits are set, as many as fit; *found: number of bits set. */
 cudaError_t kernel_pick(cudaStream_t stream, size_t count, struct bitmap bitmap,
                         uint32_t *candidates, uint32_t candidates_max, uint32_t *found);
-/* Counts into cleared parts. */
+/* Counts into cleared parts of a bin. */
 cudaError_t kernel_refine(cudaStream_t stream, uint32_t found, const uint32_t *candidates,
                           struct weights w, const int32_t *base, uint32_t bin, uint32_t *parts);
 
@@ -57,23 +57,23 @@ cudaError_t kernel_refine(cudaStream_t stream, uint32_t found, const uint32_t *c
 struct cut {
     float tau;                  /* threshold */
     float beta;                 /* outer momentum */
-    float level_max;            /* of any level */
+    float level_max;            /* largest level */
     uint32_t amount;            /* quanta per level */
-    uint32_t found;             /* candidates */
-    uint32_t capacity;          /* entries published at most: the first ones */
+    uint32_t found;             /* number of candidates */
+    uint32_t capacity;          /* most published entries; further ones are not published */
     const uint32_t *candidates; /* [found] */
-    int8_t *levels;             /* [found]: of each candidate; 0: not published */
-    uint32_t
-        *published_before; /* [found]: 1 where there is a level; scanned: how many lie before */
-    uint32_t *index;       /* [capacity]: of the entries published */
-    int8_t *level;         /* [capacity]: of the entries published */
-    uint32_t *count;       /* entries published */
+    int8_t *levels;             /* [found] level of each candidate; 0 = not published */
+    uint32_t *published_before; /* [found] 1 where there is a level; after the scan, the number of
+                                   levels before */
+    uint32_t *index;            /* [capacity] indices of the published entries */
+    int8_t *level;              /* [capacity] levels of the published entries */
+    uint32_t *count;            /* number of published entries */
 };
 cudaError_t kernel_levels(cudaStream_t stream, struct cut cut, struct weights w,
                           const int32_t *base);
 cudaError_t kernel_cut(cudaStream_t stream, struct cut cut, struct weights w, int32_t *base);
 
-/* index and level of the update lie on the device. */
+/* Applies an update whose index and level are on the device. */
 cudaError_t kernel_apply(cudaStream_t stream, const struct update *update, float beta, bool own,
                          struct weights w, int32_t *base);
 cudaError_t kernel_hold(cudaStream_t stream, size_t count, float part, struct weights w,
@@ -84,10 +84,10 @@ cudaError_t kernel_let_go(cudaStream_t stream, const struct update *update, floa
                           uint16_t *held);
 cudaError_t kernel_rebase(cudaStream_t stream, size_t first, size_t count, const int32_t *to,
                           struct weights w, int32_t *base);
-/* The same: sums[3] become Σ k·r, Σ r² and Σ k². */
+/* Computes the sums of an agreement: sums[3] = Σ k·r, Σ r² and Σ k². */
 cudaError_t kernel_agreement(cudaStream_t stream, const struct update *update, struct weights w,
                              const int32_t *base, double *sums);
-/* Adds to digest[2], low and high lane. */
+/* Adds the base's digest to digest[2], low and high lane. */
 cudaError_t kernel_digest(cudaStream_t stream, size_t count, const int32_t *base, uint32_t *digest);
 cudaError_t kernel_follow(cudaStream_t stream, enum half_type type, size_t count,
                           const uint16_t *half, float *w);

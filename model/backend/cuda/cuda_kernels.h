@@ -2,8 +2,8 @@
  *
  *   backend_cuda_*.c ──► these ──► cuda_layers.cu, cuda_training.cu ──► stream
  *
- * Each puts its work into the stream and returns; a failure there is reported later, to the call
- * that waits for it. Memory is the device's. backend.h says what the operations do.
+ * Each function queues its work in the stream and returns; a failure of that work is reported by a
+ * later call that waits for it. All memory is device memory. backend.h says what the operations do.
  */
 #ifndef HEARSAY_MODEL_BACKEND_CUDA_CUDA_KERNELS_H
 #define HEARSAY_MODEL_BACKEND_CUDA_CUDA_KERNELS_H
@@ -16,39 +16,40 @@
 extern "C" {
 #endif
 
-/* cuda_layers.cu */
+/* Kernels of cuda_layers.cu. */
 
-/* from[rows, columns] rounded to bfloat16, to the nearest, of two to the even one, to[high, wide];
- * zeros in the rest. */
+/* Rounds from[rows, columns] to bfloat16, to nearest, ties to even, into to[high, wide]; the rest
+ * of `to` is zero. */
 cudaError_t kernel_to_bf16(cudaStream_t stream, int rows, int columns, int high, int wide,
                            struct numbers from, uint16_t *to);
-/* y[outer][middle][inner] becomes activation(y + b[middle]); b may be NULL. */
+/* Computes y[outer][middle][inner] = activation(y + b[middle]); b may be NULL. */
 cudaError_t kernel_add_bias(cudaStream_t stream, int outer, int middle, int inner, const float *b,
                             enum activation activation, float *y);
-/* y[rows, columns] = activation(from + b[columns]), where rows of `from` begin `stride` numbers
+/* Computes y[rows, columns] = activation(from + b[columns]); rows of `from` begin `stride` numbers
  * apart; b may be none. */
 cudaError_t kernel_compact(cudaStream_t stream, int rows, int columns, int stride,
                            const float *from, struct numbers b, enum activation activation,
                            struct numbers y);
-/* Turns the gradient of y[rows, columns] into the one before the activation. Also writes it as
- * bfloat16 to rounded[rows, wide] with zero padding, unless NULL, and its sums to sums[columns] in
- * a fixed order, unless NULL. room[COLUMN_PARTS, columns]. */
+/* Replaces the gradient of y[rows, columns] by the gradient before the activation. Also writes it
+ * as bfloat16 to rounded[rows, wide] with zero padding, unless NULL, and its sums to sums[columns]
+ * in a fixed order, unless NULL. room[COLUMN_PARTS, columns]. */
 #define COLUMN_PARTS 32
 cudaError_t kernel_slope_columns(cudaStream_t stream, int rows, int columns, struct numbers y,
                                  enum activation activation, struct numbers slope,
                                  uint16_t *rounded, int wide, float *room, float *sums);
-/* Likewise, of y[outer][middle][inner] to sums[middle], which may be NULL. parts[middle,
- * SUM_PARTS]: room. */
+/* Does the same for y[outer][middle][inner], with sums to sums[middle], which may be NULL.
+ * parts[middle, SUM_PARTS]: scratch buffer. */
 #define SUM_PARTS 16
 cudaError_t kernel_slope_planes(cudaStream_t stream, int outer, int middle, int inner,
                                 const float *y, enum activation activation, float *slope,
                                 float *parts, float *sums);
-/* to[j][i][inner] = activation(from[i][j][inner] + bias[i]), i < outer, j < middle; bias may be
- * NULL. */
+/* Computes to[j][i][inner] = activation(from[i][j][inner] + bias[i]), i < outer, j < middle; bias
+ * may be NULL. */
 cudaError_t kernel_swap(cudaStream_t stream, int outer, int middle, int inner, const float *from,
                         const float *bias, enum activation activation, float *to);
-/* columns[channels·kernel·kernel][images][places of the output]: the input under each weight of a
- * filter at each position; and the backward pass, where each input gets the sum over its copies. */
+/* Computes columns[channels·kernel·kernel][images][positions of the output]: the input under each
+ * weight of a filter at each position. Its backward pass gives each input the sum over its
+ * copies. */
 cudaError_t kernel_patches(cudaStream_t stream, struct conv conv, int images, const float *x,
                            float *columns);
 cudaError_t kernel_unpatch(cudaStream_t stream, struct conv conv, int images, const float *columns,
@@ -62,13 +63,14 @@ cudaError_t kernel_activate(cudaStream_t stream, enum activation activation, siz
 cudaError_t kernel_activate_backward(cudaStream_t stream, enum activation activation, size_t count,
                                      struct numbers kept, struct numbers dy, struct numbers dx);
 
-/* cuda_training.cu */
+/* Kernels of cuda_training.cu. */
 
-/* Rows of logits and of dlogits begin `stride` numbers apart. row_scores[rows]: scratch. */
+/* Computes the loss. Rows of logits and of dlogits begin `stride` numbers apart. row_scores[rows]:
+ * scratch buffer. */
 cudaError_t kernel_cross_entropy(cudaStream_t stream, struct cross_entropy loss, int stride,
                                  const float *logits, const int32_t *labels, float *dlogits,
                                  struct score *row_scores, struct score *score);
-/* The same with gradients rounded to bfloat16, and zeros from `classes` to `stride`. */
+/* Does the same with gradients rounded to bfloat16, and zeros from `classes` to `stride`. */
 cudaError_t kernel_cross_entropy_bf16(cudaStream_t stream, struct cross_entropy loss, int stride,
                                       const float *logits, const int32_t *labels, uint16_t *dlogits,
                                       struct score *row_scores, struct score *score);

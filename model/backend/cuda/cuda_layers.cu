@@ -1,17 +1,17 @@
-/* Layers on the GPU: what cpu_layers.c does, and what a convolution and a dense layer need around
- * their matrix products. */
+/* Layers on the GPU, as in cpu_layers.c, and the kernels around the matrix products of convolutions
+ * and dense layers. */
 #include "backend/cuda/cuda_activation.cuh"
 #include "backend/cuda/cuda_bf16.cuh"
 #include "backend/cuda/cuda_each.cuh"
 #include "backend/cuda/cuda_kernels.h"
 
-#define SUM_COLUMNS 32 /* of a block; its other dimension are rows */
+#define SUM_COLUMNS 32 /* columns per block; its other dimension is rows */
 #define SUM_ROWS    (THREADS / SUM_COLUMNS)
-#define PART_ROWS   128 /* of a part of a sum, at least, except the last */
-#define SLOPES      8   /* of a thread, that are asked for at once */
+#define PART_ROWS   128 /* least rows per partial sum, except in the last one */
+#define SLOPES      8   /* gradients per thread that are loaded at once */
 
-/* A division by what is known before the kernel starts, as a multiplication: many times faster, and
- * exact for numbers of 31 bits (Granlund and Montgomery 1994). */
+/* Division by a number that is known before the kernel starts, as a multiplication: many times
+ * faster, and exact for numbers of 31 bits (Granlund and Montgomery 1994). */
 struct divisor {
     unsigned of;
     unsigned shift;
@@ -32,7 +32,7 @@ static __device__ unsigned quotient(unsigned number, struct divisor divisor)
     return (unsigned)(number * divisor.factor >> divisor.shift);
 }
 
-/* Where element i of compact rows lies among rows that begin `stride` numbers apart. */
+/* Returns the index of element i of compact rows among rows that begin `stride` numbers apart. */
 static __device__ size_t among_padded(unsigned i, struct divisor columns, unsigned stride)
 {
     const unsigned row = quotient(i, columns);
@@ -124,7 +124,9 @@ cudaError_t kernel_compact(cudaStream_t stream, int rows, int columns, int strid
     });
 }
 
-/* Computes gradients before the activation and their sums: one thread's part. at(i): index of the thread's i-th value, from `first` in steps of `step` to before `end`; also(i, slope) also writes it elsewhere. Loads for several values are issued together. */
+/* Computes one thread's part of the gradients before the activation, and their sum. at(i): index of
+ * the thread's i-th value, from `first` in steps of `step` to before `end`; also(i, slope) also
+ * writes it elsewhere. Loads for several values are issued together. */
 template <typename Number, typename At, typename Also>
 static __device__ float add_slopes(unsigned first, unsigned end, unsigned step, At at, Also also,
                                    const Number *y, enum activation activation, Number *slope)
@@ -155,7 +157,7 @@ static __device__ float add_slopes(unsigned first, unsigned end, unsigned step, 
     return sum;
 }
 
-/* Each block has SUM_COLUMNS columns of some of the rows: a part of their sums. */
+/* Computes partial sums: each block has SUM_COLUMNS columns of some of the rows. */
 template <typename Number>
 static __global__ void slope_columns(unsigned blocks, unsigned parts, unsigned rows,
                                      unsigned columns, const Number *y, enum activation activation,
@@ -218,7 +220,7 @@ cudaError_t kernel_slope_columns(cudaStream_t stream, int rows, int columns, str
     return launch_each(stream, (size_t)columns, add_column_parts, parts, (const float *)room, sums);
 }
 
-/* Each sum in SUM_PARTS parts, a block each. */
+/* Computes each sum in SUM_PARTS parts, one per block. */
 static __global__ void slope_parts(unsigned parts, unsigned outer, unsigned middle, unsigned inner,
                                    const float *y, enum activation activation, float *slope,
                                    float *sums)
@@ -263,7 +265,7 @@ cudaError_t kernel_slope_planes(cudaStream_t stream, int outer, int middle, int 
                : launch_each(stream, (size_t)middle, add_parts, parts, sums);
 }
 
-/* A line of `to` at a time: what is read and what is written lie side by side. */
+/* Swaps two dimensions, a line of `to` at a time, so that reads and writes are contiguous. */
 static __global__ void swap(unsigned lines, unsigned outer, unsigned middle, unsigned inner,
                             const float *from, const float *bias, enum activation activation,
                             float *to)
@@ -285,7 +287,8 @@ cudaError_t kernel_swap(cudaStream_t stream, int outer, int middle, int inner, c
                         (unsigned)middle, (unsigned)inner, from, bias, activation, to);
 }
 
-/* A line: what one weight (channel, i, j) of a filter meets in one image. */
+/* Copies patches. A line has the inputs under one weight (channel, i, j) of a filter in one
+ * image. */
 static __global__ void patches(unsigned lines, struct conv conv, struct shape out, unsigned images,
                                const float *x, float *columns)
 {
@@ -317,7 +320,8 @@ cudaError_t kernel_patches(cudaStream_t stream, struct conv conv, int images, co
                         columns);
 }
 
-/* One input: the sum over the weights that met it, in their order. */
+/* Computes the gradient of one input: the sum over the weights that it was multiplied with, in
+ * their order. */
 static __global__ void unpatch(unsigned count, struct conv conv, struct shape out, unsigned images,
                                const float *columns, float *dx)
 {
@@ -386,7 +390,7 @@ cudaError_t kernel_pool(cudaStream_t stream, struct pool pool, int batch, const 
     return launch_each(stream, count, pool_forward, pool, out, x, y, winner);
 }
 
-/* Each input asks whether it won. */
+/* Backward pass of pooling: each input checks whether it won. */
 static __global__ void pool_backward(unsigned count, struct pool pool, struct shape out,
                                      const float *dy, const uint8_t *winner, float *dx)
 {

@@ -1,11 +1,12 @@
-/* A warp's bfloat16 products on the tensor cores: two instructions and their operand layouts (PTX ISA, mma.m16n8k16). Lane l has, with row = l / 4 and pair = l % 4:
+/* A warp's bfloat16 products on the tensor cores: two instructions and their operand layouts (PTX
+ * ISA, mma.m16n8k16). Lane l has, with row = l / 4 and pair = l % 4:
  *
  *   left[16, 16]    rows `row` and row + 8, of each the numbers 2 pair, 2 pair + 1, and 8 further:
  *                   {row, row + 8} of the first, then of those further
  *   right[16, 8]    column `row`: of the rows 2 pair, 2 pair + 1, and 8 further
  *   sums[16, 8]     rows `row` (two) and row + 8 (two), columns 2 pair, 2 pair + 1
  *
- * Two numbers lie in a word, the first in its lower half. */
+ * A word has two numbers, the first in its lower half. */
 #ifndef HEARSAY_MODEL_BACKEND_CUDA_CUDA_MMA_CUH
 #define HEARSAY_MODEL_BACKEND_CUDA_CUDA_MMA_CUH
 
@@ -13,17 +14,17 @@
 
 #include <cuda_runtime.h>
 
-/* Both rounded to the nearest, ties to even. */
+/* Returns both numbers rounded to nearest, ties to even, in one word. */
 static __device__ uint32_t bf16_pair(float first, float second)
 {
     uint32_t pair = 0;
-#if __CUDA_ARCH__ >= 800 /* older devices do not open in bfloat16 */
+#if __CUDA_ARCH__ >= 800 /* older devices have no bfloat16 */
     asm("cvt.rn.bf16x2.f32 %0, %1, %2;" : "=r"(pair) : "f"(second), "f"(first));
 #endif
     return pair;
 }
 
-/* sums += left · right. All of the warp must come. */
+/* Adds sums += left · right. All threads of the warp must call it. */
 static __device__ void multiply_onto(float sums[4], const uint32_t left[4], const uint32_t right[2])
 {
 #if __CUDA_ARCH__ >= 800

@@ -56,7 +56,7 @@ static const struct cuda_module none = {.describe = none_describe,
                                         .open = none_open,
                                         .open_team = none_open_team};
 
-/* NULL, and why_not says why. */
+/* Loads the module. Returns NULL and sets why_not if it cannot. */
 static const struct cuda_module *load(const char *path)
 {
     void *module = dlopen(path, RTLD_NOW | RTLD_LOCAL);
@@ -69,7 +69,7 @@ static const struct cuda_module *load(const char *path)
     return found;
 }
 
-/* In one of these places, as seen from the folder of this file. */
+/* Searches these places, relative to the folder of this file. */
 static bool find_from(const char *file, const char *const places[], size_t count,
                       char path[PATH_MAX])
 {
@@ -83,7 +83,8 @@ static bool find_from(const char *file, const char *const places[], size_t count
     return false;
 }
 
-/* Beside the program or libhearsay.so, whichever this is in, or where it was installed. */
+/* Searches beside the program or libhearsay.so, whichever contains this code, or the place of
+ * installation. */
 static bool find(char path[PATH_MAX])
 {
     static const char *const of_program[] = {"/", "/../lib/hearsay/"};
@@ -96,7 +97,8 @@ static bool find(char path[PATH_MAX])
            (dladdr(&none, &library) && find_from(library.dli_fname, of_library, 3, path));
 }
 
-/* CUDA's libraries take a moment and some memory to load: not where there is no driver. */
+/* Returns whether there is a driver. Without one CUDA's libraries, which take time and memory to
+ * load, are not loaded. */
 static bool has_driver(void)
 {
     void *driver = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_LOCAL);

@@ -1,4 +1,4 @@
-/* The operations of the CUDA backend's table but memory: what backend.h says of them holds here.
+/* The operations of the CUDA backend's table except memory, as backend.h describes them.
  *
  *   backend_cuda.c: the table ──► these ──► cuBLAS, cuDNN, kernels ──► stream
  */
@@ -9,7 +9,7 @@
 
 #include "backend/cuda/cuda.h"
 
-/* backend_cuda_graph.c */
+/* Functions of backend_cuda_graph.c. */
 bool cuda_graph_begin(struct backend *backend, struct step_graph *graph);
 void cuda_graph_end(struct backend *backend, struct step_graph *graph);
 void cuda_graph_drop(struct backend *backend, struct step_graph *graph);
@@ -24,14 +24,14 @@ void cuda_stream_hold_back(struct backend *backend, void *stream);
 struct operand {
     const void *numbers;
     cudaDataType type;
-    int stride; /* numbers from one row to the next; 0: as many as it is wide */
+    int stride; /* numbers from one row to the next; 0 = the width */
 };
 
 /* Output of a matrix product. */
 struct result {
     void *numbers;
     cudaDataType type;
-    int stride; /* as an operand's */
+    int stride; /* as in struct operand */
 };
 
 #define cuda_floats(from)  ((struct operand){.numbers = (from), .type = CUDA_R_32F})
@@ -45,14 +45,14 @@ struct product {
     struct operand a, b;
     struct result c;
     cublasLtEpilogue_t epilogue;
-    const void *bias; /* [n], in the type of c, where the epilogue adds one */
-    float *a_sums;    /* BGRADB: [m], of the rows of a: the gradients of biases */
-    void *before;     /* of GELU: [m, n], its input in the type of c */
+    const void *bias; /* [n] in the type of c; added if the epilogue has a bias */
+    float *a_sums;    /* BGRADB: [m] sums of the rows of a, the gradients of biases */
+    void *before;     /* GELU: [m, n] input of the activation, in the type of c */
 };
 
-/* Returns false, and does nothing, if no algorithm has the epilogue. */
+/* Computes the product. Does nothing and returns false if no algorithm has the epilogue. */
 bool cuda_multiply(struct cuda *cuda, const struct product *product);
-/* c = alpha·a·b + beta·c, or a·b, in float32. */
+/* Computes c = alpha·a·b + beta·c, or a·b, in float32. */
 void cuda_gemm_onto(struct cuda *cuda, cublasOperation_t turn_a, cublasOperation_t turn_b, int m,
                     int n, int k, float alpha, struct operand a, struct operand b, float beta,
                     float *c);
@@ -60,7 +60,7 @@ void cuda_gemm(struct cuda *cuda, cublasOperation_t turn_a, cublasOperation_t tu
                int k, struct operand a, struct operand b, float *c);
 void cuda_gemm_close(struct cuda *cuda);
 
-/* backend_cuda_layers.c */
+/* Functions of backend_cuda_layers.c. */
 void cuda_dense_forward(struct backend *backend, int batch, int in, int out, struct numbers x,
                         struct numbers w, struct numbers b, enum activation activation,
                         struct numbers y);
@@ -89,7 +89,7 @@ void cuda_cross_entropy(struct backend *backend, const struct cross_entropy *los
 void cuda_squared_error(struct backend *backend, int rows, int width, int of, const float *y,
                         const float *want, float *dy, struct score *score);
 
-/* backend_cuda_gather.c */
+/* Functions of backend_cuda_gather.c. */
 void cuda_gather_pixels(struct backend *backend, int batch, size_t sample_size,
                         const uint8_t *pixels, const uint32_t *pick, float mean, float scale,
                         float *x);
@@ -100,13 +100,13 @@ void cuda_augment(struct backend *backend, const struct augment *augment, int ba
 void cuda_gather_tokens(struct backend *backend, int batch, int length, int token_bytes,
                         const void *tokens, const uint32_t *pick, int32_t *x, int32_t *y);
 
-/* backend_cuda_logits.c */
+/* Functions of backend_cuda_logits.c. */
 void cuda_logits_loss(struct backend *backend, const struct logits *logits, struct numbers x,
                       struct numbers w, const int32_t *labels, struct numbers dx, float *dw,
                       struct score *score);
 size_t cuda_logits_budget(struct backend *backend);
 
-/* backend_cuda_transformer.c */
+/* Functions of backend_cuda_transformer.c. */
 void cuda_embed_forward(struct backend *backend, size_t rows, int size, const int32_t *token,
                         struct numbers table, struct numbers y);
 void cuda_embed_backward(struct backend *backend, size_t rows, int size, const int32_t *token,
@@ -141,7 +141,7 @@ void cuda_swiglu_forward(struct backend *backend, size_t rows, int size, struct 
 void cuda_swiglu_backward(struct backend *backend, size_t rows, int size, struct numbers x,
                           struct numbers dy, struct numbers dx);
 
-/* backend_cuda_optimizers.c */
+/* Functions of backend_cuda_optimizers.c. */
 void cuda_clip(struct backend *backend, const float *most, size_t count, const float *g,
                float *factor);
 void cuda_sgd(struct backend *backend, const struct sgd *sgd, const float *factor, size_t count,
@@ -153,7 +153,7 @@ void cuda_lamb(struct backend *backend, const struct adam *adam, const float *fa
 void cuda_muon(struct backend *backend, const struct sgd *sgd, const float *factor, int rows,
                int columns, float *w, float *g, float *m);
 
-/* backend_cuda_channel_norm.c */
+/* Functions of backend_cuda_channel_norm.c. */
 void cuda_channel_norm_measure(struct backend *backend, const struct channel_norm *norm, int batch,
                                const float *x, float *stats);
 void cuda_channel_norm_recall(struct backend *backend, const struct channel_norm *norm,
@@ -173,14 +173,14 @@ void cuda_average_forward(struct backend *backend, size_t planes, size_t places,
 void cuda_average_backward(struct backend *backend, size_t planes, size_t places, const float *dy,
                            float *dx);
 
-/* backend_cuda_cudnn.c or backend_cuda_conv.c */
+/* Functions of backend_cuda_cudnn.c or backend_cuda_conv.c. */
 void cuda_conv_forward(struct backend *backend, const struct conv *conv, int batch, const float *x,
                        const float *w, const float *b, enum activation activation, float *y);
 void cuda_conv_backward(struct backend *backend, const struct conv *conv, int batch, const float *x,
                         const float *w, const float *y, enum activation activation, float *dy,
                         float *dx, float *dw, float *db);
 void cuda_conv_close(struct cuda *cuda);
-/* "cuDNN 9.19", or that there is none. */
+/* Writes "cuDNN 9.19", or that it is missing. */
 void cuda_conv_describe(char *text, size_t room);
 
 #endif

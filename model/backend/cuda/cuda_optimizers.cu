@@ -1,8 +1,8 @@
-/* How gradients move weights, on the GPU: what cpu_optimizers.c does. */
+/* Optimizers on the GPU, as in cpu_optimizers.c. */
 #include "backend/cuda/cuda_each.cuh"
 #include "backend/cuda/cuda_optimizers.h"
 
-/* Each of `parts` blocks adds up the squares of every parts-th stretch. */
+/* Adds up squares: each of `parts` blocks those of every parts-th section. */
 static __global__ void square_parts(unsigned parts, unsigned count, const float *g, double *squares)
 {
     __shared__ double shared[THREADS];
@@ -30,7 +30,7 @@ static unsigned parts_for(size_t count)
     return (unsigned)(stretches < CLIP_PARTS ? stretches : CLIP_PARTS);
 }
 
-/* One block. */
+/* Computes the clipping factor, in one block. */
 static __global__ void clip(unsigned parts, const double *squares, const float *most, float *factor)
 {
     __shared__ double shared[THREADS];
@@ -75,7 +75,7 @@ static __global__ void lamb_direction(unsigned count, const struct adam *adam, c
     }
 }
 
-/* Each block sums the parts again. */
+/* Makes a step of LAMB. Each block adds up the partial sums again. */
 static __global__ void lamb_step(unsigned count, unsigned parts, const struct adam *adam,
                                  const double *squares, const float *u, float *w)
 {
@@ -189,7 +189,7 @@ cudaError_t kernel_sgd(cudaStream_t stream, const struct sgd *sgd, const float *
 static __global__ void adam_step(unsigned count, const struct adam *adam, const float *factor,
                                  float *w, const float *g, float *m, float *v)
 {
-    __shared__ float rate, root; /* the same for all: worked out once in each block */
+    __shared__ float rate, root; /* computed once per block */
     const double beta1 = (double)adam->beta1, beta2 = (double)adam->beta2;
     if (threadIdx.x == 0) {
         rate = (float)((double)adam->rate / (1 - pow(beta1, (double)adam->step)));

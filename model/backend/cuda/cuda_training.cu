@@ -1,4 +1,4 @@
-/* Losses on the GPU: what cpu_layers.c does of them. */
+/* Losses on the GPU, as in cpu_layers.c. */
 #include <cfloat>
 
 #include "backend/cuda/cuda_bf16.cuh"
@@ -7,8 +7,8 @@
 
 #define FEW_CLASSES 1024 /* for which a warp is enough */
 
-/* A row's logits, or some of them: the first largest, the sum of exp(logit - top), the logit of the
- * label where it is among them, else 0, and the sum of all. */
+/* Partial softmax of some logits of a row: the first largest one, the sum of exp(logit - top), the
+ * logit of the label if it is among them, otherwise 0, and the sum of all. */
 struct softmax {
     float top;
     float sum;
@@ -17,7 +17,8 @@ struct softmax {
     uint32_t largest;
 };
 
-/* With -FLT_MAX in place of -infinity no difference is NaN that should not be. */
+/* Joins two partial results. -FLT_MAX replaces -infinity, so that no difference becomes NaN by
+ * mistake. */
 static __device__ struct softmax join(struct softmax a, struct softmax b)
 {
     const bool first = a.top > b.top || (a.top == b.top && a.largest < b.largest);
@@ -26,7 +27,8 @@ static __device__ struct softmax join(struct softmax a, struct softmax b)
             a.all + b.all, first ? a.largest : b.largest};
 }
 
-/* AT_ONCE logits of a thread, a row of GROUP threads; -infinity past the end of the row. */
+/* Reads AT_ONCE logits of a thread, with GROUP threads per row; -infinity after the end of the
+ * row. */
 template <unsigned GROUP>
 static __device__ void ask_for(unsigned first, unsigned classes, const float *row, float *values)
 {
@@ -35,7 +37,7 @@ static __device__ void ask_for(unsigned first, unsigned classes, const float *ro
         values[k] = first + k * GROUP < classes ? row[first + k * GROUP] : -INFINITY;
 }
 
-/* There is a larger one among these. */
+/* Adds logits among which there is a larger one than before. */
 template <unsigned GROUP>
 static __device__ void raise_top(struct softmax *seen, unsigned first, const float *values,
                                  float top)
@@ -47,8 +49,8 @@ static __device__ void raise_top(struct softmax *seen, unsigned first, const flo
         seen->largest = values[k] == top ? first + k * GROUP : seen->largest;
 }
 
-/* This thread's part of a row. It is summed up relative to the largest so far, which changes a few
- * times only. */
+/* Computes this thread's part of a row. Sums are relative to the largest logit so far, which
+ * changes only a few times. */
 template <unsigned GROUP>
 static __device__ struct softmax read_logits(unsigned classes, const float *row, uint32_t label)
 {
@@ -72,7 +74,8 @@ static __device__ struct softmax read_logits(unsigned classes, const float *row,
     return seen;
 }
 
-/* Joined over the threads of a row, in the same order always; each has it. */
+/* Joins the results of the threads of a row, always in the same order, and returns them to each
+ * thread. */
 template <unsigned GROUP> static __device__ struct softmax join_all(struct softmax seen)
 {
     for (unsigned apart = WARP / 2; apart > 0; apart /= 2) {
@@ -86,7 +89,7 @@ template <unsigned GROUP> static __device__ struct softmax join_all(struct softm
     if (GROUP == WARP)
         return seen;
     __shared__ struct softmax of_warps[WARPS];
-    __syncthreads(); /* those of the last row have been read */
+    __syncthreads(); /* all threads have read the previous row's */
     of_warps[threadIdx.x / WARP] = seen;
     __syncthreads();
     seen = of_warps[0];
@@ -95,8 +98,8 @@ template <unsigned GROUP> static __device__ struct softmax join_all(struct softm
     return seen;
 }
 
-/* The loss of a row whose logits are known; NaN for a label that is none. Most devices have few
- * units for doubles: they add up the losses, and no more. */
+/* Returns the loss of a row with a known softmax; NaN for an invalid label. Most devices have few
+ * units for double precision, so only losses are added up in it. */
 static __device__ struct score row_score(struct cross_entropy terms, uint32_t label,
                                          struct softmax seen)
 {
@@ -111,8 +114,8 @@ static __device__ struct score row_score(struct cross_entropy terms, uint32_t la
     return {(double)logf(seen.sum) - (own - (double)seen.top), 1, seen.largest == label};
 }
 
-/* The gradient of a logit: its share, exp(logit - top)·scale, less `spread`, and of the label
- * less `own`. */
+/* Parameters of a logit's gradient: exp(logit - top)·scale minus `spread`, and for the label minus
+ * `own`. */
 struct slopes {
     float top;
     float scale;
@@ -120,7 +123,7 @@ struct slopes {
     float own;
 };
 
-/* Zeros from `first` to before `end`. */
+/* Writes zeros from `first` to before `end`. */
 template <unsigned GROUP, typename Slope>
 static __device__ void clear_slopes(unsigned first, unsigned end, Slope *to)
 {
@@ -128,7 +131,7 @@ static __device__ void clear_slopes(unsigned first, unsigned end, Slope *to)
         put(to + c, 0);
 }
 
-/* Backwards: what was read last is still in the cache. */
+/* Writes the gradients of a row, last logits first, since those are still in the cache. */
 template <unsigned GROUP, typename Slope>
 static __device__ void write_slopes(unsigned classes, const float *row, uint32_t label,
                                     struct slopes slopes, Slope *to)
@@ -148,10 +151,10 @@ static __device__ void write_slopes(unsigned classes, const float *row, uint32_t
     }
 }
 
-/* A row at a time by GROUP threads, a warp or a block. dlogits may be the logits: each thread
- * writes what it alone has read, except the label's, which is read before the threads synchronise.
- * Rows begin `stride` numbers apart; of dlogits they are written up to `end`. The number of all
- * logits may exceed 32 bits. */
+/* Computes the loss of one row at a time by GROUP threads, a warp or a block. dlogits may be the
+ * logits: each thread only overwrites logits that it has read itself, except the label's, which is
+ * read before the threads synchronise. Rows begin `stride` numbers apart; of dlogits they are
+ * written up to `end`. The number of all logits may exceed 32 bits. */
 template <unsigned GROUP, typename Slope>
 static __global__ void __launch_bounds__(THREADS, BLOCKS_AT_ONCE)
     cross_entropy(unsigned rows, struct cross_entropy loss, unsigned stride, unsigned end,
@@ -179,7 +182,7 @@ static __global__ void __launch_bounds__(THREADS, BLOCKS_AT_ONCE)
     }
 }
 
-/* One block, so that the losses are always added in the same order. */
+/* Adds up the scores in one block, so that the losses are always added in the same order. */
 static __global__ void add_scores(unsigned rows, const struct score *row_scores,
                                   struct score *score)
 {
@@ -235,7 +238,8 @@ cudaError_t kernel_cross_entropy_bf16(cudaStream_t stream, struct cross_entropy 
                        score);
 }
 
-/* A row is a warp's. dy may be y: each thread writes what it alone has read. */
+/* Computes the squared error; each row has a warp. dy may be y: each thread only overwrites numbers
+ * that it has read itself. */
 static __global__ void squared_error(unsigned rows, unsigned width, float slope, const float *y,
                                      const float *want, float *dy, struct score *row_scores)
 {

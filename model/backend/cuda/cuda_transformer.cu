@@ -1,4 +1,5 @@
-/* Sequence operations beside matrix products and attention on the GPU: the counterpart of cpu_sequence.c. */
+/* Operations on sequences other than matrix products and attention on the GPU: the counterpart of
+ * cpu_sequence.c. */
 #include "backend/cuda/cuda_bf16.cuh"
 #include "backend/cuda/cuda_each.cuh"
 #include "backend/cuda/cuda_transformer.h"
@@ -31,17 +32,17 @@ cudaError_t kernel_embed(cudaStream_t stream, size_t rows, int size, const int32
     });
 }
 
-/* Which row is the next with the same token, where there is one, and whether there is one before.
- * A warp looks back from each row to the nearest: rows² / 64 steps of a warp at most, for tokens
- * that come once. */
+/* Finds for each row the next row with the same token, if any, and whether there is an earlier one.
+ * A warp searches back from each row to the nearest one: at most rows² / 64 steps of a warp, if no
+ * token repeats. */
 static __global__ void link_rows(unsigned rows, const int32_t *token, int32_t *later,
                                  uint8_t *is_first)
 {
-    const unsigned back = threadIdx.x % WARP; /* how far from the last one */
+    const unsigned back = threadIdx.x % WARP; /* distance before the last unread row */
     EACH_LINE (row, rows) {
         const int32_t own = token[row];
         uint32_t same = 0;
-        unsigned end = row; /* of what has not been looked at */
+        unsigned end = row; /* end of the rows that are not compared yet */
         while (end > 0 && same == 0) {
             const bool inside = back < end;
             same = __ballot_sync(0xFFFFFFFFu, inside && token[inside ? end - 1 - back : 0] == own);
@@ -56,8 +57,8 @@ static __global__ void link_rows(unsigned rows, const int32_t *token, int32_t *l
     }
 }
 
-/* Each row of the table is written by the threads of the first row that has its token, which add
- * the others to it in order: as many steps as a token comes, at most. */
+/* Sums gradients of the table. The threads of the first row with a token write the token's row, and
+ * add the other rows to it in order: at most as many steps as the token occurs. */
 template <typename Number>
 static __global__ void add_rows(unsigned count, unsigned size, const int32_t *token,
                                 const int32_t *later, const uint8_t *is_first, const Number *dy,
@@ -210,13 +211,14 @@ cudaError_t kernel_drop(cudaStream_t stream, struct dropout dropout, const uint3
 /* The arguments of a norm. */
 template <typename Number> struct norm_operands {
     const Number *x, *other;
-    Number *sum; /* = x + other, where it is not NULL */
+    Number *sum; /* x + other is written there; NULL = no sum */
     const float *w, *b;
     Number *y;
     float *stats;
 };
 
-/* sum = x + other, for this thread's numbers of a row; returns their part of the row's sum. */
+/* Computes sum = x + other for this thread's numbers of a row; returns their part of the row's
+ * sum. */
 template <typename Number, unsigned N>
 static __device__ float norm_add(const norm_operands<Number> &of, size_t first, unsigned packs)
 {
@@ -228,7 +230,7 @@ static __device__ float norm_add(const norm_operands<Number> &of, size_t first, 
             for (unsigned k = 0; k < N; k++)
                 own.at[k] += other.at[k];
             put_pack<N>(of.sum + first, i, own);
-            own = fetch_pack<N>((const Number *)of.sum + first, i); /* as it was rounded */
+            own = fetch_pack<N>((const Number *)of.sum + first, i); /* as rounded in memory */
         }
         for (unsigned k = 0; k < N; k++)
             sum += own.at[k];
@@ -236,8 +238,8 @@ static __device__ float norm_add(const norm_operands<Number> &of, size_t first, 
     return sum;
 }
 
-/* A warp a row. The deviations are summed from their mean, so that nothing is lost where it is
- * large; without b there is no mean. */
+/* Normalises rows, one per warp. Deviations are summed from their mean, so that a large mean costs
+ * no precision; without b there is no mean. */
 template <typename Number, unsigned N>
 static __global__ void norm(unsigned rows, unsigned packs, norm_operands<Number> of)
 {
@@ -295,13 +297,13 @@ cudaError_t kernel_norm(cudaStream_t stream, size_t rows, int size, struct numbe
 template <typename Number> struct norm_gradient {
     unsigned rows, packs;
     bool centred;                  /* the mean was subtracted */
-    const Number *x, *dy, *passed; /* passed: added to dx; or NULL */
+    const Number *x, *dy, *passed; /* passed: gradient that is added to dx; NULL = none */
     const float *w, *stats;
     Number *dx;
 };
 
-/* A warp's row of dx. With n = (x - mean) · scale and s = dy · w: dx = scale · (s - mean of s - n ·
- * mean of s·n); if the mean was not subtracted, the second term is missing. */
+/* Computes a warp's row of dx. With n = (x - mean) · scale and s = dy · w: dx = scale · (s - mean
+ * of s - n · mean of s·n); if the mean was not subtracted, the second term is missing. */
 template <typename Number, unsigned N>
 static __device__ void norm_row(const norm_gradient<Number> &of, unsigned row)
 {
@@ -333,8 +335,8 @@ static __device__ void norm_row(const norm_gradient<Number> &of, unsigned row)
     }
 }
 
-/* Adds the gradients of w and b of some rows, a column of this thread after the other. Memory has
- * been asked for these rows by norm_row. */
+/* Adds the gradients of w and b for some rows, one column of this thread after the other. norm_row
+ * has prefetched these rows. */
 template <typename Number, unsigned N>
 static __device__ void norm_columns(const norm_gradient<Number> &of, unsigned first, unsigned end,
                                     float *dw, float *db)
@@ -357,10 +359,11 @@ static __device__ void norm_columns(const norm_gradient<Number> &of, unsigned fi
     }
 }
 
-#define NORM_COLUMNS 2048 /* whose sums fit shared memory; wider rows add to global memory */
+#define NORM_COLUMNS                                                                               \
+    2048 /* widest row whose sums fit shared memory; wider rows use global memory */
 
-/* A block has some of the rows, WARPS of them at a time, and adds up their part of dw and db.
- * sums[2, NORM_PARTS, size] */
+/* Backward pass of some rows per block, WARPS of them at a time; adds up the block's part of dw and
+ * db into sums[2, NORM_PARTS, size]. */
 template <typename Number, unsigned N>
 static __global__ void norm_backward(unsigned parts, norm_gradient<Number> of, float *sums)
 {
@@ -385,7 +388,7 @@ static __global__ void norm_backward(unsigned parts, norm_gradient<Number> of, f
     }
 }
 
-/* A block adds up the parts of WARP columns, a warp every WARPS-th part. */
+/* Adds up partial sums: a block those of WARP columns, a warp every WARPS-th part. */
 static __global__ void norm_sums(unsigned groups, unsigned size, unsigned parts, const float *from,
                                  float *dw, float *db)
 {
@@ -398,7 +401,7 @@ static __global__ void norm_sums(unsigned groups, unsigned size, unsigned parts,
             w += from[(size_t)part * size + column];
             b += from[((size_t)NORM_PARTS + part) * size + column];
         }
-        __syncthreads(); /* the sums of the last group have been read */
+        __syncthreads(); /* all threads have read the previous group's sums */
         of_w[line][half] = w;
         of_b[line][half] = b;
         __syncthreads();
@@ -441,7 +444,7 @@ cudaError_t kernel_norm_backward(cudaStream_t stream, size_t rows, int size, str
                                          (const float *)sums, dw, db);
 }
 
-/* The angles are worked out in double, once for each position from `from` on and each pair. */
+/* Computes the angles in double precision, once for each position from `from` on and each pair. */
 static __global__ void measure_turns(unsigned count, unsigned half, unsigned from, int turn,
                                      float2 *turns)
 {
@@ -452,7 +455,7 @@ static __global__ void measure_turns(unsigned count, unsigned half, unsigned fro
     }
 }
 
-/* A line: the numbers of one head at one position. */
+/* Rotates lines; a line has the numbers of one head at one position. */
 template <typename Number>
 static __global__ void rotate(unsigned lines, struct attention attention, unsigned heads,
                               const float2 *turns, Number *x)

@@ -1,9 +1,9 @@
-/* The kernels of what sequence models need beside matrix products (cuda_kernels.h).
+/* The kernels of sequence models other than matrix products (cuda_kernels.h).
  *
  *   backend_cuda_transformer.c ──► these ──► cuda_transformer.cu, cuda_attention*.cu ──► stream
  *
- * Every sum is added up in the same order each time. Memory called room is the caller's, and holds
- * nothing between two operations.
+ * Every sum is added up in the same order each time. The caller provides the scratch buffers, whose
+ * contents do not matter between operations.
  */
 #ifndef HEARSAY_MODEL_BACKEND_CUDA_CUDA_TRANSFORMER_H
 #define HEARSAY_MODEL_BACKEND_CUDA_CUDA_TRANSFORMER_H
@@ -16,11 +16,11 @@
 extern "C" {
 #endif
 
-/* cuda_transformer.cu */
+/* Kernels of cuda_transformer.cu. */
 
 cudaError_t kernel_embed(cudaStream_t stream, size_t rows, int size, const int32_t *token,
                          struct numbers table, struct numbers y);
-/* later[rows] and is_first[rows]: room. */
+/* Backward pass of an embedding. later[rows] and is_first[rows]: scratch buffers. */
 cudaError_t kernel_embed_backward(cudaStream_t stream, size_t rows, int size, const int32_t *token,
                                   struct numbers dy, int32_t *later, uint8_t *is_first,
                                   float *dtable);
@@ -28,24 +28,25 @@ cudaError_t kernel_add(cudaStream_t stream, size_t count, struct numbers a, stru
                        struct numbers y);
 cudaError_t kernel_add_shared(cudaStream_t stream, int batch, size_t count, struct numbers x,
                               const float *shared, struct numbers y);
-/* Rounds to bfloat16, or widens to float32. */
+/* Converts numbers: rounds to bfloat16, or widens to float32. */
 cudaError_t kernel_convert(cudaStream_t stream, size_t count, struct numbers from,
                            struct numbers to);
 cudaError_t kernel_sum_shared(cudaStream_t stream, int batch, size_t count, struct numbers dy,
                               float *dshared);
 cudaError_t kernel_drop(cudaStream_t stream, struct dropout dropout, const uint32_t *draws,
                         struct numbers x, struct numbers y);
-/* The norm of x, or where sum is not none of sum = x + other. */
+/* Computes the norm of x, or of sum = x + other if sum is not none. */
 cudaError_t kernel_norm(cudaStream_t stream, size_t rows, int size, struct numbers x,
                         struct numbers other, struct numbers sum, const float *w, const float *b,
                         struct numbers y, float *stats);
-/* sums[2, NORM_PARTS, size]: scratch. */
+/* Backward pass of a norm. sums[2, NORM_PARTS, size]: scratch buffer. */
 #define NORM_PARTS 256 /* blocks, each with some of the rows */
 cudaError_t kernel_norm_backward(cudaStream_t stream, size_t rows, int size, struct numbers x,
                                  const float *w, const float *stats, struct numbers dy,
                                  struct numbers passed, float *sums, struct numbers dx, float *dw,
                                  float *db);
-/* turns[length, size / 2, 2]: room, for the cosine and sine of each angle. */
+/* Rotates queries and keys. turns[length, size / 2, 2]: scratch buffer for the cosine and sine of
+ * each angle. */
 cudaError_t kernel_rotate(cudaStream_t stream, struct attention attention, int batch, int turn,
                           float *turns, struct numbers x);
 cudaError_t kernel_swiglu(cudaStream_t stream, size_t rows, int size, struct numbers x,
@@ -53,19 +54,20 @@ cudaError_t kernel_swiglu(cudaStream_t stream, size_t rows, int size, struct num
 cudaError_t kernel_swiglu_backward(cudaStream_t stream, size_t rows, int size, struct numbers x,
                                    struct numbers dy, struct numbers dx);
 
-/* cuda_attention.cu */
+/* Kernels of cuda_attention.cu. */
 
 cudaError_t kernel_attention(cudaStream_t stream, struct attention attention, int batch,
                              struct numbers x, struct numbers y, float *log_sums);
-/* mixed[batch, heads, length] = y · dy: the common term of the gradients of a query's scores.
- */
+/* Computes mixed[batch, heads, length] = y · dy: the common term of the gradients of a query's
+ * scores. */
 cudaError_t kernel_attention_mixed(cudaStream_t stream, struct attention attention, int batch,
                                    struct numbers y, struct numbers dy, float *mixed);
 cudaError_t kernel_attention_slopes(cudaStream_t stream, struct attention attention, int batch,
                                     struct numbers x, const float *log_sums, const float *mixed,
                                     struct numbers dy, struct numbers dx);
 
-/* cuda_attention_bf16.cu: the same for supported shapes; y: the output, or its gradient. */
+/* Kernels of cuda_attention_bf16.cu: attention for supported shapes. y: the output, or its
+ * gradient. */
 
 bool kernel_attention_fits_bf16(const struct attention *attention, struct numbers x,
                                 struct numbers y);

@@ -95,7 +95,7 @@ static bool is_colour_terminal(void)
            (strcmp(depth, "truecolor") == 0 || strcmp(depth, "24bit") == 0);
 }
 
-/* The problem of one file does not hide what the others are. */
+/* Reports all files, even if one has a problem. */
 static int report_files(char **paths, int count, int samples)
 {
     int code = 0;
@@ -109,7 +109,7 @@ static int report_files(char **paths, int count, int samples)
     return code;
 }
 
-/* The same, as one object. */
+/* Reports all files as one JSON object. */
 static int report_files_json(char **paths, int count)
 {
     int code = 0;

@@ -14,7 +14,7 @@
 #include "data/arrays.h"
 
 #define BLOCK_BYTES    ((uint64_t)1 << 20)
-#define COLUMNS_MAX    16 /* of a table, told one by one */
+#define COLUMNS_MAX    16 /* columns of a table that are described one by one */
 #define TEXT_SHOWN     400
 #define TOKENS_SHOWN   24
 #define BROKEN_NOWHERE UINT64_MAX
@@ -22,17 +22,18 @@
 /* Findings while a file is read. */
 struct summary {
     struct moments all;
-    struct moments column[COLUMNS_MAX]; /* of a table */
-    uint64_t *counts;                   /* [DATASET_TOKENS_MAX] labels and tokens; or NULL */
-    double odd;                         /* a number that can be no label; 0: there is none */
-    uint64_t odd_at;                    /* its sample */
-    uint64_t broken_at;                 /* sample that holds NaN or infinity */
-    double broken;                      /* that */
-    void *first;                        /* the first samples, as they lie in the file */
+    struct moments column[COLUMNS_MAX]; /* statistics of each column of a table */
+    /* [DATASET_TOKENS_MAX] counts of labels or tokens; NULL = not counted. */
+    uint64_t *counts;
+    double odd;         /* a number that cannot be a label; 0 = none was found */
+    uint64_t odd_at;    /* index of the sample with that number */
+    uint64_t broken_at; /* index of a sample with NaN or infinity */
+    double broken;      /* that */
+    void *first;        /* first samples, in the format of the file */
     uint64_t first_count;
 };
 
-/* Labels or tokens: whole numbers, one each. */
+/* Returns true if the file has labels or tokens: whole numbers, one per sample. */
 static bool has_counts(const struct data_reader *reader)
 {
     return reader->size == 1 && reader->kind != 'f';
@@ -108,7 +109,7 @@ static enum error read_all(struct summary *summary, struct data_reader *reader, 
     return error;
 }
 
-/* Findings before the file is read. */
+/* Prints what is known before the numbers are read. */
 static void print_header(FILE *out, const struct data_reader *reader)
 {
     char what[64];
@@ -167,7 +168,7 @@ static void print_statistics(FILE *out, const struct summary *summary,
         print_columns(out, summary, reader->size);
 }
 
-/* The node's own findings on the numbers, as samples or as targets. */
+/* Checks the numbers as a node would, as samples or as targets. */
 static enum error check(const struct summary *summary, const struct data_reader *reader,
                         struct problem *problem)
 {
@@ -196,7 +197,7 @@ static enum error check(const struct summary *summary, const struct data_reader 
     return arrays_shape(&reader->npy, &shape, problem);
 }
 
-/* The numbers of the first samples, as a picture has them. */
+/* Shows the numbers of the first samples as pictures. */
 static void show_numbers(FILE *out, const struct summary *summary, const struct data_reader *reader,
                          bool in_colour)
 {
@@ -238,7 +239,7 @@ static void show(FILE *out, const struct summary *summary, const struct data_rea
         show_numbers(out, summary, reader, in_colour);
 }
 
-/* How many samples are kept to be shown. */
+/* Returns how many samples are kept to be shown. */
 static uint64_t shown(const struct data_reader *reader, int samples)
 {
     const uint64_t most = samples == 0                  ? 0

@@ -1,5 +1,5 @@
-/* One file: what it is, what its numbers are like, how its first samples look, and what is wrong
- * with it. */
+/* Description of one data file: its type, statistics of its numbers, its first samples, and what is
+ * wrong with it. */
 #ifndef HEARSAY_COMMANDS_DATA_DATA_FILE_H
 #define HEARSAY_COMMANDS_DATA_DATA_FILE_H
 
@@ -9,7 +9,8 @@
 
 #include "base/error.h"
 
-/* Shows `show` samples, at most DATA_SHOW_MAX. Prints all findings, also on errors. */
+/* Prints the findings with the first `samples` samples, at most DATA_SHOW_MAX. Also prints all
+ * findings on errors. */
 enum error data_file_report(FILE *out, const char *path, int samples, bool in_colour,
                             struct problem *problem) MUST_USE;
 

@@ -8,7 +8,7 @@
 #include <unistd.h>
 #include <zlib.h>
 
-#define LOOKED_AT 512 /* bytes of the beginning */
+#define LOOKED_AT 512 /* bytes at the start of a file that show its type */
 
 static bool ends_in(const char *path, const char *end)
 {
@@ -22,7 +22,7 @@ static bool is_idx(const unsigned char *begin, int bytes)
            begin[3] >= 1 && begin[3] <= 4;
 }
 
-/* llm.c's formats are numbered by their day, in either order of bytes. */
+/* Returns true for a token file of llm.c, whose magic numbers are dates, in either byte order. */
 static bool is_llmc(const unsigned char *begin, int bytes)
 {
     uint32_t number = 0;
@@ -33,7 +33,7 @@ static bool is_llmc(const unsigned char *begin, int bytes)
     return (number >= 20240000 && number < 20300000) || (turned >= 20240000 && turned < 20300000);
 }
 
-/* The beginning, unpacked. */
+/* Reads the first bytes of the file, decompressed. */
 static int look_at(const char *path, unsigned char begin[static LOOKED_AT])
 {
     gzFile stream = gzopen(path, "rb");

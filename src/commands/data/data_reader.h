@@ -1,8 +1,8 @@
-/* Any file of data as one array of numbers, read sample by sample.
+/* Reads any data file as one array of numbers, sample by sample.
  *
  *   .npy, IDX, text, tokens ─ by how it begins ─► data_reader_open ─► type and dims ─► samples
  *
- * What is wrong with a file is found here, with the sentence that a node would give.
+ * Errors in a file are found here, with the same sentences that a node reports.
  */
 #ifndef HEARSAY_COMMANDS_DATA_DATA_READER_H
 #define HEARSAY_COMMANDS_DATA_DATA_READER_H
@@ -19,32 +19,33 @@ enum data_format { DATA_NPY, DATA_IDX, DATA_TEXT, DATA_TOKENS };
 
 struct data_reader {
     enum data_format format;
-    const char *path; /* the caller's */
+    const char *path; /* path of the file; belongs to the caller */
     union {
         struct npy_file npy;
         struct idx idx;
-        struct token_file tokens; /* also of text */
+        struct token_file tokens; /* the tokens, also those of text */
     };
-    char kind; /* of a number, as npy_file.h has it */
-    int bytes; /* of a number */
+    char kind; /* type letter of a number, as in npy_file.h */
+    int bytes; /* bytes per number */
     int rank;
-    uint64_t dims[NPY_RANK_MAX]; /* dims[0] counts the samples */
-    uint64_t size;               /* numbers of a sample */
+    uint64_t dims[NPY_RANK_MAX]; /* dimensions; dims[0] is the number of samples */
+    uint64_t size;               /* numbers per sample */
     uint64_t left;               /* samples that were not read yet */
 };
 
-/* After OK the caller must data_reader_close. */
+/* Opens a file. After OK the caller must call data_reader_close. */
 enum error data_reader_open(struct data_reader *reader, const char *path,
                             struct problem *problem) MUST_USE;
 
-/* The next samples, as many as are left of `samples`; *got: how many. 0: the file was whole. */
+/* Reads the next `samples` samples, or as many as are left, and sets *got to their number; 0 = the
+ * file was read completely. */
 enum error data_reader_next(struct data_reader *reader, void *to, uint64_t samples, uint64_t *got,
                             struct problem *problem) MUST_USE;
 
-/* Number i of what was read. */
+/* Returns number i of the samples that were read. */
 double data_reader_number(const struct data_reader *reader, const void *samples, uint64_t i);
 
-/* "NumPy array of float32". */
+/* Writes the type of the array, such as "NumPy array of float32", and returns out. */
 const char *data_reader_describe(char out[static 64], const struct data_reader *reader);
 
 void data_reader_close(struct data_reader *reader);

@@ -13,17 +13,17 @@
 
 #define TEXT_SHOWN    400
 #define TOKENS_SHOWN  24
-#define CHANNELS_LAST 4 /* so narrow an image has its channels where its columns should be */
+#define CHANNELS_LAST 4 /* width up to which an image may have its channels last by mistake */
 
-/* Both parts, and what was found in them. */
+/* Training and test data with their statistics. */
 struct report {
     FILE *out;
     const struct config *config;
     struct dataset train, test;
-    struct moments numbers; /* of the training */
-    struct moments targets; /* of the training, all together */
-    uint64_t *train_counts; /* [classes] */
-    uint64_t *test_counts;  /* [classes] */
+    struct moments numbers; /* statistics of the training samples */
+    struct moments targets; /* statistics of all training targets together */
+    uint64_t *train_counts; /* [classes] samples per class in the training data */
+    uint64_t *test_counts;  /* [classes] samples per class in the test data */
 };
 
 static int64_t token_at(const struct dataset *set, size_t i)
@@ -104,7 +104,7 @@ static void print_predicted(const struct report *report)
         counts_print(report->out, report->train_counts, report->test_counts, classes);
 }
 
-/* Notes: nothing is refused for them. */
+/* Notes on possible mistakes; they refuse nothing. */
 
 static void note_classes(const struct report *report)
 {
@@ -155,7 +155,7 @@ static void note_numbers(const struct report *report)
                     report->out);
 }
 
-/* Samples. */
+/* Printing of samples. */
 
 static void caption(char text[32], const struct dataset *set, size_t i)
 {
@@ -169,8 +169,8 @@ static void caption(char text[32], const struct dataset *set, size_t i)
                            (double)set->targets[i * (size_t)set->classes + (size_t)k]);
 }
 
-/* Below the samples, as a first epoch may have them: each node has draws of its own. Normalised, so
- * that what is cut out is the mean. */
+/* Shows augmented samples below the originals, as a first epoch may have them; each node draws its
+ * own. The samples are normalised, so that a hole is filled with the mean. */
 static void show_augmented(const struct report *report, struct data_show *show)
 {
     const struct dataset *train = &report->train;
@@ -264,7 +264,7 @@ enum error data_set_report(FILE *out, const struct config *config, int samples, 
     return error;
 }
 
-/* The notes for people, a text each. */
+/* Returns the notes as an array of texts. */
 static json_t *notes_json(struct report *report)
 {
     char *text = NULL;

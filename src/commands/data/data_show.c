@@ -5,17 +5,17 @@
 #include "base/error.h"
 
 #define LINE_MAX_COLUMNS 78
-#define PICTURE_COLUMNS  28 /* of one picture at most: wider ones are shrunk */
+#define PICTURE_COLUMNS  28 /* most columns of one picture; wider ones are shrunk */
 #define GAP              2
 #define NUMBERS_SHOWN    12
-#define SIDE_MIN         4 /* less is no picture */
+#define SIDE_MIN         4 /* smallest side of a picture */
 
 static const char SHADES[] = " .:-=+*#%@";
 
-/* How the pictures lie in the terminal. A line of it is two rows of dots. */
+/* Layout of pictures in the terminal. A line of text has two rows of dots. */
 struct canvas {
-    int scale;   /* pixels of a dot, across and down */
-    int columns; /* dots of a picture */
+    int scale;   /* pixels per dot, in both directions */
+    int columns; /* dots in a row of a picture */
     int lines;
     int across; /* pictures side by side */
 };
@@ -29,7 +29,7 @@ static struct canvas canvas_of(struct shape shape)
     return canvas;
 }
 
-/* The mean of a dot's pixels in one channel, 0 .. 1; 0 below the picture. */
+/* Returns the mean of a dot's pixels in one channel, 0 .. 1; 0 below the picture. */
 static double dot(const struct data_show *show, const struct canvas *canvas, const float *sample,
                   int channel, int row, int column)
 {
@@ -52,7 +52,8 @@ struct colour {
     double part[3]; /* red, green, blue */
 };
 
-/* Three channels are colours; of any other count the first is shown. */
+/* Returns the colour of a dot: three channels are red, green and blue; otherwise the first channel
+ * is shown as grey. */
 static struct colour colour_at(const struct data_show *show, const struct canvas *canvas,
                                const float *sample, int row, int column)
 {
@@ -62,7 +63,7 @@ static struct colour colour_at(const struct data_show *show, const struct canvas
     return colour;
 }
 
-/* Rec. 601. */
+/* Returns the luma of a colour (Rec. 601). */
 static double shade_of(struct colour colour)
 {
     return 0.299 * colour.part[0] + 0.587 * colour.part[1] + 0.114 * colour.part[2];

@@ -1,4 +1,4 @@
-/* Samples in a terminal: images as shades, tables as numbers, text as text. */
+/* Samples in a terminal: images as shades, tables as numbers, text as characters. */
 #ifndef HEARSAY_COMMANDS_DATA_DATA_SHOW_H
 #define HEARSAY_COMMANDS_DATA_DATA_SHOW_H
 
@@ -10,8 +10,9 @@
 
 #define DATA_SHOW_MAX 16 /* samples */
 
-/* samples[count, shape] as numbers of which `low` is black and `high` white; caption[count] below
- * each, or NULL. In colour: half blocks on a terminal of 24-bit colours. */
+/* Samples to show. samples[count, shape] are numbers from `low` (black) to `high` (white);
+ * caption[count] is the line below each, or NULL. in_colour draws half blocks on a terminal with
+ * 24-bit colours. */
 struct data_show {
     struct shape shape;
     const float *samples;
@@ -23,7 +24,7 @@ struct data_show {
 
 void data_show_samples(FILE *out, const struct data_show *show);
 
-/* The beginning of a text, with a dot for what cannot be printed. */
+/* Prints the beginning of a text, with a dot for each byte that is not printable. */
 void data_show_text(FILE *out, const char *text, size_t bytes);
 
 #endif

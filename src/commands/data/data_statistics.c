@@ -6,8 +6,8 @@
 #include "base/error.h"
 #include "commands/json_output.h"
 
-#define LINES_MAX 20 /* of classes, one each */
-#define NAMED     5  /* of more, at either end */
+#define LINES_MAX 20 /* most classes that have a line each */
+#define NAMED     5  /* classes listed at either end if there are more */
 
 void moments_add(struct moments *moments, double number)
 {
@@ -62,7 +62,7 @@ static void print_lines(FILE *out, const uint64_t *train, const uint64_t *test, 
     }
 }
 
-/* The next class in the order of how often they come: behind the last that was named. */
+/* Returns the next class in order of frequency after `last`. */
 static size_t next_of(const uint64_t *counts, size_t classes, size_t last, bool rarest)
 {
     size_t best = classes;

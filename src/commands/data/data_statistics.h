@@ -8,11 +8,11 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/* Zeroed at first (Welford 1962). */
+/* Running statistics (Welford 1962). Starts as zeros. */
 struct moments {
     uint64_t count;
     double mean;
-    double squares; /* of the distances from the mean, added up */
+    double squares; /* sum of squared distances from the mean */
     double least;
     double most;
 };
@@ -20,23 +20,23 @@ struct moments {
 void moments_add(struct moments *moments, double number);
 double moments_deviation(const struct moments *moments);
 
-/* "mean 12.3, deviation 4.5, from 0 to 255" */
+/* Prints the statistics, such as "mean 12.3, deviation 4.5, from 0 to 255". */
 void moments_print(FILE *out, const struct moments *moments);
 
-/* {"mean": …, "deviation": …, "least": …, "most": …}; NULL: there was no number. */
+/* Returns {"mean": …, "deviation": …, "least": …, "most": …}; NULL if there was no number. */
 json_t *moments_json(const struct moments *moments);
 
-/* [count, …] */
+/* Returns the counts as a JSON array. */
 json_t *counts_json(const uint64_t *counts, size_t classes);
 
-/* How often each class from 0 comes, in the training and, unless test is NULL, in the test: a line
- * each, or of many classes the rarest and the most frequent. */
+/* Prints how often each class occurs in the training data and, unless test is NULL, in the test
+ * data. Each class has a line; if there are many, only the rarest and the most frequent ones. */
 void counts_print(FILE *out, const uint64_t *train, const uint64_t *test, size_t classes);
 
-/* Classes that come at least once. */
+/* Returns the number of classes that occur at least once. */
 size_t counts_present(const uint64_t *counts, size_t classes);
 
-/* Entropy of a class drawn by its frequency, in bits (Shannon 1948). */
+/* Returns the entropy of a class drawn by its frequency, in bits (Shannon 1948). */
 double counts_bits(const uint64_t *counts, size_t classes);
 
 #endif

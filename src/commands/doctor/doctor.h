@@ -1,15 +1,14 @@
-/* hearsay doctor: before a node starts, try all that its start needs, and say what to do about what
- * is wrong.
+/* hearsay doctor: checks everything that a node needs to start, and says how to fix what is wrong.
  *
  *   doctor.c        the command
- *   doctor_line.c   one line of what was found out
+ *   doctor_line.c   prints one line of the result
  *   doctor_here.c    this machine: keys, log, folder and what is in it, data, model, device, port
  *   doctor_key.c     which swarm key a start would use
- *   doctor_gpu.c     a start on the GPU, rehearsed
- *   doctor_memory.c  what the node takes of memory, part by part
- *   doctor_peers.c   the others, and how they see us
- *   doctor_visit.c   calling on them, with the code of the node itself
- *   doctor_place.c   what kind of address an address is
+ *   doctor_gpu.c     a trial start on the GPU
+ *   doctor_memory.c  memory that the node needs, part by part
+ *   doctor_peers.c   other nodes, and how they see this one
+ *   doctor_visit.c   dials them with the node's own code
+ *   doctor_place.c   scope of an address
  */
 #ifndef HEARSAY_COMMANDS_DOCTOR_DOCTOR_H
 #define HEARSAY_COMMANDS_DOCTOR_DOCTOR_H
@@ -22,22 +21,23 @@
 
 enum verdict { VERDICT_OK, VERDICT_WARN, VERDICT_FAIL };
 
-/* A start on a GPU, as far as it came. */
+/* Result of a trial start on a GPU, as far as it came. */
 struct rehearsal {
-    size_t free_bytes;  /* with CUDA loaded; 0: there is no GPU, or it cannot be opened */
-    size_t total_bytes; /* of its memory */
-    size_t left_bytes;  /* with all that the node takes; 0: it did not come so far */
-    char why[256];      /* the last sentence of a start that failed */
+    /* Free GPU memory with CUDA loaded; 0 = there is no GPU, or it cannot be opened. */
+    size_t free_bytes;
+    size_t total_bytes; /* total GPU memory */
+    size_t left_bytes;  /* GPU memory left when the node has started; 0 = it did not come so far */
+    char why[256];      /* last sentence of a failed start */
 };
 
-/* The request, and the findings so far. */
+/* State of the command: its configuration and the findings so far. */
 struct doctor {
-    FILE *out;            /* where the lines go */
-    json_t *lines;        /* or here, an array; NULL: not so */
-    struct config config; /* as the node would read it */
-    bool is_waiting;      /* what is looked at stands on the terminal */
-    int failed;           /* lines that say FAIL */
-    int warned;           /* lines that say WARN */
+    FILE *out;            /* output for the lines */
+    json_t *lines;        /* array for the lines instead; NULL = print to out */
+    struct config config; /* configuration as the node would read it */
+    bool is_waiting;      /* the terminal shows the subject of a check under way */
+    int failed;           /* lines with FAIL */
+    int warned;           /* lines with WARN */
 
     struct identity identity;            /* if has_identity */
     uint8_t swarm_key[KEY_BYTES];        /* if has_swarm_key */
@@ -52,18 +52,19 @@ struct doctor {
     bool has_identity;                   /* the identity could be read */
     bool has_swarm_key;                  /* the swarm key could be read */
     bool has_model;                      /* the model could be built */
-    bool is_on_gpu;                      /* the model would be on a GPU */
+    bool is_on_gpu;                      /* the model is to be on a GPU */
     struct rehearsal rehearsal;          /* of that */
-    bool has_folder;                     /* the state folder can be written to */
-    bool has_state;                      /* the folder was there before, and no node has it now */
-    bool is_taken;                       /* a node runs with the folder now */
-    bool is_port_free;                   /* node.listen could be listened to */
+    bool has_folder;                     /* the state folder is writable */
+    /* The state folder existed before, and no node uses it now. */
+    bool has_state;
+    bool is_taken;     /* a running node uses the state folder */
+    bool is_port_free; /* node.listen is free */
 };
 
 /* Announces a slow check: a terminal shows its subject until the next line. */
 void doctor_begin(struct doctor *doctor, const char *subject);
 
-/* One line: how it is, of what, and a sentence; counted. */
+/* Prints and counts one line: the verdict, its subject, and a sentence. */
 void doctor_say(struct doctor *doctor, enum verdict verdict, const char *subject,
                 const char *format, ...) __attribute__((format(printf, 4, 5)));
 
@@ -71,14 +72,14 @@ void doctor_look_here(struct doctor *doctor);
 void doctor_look_at_swarm_key(struct doctor *doctor);
 void doctor_count_memory(struct doctor *doctor, const struct dataset *train,
                          const struct dataset *test, const struct model *model);
-/* Does in a process of its own what a node does on a GPU at its start. Before this process opens
- * the GPU: CUDA does not survive a fork. */
+/* Starts the learner on a GPU in a child process, as a node does. Call it before this process opens
+ * the GPU, because CUDA does not survive a fork. */
 void doctor_rehearse(struct doctor *doctor);
 void doctor_look_at_memory(struct doctor *doctor);
 void doctor_look_at_peers(struct doctor *doctor);
 
-/* argv[0] is "hearsay doctor". Returns the exit code: 0 a node can start (warnings or not),
- * 1 something failed, 2 wrong usage or configuration. */
+/* Runs the command. argv[0] is "hearsay doctor". Returns the exit code: 0 a node can start
+ * (warnings or not), 1 something failed, 2 wrong usage or configuration. */
 int doctor_run(int argc, char **argv);
 
 #endif

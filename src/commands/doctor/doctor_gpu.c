@@ -1,6 +1,6 @@
-/* A start on the GPU, rehearsed: a child builds the learner with all scratch buffers, as a node
- * does, and says what that leaves of the GPU's memory. If memory runs out, the child ends with a
- * sentence, and this process goes on. */
+/* A trial start on the GPU: a child builds the learner with all scratch buffers, as a node does,
+ * and reports how much GPU memory is left. If memory runs out, the child ends with a sentence, and
+ * this process goes on. */
 #include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
@@ -8,7 +8,7 @@
 
 #include "commands/doctor/doctor.h"
 
-#define PREFIX "hearsay: " /* of what a process says that ends */
+#define PREFIX "hearsay: " /* start of the sentence with which a process ends */
 
 static void report(int pipe, const struct device_memory *memory)
 {
@@ -16,7 +16,7 @@ static void report(int pipe, const struct device_memory *memory)
         _exit(1);
 }
 
-/* The memory of the GPU once it is open; total 0: there is none, or it is no GPU. */
+/* Returns the memory of the GPU after opening it; total is 0 if there is no GPU. */
 static struct device_memory memory_at_first(const struct config *config)
 {
     struct backend *backend;
@@ -25,7 +25,7 @@ static struct device_memory memory_at_first(const struct config *config)
     char text[DEVICE_TEXT_MAX];
     struct device_memory memory = {0};
     if (setup_device(config, &backend, &team, text, &problem) != OK)
-        return memory; /* said by the line of the device */
+        return memory; /* the line on the device reports that */
     memory = backend->memory(backend);
     if (team)
         team->close(team);
@@ -33,7 +33,7 @@ static struct device_memory memory_at_first(const struct config *config)
     return memory;
 }
 
-/* The child. Keys matter to no memory of the GPU. */
+/* Runs in the child. The keys are left out, because they use no GPU memory. */
 static _Noreturn void rehearse(const struct config *config, int pipe)
 {
     struct own_keys keys = {.swarm_key = {0}};
@@ -48,7 +48,7 @@ static _Noreturn void rehearse(const struct config *config, int pipe)
     _exit(0);
 }
 
-/* Reads what the child writes on stderr, and keeps its last line. */
+/* Reads the child's standard error and keeps its last line. */
 static void keep_last_line(int from, char *why, size_t room)
 {
     char piece[256], line[256] = "";

@@ -1,4 +1,4 @@
-/* This machine: keys, log, folder, sandbox, data, model, device, port, clock. */
+/* Checks of this machine: keys, log, folder, sandbox, data, model, device, port, clock. */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -21,8 +21,8 @@
 #include "state/incarnation.h"
 #include "state/state_dir.h"
 
-#define COPIES        3 /* checkpoints: the old one, the new one, and what is written meanwhile */
-#define BASES         2 /* the same of base.safetensors, where nothing is kept */
+#define COPIES        3 /* checkpoints: the old one, the new one, and updates saved meanwhile */
+#define BASES         2 /* base.safetensors files on the disk at once if no older bases are kept */
 #define YEAR_2024_S   1704067200
 #define CLOCK_SLACK_S 5
 
@@ -43,7 +43,7 @@ static void look_at_keys(struct doctor *doctor)
     doctor_look_at_swarm_key(doctor);
 }
 
-/* May they be kept from being swapped out? Tried by doing it, as a node does. */
+/* Checks whether memory for keys can be locked, by locking it as a node does. */
 static void look_at_locked_memory(struct doctor *doctor)
 {
     char text[LOCKED_MEMORY_TEXT_BYTES];
@@ -54,7 +54,7 @@ static void look_at_locked_memory(struct doctor *doctor)
     locked_memory_free(&memory);
 }
 
-/* The log, which the node adds to. */
+/* Checks the log, to which the node appends. */
 
 static void look_at_log(struct doctor *doctor)
 {
@@ -77,9 +77,10 @@ static void look_at_log(struct doctor *doctor)
         (void)unlink(path);
 }
 
-/* The state folder. */
+/* State folder. */
 
-/* Tried by doing it: access() ignores read-only file systems, and lies to root. */
+/* Checks whether the folder is writable, by writing to it: access() ignores read-only file systems,
+ * and is wrong for root. */
 static bool can_write(const char *dir)
 {
     char path[CONFIG_PATH_BYTES + 32];
@@ -124,7 +125,7 @@ static void look_at_folder(struct doctor *doctor)
 
 static void look_at_disk(struct doctor *doctor)
 {
-    /* At most: who does not train has none. */
+    /* upper bound: a node that does not train has no optimizer */
     const struct optimizer optimizer = {.kind = doctor->config.train.optimizer};
     const uint32_t moments = optimizer_moments(&optimizer);
     const uint64_t needed_bytes = learner_state_bytes(doctor->parameters, moments) * COPIES +
@@ -137,9 +138,9 @@ static void look_at_disk(struct doctor *doctor)
                is_enough ? "" : ": make room, or choose another node.state_dir");
 }
 
-/* The sandbox. */
+/* Sandbox. */
 
-/* Tried by going into it, as a node does: what follows is looked at from inside. */
+/* Checks the sandbox by entering it, as a node does. Later checks run inside. */
 static void look_at_sandbox(struct doctor *doctor)
 {
     char text[SANDBOX_TEXT_BYTES];
@@ -154,7 +155,7 @@ static void look_at_sandbox(struct doctor *doctor)
     doctor_say(doctor, is_whole ? VERDICT_OK : VERDICT_WARN, "sandbox", "%s", text);
 }
 
-/* Reads the state folder as a node reads it at its start. */
+/* Reading of the state folder, as a node reads it at its start. */
 
 static void say_refused(void *context, const struct problem *problem)
 {
@@ -171,7 +172,7 @@ static void look_at_incarnation(struct doctor *doctor)
         doctor_say(doctor, VERDICT_FAIL, "incarnation", "%s", problem.text);
 }
 
-/* Is there room for the incarnations that it knows? */
+/* Checks that the table of origins has space for the incarnations in the checkpoint. */
 static enum error check_history(const struct doctor *doctor, const struct checkpoint *checkpoint,
                                 struct problem *problem)
 {
@@ -306,7 +307,8 @@ static double gain_of(const struct gpu *gpu, enum precision precision)
                : 1;
 }
 
-/* How the GPU would multiply, what that gains, and what auto would gain. */
+/* Reports the precision of matrix products on the GPU, its speed, and the speed of the automatic
+ * choice. */
 static void look_at_precision(struct doctor *doctor, const char *device)
 {
     struct config freed = doctor->config;
@@ -353,7 +355,7 @@ static void look_at_device(struct doctor *doctor)
 static void look_at_port(struct doctor *doctor)
 {
     const struct address *listen = &doctor->config.node.listen;
-    const struct transport_owner nobody = {0}; /* it is never run */
+    const struct transport_owner nobody = {0}; /* the transport is never run */
     char text[ADDRESS_TEXT_BYTES];
     struct problem problem;
     uint16_t port;
@@ -371,7 +373,7 @@ static void look_at_port(struct doctor *doctor)
     transport_free(transport);
 }
 
-/* When something in the folder was last written, and what; 0: never. */
+/* Returns when a file in the folder was last written, and its name; 0 = never. */
 static time_t newest_in(const char *dir, char name[static NAME_MAX + 1])
 {
     time_t newest = 0;
@@ -418,7 +420,7 @@ void doctor_look_here(struct doctor *doctor)
     look_at_locked_memory(doctor);
     look_at_log(doctor);
     look_at_folder(doctor);
-    doctor_rehearse(doctor); /* the sandbox has rules for this process only */
+    doctor_rehearse(doctor); /* before the sandbox, whose rules apply to this process only */
     look_at_sandbox(doctor);
     look_at_data(doctor);
     if (doctor->has_model && doctor->has_folder)

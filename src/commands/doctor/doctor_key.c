@@ -1,4 +1,5 @@
-/* Which swarm key a start would use: the configured one, or one that an order has brought. */
+/* Determines which swarm key a start would use: the configured one, or one that an order has
+ * brought. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,7 +10,7 @@
 #include "state/order_files.h"
 #include "state/swarm_key_files.h"
 
-/* The latest order for a key that the state folder has; number 0: none. */
+/* Returns the latest order for a key in the state folder; number 0 = none. */
 static struct order latest_order(const char *folder)
 {
     struct order latest = {0}, order;
@@ -59,7 +60,7 @@ static void say_missing(struct doctor *doctor, const struct order *order)
                    node->swarm_key, (unsigned)order->number, node->state_dir, node->swarm_key);
 }
 
-/* The configured key may be newer than all orders that the folder has. */
+/* Compares the configured key with the orders in the folder; it may be newer than all of them. */
 static void look_at_orders(struct doctor *doctor)
 {
     const struct config_node *node = &doctor->config.node;

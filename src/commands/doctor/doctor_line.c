@@ -1,4 +1,4 @@
-/* One line of what was found out. */
+/* Prints one line of the result. */
 #include "commands/doctor/doctor.h"
 
 #include <stdarg.h>
@@ -55,7 +55,7 @@ void doctor_say(struct doctor *doctor, enum verdict verdict, const char *subject
         (void)fprintf(doctor->out, "%-4s  %s: ", VERDICTS[verdict], subject);
         (void)vfprintf(doctor->out, format, arguments);
         (void)fputc('\n', doctor->out);
-        (void)fflush(doctor->out); /* the next may take its time */
+        (void)fflush(doctor->out); /* the next check may take a while */
     }
     va_end(arguments);
 }

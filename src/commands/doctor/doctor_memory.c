@@ -17,7 +17,7 @@ struct part {
     double bytes;
 };
 
-/* All that a node takes. Where there is a GPU the first on_device parts are there. */
+/* Parts of a node's memory. With a GPU, the first on_device parts are GPU memory. */
 struct parts {
     struct part part[PARTS_MAX];
     int count;
@@ -38,7 +38,7 @@ static uint32_t moments_of(const struct config *config)
                : 0;
 }
 
-/* A saver takes more while it saves (state/saver.h). */
+/* Adds the parts in main memory. A saver needs more while it saves (state/saver.h). */
 static void add_host(struct parts *parts, const struct doctor *doctor)
 {
     const struct node_options options = setup_plain_options(&doctor->config, doctor->parameters);
@@ -93,8 +93,8 @@ static void list(const struct parts *parts, int count, char text[static TEXT_BYT
                                  parts->part[i].name, amount_of(parts->part[i].bytes, "B").text);
 }
 
-/* The GPU's memory by the rehearsed start: what is not in a part is scratch buffers, the logits'
- * among them, and what cuBLAS, cuDNN and recorded steps take. */
+/* Reports the GPU's memory from the trial start. What the parts do not explain is scratch buffers,
+ * logits included, and memory of cuBLAS, cuDNN and recorded steps. */
 static void look_at_gpu(struct doctor *doctor, const struct parts *parts)
 {
     const struct rehearsal *rehearsal = &doctor->rehearsal;
@@ -132,7 +132,8 @@ static double available_bytes(void)
     return (double)kib * 1024;
 }
 
-/* Of each GPU beside the first: weights and gradients, layers for a part of a step, samples. */
+/* Returns the bytes on each GPU beside the first: weights, gradients, layers for its part of a
+ * step, and samples. */
 static double further_bytes(const struct config *config, const struct dataset *train,
                             const struct model *model)
 {

@@ -1,5 +1,5 @@
-/* The configured peers: whether each name resolves, connects and lets this node in
- * (doctor_visit.h); and what our own address looks like to them. */
+/* Checks of the configured peers: whether each name resolves, connects and lets this node in
+ * (doctor_visit.h); and whether they can dial our own address. */
 #include <netdb.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,9 +11,9 @@
 #include "commands/doctor/doctor_place.h"
 #include "commands/doctor/doctor_visit.h"
 
-#define NAME_WAIT_NS (15000 * MS_NS) /* as a node waits */
+#define NAME_WAIT_NS (15000 * MS_NS) /* time limit of a lookup, the same as a node's */
 
-/* A name being looked up. */
+/* A name lookup that is under way. */
 struct lookup {
     struct gaicb request;
     struct addrinfo hints;
@@ -35,7 +35,7 @@ static void start_lookups(struct lookup *lookups, const struct address_list *pee
             .ar_name = lookup->host, .ar_service = lookup->port, .ar_request = &lookup->hints};
         list[i] = &lookup->request;
     }
-    /* A check that could not start reports that as its result. */
+    /* A lookup that could not start reports that as its result. */
     (void)getaddrinfo_a(GAI_NOWAIT, list, (int)peers->count, NULL);
 }
 
@@ -60,7 +60,8 @@ static void take_numbers(struct visit *visit, const struct addrinfo *found)
             visit->number[visit->numbers++] = address_of_socket(found->ai_addr);
 }
 
-/* Lookups that have not ended when the time is over stay with the system, and with us. */
+/* Resolves all names. Lookups that have not ended in time stay in memory, because the system still
+ * uses them. */
 static void find_numbers(struct round *round)
 {
     const struct address_list *peers = &round->doctor->config.node.peers;
@@ -106,7 +107,7 @@ static void find_self(struct round *round)
             round->visits[i].is_self |= is_self(round->doctor, &round->visits[i].number[n]);
 }
 
-/* The results. */
+/* Results of the visits. */
 
 static int by_length(const void *a, const void *b)
 {
@@ -203,13 +204,14 @@ static void say_visit(struct doctor *doctor, struct visit *visit, bool can_greet
                    "whether it lets us in is not known: keys or model are missing");
 }
 
-/* How the others see us. */
+/* Our address as the peers see it. */
 
-/* The widest place that a peer is in, and the address we would dial that one from; "" where there
- * is no way to any. */
+/* Returns the widest scope of the peers' addresses. *ours: the address from which this machine
+ * dials that peer; "" if no peer has a route. */
 static enum place widest(const struct round *round, struct address *ours)
 {
-    static const struct address somewhere = {.host = "192.0.2.1", .port = 1}; /* RFC 5737 */
+    /* Documentation address (RFC 5737). */
+    static const struct address somewhere = {.host = "192.0.2.1", .port = 1};
     enum place widest = PLACE_LOOPBACK;
     *ours = (struct address){0};
     for (uint32_t i = 0; i < round->count; i++)

@@ -8,14 +8,14 @@
 
 #include "base/error.h"
 
-/* The addresses whose first bits are these. */
+/* Addresses with the same first bits. */
 struct network {
     uint8_t prefix[16];
     int bits;
     enum place place;
 };
 
-/* The first that fits decides. */
+/* The first network that contains an address decides. */
 static const struct network V4[] = {
     {{127}, 8, PLACE_LOOPBACK},
     {{169, 254}, 16, PLACE_LINK_LOCAL},
@@ -43,7 +43,8 @@ static const struct network V6[] = {
     {{0x3f, 0xff}, 20, PLACE_DOCUMENTATION},
     {{0x20, 0x01, 0x00, 0x02}, 48, PLACE_BENCHMARK},
     {{0xff}, 8, PLACE_MULTICAST},
-    {{0x20}, 3, PLACE_PUBLIC},                    /* all that is given out today (RFC 4291) */
+    /* All IPv6 addresses that are assigned today (RFC 4291). */
+    {{0x20}, 3, PLACE_PUBLIC},
     {{0x00, 0x64, 0xff, 0x9b}, 96, PLACE_PUBLIC}, /* IPv4 behind a translator (RFC 6052) */
     {{0}, 0, PLACE_RESERVED},
 };
@@ -58,7 +59,7 @@ static bool is_in(const struct network *network, const uint8_t *number)
 
 static enum place place_in(const struct network *network, const uint8_t *number)
 {
-    while (!is_in(network, number)) /* the last one holds all */
+    while (!is_in(network, number)) /* the last network contains all addresses */
         network++;
     return network->place;
 }
@@ -108,7 +109,7 @@ const char *place_text(enum place place)
     check_failed(__FILE__, __LINE__, "every place has its text");
 }
 
-/* The number as a socket address; 0: it is none. */
+/* Converts the numeric address to a socket address; returns 0 if it is not numeric. */
 static socklen_t socket_of(const struct address *address, struct sockaddr_storage *out)
 {
     struct sockaddr_in *v4 = (struct sockaddr_in *)out;

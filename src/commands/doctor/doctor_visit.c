@@ -3,9 +3,9 @@
 #include <string.h>
 
 #define ANSWER_NS   (5000 * MS_NS)
-#define VISIT_NS    (30000 * MS_NS) /* in all: as long as a dial and a handshake may take */
-#define ARRIVAL_NS  (3000 * MS_NS)  /* for the large goodbye; a peer waits for longer */
-#define LARGE_BYTES 8192            /* several packets of any Ethernet */
+#define VISIT_NS    (30000 * MS_NS) /* time limit of a visit: longest dial and handshake */
+#define ARRIVAL_NS  (3000 * MS_NS)  /* time limit for the large goodbye; a peer waits longer */
+#define LARGE_BYTES 8192            /* bytes of a goodbye that fills several Ethernet packets */
 #define QUEUE_BYTES (2 * LARGE_BYTES)
 
 static void begin(struct round *round, struct visit *visit)
@@ -13,7 +13,7 @@ static void begin(struct round *round, struct visit *visit)
     const uint64_t now_ns = transport_now_ns();
     const uint64_t conn = ++round->dials << 32 | (uint64_t)(visit - round->visits);
     peer_start(&visit->peer, conn, true, &visit->address, now_ns);
-    visit->deadline_ns = round->end_ns; /* the transport ends a dial */
+    visit->deadline_ns = round->end_ns; /* the transport itself ends a dial */
     visit->is_connected = visit->late = false;
     transport_dial(round->transport, conn, &visit->address, 0);
 }
@@ -31,7 +31,7 @@ static void flush(struct round *round, struct visit *visit)
     if (peer_next_send(&visit->peer, SIZE_MAX, true, &bytes, &count))
         transport_send(round->transport, visit->peer.conn, bytes, count);
     else if (visit->peer.state == PEER_MEETING && peer_is_flushed(&visit->peer) &&
-             visit->rounds > 1) /* in the first round the peer ends it */
+             visit->rounds > 1) /* in the first round the peer ends the conversation */
         transport_hang_up(round->transport, visit->peer.conn);
 }
 
@@ -68,9 +68,9 @@ static void on_connected(void *self, uint64_t conn)
     set_timer(round);
 }
 
-/* The one reason that makes the other forget us without a word. The first goodbye is large: small
- * packets pass where a node's rumors would not. The other ignores these bytes, since only a BYE of
- * reason FULL has records. */
+/* Sends a goodbye with the one reason after which a peer forgets the caller without a note. The
+ * first goodbye is large, because small packets may pass where a node's rumors would not. The peer
+ * ignores the added bytes, since only a BYE with reason FULL has records. */
 static void say_goodbye(struct visit *visit)
 {
     static const char why[] = "hearsay doctor has only looked whether it can get in";
@@ -117,7 +117,7 @@ static void on_bytes(void *self, uint64_t conn, const uint8_t *bytes, size_t cou
         transport_hang_up(round->transport, conn);
         return;
     case PEER_NOTHING:
-    case PEER_SAID: /* nothing is to be said any more */
+    case PEER_SAID: /* later messages are ignored */
         return;
     }
 }
@@ -130,7 +130,7 @@ static void on_sent(void *self, uint64_t conn)
     flush(round, visit);
 }
 
-/* It was connected: once more, to know the round trip better? */
+/* Returns true if the peer is to be dialled again, for a better measurement of the round trip. */
 static bool has_next_round(const struct round *round, struct visit *visit, const char *why)
 {
     if (visit->is_dialled_again) {
@@ -171,7 +171,7 @@ static void on_closed(void *self, uint64_t conn, const char *why)
     set_timer(round);
 }
 
-/* The goodbye is on its way for long: has it arrived? */
+/* Checks whether a goodbye that was sent long ago has arrived. */
 static void look_at_arrival(const struct round *round, struct visit *visit)
 {
     uint32_t segment_bytes = 0;

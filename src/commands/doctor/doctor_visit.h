@@ -1,4 +1,4 @@
-/* Dial the configured peers, to see whether they let this node in.
+/* Dials the configured peers, to see whether they let this node in.
  *
  *   visits (all at once), each: a dial of the name, as a node dials (socket/connector.h) ──► gate,
  *   handshake ──► a large goodbye, before any hello ──► again, for the round trip
@@ -13,23 +13,23 @@
 #include "node/connection/peer.h"
 #include "socket/transport.h"
 
-#define NUMBERS_MAX 8 /* of one name */
+#define NUMBERS_MAX 8 /* most numeric addresses of one name */
 #define ROUNDS      3
 #define MS_NS       1000000ull
 #define TRIED_BYTES TRANSPORT_WHY_BYTES
 
 /* One configured peer being visited. */
 struct visit {
-    struct address address;             /* as configured */
-    struct address number[NUMBERS_MAX]; /* that the address resolves to */
-    int numbers;                        /* how many */
-    bool is_self;                       /* it is the address of this node: not to be dialled */
+    struct address address;             /* address as configured */
+    struct address number[NUMBERS_MAX]; /* numeric addresses to which it resolves */
+    int numbers;                        /* number of those addresses */
+    bool is_self;                       /* it is this node's own address, which is not dialled */
 
-    struct peer peer;        /* the conversation */
-    uint64_t deadline_ns;    /* of what is under way */
+    struct peer peer;        /* conversation with the peer */
+    uint64_t deadline_ns;    /* time limit of the present step */
     bool is_connected;       /* the present dial has connected */
     bool late;               /* the deadline has passed */
-    struct address reached;  /* the number that connected, if rounds > 0 */
+    struct address reached;  /* numeric address that connected, if rounds > 0 */
     char tried[TRIED_BYTES]; /* numbers that failed: "192.0.2.1: connection refused; ..." */
 
     uint64_t trip_ns[ROUNDS]; /* of each connection made */
@@ -37,28 +37,29 @@ struct visit {
     bool takes_first; /* it has other first weights, and was dialled again with its model hash */
     bool is_dialled_again;    /* that call is still to be made */
     bool is_through;          /* the handshake was completed, in the first round */
-    uint8_t id[ID_BYTES];     /* of the other, if is_through */
-    uint16_t protocol;        /* time until it spoke our protocol */
-    uint32_t swallowed_bytes; /* size of packets that do not arrive there; 0: all do */
-    char why[sizeof((struct problem *)NULL)->text]; /* the reason why it is not through */
-    bool is_over;                                   /* nothing more is to be tried */
+    uint8_t id[ID_BYTES];     /* id of the peer, if is_through */
+    uint16_t protocol;        /* protocol version of the conversation; 0 = unknown */
+    uint32_t swallowed_bytes; /* size of packets that do not arrive at the peer; 0 = all arrive */
+    char why[sizeof((struct problem *)NULL)->text]; /* reason for which is_through is false */
+    bool is_over;                                   /* the visit has ended */
 };
 
-/* All visits. The caller gives doctor, credentials, can_greet, and visits with address and number.
- */
+/* All visits. The caller sets doctor, credentials, can_greet, and visits with address and
+ * number. */
 struct round {
-    struct doctor *doctor;          /* whose lines these become */
-    struct transport *transport;    /* of this round */
-    struct credentials credentials; /* if can_greet */
-    struct entropy entropy;         /* for the handshakes */
-    bool can_greet;                 /* keys and model are there */
+    struct doctor *doctor;          /* receives the lines of the result */
+    struct transport *transport;    /* transport of these visits */
+    struct credentials credentials; /* credentials, if can_greet */
+    struct entropy entropy;         /* source of ephemeral keys for the handshakes */
+    bool can_greet;                 /* keys and model are available */
     struct visit *visits;           /* [count] */
-    uint32_t count;                 /* of the peers configured */
-    uint64_t end_ns;                /* of the whole round */
-    uint64_t dials;                 /* so far: numbers the connections */
+    uint32_t count;                 /* number of configured peers */
+    uint64_t end_ns;                /* time limit of all visits */
+    uint64_t dials;                 /* dials so far; numbers the connections */
 };
 
-/* Visit each that has numbers and is not this node. Returns in time, whatever the others do. */
+/* Visits each peer that has numeric addresses and is not this node. Returns in time, whatever the
+ * peers do. */
 void visit_all(struct round *round);
 
 #endif

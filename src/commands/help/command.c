@@ -15,8 +15,8 @@ const struct command *command_find(const struct command_table *table, const char
     return NULL;
 }
 
-/* Each command prints its help to stdout, which glibc lets point elsewhere ("Standard Streams" in
- * its manual); so there is one text, whoever reads it. */
+/* Captures the help that a command prints to stdout, which glibc allows to redirect ("Standard
+ * Streams" in its manual). So there is only one text for terminal, completion and manual. */
 char *command_help(const struct command *command)
 {
     char title[COMMAND_TITLE_BYTES], option[] = "--help", *argv[] = {title, option, NULL};

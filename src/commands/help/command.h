@@ -7,9 +7,10 @@
 #define COMMAND_TITLE_BYTES 32
 
 struct command {
-    const char *name;                  /* as it is typed */
-    const char *summary;               /* what it is for, in some words */
-    int (*run)(int argc, char **argv); /* argv[0] is "hearsay COMMAND", as messages begin */
+    const char *name;    /* name as it is typed */
+    const char *summary; /* purpose in a few words */
+    /* Runs the command; argv[0] is "hearsay COMMAND", with which its messages begin. */
+    int (*run)(int argc, char **argv);
 };
 
 struct command_table {
@@ -17,10 +18,10 @@ struct command_table {
     size_t count;
 };
 
-/* NULL: there is none of that name. */
+/* Returns the command with this name; NULL if there is none. */
 const struct command *command_find(const struct command_table *table, const char *name);
 
-/* Returns its --help text; the caller frees it. */
+/* Returns the command's --help text; the caller frees it. */
 char *command_help(const struct command *command);
 
 #endif

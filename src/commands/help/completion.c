@@ -18,8 +18,8 @@
 /* The request, and the output for its answer. */
 struct asked {
     FILE *out;
-    const char *typed;       /* so far, of the word */
-    char before[WORD_BYTES]; /* what comes before each candidate: "--set=", or nothing */
+    const char *typed;       /* the part of the word that was typed */
+    char before[WORD_BYTES]; /* text before each candidate: "--set=", or nothing */
 };
 
 static void offer(const struct asked *asked, const char *word, const char *help)
@@ -47,7 +47,7 @@ static void offer_words(const struct asked *asked, const char *words)
     }
 }
 
-/* Values of a key, once it is typed with its "=". */
+/* Offers values of a key, once it is typed with its "=". */
 static void offer_value(struct asked *asked, const struct config_key *key)
 {
     const size_t used = strlen(asked->before);
@@ -63,7 +63,7 @@ static void offer_value(struct asked *asked, const struct config_key *key)
         offer(asked, key->initial, "the default");
 }
 
-/* "SECTION.KEY=VALUE" */
+/* Offers completions of "SECTION.KEY=VALUE". */
 static void offer_setting(struct asked *asked)
 {
     char word[WORD_BYTES];
@@ -88,7 +88,7 @@ static bool is_in_word(char c)
     return islower((unsigned char)c) || isdigit((unsigned char)c) || c == '-' || c == '_';
 }
 
-/* The words that help begins with where it lists them: "idx, npy or xor (default …)". */
+/* Offers the words that a help text lists at its beginning: "idx, npy or xor (default …)". */
 static void offer_listed(const struct asked *asked, const char *help)
 {
     bool is_list = false;
@@ -101,7 +101,7 @@ static void offer_listed(const struct asked *asked, const char *help)
         help += bytes;
         const bool goes_on = strncmp(help, ", ", 2) == 0 || strncmp(help, " or ", 4) == 0;
         if (bytes == 0 || strcmp(word, "or") == 0 || (!goes_on && !is_list))
-            return; /* a sentence, and no list */
+            return; /* the help is a sentence without a list */
         offer(asked, word, "");
         if (!goes_on)
             return;
@@ -152,7 +152,7 @@ static void offer_commands(const struct asked *asked, const struct command_table
         offer(asked, table->command[i].name, table->command[i].summary);
 }
 
-/* The word after those of a command. */
+/* Completes the word that follows a command. */
 static void answer_for(struct asked *asked, const struct usage *usage, const char *last)
 {
     const struct usage_option *option = usage_find(usage, last);

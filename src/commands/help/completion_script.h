@@ -1,11 +1,11 @@
-/* The shells' part of completion.h: functions that ask the program what may come next. */
+/* The shells' part of completion.h: functions that ask the program for completions. */
 #ifndef HEARSAY_COMMANDS_HELP_COMPLETION_SCRIPT_H
 #define HEARSAY_COMMANDS_HELP_COMPLETION_SCRIPT_H
 
-/* How the scripts ask: hearsay completion --ask WORD... */
+/* Option with which the scripts ask: hearsay completion --ask WORD... */
 #define COMPLETION_ASK "--ask"
 
-/* Of bash, zsh or fish; NULL: it is none of these. */
+/* Returns the script for bash, zsh or fish; NULL for another shell. */
 const char *completion_script(const char *shell);
 
 #endif

@@ -142,7 +142,7 @@ static void print_config(FILE *out)
     (void)fputs(".BR hearsay (1),\n.BR hearsay\\-node (1)\n", out);
 }
 
-/* NULL: the overview. */
+/* Prints a command's page; NULL = the overview. */
 static void print_page(FILE *out, const struct command_table *table, const struct command *command)
 {
     if (!command) {
@@ -170,7 +170,7 @@ static bool close_page(FILE *out)
     return fclose(out) == 0 && is_written;
 }
 
-/* Page 0 is the overview, the last one that of the configuration. */
+/* Writes page number i: 0 is the overview, the last one describes the configuration. */
 static bool write_page(const char *dir, const struct command_table *table, size_t i)
 {
     char name[COMMAND_TITLE_BYTES];

@@ -6,8 +6,8 @@
 
 #define LINE_COLUMNS 72
 
-/* Hyphens that can be copied, and no escapes. Returns the columns that it takes in the page's file.
- */
+/* Writes text with hyphens that can be copied, and no escapes. Returns its columns in the page's
+ * file. */
 static size_t write_escaped(FILE *out, const char *text, size_t bytes)
 {
     size_t columns = bytes;
@@ -40,7 +40,7 @@ static bool ends_sentence(const char *word, size_t bytes)
     return strchr(".?!", word[bytes - 1]) != NULL;
 }
 
-/* roff joins the lines again. */
+/* Writes short lines, which roff joins again. */
 void roff_text(FILE *out, const char *text)
 {
     size_t at = 0;
@@ -52,7 +52,8 @@ void roff_text(FILE *out, const char *text)
         if (at == 0 && (text[0] == '.' || text[0] == '\''))
             (void)fputs("\\&", out);
         at += 1 + write_escaped(out, text, bytes);
-        if (ends_sentence(text, bytes)) { /* begins a line, as pages of man do */
+        /* Each sentence begins a new line, as is usual in man pages. */
+        if (ends_sentence(text, bytes)) {
             (void)fputc('\n', out);
             at = 0;
         }

@@ -6,13 +6,13 @@
 #include "base/error.h"
 
 #define EXIT_CODES "Exit codes"
-#define DEEP       8 /* blanks before what goes on with the help of an option */
+#define DEEP       8 /* least blanks before a further line of an option's help */
 
-/* Text and more text, with a blank in between where there is text already. */
+/* Appends text, with a blank in between unless out is empty. */
 static void append(char *out, size_t room, const char *text, size_t bytes)
 {
     const size_t used = strlen(out), blank = used > 0 && out[used - 1] != '\n';
-    CHECK(used + blank + bytes + 1 < room); /* and a line feed */
+    CHECK(used + blank + bytes + 1 < room); /* with space for a line feed */
     if (blank)
         out[used] = ' ';
     memcpy(out + used + blank, text, bytes);
@@ -33,8 +33,8 @@ static void add_form(struct usage *usage, const char *line, size_t bytes)
     append(form->about, sizeof form->about, colon + 2, (size_t)(line + bytes - colon) - 2);
 }
 
-/* "  --state DIR|FILE   a node's …": a word after a single blank is the name of its value, and what
- * comes after it its help. */
+/* Parses "  --state DIR|FILE   a node's …": a word after a single blank is the name of the option's
+ * value, and the rest its help. */
 static void add_option(struct usage *usage, const char *line, size_t bytes)
 {
     const char *const end = line + bytes;
@@ -62,10 +62,10 @@ static void add_text(struct usage *usage, const char *line, size_t bytes, bool b
     char *paragraph = usage->paragraph[usage->paragraphs - 1];
     append(paragraph, USAGE_TEXT_BYTES, line, bytes);
     if (line[0] == ' ')
-        (void)strcat(paragraph, "\n"); /* an example: its lines stay */
+        (void)strcat(paragraph, "\n"); /* an example keeps its lines */
 }
 
-/* The text on exit codes, from its heading on, at any place in a paragraph. */
+/* Moves the text on exit codes, from its heading on, out of its paragraph. */
 static void cut_exit_codes(struct usage *usage)
 {
     for (size_t i = 0; i < usage->paragraphs; i++) {

@@ -1,7 +1,7 @@
-/* The help of a command, taken apart: for the completion of shells and for manual pages, which so
- * say what --help says.
+/* The parsed help of a command, for shell completion and manual pages, which therefore match
+ * --help.
  *
- *   hearsay export [options] DIR: a saved model …          a form, and what it is about
+ *   hearsay export [options] DIR: a saved model …          a form and its purpose
  *   (blank)
  *   Models with the layers of GPT-2 …                      paragraphs
  *   (blank)
@@ -24,14 +24,14 @@
 #define USAGE_NAME_BYTES     32
 
 struct usage_form {
-    char line[128];  /* "hearsay export [options] DIR" */
-    char about[192]; /* "a saved model as …" */
+    char line[128];  /* form of the command, such as "hearsay export [options] DIR" */
+    char about[192]; /* purpose of that form, such as "a saved model as …" */
 };
 
 struct usage_option {
-    char name[USAGE_NAME_BYTES];  /* "--state" */
-    char value[USAGE_NAME_BYTES]; /* "DIR|FILE"; "": it has none */
-    char help[512];               /* what it is, in one line */
+    char name[USAGE_NAME_BYTES];  /* name of the option, such as "--state" */
+    char value[USAGE_NAME_BYTES]; /* name of its value, such as "DIR|FILE"; "" = no value */
+    char help[512];               /* description of the option, in one line */
 };
 
 struct usage {
@@ -39,16 +39,16 @@ struct usage {
     size_t forms;
     struct usage_option option[USAGE_OPTIONS_MAX];
     size_t options;
-    char paragraph[USAGE_PARAGRAPHS_MAX][USAGE_TEXT_BYTES]; /* each in one line, or lines as they
-                                                               are where they begin with blanks */
+    /* Each paragraph in one line; lines that begin with blanks stay separate. */
+    char paragraph[USAGE_PARAGRAPHS_MAX][USAGE_TEXT_BYTES];
     size_t paragraphs;
-    char exit_codes[USAGE_TEXT_BYTES]; /* "0 done, …"; "": nothing is said */
+    char exit_codes[USAGE_TEXT_BYTES]; /* exit codes, such as "0 done, …"; "" = none given */
 };
 
-/* Help texts are ours: one that does not fit is a mistake. */
+/* Parses a help text. A text that does not fit is our mistake (CHECK). */
 void usage_parse(struct usage *usage, const char *help);
 
-/* NULL: it has no such option. */
+/* Returns the option of this name; NULL if there is none. */
 const struct usage_option *usage_find(const struct usage *usage, const char *name);
 
 #endif

@@ -11,10 +11,11 @@
 #include "state/incarnation.h"
 
 struct expel {
-    const char *id;     /* whole, or the first digits */
-    const char *reason; /* what all are told */
-    uint64_t since_ms;  /* what came later is taken out, milliseconds since 1970; 0: not given */
-    bool all;           /* everything is taken out */
+    const char *id;     /* whole id or its first digits */
+    const char *reason; /* reason that all nodes are told */
+    /* Time from which on rumors are taken out, milliseconds since 1970; 0 = not given. */
+    uint64_t since_ms;
+    bool all; /* all rumors are taken out */
 };
 
 static enum error take_option(void *self, int letter, const char *word, struct problem *problem)
@@ -61,7 +62,7 @@ static int by_incarnation(const void *a, const void *b)
     return (x->incarnation > y->incarnation) - (x->incarnation < y->incarnation);
 }
 
-/* How much of the subject's rumors stays, and how much goes. */
+/* Numbers of the subject's rumors that stay and that are taken out. */
 struct outcome {
     uint64_t kept;
     uint64_t taken_out;
@@ -79,8 +80,8 @@ static enum error refuse_since(const struct expel *expel, double reach_s, struct
                        amount_moment(expel->since_ms).text);
 }
 
-/* How many of the rumors in this row stay: none, those that came before the moment, or those that
- * the log may have lost soon. */
+/* Decides how many rumors of the origin in this row stay: none, those that arrived before the given
+ * time, or those that the log may soon have lost. */
 static enum error choose_keep(const struct order_giver *giver, const struct expel *expel,
                               const json_t *row, uint64_t *keep, struct problem *problem)
 {
@@ -132,14 +133,14 @@ static enum error choose_pairs(const struct order_giver *giver, const struct exp
     return OK;
 }
 
-/* All digits of an id are enough, whether the node knows it or not. */
+/* Finds the subject. A whole id is accepted even if the node does not know it. */
 static enum error find_subject(const struct order_giver *giver, const char *given,
                                uint8_t id[static ID_BYTES], struct problem *problem)
 {
     return key_from_hex(id, given) == OK ? OK : order_giver_find(giver, given, id, problem);
 }
 
-/* The order that is to be given. */
+/* Creates the order. */
 static enum error make_order(const struct order_giver *giver, const struct expel *expel,
                              struct order *order, struct outcome *outcome, struct problem *problem)
 {

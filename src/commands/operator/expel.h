@@ -1,14 +1,14 @@
-/* hearsay expel: the operator puts a member out of the swarm.
+/* hearsay expel: the operator expels a member from the swarm.
  *
  *   status.sock ─► number, context, the subject's incarnations ─► order, signed ─► state_dir/order
- *   ─► the node obeys it and passes it on ─► status.sock: it has
+ *   ─► the node applies it and passes it on ─► status.sock: it has
  *
  * Held by tests/process/test_expel.sh. */
 #ifndef HEARSAY_COMMANDS_OPERATOR_EXPEL_H
 #define HEARSAY_COMMANDS_OPERATOR_EXPEL_H
 
-/* argv[0] is "hearsay expel". Returns the exit code: 0 the node obeys, 1 it does not, 2 wrong
- * usage. */
+/* Runs the command. argv[0] is "hearsay expel". Returns the exit code: 0 the node applies the
+ * order, 1 it does not, 2 wrong usage. */
 int expel_run(int argc, char **argv);
 
 #endif

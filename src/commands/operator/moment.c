@@ -8,9 +8,9 @@
 
 #define SECOND_MS 1000ull
 #define DAY_MS    (86400 * SECOND_MS)
-#define AGO_MAX   (36500 * DAY_MS) /* a century */
+#define AGO_MAX   (36500 * DAY_MS) /* longest age: a century */
 
-/* "2h30m": numbers with their units, the larger first. */
+/* Parses an age such as "2h30m": numbers with units, the larger unit first. */
 static bool parse_ago(const char *text, uint64_t *ago_ms)
 {
     static const struct {
@@ -35,7 +35,7 @@ static bool parse_ago(const char *text, uint64_t *ago_ms)
     return false;
 }
 
-/* After a time of day, nothing more than parts of a second and that it is UTC. */
+/* Returns true if nothing follows a time of day except fractions of a second and "UTC". */
 static bool is_over(const char *rest)
 {
     if (*rest == '.')
@@ -43,7 +43,8 @@ static bool is_over(const char *rest)
     return *rest == '\0' || strcmp(rest, "Z") == 0 || strcmp(rest, " UTC") == 0;
 }
 
-/* A day that there is not, such as February 30, is moved to another. */
+/* Converts a date. Returns false if the day does not exist: timegm moves February 30 to another
+ * day. */
 static bool to_ms(const struct tm *named, uint64_t *ms)
 {
     struct tm moment = *named;
@@ -74,7 +75,7 @@ static bool parse_day(const char *text, uint64_t *ms)
     return parse_moment(text, FORMS, &moment) && to_ms(&moment, ms);
 }
 
-/* Today's, or yesterday's if that is still to come. */
+/* Parses a time of today, or of yesterday if it is still to come today. */
 static bool parse_time_of_day(const char *text, uint64_t now_ms, uint64_t *ms)
 {
     static const char *const FORMS[4] = {"%H:%M:%S", "%H:%M"};
@@ -129,7 +130,7 @@ bool moment_keep(const json_t *row, double reach_s, double age_s, uint64_t *keep
     size_t i = 0;
     while (i < count && age_of(json_array_get(marks, i)) < age_s)
         i++;
-    if (count == 0 && !has_all) /* nothing of it has come since then */
+    if (count == 0 && !has_all) /* no rumor of the origin has arrived since then */
         *keep = (uint64_t)json_integer_value(json_object_get(row, "rumors"));
     else if (i == count)
         *keep = 0;

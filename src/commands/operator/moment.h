@@ -16,14 +16,14 @@
 
 /* Parses a time into milliseconds since 1970: an age ("90s", "2h30m", "3d"), the latest such time
  * of day ("14:30", "14:30:05"), or one on a given day ("2026-11-25 14:30"), in UTC, with or without
- * the word. MALFORMED: none of these, or in the future. */
+ * the word "UTC". MALFORMED: the text is none of these, or in the future. */
 enum error moment_parse(const char *text, uint64_t now_ms, uint64_t *moment_ms,
                         struct problem *problem) MUST_USE;
 
-/* Of the origin in this row of the page, whose log reaches back reach_s: so many of its rumors had
- * come age_s ago, as far as the marks tell, which never name too many. False: neither do they reach
- * back so far, nor does the log; *keep is then unset. *origin_s is how far they reach, in seconds.
- */
+/* Finds how many rumors of an origin had arrived age_s seconds ago. row: its row of the status
+ * page; reach_s: seconds that the node's log reaches back. Counts by the marks, so *keep is never
+ * too large. Returns false if neither marks nor log reach so far back; *keep is then unset.
+ * *origin_s: seconds that this origin's marks reach back. */
 bool moment_keep(const json_t *row, double reach_s, double age_s, uint64_t *keep, double *origin_s);
 
 #endif

@@ -28,13 +28,13 @@ static const struct option options_of_all[] = {
 
 #define OF_ALL (sizeof options_of_all / sizeof *options_of_all)
 
-/* Options of all commands. */
+/* Values of the options that all these commands have. */
 struct given {
-    struct config_options config; /* where the node is, and whether help is asked for */
-    const char *key;              /* the operator's key file */
+    struct config_options config; /* folder of the node, and whether help was requested */
+    const char *key;              /* path of the operator's key file */
 };
 
-/* Options for getopt_long, ended by zeros. */
+/* Fills in the options for getopt_long, terminated by zeros. */
 static void known_options(const struct order_command *command,
                           struct option known[static ORDER_OPTIONS_MAX + OF_ALL + 1])
 {
@@ -76,7 +76,7 @@ static enum error take_option(const struct order_command *command, void *self, s
     }
 }
 
-/* Arguments after --help are not read. */
+/* Parses the arguments; those after --help are not read. */
 static enum error parse(const struct order_command *command, void *self, struct given *given,
                         int argc, char **argv, struct problem *problem)
 {

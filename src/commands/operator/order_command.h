@@ -12,22 +12,23 @@
 
 #include "commands/operator/order_giver.h"
 
-#define ORDER_OPTIONS_MAX 8 /* that one command has beside those of all */
+#define ORDER_OPTIONS_MAX 8 /* most options of one command beside the common ones */
 
 struct order_command {
-    const char *about;            /* of its help: what it does; whole lines */
-    const char *own_help;         /* of its help: its options; whole lines */
-    const char *exit_codes;       /* of its help: what 0 and 1 say */
-    const struct option *options; /* its own, ended by zeros; val: a letter but those of all */
-    /* Parses the arguments and keeps pointers into argv. MALFORMED: wrong usage. */
+    const char *about;      /* help: purpose of the command, in whole lines */
+    const char *own_help;   /* help: its own options, in whole lines */
+    const char *exit_codes; /* help: meaning of exit codes 0 and 1 */
+    /* Own options, terminated by zeros; val: a letter that no common option has. */
+    const struct option *options;
+    /* Parses one of its own options and keeps pointers into argv. MALFORMED: wrong usage. */
     enum error (*take_option)(void *self, int letter, const char *word, struct problem *problem);
     enum error (*take_arguments)(void *self, int count, char **words, struct problem *problem);
-    /* Gives its order, and prints what that was. */
+    /* Gives the order and prints it. */
     enum error (*give)(void *self, struct order_giver *giver, struct problem *problem);
 };
 
-/* argv[0] is "hearsay COMMAND"; self is passed to the calls. Returns the exit code: 0 the node
- * obeys, 1 it does not, 2 wrong usage. */
+/* Runs the command. argv[0] is "hearsay COMMAND"; self is passed to the functions. Returns the exit
+ * code: 0 the node applies the order, 1 it does not, 2 wrong usage. */
 int order_command_run(const struct order_command *command, void *self, int argc, char **argv);
 
 #endif

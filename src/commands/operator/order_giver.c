@@ -11,9 +11,9 @@
 #include "crypto/locked_memory.h"
 #include "state/order_files.h"
 
-#define WAIT_MS 5000      /* for a page of the node */
-#define LOOKS   100       /* at whether it obeys, */
-#define LOOK_NS 100000000 /* pause between two attempts */
+#define WAIT_MS 5000      /* time limit for a status page of the node */
+#define LOOKS   100       /* most checks of whether the node applies the order */
+#define LOOK_NS 100000000 /* pause between two checks */
 
 /* Reads the node's status JSON: its operator and the known members. */
 
@@ -49,7 +49,8 @@ const json_t *page_origins(const json_t *page)
     return page_operator(page, "origins");
 }
 
-/* Ids that begin so, among these rows; *found: the last of them, if there was none before. */
+/* Counts the ids in these rows that begin with the given digits. *found: the last of them, unless
+ * it was already set. */
 static uint32_t count_fitting(const json_t *rows, const char *begin, const char **found)
 {
     uint32_t others = 0;
@@ -177,7 +178,7 @@ void order_giver_end(struct order_giver *giver)
     giver->page = NULL;
 }
 
-/* orders per hand-over */
+/* Hands over a part of the orders, as many as fit one file. */
 static enum error give_some(struct order_giver *giver, struct order *orders, uint32_t count,
                             struct problem *problem)
 {

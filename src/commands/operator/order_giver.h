@@ -12,36 +12,37 @@
 #include "wire/order.h"
 
 struct order_giver {
-    const char *dir;                /* the node's state folder */
-    json_t *page;                   /* its status, as it was at the beginning */
+    const char *dir;                /* state folder of the node */
+    json_t *page;                   /* status page of the node, as read at the start */
     struct operator_key key;        /* signs */
-    uint8_t context[CONTEXT_BYTES]; /* binds orders to the node's swarm and model */
-    uint32_t next;                  /* the number of the next order */
-    bool as_json;                   /* what was done is printed as JSON */
+    uint8_t context[CONTEXT_BYTES]; /* bytes that bind orders to the node's swarm and model */
+    uint32_t next;                  /* number of the next order */
+    bool as_json;                   /* prints the result as JSON */
 };
 
-/* Anything but OK: the sentence says why no order can be given here; nothing is to be ended. */
+/* Starts. On an error the sentence says why no order can be given here, and order_giver_end must
+ * not be called. */
 enum error order_giver_begin(struct order_giver *giver, const char *dir, const char *key_path,
                              struct problem *problem) MUST_USE;
 void order_giver_end(struct order_giver *giver);
 
-/* MALFORMED: this is no id, nor the beginning of one. */
+/* Returns MALFORMED if the text is neither an id nor the beginning of one. */
 enum error order_giver_check_id(const char *text, struct problem *problem) MUST_USE;
-/* The only one of the ids that the node knows which begins so. MISSING: there is none. */
+/* Finds the only known id that begins with these digits. MISSING: there is none. */
 enum error order_giver_find(const struct order_giver *giver, const char *begin,
                             uint8_t id[static ID_BYTES], struct problem *problem) MUST_USE;
-/* The number of the next order is set, and they are signed and given at once. */
+/* Sets the numbers of the orders, signs them and hands them to the node at once. */
 enum error order_giver_give(struct order_giver *giver, struct order *orders, uint32_t count,
                             struct problem *problem) MUST_USE;
 
-/* Prints orders that were given: {"orders": [{"number": 1, "id": "…", "text": "…"}]}; of a new key
- * the id is the hash of that. */
+/* Prints the orders: {"orders": [{"number": 1, "id": "…", "text": "…"}]}; the id of an order for a
+ * new key is the hash of the key. */
 void order_giver_print_json(const struct order *orders, uint32_t count);
 
-/* A row of the status JSON; "" and 0 = absent. */
+/* Returns a field of a row of the status JSON; "" or 0 if it is absent. */
 const char *page_text(const json_t *row, const char *key);
 uint64_t page_number(const json_t *row, const char *key);
-/* The part of the status JSON for the operator; its rows of orders, and of origins. */
+/* Returns the operator's part of the status JSON, or its rows of orders or of origins. */
 const json_t *page_operator(const json_t *page, const char *key);
 const json_t *page_orders(const json_t *page);
 const json_t *page_origins(const json_t *page);

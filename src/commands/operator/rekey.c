@@ -13,7 +13,7 @@
 #define BOTH_HOURS     168   /* a week */
 #define BOTH_HOURS_MAX 87600 /* ten years */
 #define HOUR_MS        3600000.0
-#define WAIT_MS        5000 /* for a page of the node */
+#define WAIT_MS        5000 /* time limit for a status page of the node */
 
 struct rekey {
     const char *reason;
@@ -70,7 +70,7 @@ static const json_t *swarm_key_of(const json_t *page)
     return json_object_get(json_object_get(page, "operator"), "swarm_key");
 }
 
-/* Nothing but the key says who is a member. */
+/* Returns true if every holder of the swarm key is a member. */
 static bool is_open_to_all(const json_t *page)
 {
     const json_t *members = json_object_get(page, "members");

@@ -6,8 +6,8 @@
 #ifndef HEARSAY_COMMANDS_OPERATOR_REKEY_H
 #define HEARSAY_COMMANDS_OPERATOR_REKEY_H
 
-/* argv[0] is "hearsay rekey". Returns the exit code: 0 the node has the key and passes it on, 1 it
- * has not, 2 wrong usage. */
+/* Runs the command. argv[0] is "hearsay rekey". Returns the exit code: 0 the node has the key and
+ * passes it on, 1 it has not, 2 wrong usage. */
 int rekey_run(int argc, char **argv);
 
 #endif

@@ -6,14 +6,14 @@
 
 #define RECORD_BYTES (EVENT_TAG_BYTES + 64)
 
-/* Fields of the messages, and how they are written (protobuf.dev, "Encoding"). */
+/* Wire types of protocol buffer fields (protobuf.dev, "Encoding"). */
 enum { VARINT = 0, FIXED64 = 1, BYTES = 2, FIXED32 = 5 };
 enum { EVENT_WALL_TIME = 1, EVENT_STEP = 2, EVENT_FILE_VERSION = 3, EVENT_SUMMARY = 5 };
 enum { SUMMARY_VALUE = 1, VALUE_TAG = 1, VALUE_SIMPLE_VALUE = 2 };
 
 struct message {
     uint8_t bytes[RECORD_BYTES];
-    size_t count; /* of bytes that are there */
+    size_t count; /* bytes in use */
 };
 
 static void put_byte(struct message *message, unsigned byte)
@@ -69,7 +69,7 @@ uint32_t event_file_crc(const void *bytes, size_t count)
     return ~crc;
 }
 
-/* So that a CRC of bytes that hold their own CRC still says something. */
+/* Returns the masked CRC, which is meaningful even for bytes that contain their own CRC. */
 static uint32_t masked_crc(const void *bytes, size_t count)
 {
     const uint32_t crc = event_file_crc(bytes, count);

@@ -1,4 +1,4 @@
-/* Numbers over steps as TensorBoard reads them: a file of TFRecords, each an Event.
+/* Writes numbers by step in TensorBoard's format: a file of TFRecords, each an Event.
  *
  *   OFFSET  SIZE  MEANING                                (integers: little-endian)
  *   0       8     bytes of the event
@@ -16,15 +16,15 @@
 #include <stdint.h>
 #include <stdio.h>
 
-#define EVENT_TAG_BYTES 128 /* of a tag, at most */
+#define EVENT_TAG_BYTES 128 /* most bytes of a tag */
 
 /* Writes the first record of a file. wall_s: seconds since 1970. */
 void event_file_begin(FILE *out, double wall_s);
 
-/* One number under a tag, which is cut to what has room. */
+/* Adds one number under a tag, which is cut if it is too long. */
 void event_file_add(FILE *out, double wall_s, int64_t step, const char *tag, float value);
 
-/* CRC-32C (Castagnoli; RFC 3720, B.4), as it is, without the mask. */
+/* Returns the CRC-32C (Castagnoli; RFC 3720, B.4) without the mask. */
 uint32_t event_file_crc(const void *bytes, size_t count);
 
 #endif

@@ -43,9 +43,9 @@ const char plot_usage[] =
 
 struct plot_options {
     struct series_set set; /* what is asked for, and what is found */
-    const char *out;       /* file; NULL: the terminal */
+    const char *out;       /* output file; NULL = the terminal */
     const char *title;
-    const char *tensorboard; /* folder; NULL: not asked for */
+    const char *tensorboard; /* folder for TensorBoard; NULL = not given */
     bool has_range;          /* --range was given */
     double low, high;
     bool json, help;
@@ -141,7 +141,8 @@ static enum error parse(struct plot_options *options, int argc, char **argv,
     return OK;
 }
 
-/* "run/node1/node.log" is called node1 where all files have one name, else by that. */
+/* Names a curve after its file: "run/node1/node.log" becomes node1 if all files have one name,
+ * otherwise the file's name. */
 static void label_of(const char *path, bool by_folder, char label[static NAME_BYTES])
 {
     const char *slash = strrchr(path, '/');
@@ -169,7 +170,7 @@ static bool have_one_name(char *const *path, size_t count)
     return count > 1;
 }
 
-/* Two files that would be called the same are called by their paths. */
+/* Returns true if another file would have the same label; then both are called by their paths. */
 static bool is_taken(char *const *path, size_t count, bool by_folder, size_t mine)
 {
     char label[NAME_BYTES], other[NAME_BYTES];
@@ -198,7 +199,8 @@ static enum error read_files(struct series_set *set, char *const *path, size_t c
     return error;
 }
 
-/* Seconds, or what they are more readable in: the name of the axis, and what to divide by. */
+/* Chooses a readable unit of time for the x axis: returns the name of the axis, and sets *scale to
+ * the seconds per unit. */
 static const char *name_of_x(const struct series_set *set, double *scale)
 {
     double last = 0;
@@ -252,7 +254,7 @@ static enum error draw(const struct plot_options *options, struct problem *probl
     return OK;
 }
 
-/* One number of all files; MISSING where none has it. */
+/* Adds one tag from all files. MISSING: no file has it. */
 static enum error add_tag(const struct plot_options *options, const char *what, char *const *path,
                           size_t count, bool is_first, struct problem *problem)
 {

@@ -1,4 +1,4 @@
-/* hearsay plot: curves of what logs and simulations hold.
+/* hearsay plot: draws curves from logs and simulations.
  *
  *   files ─► series.h ─┬► struct chart ─► characters, SVG, PNG
  *                      └► JSON, events for TensorBoard
@@ -10,7 +10,8 @@
 
 extern const char plot_usage[];
 
-/* argv[0] begins its messages. Returns the exit code: 0 drawn, 1 failed, 2 wrong usage. */
+/* Runs the command. argv[0] begins its messages. Returns the exit code: 0 drawn, 1 failed, 2 wrong
+ * usage. */
 int plot_run(int argc, char **argv);
 
 #endif

@@ -2,7 +2,7 @@
 
 #include <jansson.h>
 
-/* A text that JSON can hold, whatever the name of a file is. */
+/* Returns a JSON text even for a file name that is not UTF-8. */
 static json_t *text_json(const char *text)
 {
     json_t *value = json_string(text);

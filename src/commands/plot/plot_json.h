@@ -1,4 +1,4 @@
-/* The points of series as JSON: {"what": "loss", "by": "time", "curves": [{"name": "node1",
+/* Writes the points of series as JSON: {"what": "loss", "by": "time", "curves": [{"name": "node1",
  * "x": [...], "y": [...]}]}; x in seconds, samples or bytes. */
 #ifndef HEARSAY_COMMANDS_PLOT_PLOT_JSON_H
 #define HEARSAY_COMMANDS_PLOT_PLOT_JSON_H

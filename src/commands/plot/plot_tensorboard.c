@@ -8,8 +8,7 @@
 #include "commands/plot/event_file.h"
 
 #define PATH_BYTES 4096
-#define FILE_NAME                                                                                  \
-    "events.out.tfevents.0000000001.hearsay" /* one for each run, whenever it is made */
+#define FILE_NAME  "events.out.tfevents.0000000001.hearsay" /* one file for each curve */
 
 static enum error cannot(const char *path, struct problem *problem)
 {
@@ -23,7 +22,7 @@ static enum error make_folder(const char *path, struct problem *problem)
     return mkdir(path, 0777) == 0 || errno == EEXIST ? OK : cannot(path, problem);
 }
 
-/* A folder of its own, whatever the name of a curve is. */
+/* Makes a folder name that is unique and valid for any name of a curve. */
 static void folder_of(char out[static PATH_BYTES], const char *dir, const char *name)
 {
     int at = snprintf(out, PATH_BYTES, "%s/", dir);

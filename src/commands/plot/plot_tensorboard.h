@@ -8,9 +8,9 @@
 
 #include "commands/plot/series.h"
 
-/* One more tag for all curves of a set; steps are x, rounded. Called again it adds to the files
- * that it began in this run of the program, and replaces those of earlier ones. FAILED: a folder or
- * a file cannot be made. */
+/* Adds a tag for all curves of a set; steps are x, rounded. Further calls add to the files of this
+ * run of the program; files of earlier runs are replaced. FAILED: a folder or a file cannot be
+ * created. */
 enum error plot_tensorboard_add(const char *dir, const struct series_set *set, bool is_first,
                                 struct problem *problem) MUST_USE;
 

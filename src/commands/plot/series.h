@@ -16,37 +16,38 @@
 #include "plot/chart.h"
 
 #define SERIES_MAX       CHART_CURVES_MAX
-#define SERIES_VALUE_MAX 1e100 /* axes compute with differences and quotients of values */
+#define SERIES_VALUE_MAX 1e100 /* largest value, since axes compute differences and quotients */
 
 enum series_by { BY_TIME, BY_SAMPLES, BY_BYTES };
 
 struct series {
-    char *name;         /* of the curve; the set's */
-    double *x, *y;      /* [room] the set's */
-    double *wall_s;     /* [room] when each point was, seconds since 1970; the set's */
-    size_t count, room; /* points that are there, and that there is room for */
+    char *name;         /* name of the curve; belongs to the set */
+    double *x, *y;      /* [room] coordinates of the points; belong to the set */
+    double *wall_s;     /* [room] time of each point, seconds since 1970; belongs to the set */
+    size_t count, room; /* number of points, and capacity */
 };
 
 /* The request and the result. */
 struct series_set {
-    const char *what;  /* name of what goes up: "loss", "accuracy", a field, a column */
-    enum series_by by; /* what goes to the right */
-    size_t files;      /* to be read: of several, each curve says whose it is */
+    const char *what;  /* name of the y values: "loss", "accuracy", a field, a column */
+    enum series_by by; /* unit of the x values */
+    size_t files;      /* files to be read; with several, each curve's name has its file's label */
     struct series item[SERIES_MAX]; /* [count] */
-    size_t count;                   /* of series */
+    size_t count;                   /* number of series */
 };
 
-/* Adds what a file holds, as one curve called label, or as several whose names it says itself
- * (where there are several files, after the label). MISSING: the file is not there, or holds
- * nothing of what is asked for; MALFORMED: it is none of the three; TOO_BIG: too many curves;
- * FAILED: it cannot be read, or not from its beginning once more. */
+/* Adds the points of a file: one curve called label, or several with names from the file (after the
+ * label if there are several files). MISSING: the file is missing, or has none of the requested
+ * values. MALFORMED: it is none of the three kinds. TOO_BIG: too many curves. FAILED: it cannot be
+ * read, or not a second time from its beginning. */
 enum error series_read(struct series_set *set, const char *path, const char *label,
                        struct problem *problem) MUST_USE;
 
-/* The series of this name, made where it is missing; NULL: there are SERIES_MAX others. */
+/* Returns the series of this name, added if it is new; NULL if there are SERIES_MAX others. */
 struct series *series_of(struct series_set *set, const char *name);
 
-/* A number that an axis can have: 0, or at most SERIES_VALUE_MAX and at least 1 / that. */
+/* Returns true if an axis can show the value: 0, or an absolute value from 1 / SERIES_VALUE_MAX to
+ * SERIES_VALUE_MAX. */
 bool series_may_be(double value);
 
 /* Adds a point at at_s seconds of its file's time. Skips values that no axis can show. */

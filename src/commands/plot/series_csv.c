@@ -1,4 +1,5 @@
-/* CSV (RFC 4180) with a heading. A column of names (node, strategy …) makes a curve of each. */
+/* Reads CSV (RFC 4180) with a heading. A column of names (node, strategy …) makes a curve of each
+ * name. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,8 +17,8 @@ static const char *const ALONG[][ALONG_NAMES] = {
 };
 static const char *const NAMING[] = {"curve", "strategy", "contestant", "node"};
 
-/* Ends each field of a line with a zero, without its quotes; returns how many there are. A line
- * feed within quotes is not read. */
+/* Terminates each field of a line with a zero, without its quotes; returns the number of fields. A
+ * line feed within quotes is not supported. */
 static size_t split(char *line, char *field[static COLUMNS_MAX])
 {
     size_t count = 0;
@@ -27,7 +28,7 @@ static size_t split(char *line, char *field[static COLUMNS_MAX])
         field[count++] = to = from;
         for (; *from && (is_quoted || *from != ','); from++) {
             if (*from == '"' && is_quoted && from[1] == '"')
-                *to++ = *from++; /* two quotes are one */
+                *to++ = *from++; /* two quotes within quotes stand for one */
             else if (*from == '"')
                 is_quoted = !is_quoted;
             else
@@ -42,11 +43,11 @@ static size_t split(char *line, char *field[static COLUMNS_MAX])
 }
 
 struct columns {
-    size_t count;           /* in the heading */
-    size_t at, x, y, names; /* of them, the time first; NONE: there is none */
+    size_t count;           /* columns in the heading */
+    size_t at, x, y, names; /* indices of columns: time, x, y, names of curves; NONE = absent */
 };
 
-/* The first of the names that is a column. */
+/* Returns the index of the first column that has one of the names. */
 static size_t find(char *const *field, size_t count, const char *const *names, size_t names_count)
 {
     for (size_t k = 0; k < names_count && names[k]; k++)
@@ -56,7 +57,7 @@ static size_t find(char *const *field, size_t count, const char *const *names, s
     return NONE;
 }
 
-/* Without any axis it is some other text. */
+/* Returns true if the heading has any axis; otherwise it is another kind of text. */
 static bool has_axis(char *const *field, size_t count)
 {
     bool has = false;
@@ -103,7 +104,7 @@ static enum error take_line(struct series_set *set, const struct columns *column
 {
     char *field[COLUMNS_MAX], name[256];
     if (split(line, field) < columns->count)
-        return OK; /* half a line */
+        return OK; /* half a line at the end of the file */
     if (columns->names == NONE)
         (void)snprintf(name, sizeof name, "%s", label);
     else

@@ -1,10 +1,10 @@
-/* The three kinds of files that series are read from (series.h), and what they have in common. */
+/* The three kinds of files that series are read from (series.h), and their common functions. */
 #ifndef HEARSAY_COMMANDS_PLOT_SERIES_FILE_H
 #define HEARSAY_COMMANDS_PLOT_SERIES_FILE_H
 
 #include "commands/plot/series.h"
 
-/* path and label: as series_read. */
+/* The readers of each kind. path and label: as in series_read. */
 enum error series_read_log(struct series_set *set, FILE *file, const char *path, const char *label,
                            struct problem *problem) MUST_USE;
 enum error series_read_csv(struct series_set *set, FILE *file, const char *path, const char *label,
@@ -12,19 +12,19 @@ enum error series_read_csv(struct series_set *set, FILE *file, const char *path,
 enum error series_read_play(struct series_set *set, FILE *file, const char *path, const char *label,
                             struct problem *problem) MUST_USE;
 
-/* Its size; 0: not known. */
+/* Returns the size of the file in bytes; 0 = unknown. */
 double series_file_bytes(FILE *file);
 
-/* Whether a field or column is what was asked for; "-" and "_" are the same. */
+/* Returns true if a field or column has the requested name; "-" and "_" are equal. */
 bool series_is_name(const char *asked, const char *name);
 
-/* Names for the sentence about what is missing. */
+/* Names of available values, for the sentence about a missing one. */
 struct series_names {
-    char text[384]; /* "a, b, c" */
+    char text[384]; /* list of names: "a, b, c" */
 };
 void series_names_add(struct series_names *names, const char *name);
 
-/* MISSING: nothing of that name is in the file; these are. */
+/* Returns MISSING with a sentence: the file lacks the requested name but has these. */
 enum error series_lacks(const struct series_set *set, const char *path,
                         const struct series_names *names, struct problem *problem) MUST_USE;
 

@@ -10,8 +10,8 @@
 
 /* A counter that restarts with the node. */
 struct counted {
-    double before; /* of the starts before this one */
-    double now;    /* since this start */
+    double before; /* sum over earlier starts of the node */
+    double now;    /* value since this start */
 };
 
 static void count_on(struct counted *counted, double value)
@@ -29,8 +29,8 @@ static double number_of(const json_t *line, const char *field)
     return json_is_number(value) ? json_number_value(value) : NAN;
 }
 
-/* The field of a line that is what was asked for; NULL: the line does not have it. A loss without
- * more words is that of training, which status lines have; the others are of evaluations. */
+/* Returns the name of the log field for the requested value; NULL if this kind of line has none. A
+ * plain "loss" is the training loss, which status lines have; evaluations have the others. */
 static const char *field_of(const char *what, bool is_status, const json_t *line)
 {
     const char *name;
@@ -57,10 +57,10 @@ static void note_names(struct series_names *names, bool is_status, const json_t 
 }
 
 struct log_reader {
-    const struct series_set *set; /* what is asked for */
-    struct series *series;        /* what was found */
-    struct series_names names;    /* of what else there is */
-    struct counted along[3];      /* by enum series_by */
+    const struct series_set *set; /* the request and the other curves */
+    struct series *series;        /* the curve of this log */
+    struct series_names names;    /* names of the other values in the file */
+    struct counted along[3];      /* counters for the x values, by enum series_by */
 };
 
 static void take_line(struct log_reader *reader, const json_t *line)

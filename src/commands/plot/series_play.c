@@ -1,4 +1,5 @@
-/* A play of a comparison (sim/comparison/record.h): {"points": [{"at_s": …, "loss": …}, …]}. */
+/* Reads a play of a comparison (sim/comparison/record.h): {"points": [{"at_s": …, "loss": …},
+ * …]}. */
 #include <jansson.h>
 #include <math.h>
 #include <string.h>

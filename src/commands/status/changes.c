@@ -28,7 +28,7 @@ static const json_t *find_member(const json_t *page, const char *id)
     return NULL;
 }
 
-/* NULL: nothing that a person needs to know. */
+/* Returns what changed for this member; NULL if a person need not know it. */
 static const char *what_changed(const json_t *member, const json_t *before)
 {
     const char *now = text_of(member, "state"), *then = text_of(before, "state");

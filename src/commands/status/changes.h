@@ -11,8 +11,8 @@
 #include "commands/lately.h"
 
 struct changes {
-    json_t *before;       /* the last page, a reference of its own; NULL: none yet */
-    struct lately lately; /* what was new since the first one */
+    json_t *before;       /* last page, with a reference of its own; NULL = none yet */
+    struct lately lately; /* changes since the first page */
 };
 
 /* Takes a snapshot that arrived at at_s seconds of the watcher's time. */

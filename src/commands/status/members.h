@@ -1,11 +1,11 @@
-/* hearsay members: who is in the swarm, as the node of this machine knows it, and what each has
- * contributed: the page of hearsay status (status.h) by other columns. Held by
- * tests/unit/commands/test_status_text.c and tests/process/test_listed.sh. */
+/* hearsay members: lists the members of the swarm and their contributions, as the node of this
+ * machine knows them. It reads the same page as hearsay status (status.h) and shows other columns.
+ * Held by tests/unit/commands/test_status_text.c and tests/process/test_listed.sh. */
 #ifndef HEARSAY_COMMANDS_STATUS_MEMBERS_H
 #define HEARSAY_COMMANDS_STATUS_MEMBERS_H
 
-/* argv[0] is "hearsay members". Returns the exit code: 0 shown, 1 no node answers, 2 wrong usage.
- */
+/* Runs the command. argv[0] is "hearsay members". Returns the exit code: 0 shown, 1 no node
+ * answers, 2 wrong usage. */
 int members_run(int argc, char **argv);
 
 #endif

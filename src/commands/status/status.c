@@ -9,9 +9,9 @@
 #include "daemon/status_server.h"
 
 #define WAIT_MS     5000
-#define LONG_NUMBER 10000000000 /* longer ones are rounded */
-#define OLD_S       60.0        /* a capacity that was last seen longer ago may have changed */
-#define INDENT      13          /* where the text of a node's lines begins */
+#define LONG_NUMBER 10000000000 /* larger numbers are rounded */
+#define OLD_S       60.0        /* age in seconds above which a measured capacity may be outdated */
+#define INDENT      13          /* columns before the text of a node's lines */
 
 enum { EXIT_HEALTHY = 0, EXIT_NO_ANSWER = 1, EXIT_USAGE = 2, EXIT_NOT_READY = 3 };
 
@@ -28,7 +28,7 @@ static const char usage[] =
     "2 wrong usage, 3 it answers and is not ready: it joins, catches up, or is alone,\n"
     "because it reaches none of its peers (it trains on: no reason to restart it).\n";
 
-/* The values of a page, by their names, as people read them. */
+/* One value of a page as text for people. */
 
 struct shown {
     char text[64];
@@ -50,7 +50,7 @@ static struct shown text_of(const json_t *row, const char *key, size_t columns)
     return out;
 }
 
-/* Not a number: not known. */
+/* Returns a number of the page; NaN if unknown. */
 static double real_of(const json_t *row, const char *key)
 {
     const json_t *value = json_object_get(row, key);
@@ -100,9 +100,9 @@ static struct shown real(const json_t *row, const char *key)
     return out;
 }
 
-/* The node. */
+/* Lines about the node. */
 
-/* A text of others in as many lines as it takes, broken at blanks where there are some. */
+/* Prints text from others in as many lines as needed, broken at blanks if possible. */
 static void print_folded(FILE *out, const char *text)
 {
     const size_t room = STATUS_COLUMNS - INDENT;
@@ -134,7 +134,7 @@ static void print_alone(FILE *out, const json_t *page)
     print_folded(out, reason);
 }
 
-/* The last warning of the guard of training. */
+/* Prints the last warning of the training guard. */
 static void print_alarm(FILE *out, const json_t *page)
 {
     const json_t *training = json_object_get(page, "training");
@@ -219,7 +219,7 @@ static bool is_ordered_later(const json_t *orders, size_t i)
     return false;
 }
 
-/* Which swarm key it uses, if the operator has ordered one. */
+/* Prints which swarm key the node uses, if the operator has ordered one. */
 static void print_swarm_key(FILE *out, const json_t *page)
 {
     const json_t *key = json_object_get(json_object_get(page, "operator"), "swarm_key");
@@ -319,14 +319,14 @@ void status_print_node(FILE *out, const json_t *page)
     print_strangers(out, page);
 }
 
-/* The tables. */
+/* Tables of links and members. */
 
 struct column {
     const char *heading;
-    int width;           /* < 0: at the left */
-    const char *key;     /* of the value */
-    const char *unit;    /* of a number, "s": a span of time; NULL: a text */
-    const char *unknown; /* what is shown for null */
+    int width;           /* columns; < 0 = aligned to the left */
+    const char *key;     /* name of the value in the page */
+    const char *unit;    /* unit of a number; "s" = a time span; NULL = a text */
+    const char *unknown; /* text that is shown for null */
 };
 
 static const struct column LINK_COLUMNS[] = {
@@ -367,7 +367,7 @@ static const char *capacity_sign(const json_t *row)
     return flag_of(row, "is_measured") ? "" : ">";
 }
 
-/* Cells; "": not known. */
+/* Return the text of a cell; "" = unknown. */
 
 static struct shown number_cell(const json_t *row, const struct column *column)
 {
@@ -391,7 +391,7 @@ static struct shown text_cell(const json_t *row, const struct column *column)
 {
     if (strcmp(column->key, "state") == 0 && flag_of(row, "is_self"))
         return (struct shown){"this"};
-    if (strcmp(column->key, "id") == 0) /* an id is known by its first digits */
+    if (strcmp(column->key, "id") == 0) /* the first digits identify an id */
         return text_of(row, column->key, 60);
     return text_of(row, column->key, (size_t)abs(column->width));
 }
@@ -438,7 +438,7 @@ void status_print_contributions(FILE *out, const json_t *page)
     print_table(out, CONTRIBUTION_COLUMNS, COUNT(CONTRIBUTION_COLUMNS), members);
 }
 
-/* The command. */
+/* The status command. */
 
 static void print_page(FILE *out, const json_t *page)
 {

@@ -1,4 +1,4 @@
-/* hearsay status: how the node of this machine is, for people, scripts and health probes.
+/* hearsay status: the state of the node on this machine, for people, scripts and health probes.
  *
  *   status.sock ~ JSON (status_watch.h) ─► status_ask ─► status_print_... ─► lines; or the JSON
  *
@@ -15,24 +15,25 @@
 
 #define STATUS_COLUMNS 80
 
-/* argv[0] is "hearsay status". Returns the exit code: 0 it trains, or relays; 1 no node answers;
- * 2 wrong usage; 3 it answers and is not ready: it joins, catches up, or is alone. */
+/* Runs the command. argv[0] is "hearsay status". Returns the exit code: 0 the node trains or
+ * relays; 1 no node answers; 2 wrong usage; 3 the node answers and is not ready: it joins, catches
+ * up, or is alone. */
 int status_run(int argc, char **argv);
 
-/* The page of the node of a state folder (status_watch.h), to be released with json_decref; the
- * node may be silent for wait_ms at most. A field may be missing, where the node is of another
- * version: it is taken as not known. MISSING: no node answers there, FAILED: it is there and does
- * not answer, MALFORMED: what came is no page; the sentence says what to do. */
+/* Requests the page of the node with this state folder (status_watch.h); the caller calls
+ * json_decref. Waits at most wait_ms for the node. A node of another version may leave out fields;
+ * they count as unknown. MISSING: no node answers there. FAILED: the node does not answer in time.
+ * MALFORMED: the answer is no page. The sentence says what to do. */
 enum error status_ask(const char *dir, int wait_ms, json_t **page,
                       struct problem *problem) MUST_USE;
 
-/* A page for people, in lines of at most STATUS_COLUMNS: the node itself; its links; the members.
- * Each line ends with a line feed, tables begin with their heading. An empty table is one line that
- * says so. */
+/* Print parts of a page for people, in lines of at most STATUS_COLUMNS: the node itself, its links,
+ * the members. Each line ends with a line feed; tables begin with a heading. An empty table is one
+ * line that says so. */
 void status_print_node(FILE *out, const json_t *page);
 void status_print_links(FILE *out, const json_t *page);
 void status_print_members(FILE *out, const json_t *page);
-/* The members by what they are and gave (members.h). */
+/* Prints the members with their admission and contributions (members.h). */
 void status_print_contributions(FILE *out, const json_t *page);
 
 #endif

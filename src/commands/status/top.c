@@ -16,9 +16,9 @@
 #include "commands/terminal.h"
 
 #define REFRESH_MS 1000
-#define WAIT_MS    1000 /* for an answer: keys wait as long */
+#define WAIT_MS    1000 /* time limit for a status page; keys wait as long */
 
-/* Plain ANSI (ECMA-48), and the alternate screen that all terminals of today know. */
+/* ANSI escapes (ECMA-48), and the alternate screen that all present terminals have. */
 #define ENTER_SCREEN "\033[?1049h\033[?25l"
 #define LEAVE_SCREEN "\033[?25h\033[?1049l"
 #define HOME         "\033[H"
@@ -57,7 +57,7 @@ static void on_pause(int number)
 
 static void on_resize(int number)
 {
-    (void)number; /* the wait ends, and the next screen has the new size */
+    (void)number; /* ends the wait, so that the next screen has the new size */
 }
 
 static void put(const char *bytes, size_t count)
@@ -73,7 +73,7 @@ static void put(const char *bytes, size_t count)
     }
 }
 
-/* Keys come one by one and are not shown; Ctrl+C stays a signal. */
+/* Sets the terminal so that keys arrive one by one and are not shown; Ctrl+C stays a signal. */
 static void enter(const struct termios *before)
 {
     struct termios raw = *before;
@@ -90,7 +90,7 @@ static void leave(const struct termios *before)
     (void)tcsetattr(STDIN_FILENO, TCSANOW, before);
 }
 
-/* Ctrl+Z: the shell finds its terminal as it was. */
+/* Handles Ctrl+Z: restores the terminal for the shell. */
 static void pause_here(const struct termios *before)
 {
     leave(before);
@@ -99,7 +99,7 @@ static void pause_here(const struct termios *before)
     enter(before);
 }
 
-/* Signals come only while we wait for the next second: then nothing is half done. */
+/* Lets signals arrive only during the wait for the next second, when no output is half written. */
 static void catch_signals(sigset_t *while_waiting)
 {
     static const struct {
@@ -133,8 +133,8 @@ static void wait_for_key(const sigset_t *while_waiting)
         ended = 1;
 }
 
-/* Each line is ended by what clears the rest of the old one; the last has no line feed, so that the
- * screen does not move. */
+/* Prints a screen. Each line ends with an escape that clears the rest of the old line. The last
+ * line has no line feed, so that the screen does not scroll. */
 static void show(const char *text)
 {
     char *screen = NULL;

@@ -14,16 +14,16 @@
 #define BAR_MIN     6
 #define BAR_MAX     32
 #define BAR_BESIDE  54 /* columns of a member's line without its bar */
-#define STRIP_LEAST 24 /* columns for a curve */
+#define STRIP_LEAST 24 /* least columns of a curve */
 
 /* ANSI (ECMA-48). */
 #define GREEN "\033[32m"
 #define CYAN  "\033[36m"
 #define USUAL "\033[m"
 
-/* A part of the screen, before it is cut. */
+/* A part of the screen before it is cut to the terminal. */
 struct part {
-    char *text;   /* to be freed */
+    char *text;   /* its text; to be freed */
     size_t bytes; /* of text */
     int lines;    /* in text */
 };
@@ -53,7 +53,7 @@ static struct part part_of(void (*print)(FILE *out, const json_t *page), const j
     return part;
 }
 
-/* Members. */
+/* Lines about members. */
 
 static double real_of(const json_t *object, const char *key)
 {
@@ -179,7 +179,7 @@ static void draw_changes(const struct lately *lately, FILE *out, double now_s, i
     }
 }
 
-/* How the rows of a terminal are shared out. */
+/* Number of rows for each part of the screen. */
 struct rows {
     int node, loss, links, members, changes;
 };
@@ -189,8 +189,8 @@ static int at_most(int wanted, int limit)
     return wanted < limit ? wanted : limit > 0 ? limit : 0;
 }
 
-/* The node first; then the curve and what was new, where the tables keep some lines; a table that
- * needs less than its half leaves the rest to the other. */
+/* Shares out the rows: the node first, then the curve and the changes if the tables keep some
+ * lines. A table that needs less than half of the rest leaves its rows to the other. */
 static struct rows share_rows(const struct top_view *view, int rows, int columns, int node,
                               int links, int members)
 {

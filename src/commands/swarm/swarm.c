@@ -24,7 +24,7 @@
 #include "config/config.h"
 #include "crypto/secret.h"
 
-#define START_WAIT_S 60 /* for the first node's address */
+#define START_WAIT_S 60 /* time limit for the first node's address */
 #define EVALUATE_S   4
 
 struct swarm {
@@ -54,7 +54,7 @@ static double now_s(void)
     return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
 }
 
-/* The configuration of node i (from 1). */
+/* Makes the configuration of node i (from 1). */
 static enum error make_config(const struct swarm *swarm, int i, const char *seed_peer,
                               struct config *config, struct problem *problem)
 {
@@ -72,7 +72,7 @@ static enum error make_config(const struct swarm *swarm, int i, const char *seed
         (struct slice){slice.index, slice.count * swarm->options.evaluate_parts};
     config->train.evaluate_s = EVALUATE_S;
     const int gpus = cuda_module()->devices();
-    if (gpus > 0) /* in turn; none has them all on the first */
+    if (gpus > 0) /* GPUs in turn, so that not all nodes use the first one */
         (void)snprintf(config->train.device, sizeof config->train.device, "cuda:%d",
                        (i - 1) % gpus);
     enum error error = OK;
@@ -85,17 +85,19 @@ static enum error make_config(const struct swarm *swarm, int i, const char *seed
     return error == OK ? config_check(config, problem) : error;
 }
 
-/* Processes. */
+/* Processes of the nodes. */
 
-/* In the child: its log to the pipe, its lines for people to a file, then `hearsay node`. */
+/* Runs in the child: directs the log to the pipe and lines for people to a file, then runs `hearsay
+ * node`. */
 _Noreturn static void become_node(const struct swarm *swarm, int i, int log)
 {
     char config[FOLDER_BYTES + 64], errors[FOLDER_BYTES + 64];
     (void)snprintf(config, sizeof config, "%s/node%d/node.conf", swarm->dir, i);
     (void)snprintf(errors, sizeof errors, "%s/node%d/node.err", swarm->dir, i);
     const int err = open(errors, O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0644);
-    (void)setpgid(0, 0);                    /* Ctrl+C reaches us only; we tell the nodes */
-    (void)prctl(PR_SET_PDEATHSIG, SIGTERM); /* and if we are killed, they leave too */
+    /* Ctrl+C reaches only this process, which tells the nodes. */
+    (void)setpgid(0, 0);
+    (void)prctl(PR_SET_PDEATHSIG, SIGTERM); /* if this process is killed, the nodes leave */
     if (err >= 0 && dup2(log, STDOUT_FILENO) >= 0 && dup2(err, STDERR_FILENO) >= 0)
         (void)execl("/proc/self/exe", "hearsay", "node", "--config", config, (char *)NULL);
     _exit(127);
@@ -140,7 +142,7 @@ static void take_lines(struct swarm_node *node)
     node->line_bytes = (size_t)(end - start);
     memmove(node->line, start, node->line_bytes);
     if (node->line_bytes == SWARM_LINE_MAX)
-        node->line_bytes = 0; /* no line of ours is that long */
+        node->line_bytes = 0; /* no log line is that long */
 }
 
 static void read_pipe(struct swarm_node *node)
@@ -193,7 +195,8 @@ static void signal_nodes(const struct swarm *swarm, int number)
             (void)kill(swarm->nodes[i].pid, number);
 }
 
-/* The first node says where it listens; the others get that one address and meet the rest. */
+/* Starts the nodes. The first one reports its address; the others get that address and meet the
+ * rest by themselves. */
 static enum error start_nodes(struct swarm *swarm, struct problem *problem)
 {
     struct swarm_node *first = &swarm->nodes[0];
@@ -208,7 +211,7 @@ static enum error start_nodes(struct swarm *swarm, struct problem *problem)
     return error;
 }
 
-/* Watching. */
+/* Watching the nodes. */
 
 static void show(struct swarm *swarm, double seconds)
 {
@@ -249,14 +252,14 @@ static void stop_nodes(struct swarm *swarm)
         listen_for(swarm, 1);
         if (interrupted != seen) {
             seen = interrupted;
-            signal_nodes(swarm, SIGTERM); /* a second one: they end at once */
+            signal_nodes(swarm, SIGTERM); /* a second signal ends the nodes at once */
         }
     }
     signal_nodes(swarm, SIGKILL);
     listen_for(swarm, 5);
 }
 
-/* Why a node that failed did so, in its own words. */
+/* Prints the last errors of failed nodes. */
 static void print_errors(const struct swarm *swarm)
 {
     for (int i = 1; i <= swarm->started; i++) {
@@ -291,7 +294,7 @@ static void print_verdict(const struct swarm_verdict *verdict, int nodes)
                      verdict->rumors);
 }
 
-/* The command line as the user would write it. */
+/* Returns the target in the user's unit. */
 static const char *goal_text(char out[static SCORE_TEXT], const struct swarm_goal *goal)
 {
     if (goal->kind == SCORE_OF_TEXT)
@@ -301,7 +304,7 @@ static const char *goal_text(char out[static SCORE_TEXT], const struct swarm_goa
     return out;
 }
 
-/* A target that was not met may be too high, or the limit too low. */
+/* Explains a missed target: it may be too high, or the limit too low. */
 static void say_what_was_missing(const struct swarm *swarm, double score)
 {
     char text[SCORE_TEXT];

@@ -35,7 +35,8 @@ static bool is_empty(const char *dir)
     return empty;
 }
 
-/* Keys and models are not strewn among other people's files. */
+/* Accepts an existing folder only if it is empty or has a swarm, so that no other files are mixed
+ * in. */
 static enum error use_dir(const char *dir, struct problem *problem)
 {
     enum error error = make_dir(dir, problem);
@@ -133,7 +134,7 @@ enum error folder_write_config(const char *dir, int i, const struct config *conf
     return OK;
 }
 
-/* Of a node's folder all is the node's: keys, configuration, checkpoints and what else it saves. */
+/* Removes a node's folder with all its files: keys, configuration, checkpoints and others. */
 static void remove_node(const char *own)
 {
     DIR *folder = opendir(own);

@@ -10,26 +10,26 @@
 #include "base/error.h"
 #include "config/config.h"
 
-#define FOLDER_BYTES 512 /* of its path */
+#define FOLDER_BYTES 512 /* most bytes of the folder's path */
 
-/* The folder `wanted`, or a fresh temporary one if that is NULL; its path into dir. FAILED for a
- * folder that holds other things than a swarm. */
+/* Creates the folder `wanted`, or a new temporary one if that is NULL, and writes its path to dir.
+ * FAILED: the folder has other contents than a swarm. */
 enum error folder_make(char dir[static FOLDER_BYTES], const char *wanted,
                        struct problem *problem) MUST_USE;
 
-/* Has a swarm been there before? */
+/* Returns true if the folder has a swarm from before. */
 bool folder_is_used(const char *dir);
 
-/* A swarm key, and a folder with an identity for each node; what is there already is kept, so that
- * the swarm goes on. */
+/* Creates a swarm key, and a folder with an identity for each node. Existing keys are kept, so that
+ * the swarm continues. */
 enum error folder_make_keys(const char *dir, int nodes, struct problem *problem) MUST_USE;
 
-/* The paths in the configuration of node i (from 1), and its file. */
+/* Sets the paths in the configuration of node i (from 1), and writes its file. */
 void folder_fill_config(const char *dir, int i, struct config *config);
 enum error folder_write_config(const char *dir, int i, const struct config *config,
                                struct problem *problem) MUST_USE;
 
-/* Remove what this program and its nodes have put there, and nothing else. */
+/* Removes the files of this program and its nodes, and no others. */
 void folder_remove(const char *dir, int nodes);
 
 #endif

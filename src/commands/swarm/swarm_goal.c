@@ -13,18 +13,20 @@ uint64_t swarm_goal_samples(const struct swarm_node *nodes, int count)
     return samples;
 }
 
-/* The score at which training ends: a twentieth of the way from the target to the best there is. */
+/* Returns the score at which training ends: 1/20 of the way from the target to the best possible
+ * score. */
 static double held_at(const struct swarm_goal *goal)
 {
     return goal->target + (1 - goal->target) / 20;
 }
 
-/* Each node looks at its part of the test set; once all have looked again, and the model is another
- * one (or will not change any more), judge the whole. */
+/* Returns true if the target is reached. Each node evaluates its part of the test set. A round is
+ * judged when all nodes have evaluated again and the model has changed (or will not change any
+ * more). */
 static bool is_target_held(struct swarm_goal *goal, const struct swarm_node *nodes, int count)
 {
     uint64_t tested = 0, rounds = UINT64_MAX;
-    double score = 0; /* summed over what was tested */
+    double score = 0; /* sum over the tested samples */
     for (int i = 0; i < count; i++) {
         if (nodes[i].pid == 0)
             continue;

@@ -12,7 +12,7 @@
 #include "config/config_resolve.h"
 #include "data/arrays.h"
 
-#define DICTIONARY  "/usr/share/dictd/gcide.dict.dz" /* 40 MB of English: package dict-gcide */
+#define DICTIONARY  "/usr/share/dictd/gcide.dict.dz" /* English text, 40 MB: package dict-gcide */
 #define TEXT_PARTS  64
 #define TARGET      0.88
 #define TARGET_DEEP 0.92
@@ -133,7 +133,7 @@ bool swarm_options_has_files(const struct config *config)
     return access(path, R_OK) == 0;
 }
 
-/* The layers of the model: its own, or the preset's. */
+/* Returns the layers of the model: its own, or those of the preset. */
 static const char *layers_of(const struct config *config)
 {
     const char *preset = model_preset(config->model.name);
@@ -152,7 +152,8 @@ static enum error set_usual(struct swarm_options *options, const char *const *us
     return error;
 }
 
-/* Language models: nanoGPT's batch and warm-up for a CPU, and the optimizer of sequences. */
+/* Defaults for language models: nanoGPT's batch and warm-up for a CPU, and the optimizer for
+ * sequences. */
 static enum error set_for_text(struct swarm_options *options, struct problem *problem)
 {
     static const char *const usual[] = {"train.momentum=0.9", "train.beta2=0.99", "train.batch=12",
@@ -165,8 +166,8 @@ static bool is_deep(const struct swarm_options *options)
     return strcasestr(layers_of(&options->config), "batchnorm") != NULL;
 }
 
-/* Deep nets of images: about seven epochs of Fashion-MNIST, at the end of which the rate is next to
- * nothing. */
+/* Defaults for deep image networks: about seven epochs of Fashion-MNIST, at the end of which the
+ * rate is nearly 0. */
 static enum error set_for_deep(struct swarm_options *options, struct problem *problem)
 {
     static const char *const usual[] = {"train.rate=0.05",           "train.nesterov=yes",
@@ -175,7 +176,7 @@ static enum error set_for_deep(struct swarm_options *options, struct problem *pr
     return set_usual(options, usual, sizeof usual / sizeof usual[0], problem);
 }
 
-/* A model that embeds tokens learns from text, and from the dictionary where no text is named. */
+/* Chooses the text for a model that embeds tokens: the dictionary unless a text is named. */
 static enum error choose_text(struct swarm_options *options, struct problem *problem)
 {
     struct config_data *data = &options->config.data;
@@ -196,7 +197,7 @@ static enum error choose_text(struct swarm_options *options, struct problem *pro
     return set_for_text(options, problem);
 }
 
-/* As it was written: an accuracy, in percent or not, or bits per byte. */
+/* Converts a target as the user wrote it: an accuracy, in percent or not, or bits per byte. */
 static double target_score(const struct swarm_options *options, double written)
 {
     if (options->kind == SCORE_OF_TEXT)
@@ -207,7 +208,8 @@ static double target_score(const struct swarm_options *options, double written)
     return written > 1 ? written / 100 : written;
 }
 
-/* The type of a NumPy array tells classes from numbers. */
+/* Determines the kind of the score: the type of a NumPy array distinguishes classes from
+ * numbers. */
 static enum error find_kind(struct swarm_options *options, struct problem *problem)
 {
     const struct config_data *data = &options->config.data;

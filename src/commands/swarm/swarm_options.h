@@ -1,4 +1,4 @@
-/* What `hearsay swarm` was asked to do. */
+/* Options of `hearsay swarm`. */
 #ifndef HEARSAY_COMMANDS_SWARM_SWARM_OPTIONS_H
 #define HEARSAY_COMMANDS_SWARM_SWARM_OPTIONS_H
 
@@ -9,30 +9,31 @@
 #define SWARM_SETS_MAX 64
 
 struct swarm_options {
-    struct config config;    /* what all nodes have in common */
-    int nodes;               /* processes to start */
-    bool names_data;         /* --data was given */
-    enum score_kind kind;    /* what its score is of */
-    double target;           /* score, 0 .. 1 (swarm_score.h) */
-    uint32_t evaluate_parts; /* a node evaluates one of this many parts of its test set, since long
-                                texts take long */
-    double seconds;          /* limit; 0: none was set */
-    uint64_t samples;        /* limit, of all nodes together; 0: none was set */
-    uint64_t seed;           /* of the model, the data and the choices */
-    const char *json;        /* file for the results, or NULL */
-    const char *dir;         /* folder to keep, or NULL */
-    const char *set[SWARM_SETS_MAX]; /* set once more in each node's configuration: they win */
-    int sets;                        /* that are there */
-    bool help;                       /* asked for, instead of a run */
+    struct config config; /* configuration that all nodes share */
+    int nodes;            /* number of processes */
+    bool names_data;      /* --data was given */
+    enum score_kind kind; /* kind of the score */
+    double target;        /* target score, 0 .. 1 (swarm_score.h) */
+    /* Each node evaluates one of this many parts of the test set, since long texts take long. */
+    uint32_t evaluate_parts;
+    double seconds;                  /* time limit; 0 = not set */
+    uint64_t samples;                /* limit on the samples of all nodes; 0 = not set */
+    uint64_t seed;                   /* seed of the model, the data and random choices */
+    const char *json;                /* file for the results; NULL = none */
+    const char *dir;                 /* folder that is kept; NULL = a temporary one */
+    const char *set[SWARM_SETS_MAX]; /* assignments that override each node's configuration */
+    int sets;                        /* number of assignments */
+    bool help;                       /* --help was given */
 };
 
 extern const char swarm_options_usage[];
 
-/* MALFORMED and a sentence for what cannot be. Points into argv. */
+/* Parses the arguments and keeps pointers into argv. Returns MALFORMED with a sentence for wrong
+ * ones. */
 enum error swarm_options_parse(struct swarm_options *options, int argc, char **argv,
                                struct problem *problem) MUST_USE;
 
-/* Are the IDX files where the configuration says? */
+/* Returns true if the IDX files are where the configuration says. */
 bool swarm_options_has_files(const struct config *config);
 
 #endif

@@ -44,7 +44,7 @@ static void read_stats(struct swarm_node *node, const json_t *line)
     node->bytes_received = number(line, "bytes_received");
 }
 
-/* Test accuracy; for regression, R². */
+/* Returns the test accuracy, or R² for regression. */
 static double part_of(const json_t *line)
 {
     return real(line, json_object_get(line, "r2") ? "r2" : "accuracy");
@@ -93,7 +93,8 @@ bool swarm_read_line(struct swarm_node *node, const char *bytes)
     return true;
 }
 
-/* A version is a set of origins; each node lists it in an order of its own. */
+/* Compares two words, for sorting. A version is a set of origins, which each node lists in its own
+ * order. */
 static int compare_words(const void *a, const void *b)
 {
     return strcmp(*(char *const *)a, *(char *const *)b);
@@ -170,7 +171,7 @@ struct swarm_verdict swarm_judge(const struct swarm_node *nodes, int count, enum
     }
     verdict.same_model &= verdict.finished > 0;
     if (kind == SCORE_OF_TEXT && verdict.finished > 0)
-        verdict.score = scores / verdict.finished; /* each has tested a part */
+        verdict.score = scores / verdict.finished; /* a mean: each has tested a part */
     return verdict;
 }
 
@@ -237,7 +238,7 @@ void swarm_print_traffic(FILE *out, const struct swarm_verdict *verdict)
                   swarm_amount((double)verdict->dense_bytes, dense));
 }
 
-/* JSON knows no infinity and nothing that is not a number. */
+/* Returns a JSON number; null for infinity and NaN. */
 static json_t *real_json(double value)
 {
     return isfinite(value) ? json_real(value) : json_null();
@@ -288,7 +289,7 @@ bool swarm_write_json(FILE *out, const struct swarm_node *nodes, int count,
     return written;
 }
 
-/* Standard output for the results alone: what is for people goes to standard error from now on. */
+/* Reserves standard output for the results; text for people goes to standard error from now on. */
 static FILE *take_output(void)
 {
     const int output = fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 0);

@@ -1,7 +1,7 @@
-/* How good a swarm's model is: one number from 0 to 1, whatever it learns.
+/* The score of a swarm's model: one number from 0 to 1 for all kinds of data.
  *
- *   images   accuracy: the part of the test samples that it tells right
- *   text     1 - bits per byte / 8: the part of each byte's eight bits that it knows beforehand
+ *   images   accuracy: the part of the test samples that it classifies correctly
+ *   text     1 - bits per byte / 8: the part of each byte's eight bits that it predicts
  *   numbers  R²: the part of their variance that it predicts
  *
  * People read the accuracy and R² in percent, and bits per byte.
@@ -15,13 +15,14 @@
 
 enum score_kind { SCORE_OF_CLASSES, SCORE_OF_TEXT, SCORE_OF_NUMBERS };
 
-/* part: accuracy or R²; of text, loss in nats for each byte. */
+/* Returns the score. part: accuracy or R²; loss: for text, nats per byte. */
 double swarm_score(enum score_kind kind, double part, double loss);
 
 double swarm_score_of_bits(double bits_per_byte);
 double swarm_score_bits(double score);
 
-/* "accuracy", "text" or "R2"; and a score as in "85.65 %" or "2.413 bits/byte". */
+/* swarm_score_name returns "accuracy", "text" or "R2". The next function formats a score, such as
+ * "85.65 %" or "2.413 bits/byte". */
 const char *swarm_score_name(enum score_kind kind);
 const char *swarm_score_text(char out[static SCORE_TEXT], enum score_kind kind, double score);
 

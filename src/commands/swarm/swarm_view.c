@@ -11,9 +11,9 @@
 
 #define COLUMNS_LEAST 40
 #define BAR_MAX       40
-#define PLOT_ROWS     8 /* of curves, with the line of their names */
+#define PLOT_ROWS     8 /* rows of the curves, their heading included */
 #define PLOT_ROWS_MIN 4
-#define TWO_COLUMNS   60 /* from which on there is room for two curves */
+#define TWO_COLUMNS   60 /* least columns for two curves side by side */
 #define NODE_BAR      10
 #define LATELY_SHOWN  2
 #define LATELY_ROWS   12 /* rows from which on the latest changes are also shown */
@@ -31,9 +31,9 @@
 
 struct totals {
     uint64_t samples, published, received, sent, tested, evaluations;
-    double score; /* summed over what was tested */
-    double rate;  /* samples per second */
-    double loss;  /* sum of those that know theirs */
+    double score; /* sum over the tested samples */
+    double rate;  /* samples per second of all nodes */
+    double loss;  /* sum over the nodes with a known loss */
     int losses;
 };
 
@@ -72,7 +72,7 @@ static const char *score_or_dash(char out[static SCORE_TEXT], bool known, enum s
     return known ? swarm_score_text(out, kind, score) : "-";
 }
 
-/* A value, or "-" while it is not known. */
+/* Formats a value; "-" if unknown. */
 static const char *known_or_dash(char out[static 16], bool known, const char *format, double value)
 {
     if (known)
@@ -98,7 +98,7 @@ static void print_line(FILE *out, const struct totals *totals, const struct swar
                   100 * swarm_goal_used(goal, totals->samples, seconds));
 }
 
-/* Drawing: every line ends in end_line(), which counts it. */
+/* Drawing. Each line ends with end_line(), which counts it. */
 
 static void end_line(struct swarm_view *view, FILE *out)
 {
@@ -147,7 +147,7 @@ static void draw_bars(struct swarm_view *view, FILE *out, const struct terminal 
     draw_text(view, out, screen->columns, text);
 }
 
-/* The bottom of the plot: the next tenth below all that is to be seen. */
+/* Returns the bottom of the plot: the next tenth below all values shown. */
 static double lowest(const struct timeline *score, double target)
 {
     double low = fmin(target, 0.9);
@@ -156,7 +156,7 @@ static double lowest(const struct timeline *score, double target)
     return floor(10 * low) / 10;
 }
 
-/* The score, in a frame from a round number to all of it; dots: the target. */
+/* Makes the score's curve, in a frame from a round number to 1; dots mark the target. */
 static void score_strip(struct swarm_view *view, struct strip *strip, const struct terminal *screen,
                         const struct swarm_goal *goal, double seconds, int rows, int columns)
 {
@@ -173,7 +173,7 @@ static void score_strip(struct swarm_view *view, struct strip *strip, const stru
     dots_line(&strip->dots, goal->target);
 }
 
-/* The score, and beside it, where there is room, the loss; a line of names above. */
+/* Draws the score and, if there is space, the loss beside it, below a line of headings. */
 static void draw_curves(struct swarm_view *view, FILE *out, const struct terminal *screen,
                         const struct swarm_goal *goal, double seconds, int lines)
 {
@@ -207,7 +207,7 @@ static const char *state_of(const struct swarm_node *node)
     return node->steps == 0 ? "joining" : "training";
 }
 
-/* A line of cells: from the first one that does not fit on, they are left out. */
+/* Cells of a line. The first cell that does not fit and all later ones are left out. */
 struct cells {
     FILE *out;
     int left; /* columns */
@@ -220,7 +220,7 @@ static bool has_room(struct cells *cells, int width)
     return has;
 }
 
-/* Right-aligns in a row of `columns`. */
+/* Appends a cell, right-aligned. */
 static void put(struct cells *cells, int width, const char *text)
 {
     if (has_room(cells, width))
@@ -255,7 +255,7 @@ static void draw_heading(struct swarm_view *view, FILE *out, int columns, enum s
     end_line(view, out);
 }
 
-/* samples: of all nodes. */
+/* Draws a node's line. samples: learned by all nodes. */
 static void draw_node(struct swarm_view *view, FILE *out, const struct terminal *screen,
                       const struct swarm_node *node, enum score_kind kind, int i, uint64_t samples)
 {
@@ -309,13 +309,13 @@ static void draw(struct swarm_view *view, FILE *out, const struct terminal *scre
 {
     const struct totals totals = add_up(nodes, count, goal->kind);
     const int bars = 3, blanks = 2;
-    const int left = screen->rows - 1 - bars - blanks; /* the cursor stands below */
+    const int left = screen->rows - 1 - bars - blanks; /* one row stays for the cursor */
     int lately = left >= LATELY_ROWS ? (int)view->lately.count : 0;
     lately = lately < LATELY_SHOWN ? lately : LATELY_SHOWN;
     const int room = left - lately - 1 - count;
     int curve = room < PLOT_ROWS ? room : PLOT_ROWS;
     if (view->lines > 0 && view->columns != screen->columns)
-        (void)fputs(CLEAR, out); /* the terminal has wrapped what stood there */
+        (void)fputs(CLEAR, out); /* the terminal has wrapped the old lines */
     else if (view->lines > 0)
         (void)fprintf(out, "\r\033[%dA", view->lines);
     view->lines = 0;

@@ -1,5 +1,5 @@
-/* A swarm at work, as it is seen: on a terminal a picture that is drawn over itself, elsewhere one
- * line each time.
+/* Shows a running swarm: on a terminal as a picture that is redrawn in place, elsewhere as one line
+ * each time.
  *
  *   accuracy  ██████████████████████░░░░  85.65 % of 88 %     towards the target
  *   limit     ███░░░░░░░░░░░░░░░░░░░░░░░  12 % used
@@ -9,9 +9,9 @@
  *         │⢀⠔⠉                         │ ⠉⠒⠤⣀
  *    60 % │                        0.5 │     ⠉⠒⠒⠒
  *
- *   node  state     per s  samples      one line for each; a bar: its part of all samples
+ *   node  state     per s  samples      one line per node; bar: its part of all samples
  *      1  training    250  ███░░░░░░░ … columns that do not fit are left out
- *   12 s ago: node 3: training          what was new
+ *   12 s ago: node 3: training          latest changes
  *
  * Held by tests/unit/commands/test_swarm_view.c.
  */
@@ -24,14 +24,17 @@
 #include "plot/timeline.h"
 
 struct swarm_view {
-    struct timeline score;              /* swarm_score.h, of all nodes' evaluations together */
-    struct timeline loss;               /* of training, the mean of those that know theirs */
-    struct lately lately;               /* what was new */
-    const char *state[SWARM_NODES_MAX]; /* as each was shown last; NULL: not yet */
-    uint64_t evaluations;               /* of all nodes, at the last point */
-    int lines;                          /* of the picture that stands on the terminal */
-    int columns;                        /* that it was drawn for */
-    bool has_color;                     /* it was drawn with colours */
+    /* Score over time (swarm_score.h), of all nodes' evaluations together. */
+    struct timeline score;
+    /* Training loss over time, mean over nodes with a known loss. */
+    struct timeline loss;
+    struct lately lately; /* latest changes */
+    /* State of each node when last shown; NULL = not shown yet. */
+    const char *state[SWARM_NODES_MAX];
+    uint64_t evaluations; /* evaluations of all nodes at the last point */
+    int lines;            /* lines of the picture on the terminal now */
+    int columns;          /* columns for which that picture was drawn */
+    bool has_color;       /* that picture has colours */
 };
 
 /* Shows the nodes at now_s seconds since the start, and adds their accuracy to the curve. */

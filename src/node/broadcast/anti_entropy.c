@@ -17,12 +17,12 @@
 
 #define SLICE     32               /* entries per slice */
 #define EQUAL     1                /* entries per slice while both version hashes are equal */
-#define LONG_NS   (10 * SECOND_NS) /* between two requests for the whole of a long version */
-#define LONG      256              /* origins: a larger version is long */
+#define LONG_NS   (10 * SECOND_NS) /* time between two requests for the whole of a long version */
+#define LONG      256              /* origins; a version with more of them is long */
 #define WHOLE_MAX ((MESSAGE_MAX - MESSAGE_ADDS) / (VERSION_ENTRY_BYTES + LEARNED_BYTES))
 
-/* Returns the number of rumors. A node that has not joined reports the number that its neighbours
- * know. */
+/* Returns the number of rumors in the swarm: those known here, or, before this node has joined,
+ * those that joined neighbours know if that is more. */
 static uint64_t rumors_there_are(const struct node *node)
 {
     const uint64_t shown = joining_has_joined(node) ? 0 : broadcast_most_shown(node, true);
@@ -40,8 +40,8 @@ static size_t put_whole(const struct node *node, uint8_t **learned)
     return versions_latest(versions, NULL, 0, most, node->scratch, *learned);
 }
 
-/* Half of a slice of a long version rotates over the latest origins, twice as many as there are
- * members. */
+/* Writes half of a slice of a long version: it rotates over the latest origins, twice as many as
+ * there are members. */
 static size_t put_latest(struct node *node, uint8_t *out)
 {
     struct broadcast *broadcast = node->broadcast;
@@ -53,7 +53,7 @@ static size_t put_latest(struct node *node, uint8_t *out)
     return entries;
 }
 
-/* Writes a slice into scratch; returns its entries. */
+/* Writes a slice into scratch and returns its number of entries. */
 static size_t put_slice(struct node *node, const struct peer *peer)
 {
     struct versions *versions = &node->broadcast->versions;

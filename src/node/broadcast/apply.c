@@ -11,7 +11,7 @@
 #include "node/membership/membership.h"
 
 #define COMPARED_MIN 64              /* entries of a rumor that is compared with the residual */
-#define COMPARED_NS  (SECOND_NS / 4) /* between two comparisons of one origin */
+#define COMPARED_NS  (SECOND_NS / 4) /* time between two comparisons of one origin */
 /* A comparison takes about 10 ns per entry (bench_threshold), plus as long as 10,000 entries to
  * wait for a GPU. All comparisons take at most 0.5 % of the time, equal parts for each live origin.
  */
@@ -31,8 +31,8 @@ const struct update *broadcast_logged(struct node *node, const uint8_t *rumor, u
     return apply_decode(node, rumor, bytes);
 }
 
-/* An expelled member's rumors arrive again if a later order keeps more of them. Then the last copy
- * counts. */
+/* Returns true unless a later copy of this rumor is in the log: an expelled member's rumors arrive
+ * again if a later order keeps more of them. */
 static bool is_latest_copy(const struct broadcast *broadcast, const struct rumor_log_entry *entry)
 {
     uint32_t bytes;
@@ -40,7 +40,8 @@ static bool is_latest_copy(const struct broadcast *broadcast, const struct rumor
            rumor_log_bytes(&broadcast->log, entry);
 }
 
-/* Skips rumors that a taken-over base contains, and those of an expelled member. */
+/* Returns the next rumor for the learner. Skips rumors that a base taken over contains, and those
+ * of an expelled member. */
 static const struct rumor_log_entry *next_to_apply(struct broadcast *broadcast)
 {
     const struct rumor_log_entry *entry;
@@ -77,7 +78,8 @@ void apply_add_given(struct apply *apply, uint32_t entries, struct given given)
     apply->taken_out += given.takes_out;
 }
 
-/* A small rumor says little about its direction, and one of a burst stands for all. */
+/* Returns true if this rumor is to be compared with the residual. A small rumor says little about
+ * its direction, and one of a burst stands for all. */
 static bool is_compared(const struct node *node, struct origin *origin, uint32_t entries)
 {
     if (!node->options.trains || entries < COMPARED_MIN || node->now_ns < origin->compare_ns)
@@ -169,8 +171,8 @@ void broadcast_done(const struct node *node, const struct signed_head **heads)
     }
 }
 
-/* Returns true if every rumor before it has been given, except withheld ones. A node that was
- * promised a base without them asks again. */
+/* Returns true if the learner was given all rumors before this log position, except withheld
+ * ones. */
 static bool is_given_before(const struct node *node, uint64_t newest)
 {
     const struct rumor_log *log = &node->broadcast->log;

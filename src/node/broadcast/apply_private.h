@@ -22,22 +22,23 @@ struct given {
     bool takes_out;          /* the rumor is being retracted */
     bool is_compared;        /* its agreement was requested */
     uint32_t place;          /* index of the rumor's origin */
-    uint32_t seq;            /* its number */
-    uint64_t at;             /* its position in the log */
+    uint32_t seq;            /* number of the rumor */
+    uint64_t at;             /* position of the rumor in the log */
     struct signed_head last; /* head of the origin's last rumor in the base before this one */
 };
 
 /* State of apply.c. */
 struct apply {
     struct decoded decoded;        /* decoded rumors that wait for the learner */
-    uint32_t entries;              /* entries given and not answered */
-    uint64_t rumors;               /* rumors and blocks given and not answered */
+    uint32_t entries;              /* entries given to the learner and not answered */
+    uint64_t rumors;               /* rumors and blocks given to the learner and not answered */
     uint32_t blocks;               /* blocks among them */
     uint32_t taken_out;            /* retractions among them */
-    struct given given[GIVEN_MAX]; /* a ring of them */
-    uint32_t given_first;          /* index of the oldest */
+    struct given given[GIVEN_MAX]; /* ring of the rumors and blocks with the learner */
+    uint32_t given_first;          /* index of the oldest one in `given` */
     uint64_t *held;                /* a bit per origin index: its rumors are withheld */
-    bool is_full;                  /* another rumor waits only for the learner */
+    /* Another rumor waits because the learner has as much as it accepts. */
+    bool is_full;
 };
 
 /* Decodes a rumor of the log into an update that the caller may change. */

@@ -29,7 +29,8 @@ static uint64_t barred_of(const struct node *node, const struct version_entry *e
     return entry->next - origin->next;
 }
 
-/* After a slice, earlier knowledge of other entries stays. */
+/* Removes refused rumors from the neighbour's version. A slice does not change what is known of
+ * entries outside it. */
 struct message barred_take_out(struct node *node, const struct peer *from,
                                const struct message *version)
 {

@@ -10,8 +10,8 @@
 #include "node/core.h"
 #include "node/orders/admitted.h"
 
-/* Something of this incarnation arrived from this neighbour: remembers its tag, and notes the first
- * time. */
+/* Records that something of this incarnation, which is not admitted, arrived from this neighbour:
+ * remembers its tag, and adds a note the first time. */
 void barred_on_stranger(struct node *node, const struct peer *from,
                         const uint8_t id[static ID_BYTES], uint64_t incarnation);
 /* Returns how many of a neighbour's rumors of a known origin may be taken, within the orders'

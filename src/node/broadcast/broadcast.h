@@ -43,7 +43,7 @@ const struct origin *broadcast_origin_of(struct node *node, const struct peer *f
                                          const struct record *record);
 /* Takes the samples per second that an origin reports. */
 void broadcast_on_rate(struct node *node, const struct origin *origin, float samples_per_second);
-uint64_t broadcast_advanced_ns(const struct node *node); /* last growth of the version */
+uint64_t broadcast_advanced_ns(const struct node *node); /* time of the version's last growth */
 
 /* The node has taken over a model hash and has no base of it yet; replace_version ends that. */
 void broadcast_set_lacks_first(struct node *node);
@@ -55,20 +55,23 @@ bool broadcast_lags(const struct node *node);
 /* Returns the time of the last request for a missing rumor; 0 = never. */
 uint64_t broadcast_asked_ns(const struct node *node);
 
-/* Knowledge of neighbours. */
+/* Knowledge of neighbours: which rumors each of them has. */
 
-uint64_t broadcast_knows(const struct node *node, const struct peer *peer); /* rumors, total */
+/* Rumors that the neighbour knows, over all origins. */
+uint64_t broadcast_knows(const struct node *node, const struct peer *peer);
 void broadcast_set_knows(struct node *node, const struct peer *peer, uint64_t rumors);
-/* Returns true if it has all own rumors. */
+/* Returns true if the neighbour has all rumors that this node published. */
 bool broadcast_has_ours(const struct node *node, const struct peer *peer);
 /* Returns the most rumors that any neighbour, or any joined neighbour, knows. */
 uint64_t broadcast_most_shown(const struct node *node, bool joined_only);
-/* Returns true if it has shown its whole version. No rumor passes before that. */
+/* Returns true if the neighbour has shown its whole version. No rumor passes before that. */
 bool broadcast_is_compared(const struct node *node, const struct peer *peer);
-/* Returns true if both sides of a partition learned much on their own, so no rumor passes. */
+/* Returns true if this node and the neighbour are from two sides of a partition that both learned
+ * much on their own. Then no rumor passes between them. */
 bool broadcast_is_partitioned(const struct node *node, const struct peer *peer);
 void broadcast_set_partitioned(struct node *node, const struct peer *peer, bool is_partitioned);
-bool broadcast_is_together(const struct node *node, const struct peer *peer); /* rumors pass */
+/* Rumors pass to it. */
+bool broadcast_is_together(const struct node *node, const struct peer *peer);
 struct slots broadcast_together(const struct node *node); /* neighbours that rumors pass to */
 struct slots
 broadcast_eager(const struct node *node); /* neighbours that own rumors are pushed to */
@@ -78,27 +81,30 @@ broadcast_eager(const struct node *node); /* neighbours that own rumors are push
 /* Publishes an own update as rumors; returns their bytes. */
 uint64_t broadcast_publish(struct node *node, const struct update *update);
 bool broadcast_has_published(const struct node *node);
-/* Sets the time of a ROLLING base's content. Rumors of others are not taken meanwhile. */
+/* ROLLING: sets the time up to which the base is current. Rumors of other nodes are not taken
+ * meanwhile. */
 void broadcast_set_fresh(struct node *node, uint64_t fresh_ns);
 
-/* The learner. */
+/* Orders for the learner. This function sets the next APPLY; false if there is none. */
 
 bool broadcast_next_apply(struct node *node, struct action *action);
-/* A block was given to the learner. Below: whether that many entries may be; whether any are
- * unanswered. */
+/* broadcast_on_block_given: the learner was given a block. The next two functions tell whether it
+ * may be given this many entries, and whether any are unanswered. */
 void broadcast_on_block_given(struct node *node, uint32_t entries);
 bool broadcast_may_give_blocks(const struct node *node, uint32_t blocks);
 bool broadcast_has_blocks_given(const struct node *node);
-/* The oldest rumor or block given is done, of this many entries. */
+/* The learner has finished the oldest rumor or block that it was given, which has this many
+ * entries. */
 void broadcast_on_applied(struct node *node, uint32_t entries);
 /* Returns the learner's state: by origin index, the head of the last rumor in its base, or NULL;
  * valid until the next event. */
 void broadcast_done(const struct node *node, const struct signed_head **heads);
-/* Returns true if the learner has every rumor that was known at this newest log position and not
- * withheld. */
+/* Returns true if the learner has applied every rumor before this log position, except withheld
+ * ones. */
 bool broadcast_has_done(const struct node *node, uint64_t newest);
-uint32_t broadcast_applying(const struct node *node); /* entries given and not answered */
-/* Returns the rumors and blocks given and not answered. */
+/* Entries given to the learner and not answered. */
+uint32_t broadcast_applying(const struct node *node);
+/* Returns the number of rumors and blocks given to the learner and not answered. */
 uint64_t broadcast_applying_rumors(const struct node *node);
 bool broadcast_is_all_applied(const struct node *node);
 /* Decodes a rumor of the log; valid until the next decoding. */
@@ -111,15 +117,16 @@ bool broadcast_is_pruned(const struct node *node, const struct peer *peer, uint3
 void broadcast_on_prune(struct node *node, const struct peer *from, uint64_t tag);
 void broadcast_on_first(struct node *node, const struct peer *from, uint32_t place);
 void broadcast_on_twice(struct node *node, const struct peer *from, uint32_t place);
-/* Neither takes rumors from this neighbour nor pushes any until it asks: its link is needed
- * otherwise. */
+/* Stops taking rumors from this neighbour and pushing any to it until it asks, because the link is
+ * needed for other data. */
 void broadcast_hold_back(struct node *node, const struct peer *peer);
 /* Takes rumors from this neighbour only. */
 void broadcast_lean_on(struct node *node, const struct peer *donor);
-/* Returns the number of origins in its backlog. */
+/* Returns the number of origins in this neighbour's backlog. */
 uint32_t broadcast_backlog(const struct node *node, const struct peer *peer);
 void broadcast_forget_backlog(struct node *node, const struct peer *peer);
-void broadcast_on_sent(struct node *node, const struct peer *peer); /* its queue may have space */
+/* Its queue may have space again. */
+void broadcast_on_sent(struct node *node, const struct peer *peer);
 
 /* Anti-entropy. */
 
@@ -130,23 +137,23 @@ void anti_entropy_show_all(struct node *node);
 void anti_entropy_round(struct node *node);
 /* Requests this neighbour's whole version, rarely if that is a full message. */
 void anti_entropy_ask_for_all(struct node *node, const struct peer *peer);
-/* Requests the versions of all neighbours except this one, because ours was replaced. */
+/* Requests the versions of all neighbours except `but`, because ours was replaced. */
 void anti_entropy_ask_anew(struct node *node, const struct peer *but);
-/* Takes its version or slice. Returns false if it is malformed; the conversation is closed by then.
- */
+/* Handles a neighbour's version or slice. Returns false if it is malformed; the conversation is
+ * closed by then. */
 bool anti_entropy_on_version(struct node *node, const struct peer *from,
                              const struct message *version);
 /* Returns how many rumors of the slice we lack. Starts a check of entries that show another stream.
  */
 uint64_t anti_entropy_missing(struct node *node, const struct peer *from,
                               const struct message *version);
-/* The neighbour has our version, and so all own rumors. */
+/* Records that the neighbour has our version, and so all rumors that this node published. */
 void anti_entropy_on_same(struct node *node, const struct peer *from,
                           const struct message *version);
-/* Notes equal versions with different digests. */
+/* Adds a note if versions are equal and digests differ. */
 void anti_entropy_check_digest(struct node *node, const struct peer *from,
                                const struct message *version);
-/* From now on rumors pass between this neighbour and us, unless we are partitioned. */
+/* Lets rumors pass between this neighbour and us from now on, unless we are partitioned. */
 void anti_entropy_on_compared(struct node *node, const struct peer *from);
 
 /* Repair. */
@@ -158,7 +165,9 @@ bool repair_ask(struct node *node, const struct peer *peer, uint32_t place);
 void push_backlog_on_want(struct node *node, const struct peer *from, uint64_t tag, uint64_t seq);
 /* A neighbour's log no longer has this rumor. Returns true if only a base has it. */
 bool repair_on_gone(struct node *node, const struct peer *from, uint64_t tag, uint64_t seq);
-void repair_on_lost(struct node *node, uint64_t conn); /* the neighbour that fed us has gone */
-void repair_review(struct node *node);                 /* a few times a second */
+/* The neighbour that sent us rumors has gone. */
+void repair_on_lost(struct node *node, uint64_t conn);
+/* Checks all gaps; called a few times a second. */
+void repair_review(struct node *node);
 
 #endif

@@ -14,19 +14,19 @@ struct broadcast_neighbour {
     uint64_t *lazy;          /* origins not pushed to it: it pruned us, or its queue is full */
     uint64_t *pruned;        /* origins that we asked it not to push */
     uint64_t *backlog;       /* origins whose rumors wait for space in its queue */
-    uint32_t *backlog_from;  /* first rumor that waits */
+    uint32_t *backlog_from;  /* number of the first rumor that waits, by origin index */
     uint32_t backlog_count;  /* origins in the backlog */
     uint32_t backlog_cursor; /* origin of the backlog that was served last */
     size_t
-        blocks_left; /* bytes of blocks that were queued when it last got a rumor of the backlog */
-    uint64_t hash;   /* hash of its version */
+        blocks_left; /* bytes of blocks in its queue when the last rumor of its backlog was sent */
+    uint64_t hash;   /* hash of the neighbour's version */
     uint64_t asked_ns;   /* last request for its whole version; 0 = never */
     bool is_compared;    /* it has shown its whole version */
-    bool is_partitioned; /* it and we learned much on our own */
+    bool is_partitioned; /* the neighbour and this node learned much on their own */
     uint64_t heads_ns;   /* last time it was sent heads of a stream; 0 = never */
-    uint32_t own_next;   /* own rumors that it has */
-    uint64_t barred;     /* its rumors of ids that are not admitted here */
-    uint64_t knows;      /* rumors that it knows, total */
+    uint32_t own_next;   /* number of own rumors that the neighbour has */
+    uint64_t barred;     /* number of the neighbour's rumors of ids that are not admitted here */
+    uint64_t knows;      /* rumors that the neighbour knows, over all origins */
 };
 
 #define ASKED_MAX 256
@@ -40,25 +40,25 @@ struct asked {
 /* State of repair.c. */
 struct repair {
     uint32_t missing;              /* origins with a gap under repair */
-    uint32_t behind;               /* origins of which a neighbour has shown more than we hold */
-    uint32_t turn;                 /* origin that is looked at first; rotates */
+    uint32_t behind;               /* origins with more rumors at some neighbour than here */
+    uint32_t turn;                 /* index of the origin to check first; rotates */
     uint64_t asked_ns;             /* last request for a missing rumor; 0 = never */
     struct asked asked[ASKED_MAX]; /* a ring */
-    uint32_t asked_next;           /* index of the next entry */
+    uint32_t asked_next;           /* index of the next entry to overwrite */
 };
 
 /* State of equivocation.c. */
 struct equivocation {
-    bool is_found;              /* a proof was found and not taken yet */
-    uint8_t proof[PROOF_BYTES]; /* that proof */
+    bool is_found;              /* a proof was found and not fetched yet */
+    uint8_t proof[PROOF_BYTES]; /* the found proof */
 };
 
 /* Counters of rumors.c. */
 struct rumor_counts {
-    uint64_t published;       /* own rumors */
-    uint64_t published_bytes; /* their bytes, each once */
-    uint64_t received;        /* new rumors of others */
-    uint64_t received_bytes;  /* their bytes */
+    uint64_t published;       /* own rumors published */
+    uint64_t published_bytes; /* bytes of own rumors, each rumor once */
+    uint64_t received;        /* new rumors of other nodes */
+    uint64_t received_bytes;  /* bytes of those new rumors */
     uint64_t duplicates;      /* rumors received again */
 };
 
@@ -128,13 +128,12 @@ void push_backlog_forget(struct broadcast_neighbour *neighbour, uint32_t place);
 /* broadcast_tree.c: asks this neighbour not to push this origin's rumors. */
 void tree_prune(struct node *node, const struct peer *peer, const struct origin *origin);
 
-/* equivocation.c: takes two heads of one stream, ours and another, that may contradict each other.
- */
+/* equivocation.c: checks whether two heads of one stream, ours and another, prove equivocation. */
 void equivocation_found(struct node *node, const struct signed_head *ours,
                         const struct signed_head *theirs);
-/* Takes a refused rumor: its head may prove that its origin lies. */
+/* Checks the head of a refused rumor: it may prove equivocation by its origin. */
 void equivocation_on_refused(struct node *node, const uint8_t *rumor, size_t bytes);
-/* Finds the head of a rumor, also if the rumor has been taken out. */
+/* Finds the head of a rumor, also of one that has been taken out. */
 bool equivocation_head(const struct node *node, uint32_t place, uint32_t seq,
                        struct signed_head *out);
 /* If an entry of a neighbour's version shows another stream than ours, sends the neighbour our
@@ -142,7 +141,7 @@ bool equivocation_head(const struct node *node, uint32_t place, uint32_t seq,
 void equivocation_on_entry(struct node *node, const struct peer *from, const struct origin *origin,
                            const struct version_entry *entry);
 
-/* repair.c: this neighbour has rumors of the origin up to `to`. */
+/* repair.c: records that this neighbour has rumors of the origin before number `to`. */
 void repair_note_missing(struct node *node, struct origin *origin, uint32_t to,
                          const struct peer *from);
 void repair_on_known(struct node *node, struct origin *origin); /* its next rumor has arrived */

@@ -43,9 +43,9 @@ void broadcast_on_prune(struct node *node, const struct peer *from, uint64_t tag
     push_backlog_forget(neighbour, place);
 }
 
-/* A node that takes over a base gets new rumors from its donor, and relays none until it is asked,
- * since a thin link has no space for rumors that the other side has. A ROLLING node takes rumors
- * from no neighbour. */
+/* Stops pushing to this neighbour, and taking rumors from it, until it asks. A node that takes over
+ * a base gets new rumors only from its donor, and relays none, since a thin link has no space for
+ * rumors that the other side has. A ROLLING node takes rumors from no neighbour. */
 void broadcast_hold_back(struct node *node, const struct peer *peer)
 {
     struct broadcast_neighbour *neighbour = broadcast_neighbour(node, peer);
@@ -73,9 +73,9 @@ void broadcast_lean_on(struct node *node, const struct peer *donor)
         versions->origins[place].parent_conn = donor->conn;
 }
 
-/* This neighbour delivered a rumor first, so it becomes our parent in the tree. Rumors of a pruned
- * neighbour were already in transit; if they counted, the parent would be pruned next, and none
- * would be left. */
+/* Makes this neighbour our parent in the tree, because it delivered a rumor first. Pruned
+ * neighbours do not count: their rumors were already in transit, and counting them would prune the
+ * real parent next. */
 void broadcast_on_first(struct node *node, const struct peer *from, uint32_t place)
 {
     CHECK(place < node->broadcast->versions.count);

@@ -3,9 +3,9 @@
  *
  *   space ─► (decode) ─► keep ─► ... waiting, in order ... ─► at
  *
- * The memory is that of one rumor of the largest size. When it is full, all are dropped, and a
- * rumor is decoded again from the log when it is needed (rumor_log.h). Held by
- * tests/unit/node/test_decoded.c.
+ * The memory holds as many entries as one rumor of the largest size. When it is full, all decoded
+ * rumors are dropped; a dropped one is decoded again from the log when it is needed (rumor_log.h).
+ * Held by tests/unit/node/test_decoded.c.
  */
 #ifndef HEARSAY_NODE_BROADCAST_DECODED_H
 #define HEARSAY_NODE_BROADCAST_DECODED_H
@@ -19,10 +19,10 @@
 #define DECODED_MAX 256
 
 struct decoded {
-    struct update updates[DECODED_MAX]; /* the rumors, in the order of the log */
-    uint64_t positions[DECODED_MAX];    /* their positions in the log */
-    uint32_t first;                     /* first rumor that was not given out */
-    uint32_t end;                       /* end of the rumors */
+    struct update updates[DECODED_MAX]; /* decoded rumors, in the order of the log */
+    uint64_t positions[DECODED_MAX];    /* positions of the rumors in the log */
+    uint32_t first;                     /* index of the first rumor that was not given out */
+    uint32_t end;                       /* index after the last rumor */
     uint32_t *index;                    /* [entries_max] all indices, back to back */
     int8_t *level;                      /* [entries_max] all levels, back to back */
     uint32_t entries_max;               /* capacity in entries */

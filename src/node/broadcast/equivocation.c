@@ -5,8 +5,8 @@
 #include "node/broadcast/broadcast_private.h"
 #include "node/broadcast/history.h"
 
-#define HEADS_MAX 64              /* heads in a message */
-#define HEADS_NS  (2 * SECOND_NS) /* between two messages to a neighbour */
+#define HEADS_MAX 64              /* heads per message */
+#define HEADS_NS  (2 * SECOND_NS) /* time between two messages of heads to a neighbour */
 
 bool equivocation_head(const struct node *node, uint32_t place, uint32_t seq,
                        struct signed_head *out)
@@ -52,7 +52,7 @@ void equivocation_found(struct node *node, const struct signed_head *ours,
     equivocation->is_found = proof_verify(equivocation->proof, node->context) == OK;
 }
 
-/* A head beyond the limits of any rumor is a proof by itself. */
+/* Checks a head: one beyond the limits of any rumor is a proof by itself. */
 static void look_at(struct node *node, const struct signed_head *head)
 {
     equivocation_found(node, head, head);
@@ -113,8 +113,8 @@ void equivocation_on_entry(struct node *node, const struct peer *from, const str
         say_heads(node, from, origin, entry->next);
 }
 
-/* Finds our head that contradicts this one, preferring the rumor before it, whose proof is
- * stricter. */
+/* Finds a head of ours that contradicts this one, if possible that of the rumor before it, whose
+ * proof is stricter. */
 static bool find_contrary(const struct node *node, uint32_t place, const struct signed_head *theirs,
                           struct signed_head *ours)
 {

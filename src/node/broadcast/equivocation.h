@@ -20,13 +20,13 @@
 /* Takes a neighbour's heads of a stream that differs here. */
 void equivocation_on_heads(struct node *node, const struct peer *from, uint64_t tag,
                            const uint8_t *heads, size_t bytes);
-/* Returns true if the origins have signed this history and all its heads are within the limits.
- * Known heads are not checked again. */
+/* Returns true if each head of this history is signed by its origin and within the limits. Known
+ * heads are not checked again. */
 bool equivocation_is_honest_history(struct node *node, const uint8_t *history, uint32_t entries);
 /* Returns true if this history shows another stream than ours; then starts the exchange of heads.
  */
 bool equivocation_in_history(struct node *node, const uint8_t *history, uint32_t entries);
-/* Returns the last proof once: PROOF_BYTES, checked. */
+/* Copies the last proof (PROOF_BYTES, already checked) once. Returns false if there is none. */
 bool equivocation_take_proof(struct node *node, uint8_t *out);
 /* Finds the hash of the head before the rumor with this number, if known. place: index of the
  * origin. */

@@ -16,10 +16,10 @@
 #define HISTORY_NEXT_MAX    (1u << 28) /* largest believable number of rumors of one incarnation */
 
 struct history_entry {
-    uint8_t id[ID_BYTES]; /* id of the node */
-    uint64_t incarnation; /* its incarnation */
+    uint8_t id[ID_BYTES]; /* id of the origin's node */
+    uint64_t incarnation; /* incarnation of that node */
     uint32_t next;        /* rumors before this number are in the base */
-    uint64_t samples;     /* samples that it had learned by then */
+    uint64_t samples;     /* samples that the origin had learned by then */
 };
 struct history_entry history_entry_at(const uint8_t *at);
 

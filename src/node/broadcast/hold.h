@@ -8,13 +8,14 @@
 
 #include "node/core.h"
 
-/* place: index of the origin. */
+/* Returns true if rumors of this origin are withheld. place: index of the origin. */
 bool hold_has(const struct node *node, uint32_t place);
 void hold_begin(struct node *node, uint32_t place);
 void hold_end(struct node *node, uint32_t place);
 
-/* The base of all known rumors that are not withheld: the head of this origin's last rumor in it
- * (NULL if none); and its digest. Returns false if the log lacks withheld rumors. */
+/* The base of all known rumors that are not withheld. hold_last returns the head of this origin's
+ * last rumor in that base, NULL if none; hold_digest its digest, or false if the log lacks withheld
+ * rumors. */
 const struct signed_head *hold_last(const struct node *node, uint32_t place);
 bool hold_digest(struct node *node, uint64_t *digest);
 /* Returns true if computing that digest reads rumors, because some are withheld. */

@@ -6,13 +6,14 @@
 #include "node/broadcast/broadcast.h"
 #include "node/lifecycle/lifecycle.h"
 
-#define RISES 1 /* newer records of a later start: one that has died signs none */
+#define RISES 1 /* newer records that prove a later start is running: a dead one signs none */
 
 struct identity_clash {
-    char why[ADDRESS_TEXT_BYTES + sizeof((struct note *)NULL)->text]; /* "": no reason to end */
-    uint64_t incarnation; /* of the later start that gossip has brought; 0: none */
-    uint64_t stamp;       /* of its newest record */
-    uint32_t rises;       /* how often a newer one has come */
+    /* Reason to end this node; "" = none. */
+    char why[ADDRESS_TEXT_BYTES + sizeof((struct note *)NULL)->text];
+    uint64_t incarnation; /* incarnation of the later start known from gossip; 0 = none */
+    uint64_t stamp;       /* stamp of the newest record of that start */
+    uint32_t rises;       /* number of newer records of that start */
 };
 
 size_t identity_clash_arena_bytes(void)
@@ -35,7 +36,7 @@ static bool is_ours(const struct node *node, const uint8_t id[static ID_BYTES])
     return memcmp(id, node->options.identity->id, ID_BYTES) == 0;
 }
 
-/* what: why this node ends. */
+/* Ends this node. what: the reason. */
 static void end(struct node *node, const struct peer *from, const char *what)
 {
     char id[KEY_HEX_BYTES];
@@ -64,8 +65,8 @@ static void note(struct node *node, const struct peer *from, const char *what)
     (void)connection_note(node, from, NOTE_IDENTITY_TAKEN, LEVEL_ERROR, text);
 }
 
-/* Is it, with our signature, of a start that is not this one? This node may have had several
- * incarnations since it began. */
+/* Returns true if the record has our signature and belongs to another start. This node may have had
+ * several incarnations since it started. */
 static bool is_twins(const struct node *node, const struct bytes *bytes, struct record *record)
 {
     const uint64_t ours = broadcast_own(node)->incarnation;
@@ -76,7 +77,7 @@ static bool is_twins(const struct node *node, const struct bytes *bytes, struct 
            record_verify(bytes->at, node->context) == OK;
 }
 
-/* A twin that leaves is no obstacle for long: perhaps it makes way for this start. */
+/* A twin that is leaving is no reason to end: it may make way for this start. */
 void identity_clash_on_record(struct node *node, const struct peer *from,
                               const struct bytes *record)
 {

@@ -5,11 +5,11 @@
  *     by gossip, again and again ► identity_clash_on_gossip ┴─► node_clash: the owner ends the node
  *   a rumor of this very start that we have not published ──┘   (or only a note)
  *
- * Of two starts of a node the swarm keeps the later one. So the earlier one ends as soon as a
- * member shows that the later one is in the swarm: on its own it would train for nobody, and save
- * over the base that it shared until then. A node that has not joined yet ends when it meets its
- * twin itself: the one that runs already goes on. A record counts only if our key has signed it, so
- * no other member can end a node by a lie. Held by tests/world/test_identity_clash.c.
+ * Of two starts of a node the swarm keeps the later one. So the earlier start ends as soon as a
+ * member shows that the later one is in the swarm. Otherwise it would train alone and overwrite its
+ * saved base. A node that has not joined yet ends when it meets its twin itself, and the twin
+ * continues. A record counts only if our key has signed it, so no other member can end a node by a
+ * lie. Held by tests/world/test_identity_clash.c.
  */
 #ifndef HEARSAY_NODE_BROADCAST_IDENTITY_CLASH_H
 #define HEARSAY_NODE_BROADCAST_IDENTITY_CLASH_H
@@ -22,13 +22,15 @@
 struct identity_clash *identity_clash_new(struct arena *arena);
 size_t identity_clash_arena_bytes(void);
 
-/* A peer says that another start of this node runs, and shows its record; records may be empty. */
+/* Handles a peer's claim that another start of this node is running. records: that start's record,
+ * or empty. */
 void identity_clash_on_record(struct node *node, const struct peer *from,
                               const struct bytes *record);
-/* Gossip brings a record with our id. FORGED, MALFORMED: its sender is broken. */
+/* Handles a record with our id that gossip brought. FORGED, MALFORMED: its sender is broken. */
 enum error identity_clash_on_gossip(struct node *node, const struct peer *from,
                                     const uint8_t record[static RECORD_BYTES]) MUST_USE;
-/* A rumor of this very start comes that this node has not published: a copy of its memory runs. */
+/* Handles a rumor of this very start that this node has not published: a copy of its memory is
+ * running. */
 void identity_clash_on_rumor(struct node *node, const struct peer *from, struct bytes rumor);
 
 #endif

@@ -16,10 +16,10 @@ struct progress {
     double start;         /* samples at the start of this period */
     uint64_t started_ns;  /* time of that start */
     uint64_t samples;     /* largest count so far; never falls */
-    bool has_begun;       /* `start` is the swarm's count */
+    bool has_begun;       /* `start` is the swarm's count, not only this node's */
     bool is_late;         /* the base was taken over: the swarm learned before */
-    struct claim *claims; /* [members_max + 1] scratch: by member number */
-    uint64_t *said;       /* [members_max] scratch: counts reported by others */
+    struct claim *claims; /* [members_max + 1] scratch buffer of reports, by member number */
+    uint64_t *said;       /* [members_max] scratch buffer for counts that other members report */
 };
 
 size_t progress_arena_bytes(const struct node_options *options)
@@ -29,7 +29,7 @@ size_t progress_arena_bytes(const struct node_options *options)
            3 * 64;
 }
 
-/* All samples known by now belong to earlier periods. */
+/* Starts a counting period: samples known by now belong to earlier ones. */
 static void count_anew(struct versions *versions)
 {
     CHECK(versions->count <= versions->max);
@@ -147,7 +147,7 @@ void progress_on_takeover(struct node *node)
         progress->has_begun = false; /* its checkpoint is too old to continue from */
 }
 
-/* A node that received every rumor starts at 0 and doubts all reports. */
+/* Starts counting. A node that received every rumor starts at 0 and doubts all reports. */
 static void begin(struct node *node)
 {
     struct progress *progress = node->broadcast->progress;
@@ -164,8 +164,9 @@ static void begin(struct node *node)
     begin_at(node, fmax(there, (double)progress->samples));
 }
 
-/* Compares a member's reports with the others' reports of the same hour only. Otherwise a member
- * with a week of honest reports could double the count at once. */
+/* Adds the credited reports of this period. Compares a member's reports only with others' reports
+ * of the same hour. Otherwise a member with a week of honest reports could double the count at
+ * once. */
 static void count_on(struct node *node)
 {
     const struct progress *progress = node->broadcast->progress;
@@ -174,9 +175,9 @@ static void count_on(struct node *node)
         begin_at(node, (double)progress->samples);
 }
 
-/* One member's report is enough only if no other member was ever here. Otherwise an attacker would
- * only need the others to be away for a moment. A returning node does not meet all members at once.
- */
+/* Returns true if the reports of `count` members suffice. One report is enough only if no other
+ * member was ever here. Otherwise an attacker would only need the others to be away for a moment. A
+ * returning node does not meet all members at once. */
 static bool is_word_enough(const struct node *node, uint32_t count, uint32_t others)
 {
     const bool has_met =
@@ -185,8 +186,8 @@ static bool is_word_enough(const struct node *node, uint32_t count, uint32_t oth
     return count >= 2 || (has_met && others <= 1 && membership_live(node) <= 2);
 }
 
-/* A node that misses rumors would count samples twice: from members' totals now, and from the
- * rumors when they arrive. */
+/* Returns true if this node misses rumors. Then it would count samples twice: from members' totals
+ * now, and from the rumors when they arrive. */
 static bool lacks_claims(const struct node *node)
 {
     const uint32_t behind = node->broadcast->repair.behind;

@@ -20,14 +20,14 @@ struct progress *progress_new(struct arena *arena, const struct node *node,
                               struct versions *versions);
 size_t progress_arena_bytes(const struct node_options *options);
 
-/* Another node's version became ours. */
+/* Starts a new counting period, because another node's version became ours. */
 void progress_on_takeover(struct node *node);
-/* Once a second, and before training starts. */
+/* Updates the count; called once a second, and before training starts. */
 void progress_review(struct node *node);
 
 /* Returns the samples that the swarm has learned. */
 uint64_t progress_samples(const struct node *node);
-/* Returns the count for our record; 0 until this node has a count. */
+/* Returns the count for this node's record; 0 until it has a count. */
 uint64_t progress_to_say(const struct node *node);
 
 /* Returns the samples that all members report, whether credited or not. */

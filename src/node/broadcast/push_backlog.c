@@ -58,9 +58,9 @@ void broadcast_forget_backlog(struct node *node, const struct peer *peer)
     CHECK(neighbour->backlog_count == 0);
 }
 
-/* Sends this origin's rumors from number `from` on until the queue is full. Pushes later ones as
- * they arrive. While blocks are queued, which let everything else pass, one rumor follows each
- * block. Returns false if the queue is full. */
+/* Sends this origin's rumors from number `from` on until the queue is full. If all fit, later ones
+ * are pushed as they arrive. While blocks are queued, which let everything else pass, one rumor
+ * follows each block. Returns false if the queue is full. */
 static bool serve(struct node *node, const struct peer *peer, uint32_t place, uint32_t from)
 {
     CHECK(place < node->broadcast->versions.count);
@@ -102,7 +102,7 @@ static bool may_serve(const struct node *node, const struct peer *peer)
            !neighbour->is_partitioned && (blocks == 0 || blocks != neighbour->blocks_left);
 }
 
-/* Serves one origin after the other. */
+/* Serves the origins of the backlog in turn. */
 void broadcast_on_sent(struct node *node, const struct peer *peer)
 {
     struct broadcast_neighbour *neighbour = broadcast_neighbour(node, peer);

@@ -13,12 +13,12 @@
 #include "node/broadcast/broadcast_private.h"
 
 #define AFTER_NS  (SECOND_NS / 2) /* grace time of a gap; a round trip if that is longer */
-#define LATEST_NS (5 * SECOND_NS) /* longest grace time */
-#define AGAIN_NS  (2 * SECOND_NS) /* between two requests for the same rumors */
+#define LATEST_NS (5 * SECOND_NS) /* longest grace time of a gap */
+#define AGAIN_NS  (2 * SECOND_NS) /* time between two requests for the same rumors */
 #define SLOW_NS                                                                                    \
     (3 * SECOND_NS) /* a gap that does not shrink for this long needs another parent               \
                      */
-#define COMING_NS (10 * SECOND_NS) /* how long a new parent is counted on */
+#define COMING_NS (10 * SECOND_NS) /* time for a new parent to deliver missing rumors */
 #define GONE_ENOUGH                                                                                \
     4 /* neighbours without a rumor after which it counts as gone, if fewer than most */
 #define UNKNOWN_AT_ONCE 64 /* unknown origins requested after one slice */
@@ -53,7 +53,7 @@ void repair_note_missing(struct node *node, struct origin *origin, uint32_t to,
         gap->missing_to = to;
     if (is_first || from->conn != origin->parent_conn ||
         !connection_open_peer(node, gap->missing_from))
-        gap->missing_from = from->conn; /* prefers another neighbour to the present parent */
+        gap->missing_from = from->conn; /* another neighbour is preferred to the present parent */
     gap->shown_ns = node->now_ns;
     if (gap->behind_ns == 0) {
         gap->behind_ns = node->now_ns;
@@ -97,7 +97,7 @@ void repair_forget_origin(struct node *node, struct origin *origin)
     origin->gap = (struct gap){0};
 }
 
-/* A ROLLING node has no use for rumors. */
+/* Sends WANT. A ROLLING node has no use for rumors. */
 static bool want(struct node *node, const struct peer *peer, uint64_t tag, uint32_t seq)
 {
     return base_state(node) != BASE_ROLLING &&
@@ -146,8 +146,9 @@ void repair_slice(struct node *node, const struct peer *from, const struct messa
     }
 }
 
-/* A node that took over a base has none of its rumors in its log, so another neighbour is asked. If
- * most neighbours lack a rumor, or enough of them, only a base has it. */
+/* Handles a neighbour's message that its log lacks a rumor. A node that took over a base has none
+ * of its rumors in its log, so another neighbour is asked. If most neighbours lack a rumor, or
+ * enough of them, only a base has it. */
 bool repair_on_gone(struct node *node, const struct peer *from, uint64_t tag, uint64_t seq)
 {
     struct origin *origin = versions_find(&node->broadcast->versions, tag);
@@ -161,7 +162,7 @@ bool repair_on_gone(struct node *node, const struct peer *from, uint64_t tag, ui
     CHECK(other); /* `from` is a neighbour */
     if (other != from)
         (void)repair_ask(node, other, broadcast_place(node, origin));
-    origin->gap.changed_ns = 0; /* does not wait for this parent any more */
+    origin->gap.changed_ns = 0; /* the wait for this parent has ended */
     return false;
 }
 
@@ -177,8 +178,8 @@ void repair_on_lost(struct node *node, uint64_t conn)
     }
 }
 
-/* A neighbour that is ahead of us does not depend on us. So it may become our parent for this
- * origin in place of a slow one. */
+/* Tries to make this neighbour our parent for the origin in place of a slow one. A neighbour that
+ * is ahead of us does not depend on us. */
 static bool change_parent(struct node *node, const struct peer *peer, struct origin *origin)
 {
     CHECK(peer->state == PEER_OPEN);
@@ -205,15 +206,16 @@ static bool is_awaited(const struct node *node, const struct origin *origin)
            node->now_ns - origin->gap.asked_ns < AGAIN_NS + asked->rtt_ns;
 }
 
-/* Rumors that a distant neighbour has may be on their way to us from another distant one. */
+/* Returns the grace time of a gap. Rumors that a distant neighbour has may be on their way to us
+ * from another distant one. */
 static uint64_t after_ns(const struct peer *peer)
 {
     const uint64_t after_ns = peer->rtt_ns > AFTER_NS ? peer->rtt_ns : AFTER_NS;
     return after_ns < LATEST_NS ? after_ns : LATEST_NS;
 }
 
-/* Returns true if nothing has arrived since the last look; or if for long less arrived than was
- * published, and another neighbour has more. */
+/* Returns true if no rumor has arrived since the last check, or if for long fewer arrived than were
+ * published and another neighbour has more. */
 static bool is_too_slow(const struct node *node, const struct origin *origin)
 {
     const struct gap *gap = &origin->gap;
@@ -222,8 +224,8 @@ static bool is_too_slow(const struct node *node, const struct origin *origin)
             gap->missing_to - origin->next >= gap->missing_gap);
 }
 
-/* Returns true if a recent new parent has not delivered what it had. Rumors that never arrive stop
- * counting after COMING_NS. */
+/* Returns true if a recent new parent has not yet delivered what it had. After COMING_NS it no
+ * longer counts. */
 static bool is_to_come(const struct node *node, const struct origin *origin)
 {
     const struct gap *gap = &origin->gap;
@@ -262,11 +264,11 @@ static bool close_gap(struct node *node, const struct peer *peer, struct origin 
     *of += !is_parent;
     if (change_parent(node, peer, origin) && broadcast_lags(node))
         node->broadcast->repair.asked_ns = node->now_ns;
-    set_missing(node, origin, false); /* if this does not help, the next VERSION shows it */
+    set_missing(node, origin, false); /* the next VERSION shows the gap again */
     return true;
 }
 
-/* Looks at one origin after the other, starting at a different one each time for fairness. */
+/* Checks all gaps, starting at a different origin each time for fairness. */
 void repair_review(struct node *node)
 {
     struct repair *repair = &node->broadcast->repair;
@@ -283,7 +285,7 @@ void repair_review(struct node *node)
             gap->missing ? connection_open_peer(node, gap->missing_from) : NULL;
         if (gap->missing && !peer)
             set_missing(node, origin,
-                        false); /* the next VERSION shows another neighbour that has it */
+                        false); /* the next VERSION shows another neighbour that has the rumor */
         if (!peer || node->now_ns - gap->missing_since_ns < after_ns(peer) ||
             is_awaited(node, origin))
             continue;

@@ -19,9 +19,8 @@ static struct origin *find(const struct node *node, const struct history_entry *
     return versions_find(&node->broadcast->versions, origin_tag(entry->id, entry->incarnation));
 }
 
-/* Only this node starts its own incarnations and publishes in them, so no history may contain a
- * later incarnation, or more rumors of this one.
- */
+/* Returns true if the entry claims rumors or an incarnation of this node that do not exist yet.
+ * Only this node starts its own incarnations and publishes in them, so such a history is false. */
 static bool is_ours_to_come(const struct node *node, const struct history_entry *entry)
 {
     const struct origin *own = node->broadcast->own;
@@ -47,7 +46,7 @@ static bool read_entry(struct node *node, const struct history_entry *entry, uin
     return true;
 }
 
-/* A history that is not believed leaves no trace. */
+/* Reads a history. If it is refused, no origin of it stays in the table. */
 bool replace_version_read(struct node *node, const uint8_t *history, uint32_t entries,
                           uint32_t *next)
 {
@@ -75,7 +74,8 @@ bool replace_version_is_allowed(const struct node *node, const uint8_t *history,
     return true;
 }
 
-/* Returns true if more is known than the orders keep; that is given up. */
+/* Returns true if more rumors of the origin are known than the orders keep; the excess is given
+ * up. */
 static bool is_excess(const struct origin *origin)
 {
     return origin->next > origin->keep;

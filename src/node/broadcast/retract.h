@@ -16,27 +16,27 @@
 
 #include "node/core.h"
 
-/* The member was expelled, or its orders changed: refuses its rumors beyond the limit from now on.
- */
+/* Refuses this member's rumors beyond the limit from now on, because it was expelled or its orders
+ * changed. */
 void retract_on_expelled(struct node *node, const uint8_t id[static ID_BYTES]);
 /* Takes rumors beyond limits out of the version at once, and then out of the learner's base, as far
  * as the log reaches. No publication may be under way. Returns the number of rumors that left the
  * version. */
 uint64_t retract_begin(struct node *node);
-/* Returns the first rumor of this origin from which on the log has them all, and will for a while.
- */
+/* Returns the number of this origin's first rumor such that the log has all later ones, and will
+ * have them for a while. */
 uint32_t retract_reach(const struct node *node, uint32_t place);
 /* Returns the change of the digest when this origin's rumors from number `from` on leave the
  * version. The log must have them. */
 uint64_t retract_digest(struct node *node, uint32_t place, uint32_t from);
 /* Sets APPLY, negated, for the next rumor that leaves the learner's base. */
 bool retract_next(struct node *node, struct action *action);
-/* Returns true if it waits for the end of a publication. */
+/* Returns true if a retraction waits for the end of a publication. */
 bool retract_is_due(const struct node *node);
-/* Returns true if the learner's base still has some of the rumors. */
+/* Returns true if the learner's base still has some of the rumors to take out. */
 bool retract_is_under_way(const struct node *node);
-/* Returns true if the log lacked the rumors. Only another base helps, and until then ours is not
- * served. */
+/* Returns true if the log lacked rumors to take out. Only another base helps, and until then ours
+ * is not served. */
 bool retract_needs_base(const struct node *node);
 
 #endif

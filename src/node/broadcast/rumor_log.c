@@ -5,7 +5,7 @@
 #include "base/error.h"
 #include "base/rng.h"
 
-#define TYPICAL_RUMOR_BYTES 512 /* bytes; with smaller rumors the entries run out first */
+#define TYPICAL_RUMOR_BYTES 512 /* bytes; if rumors are smaller, the entries run out first */
 
 static uint64_t entries_for(size_t ring_bytes)
 {
@@ -46,7 +46,7 @@ static uint64_t *bucket_of(const struct rumor_log *log, uint32_t place, uint32_t
     return &log->buckets[rng_mix((uint64_t)place << 32 | seq) & log->buckets_mask];
 }
 
-/* Returns the first entry that must stay. */
+/* Returns the position of the first entry that must stay. */
 static uint64_t first_kept(const struct rumor_log *log)
 {
     return log->pinned < log->applied ? log->pinned : log->applied;
@@ -99,7 +99,7 @@ static bool skip_tail(struct rumor_log *log)
     return true;
 }
 
-/* Returns the bytes of the ring from this entry on. */
+/* Returns the number of bytes in the ring from this entry on. */
 static size_t bytes_since(const struct rumor_log *log, uint64_t position)
 {
     const size_t from = entry_at(log, position)->offset;
@@ -146,7 +146,7 @@ bool rumor_log_append(struct rumor_log *log, uint64_t now_ns, uint32_t place, ui
     return true;
 }
 
-/* Returns position + 1 of the rumor; 0 if it is not here. */
+/* Returns the rumor's position + 1; 0 if the log lacks it. */
 static uint64_t find(const struct rumor_log *log, uint32_t place, uint32_t seq)
 {
     uint64_t link = *bucket_of(log, place, seq);
@@ -201,7 +201,7 @@ void rumor_log_pin(struct rumor_log *log, uint64_t position)
     log->pinned = position;
 }
 
-/* Skips entries that were given. */
+/* Returns the first position from this one on that the learner was not given. */
 static uint64_t first_to_give(const struct rumor_log *log, uint64_t position)
 {
     CHECK(position >= log->oldest && position <= log->newest);

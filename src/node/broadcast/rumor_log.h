@@ -24,8 +24,8 @@ struct rumor_log_entry {
     size_t offset;    /* start in the ring */
     uint64_t came_ns; /* time of arrival or publication */
     uint32_t bytes;   /* size */
-    uint32_t place;   /* index of its origin */
-    uint32_t seq;     /* its number */
+    uint32_t place;   /* index of the rumor's origin */
+    uint32_t seq;     /* number of the rumor */
     bool is_given;    /* the learner has it */
 };
 
@@ -40,11 +40,11 @@ struct rumor_log {
     uint64_t applied;                /* first position that the learner was not given */
     uint64_t next;                   /* next position to look at for the learner */
     uint64_t pinned;                 /* nothing from this position on is overwritten */
-    uint64_t since_ns;               /* every rumor since this time is here */
+    uint64_t since_ns;               /* the log has every rumor that arrived since this time */
     size_t waiting_bytes;            /* bytes of others' rumors that the learner was not given */
     uint64_t waiting;                /* number of those rumors */
     uint64_t *buckets;     /* hash table by origin index and number: position + 1; 0 = none */
-    uint64_t buckets_mask; /* its size - 1 */
+    uint64_t buckets_mask; /* size of the hash table - 1 */
 };
 
 void rumor_log_init(struct rumor_log *log, struct arena *arena, size_t ring_bytes, uint64_t now_ns);
@@ -52,19 +52,20 @@ void rumor_log_init(struct rumor_log *log, struct arena *arena, size_t ring_byte
 /* Returns the arena bytes that rumor_log_init takes. */
 size_t rumor_log_arena_bytes(size_t ring_bytes);
 
-/* Copies a rumor in, with this arrival time. Returns false if too much waits for the learner. */
+/* Copies a rumor with this arrival time into the log. Returns false if too much waits for the
+ * learner. */
 bool rumor_log_append(struct rumor_log *log, uint64_t now_ns, uint32_t place, uint32_t seq,
                       bool own, const uint8_t *rumor, uint32_t bytes);
 
 /* Returns true if more than this many quarters of the log must stay, own rumors included. With
- * three, another publication (at most an eighth of the log) might not fit. */
+ * three quarters, another publication (at most an eighth of the log) might not fit. */
 bool rumor_log_keeps(const struct rumor_log *log, uint32_t quarters);
 static inline bool rumor_log_is_crowded(const struct rumor_log *log)
 {
     return rumor_log_keeps(log, 3);
 }
 
-/* Returns the rumor, valid until the next append; NULL if it is not here. */
+/* Returns the rumor, valid until the next append; NULL if the log lacks it. */
 const uint8_t *rumor_log_find(const struct rumor_log *log, uint32_t place, uint32_t seq,
                               uint32_t *bytes);
 
@@ -80,11 +81,11 @@ void rumor_log_return(struct rumor_log *log);
 #define LOG_UNPINNED UINT64_MAX
 void rumor_log_pin(struct rumor_log *log, uint64_t position);
 
-/* Returns true if the rumor will still be here after half a log of new rumors. Below: since when
- * all rumors are. */
+/* Returns true if the rumor will still be in the log after half a log of new rumors.
+ * rumor_log_lasting_since_ns: all rumors since this time will. */
 bool rumor_log_is_lasting(const struct rumor_log *log, uint32_t place, uint32_t seq);
 uint64_t rumor_log_lasting_since_ns(const struct rumor_log *log);
-/* Finds the arrival time of a rumor; false if it is not here. */
+/* Finds the arrival time of a rumor; false if the log lacks it. */
 bool rumor_log_came(const struct rumor_log *log, uint32_t place, uint32_t seq, uint64_t *came_ns);
 
 /* Returns true if a quarter of the log or more waits for the learner. */

@@ -8,13 +8,14 @@
 #include "wire/signed_head.h"
 
 struct rumor_step {
-    uint32_t place;   /* index of its origin */
-    uint32_t seq;     /* its number */
-    double length;    /* Euclidean length of its update, as weights */
+    uint32_t place;   /* index of the rumor's origin */
+    uint32_t seq;     /* number of the rumor */
+    double length;    /* Euclidean length of the update, in units of weights */
     uint64_t samples; /* samples that its origin learned since the rumor before it, as reported */
 };
 
-/* before: head of the rumor before it, zeros if there is none. */
+/* Returns the step of the rumor with this head. before: head of the previous rumor, zeros if there
+ * is none. */
 static inline struct rumor_step rumor_step_of(uint32_t place, const struct signed_head *head,
                                               const struct signed_head *before)
 {
@@ -28,7 +29,7 @@ static inline struct rumor_step rumor_step_of(uint32_t place, const struct signe
                                .samples = has > had ? has - had : 0};
 }
 
-/* Takes a rumor from this neighbour. Returns true and its step if it is new. */
+/* Handles a rumor from this neighbour. Returns true and the rumor's step if it is new. */
 bool broadcast_on_rumor(struct node *node, const struct peer *from, const uint8_t *rumor,
                         size_t bytes, struct rumor_step *step);
 /* Returns true if the agreement of the oldest unanswered rumor was requested; sets its origin index

@@ -1,4 +1,5 @@
-/* Arriving and own rumors: into the log and the version, and on to neighbours. */
+/* Rumors that arrive and rumors that this node publishes: adds them to the log and the version, and
+ * pushes them to neighbours. */
 #include <math.h>
 #include <string.h>
 
@@ -15,7 +16,7 @@
 #define RUMOR_S                                                                                    \
     0.2 /* seconds of the slowest link that a rumor may take, since urgent messages wait behind it \
          */
-#define RUMOR_USUAL 4096 /* bytes that a rumor may have on any link */
+#define RUMOR_USUAL 4096 /* bytes that a rumor may have on any link, however slow */
 
 static void push(struct node *node, const struct origin *origin, const struct peer *from,
                  const uint8_t *rumor, size_t bytes)
@@ -33,7 +34,7 @@ static void push(struct node *node, const struct origin *origin, const struct pe
     }
 }
 
-/* The rumor is the next of its origin and in the log: it is known from now on. */
+/* Records that this rumor, the next of its origin, is in the log and known from now on. */
 static void know(struct node *node, struct origin *origin, const struct signed_head *head,
                  const struct update *update)
 {
@@ -46,8 +47,9 @@ static void know(struct node *node, struct origin *origin, const struct signed_h
     repair_on_known(node, origin);
 }
 
-/* The rumors before it must come first, from one neighbour. Pushes of others would only fill the
- * link: a node that joins a busy swarm over a thin link would never catch up. */
+/* Handles a rumor whose predecessors are missing: they must come first, from one neighbour. Pushes
+ * of others would only fill the link: a node that joins a busy swarm over a thin link would never
+ * catch up. */
 static void on_gap(struct node *node, const struct peer *from, struct origin *origin, uint32_t seq)
 {
     CHECK(seq > origin->next);
@@ -80,7 +82,7 @@ static bool take(struct node *node, const struct peer *from, struct origin *orig
                  const struct rumor_head *head, struct bytes rumor, struct rumor_step *step)
 {
     struct broadcast *broadcast = node->broadcast;
-    /* A head may claim more entries than any rumor has; then the rumor is not decoded. */
+    /* a head may claim more entries than any rumor has; then the rumor is not decoded */
     const uint32_t entries = head->count < RUMOR_ENTRIES_MAX ? head->count : RUMOR_ENTRIES_MAX;
     struct update *update = decoded_room(&broadcast->apply.decoded, entries);
     const enum error error = rumor_decode(rumor.at, rumor.count, node->context,
@@ -115,8 +117,8 @@ static bool take(struct node *node, const struct peer *from, struct origin *orig
     return true;
 }
 
-/* A rumor signed with our key that we did not publish: another machine has our identity. It is
- * refused, otherwise we could not publish that number ourselves. */
+/* Returns true for a rumor signed with our key that we did not publish: another machine has our
+ * identity. It is refused, otherwise we could not publish that number ourselves. */
 static bool is_ours_to_come(const struct node *node, const struct rumor_head *head)
 {
     const struct origin *own = node->broadcast->own;
@@ -125,8 +127,8 @@ static bool is_ours_to_come(const struct node *node, const struct rumor_head *he
                                                   : head->incarnation > own->incarnation);
 }
 
-/* The origin is expelled, and the sender may not know that yet. While rumors of an origin are being
- * taken out, none is taken in. */
+/* Returns true if the origin is expelled and this rumor is beyond its limit; the sender may not
+ * know that yet. Also true while rumors of the origin are being taken out. */
 static bool is_put_out(const struct node *node, const struct rumor_head *head,
                        const struct origin *origin)
 {
@@ -135,7 +137,7 @@ static bool is_put_out(const struct node *node, const struct rumor_head *head,
     return head->seq >= keep || (origin && origin->applied > origin->next);
 }
 
-/* A rumor under a known number: the same one, or its origin has signed two. */
+/* Handles a rumor under a known number: it is the same one, or its origin has signed two. */
 static void on_again(struct node *node, const struct peer *from, struct origin *origin,
                      const struct rumor_head *head, const uint8_t *rumor, size_t bytes)
 {
@@ -155,8 +157,8 @@ static void on_again(struct node *node, const struct peer *from, struct origin *
     broadcast_on_twice(node, from, place);
 }
 
-/* The origin is not admitted here. The sender may have another list, and is asked not to push this
- * origin. */
+/* Skips a rumor whose origin is not admitted here. The sender may have another list, and is asked
+ * not to push this origin. */
 static void pass_over(struct node *node, const struct peer *from, const struct rumor_head *head)
 {
     CHECK(from->state == PEER_OPEN);
@@ -171,7 +173,7 @@ bool broadcast_on_rumor(struct node *node, const struct peer *from, const uint8_
 {
     struct rumor_head head;
     if (!broadcast_is_together(node, from))
-        return false; /* was in transit when the partition was found */
+        return false; /* the rumor was in transit when the partition was found */
     if (rumor_peek(rumor, bytes, &head) != OK) {
         refuse(node, from, MALFORMED);
         return false;
@@ -189,7 +191,7 @@ bool broadcast_on_rumor(struct node *node, const struct peer *from, const uint8_
         versions_find(&node->broadcast->versions, origin_tag(head.origin, head.incarnation));
     if (is_put_out(node, &head, origin))
         return false;
-    if (base_state(node) == BASE_ROLLING) { /* some of our blocks contain it, others do not */
+    if (base_state(node) == BASE_ROLLING) { /* only some of our blocks contain the rumor */
         if (origin)
             tree_prune(node, from, origin);
         return false;
@@ -207,14 +209,15 @@ bool broadcast_on_rumor(struct node *node, const struct peer *from, const uint8_
     return take(node, from, origin, &head, (struct bytes){rumor, bytes}, step);
 }
 
-/* An urgent message waits behind a rumor in transit, so a rumor must not occupy the slowest link
- * for long. */
+/* Returns the largest size of an own rumor. An urgent message waits behind a rumor in transit, so a
+ * rumor must not occupy the slowest link for long. */
 static size_t rumor_bytes_max(const struct node *node)
 {
     return (size_t)fmin(fmax(budget_slowest(node) * RUMOR_S, RUMOR_USUAL), RUMOR_MAX);
 }
 
-/* Returns at most what others credit at once. The rest is reported with the next rumors. */
+/* Returns how many learned samples the next rumor reports: at most as many as others credit at
+ * once. Later rumors report the rest. */
 static uint64_t samples_to_claim(const struct node *node)
 {
     const uint64_t samples = publish_schedule_samples(node);

@@ -103,7 +103,8 @@ struct origin *versions_add(struct versions *versions, const uint8_t id[static I
     return origin;
 }
 
-/* The origin added last is at the end of its run of slots, so its removal loses no other. */
+/* Removes the origin added last. It is at the end of its run of slots, so no other origin is
+ * lost. */
 static void forget_last(struct versions *versions)
 {
     struct origin *origin = &versions->origins[versions->count - 1];
@@ -245,7 +246,7 @@ uint64_t entries_hash(const uint8_t *entries, size_t count)
     return hash;
 }
 
-/* The hashes of the entries that are not listed, theirs and ours. */
+/* Hashes of the entries that are not listed, in the other node's version and in ours. */
 struct rest {
     uint64_t theirs, ours;
 };

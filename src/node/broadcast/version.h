@@ -25,26 +25,29 @@
 #define KEEP_ALL UINT32_MAX
 
 struct origin {
-    uint64_t tag;            /* name of the origin on the wire */
-    uint64_t tag_after;      /* tag of the same node's next incarnation */
-    uint8_t id[ID_BYTES];    /* id of the node */
-    uint64_t incarnation;    /* its incarnation */
-    uint32_t next;           /* number of the next rumor; 0 = no rumor is known */
-    uint32_t newer;          /* index + 1 of the origin that published next after it; 0 = none */
-    uint32_t older;          /* index + 1 of the origin that published next before it; 0 = none */
+    uint64_t tag;         /* name of the origin on the wire */
+    uint64_t tag_after;   /* tag of the same node's next incarnation */
+    uint8_t id[ID_BYTES]; /* id of the node */
+    uint64_t incarnation; /* incarnation of that node */
+    uint32_t next;        /* number of the next rumor; 0 = no rumor is known */
+    /* Index + 1 of the origin whose last rumor is the next newer one; 0 = none. */
+    uint32_t newer;
+    /* Index + 1 of the origin whose last rumor is the next older one; 0 = none. */
+    uint32_t older;
     uint64_t samples;        /* samples that it has learned, by its latest rumor */
     uint64_t samples_before; /* samples that it had added when our counting period started
                                 (progress.h) */
     struct signed_head last; /* head of rumor next - 1; unset while next is 0 */
     uint32_t applied; /* rumors before this number are in the learner's base, or on their way */
-    struct signed_head applied_last; /* head of the last of those */
+    struct signed_head applied_last; /* head of the last rumor that `applied` covers */
     uint32_t keep;                   /* rumors from this number on are refused; KEEP_ALL = none */
     bool is_accused;                 /* there is a proof against its node (orders/proofs.h) */
     uint64_t bytes;                  /* bytes of its rumors that passed since this node started */
-    uint64_t compare_ns;             /* earliest time of its next comparison with the residual */
-    float rate;                      /* largest reported samples per second; 0 = unknown */
+    /* Earliest time to compare its rumors with the residual again. */
+    uint64_t compare_ns;
+    float rate;           /* largest reported samples per second; 0 = unknown */
     uint64_t parent_conn; /* neighbour that feeds us its rumors: our parent in its tree */
-    struct gap gap;       /* its missing rumors */
+    struct gap gap;       /* missing rumors of this origin */
 };
 
 struct versions {
@@ -52,12 +55,12 @@ struct versions {
     uint32_t count;         /* known origins */
     uint32_t max;           /* capacity */
     uint32_t *slots;        /* hash table by tag, open addressing: index + 1; 0 = free */
-    uint32_t slots_mask;    /* its size - 1 */
+    uint32_t slots_mask;    /* size of the hash table - 1 */
     uint32_t newest;        /* index + 1 of the origin that published last */
     uint32_t oldest;        /* index + 1 of the origin that has been silent for longest */
     uint32_t cursor;        /* start of the next slice */
-    uint32_t publishers;    /* origins with known rumors */
-    uint64_t rumors;        /* known rumors, total */
+    uint32_t publishers;    /* number of origins with known rumors */
+    uint64_t rumors;        /* known rumors over all origins */
     uint64_t hash;          /* sum of the hashes of all entries, independent of the order */
     uint64_t digest;        /* digest of the base that these rumors make */
 };
@@ -98,9 +101,11 @@ void versions_cut(struct versions *versions, struct origin *origin, const struct
 /* Makes the origin the latest, as if it had just published. */
 void versions_touch(struct versions *versions, struct origin *origin);
 
-/* Returns the origin that published before it, or the latest of all for NULL; NULL at the end. */
+/* Returns the origin that published last before `after`, or the latest of all for NULL; NULL at the
+ * end. */
 struct origin *versions_older(const struct versions *versions, const struct origin *after);
-/* Returns the origin that published after it, or the one silent for longest for NULL. */
+/* Returns the origin that published next after `before`, or the one silent for longest for NULL;
+ * NULL at the end. */
 struct origin *versions_newer(const struct versions *versions, const struct origin *before);
 
 /* Writes the entry of `first` (unless NULL or without rumors), then those of at most `most` other
@@ -115,8 +120,8 @@ size_t versions_slice(struct versions *versions, const struct origin *first, uin
 size_t versions_latest(const struct versions *versions, const struct signed_head *const *heads,
                        uint32_t skip, uint32_t most, uint8_t *out, uint8_t *learned);
 
-/* Returns the hash of a version with each origin's rumors up to heads[place]; and of one such
- * entry. */
+/* versions_hash returns the hash of a version with each origin's rumors up to heads[place];
+ * entries_hash that of `count` encoded entries. */
 uint64_t versions_hash(const struct versions *versions, const struct signed_head *const *heads);
 uint64_t entries_hash(const uint8_t *entries, size_t count);
 

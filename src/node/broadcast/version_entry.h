@@ -27,7 +27,7 @@
 
 struct version_entry {
     uint64_t tag;        /* tag of the origin */
-    uint32_t next;       /* number of its next rumor */
+    uint32_t next;       /* number of the origin's next rumor */
     const uint8_t *hash; /* [SHOWN_HASH_BYTES] of the head before it; meaningless for next 0 */
 };
 struct version_entry version_entry_at(const uint8_t *vector, size_t i);

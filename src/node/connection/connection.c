@@ -20,8 +20,8 @@ struct connections {
     struct slots ready;              /* slots of peers that may have bytes to send or must end */
     struct credentials *credentials; /* this node's part of a handshake; in the keys' memory */
     struct message_reader *reader;   /* decodes messages */
-    uint32_t generation;             /* number of conversations; upper half of a conn */
-    struct connection_said said[MESSAGE_KINDS]; /* messages and bytes sent, by kind */
+    uint32_t generation;             /* conversations started so far; the upper half of a conn */
+    struct connection_said said[MESSAGE_KINDS]; /* messages and bytes sent, by message kind */
 };
 
 size_t connections_arena_bytes(const struct node_options *options)
@@ -101,7 +101,7 @@ const struct introduction *connection_introduction(const struct node *node)
     return &node->connections->credentials->ours;
 }
 
-/* Finding. */
+/* Lookup of conversations. */
 
 const struct peer *connection_at(const struct node *node, uint32_t slot)
 {
@@ -178,7 +178,7 @@ uint32_t connection_neighbours_most(const struct node *node)
     return node->options.limits.peers_max / 4 * 3;
 }
 
-/* Beginning. */
+/* Start of conversations. */
 
 bool connection_has_room(const struct node *node)
 {
@@ -195,7 +195,7 @@ static struct peer *start(struct node *node, bool dialled, const struct address 
         struct peer *peer = &connections->peers[i];
         if (peer->state != PEER_FREE)
             continue;
-        if (++connections->generation == 0) /* wraps after so many that no old conn is left */
+        if (++connections->generation == 0) /* wraps around when no old conn is left */
             connections->generation = 1;    /* conn 0 means none */
         peer_start(peer, (uint64_t)connections->generation << 32 | i, dialled, address,
                    node->now_ns);
@@ -303,7 +303,7 @@ struct connection_said connection_said(const struct node *node, enum message_kin
     return node->connections->said[kind];
 }
 
-/* Opening and closing. */
+/* Opening and closing of conversations. */
 
 void connection_open(struct node *node, const struct peer *peer)
 {
@@ -436,7 +436,8 @@ bool connection_check(struct node *node, const struct peer *peer, uint64_t patie
 {
     const uint64_t now_ns = node->now_ns;
     CHECK(peer->state != PEER_FREE && patience_ns > 0);
-    if (peer->state == PEER_CLOSING || peer_waiting_bytes(peer, true) > 0) /* perhaps long enough */
+    /* Has it served again, since it may have to end or to send. */
+    if (peer->state == PEER_CLOSING || peer_waiting_bytes(peer, true) > 0)
         connection_set_ready(node, connection_slot(node, peer), true);
     if (peer->state < PEER_OPEN && now_ns - peer->born_ns > handshake_ns(node, peer))
         end_meeting(node, peer);

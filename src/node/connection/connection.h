@@ -48,8 +48,7 @@ const struct peer *connection_by_id(const struct node *node, const uint8_t id[st
  *     for (uint32_t i = 0; (peer = connection_neighbour(node, &i)); i++)     i is its slot */
 const struct peer *connection_neighbour(const struct node *node, uint32_t *slot);
 uint32_t connection_neighbours(const struct node *node);
-/* Returns the most neighbours in a large swarm. A quarter of the slots stays free for newcomers,
- * since a caller without a slot does not even learn other addresses. */
+/* one random neighbour; NULL = there is none */
 uint32_t connection_neighbours_most(const struct node *node);
 const struct peer *connection_random(struct node *node); /* a random neighbour; NULL = none */
 
@@ -58,16 +57,17 @@ uint64_t connection_accept(struct node *node, const struct address *from);
 bool connection_has_room(const struct node *node); /* some slot is free */
 /* Returns a new conversation to dial; NULL if every slot is taken. */
 const struct peer *connection_dial(struct node *node, const struct address *address);
-/* The connection stands. tries: failed calls in a row. Each call shows the next of our swarm keys,
- * since the other side may have another one. */
+/* Starts the handshake of a dialled conversation, now that its connection stands. tries: failed
+ * calls in a row. Each call shows the next of our swarm keys, since the other side may have another
+ * one. */
 void connection_on_dialled(struct node *node, const struct peer *peer, uint32_t tries);
-/* peer_take (peer.h): extracts the next event from these bytes. */
+/* Extracts the next event from these bytes (peer_take in peer.h). */
 enum peer_event connection_take(struct node *node, const struct peer *peer, const uint8_t **bytes,
                                 size_t *count, struct problem *problem);
 /* Wipes the message that was extracted last, because it was secret. */
 void connection_wipe_taken(struct node *node, const struct peer *peer);
-/* Decodes an extracted message; MALFORMED if it is none. Its bytes belong to the peer until the
- * next connection_take. */
+/* Decodes an extracted message. Returns MALFORMED if the bytes are no message. They belong to the
+ * peer until the next connection_take. */
 enum error connection_decode(struct node *node, const uint8_t *bytes, size_t count,
                              struct message *message) MUST_USE;
 void connection_on_sent(struct node *node, const struct peer *peer);
@@ -75,7 +75,7 @@ void connection_end(struct node *node, const struct peer *peer); /* the transpor
 
 /* Queues a message and counts it. Returns false if the queue is full. */
 bool connection_say(struct node *node, const struct peer *peer, const struct message *message);
-/* peer_next_send (peer.h). */
+/* Returns the peer's next bytes to send (peer_next_send in peer.h). */
 bool connection_next_send(struct node *node, const struct peer *peer, size_t most, bool is_open,
                           const uint8_t **bytes, size_t *count);
 
@@ -103,7 +103,7 @@ void connection_end_quietly(struct node *node, const struct peer *peer, const ch
 /* Marks an inference client: it will not become a neighbour, and its end is no note. */
 void connection_set_asking(struct node *node, const struct peer *peer);
 
-/* The neighbour continues as this incarnation. */
+/* Sets the neighbour's new incarnation. */
 void connection_set_incarnation(struct node *node, const struct peer *peer, uint64_t incarnation);
 /* Sends a ping unless the queue is full. */
 void connection_ping(struct node *node, const struct peer *peer);
@@ -111,7 +111,7 @@ void connection_on_pong(struct node *node, const struct peer *peer, uint64_t tok
 /* Handles the timers of a conversation: pings, new keys, handshakes that take too long. Returns
  * false if this neighbour was silent for patience_ns; then the caller ends it. */
 bool connection_check(struct node *node, const struct peer *peer, uint64_t patience_ns);
-/* This process was suspended for late_ns: extends every peer's timers by that. */
+/* Extends every peer's timers by late_ns, for which this process was suspended. */
 void connection_forgive(struct node *node, uint64_t late_ns);
 
 /* Adds a note about this peer. */
@@ -120,7 +120,7 @@ struct note *connection_note(struct node *node, const struct peer *peer, enum no
 
 /* Messages of one kind that were sent over all conversations, and their bytes. */
 struct connection_said {
-    uint64_t count; /* messages */
+    uint64_t count; /* number of messages */
     uint64_t bytes; /* encrypted bytes, with their length fields */
 };
 struct connection_said connection_said(const struct node *node, enum message_kind kind);

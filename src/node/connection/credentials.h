@@ -13,7 +13,7 @@
 
 struct swarm_key {
     uint8_t key[KEY_BYTES]; /* swarm key */
-    uint32_t order;         /* number of the order that brought it; 0 = none */
+    uint32_t order;         /* number of the order that brought the key; 0 = none */
 };
 
 /* Values derived from a swarm key. */
@@ -32,12 +32,13 @@ struct credentials {
     uint32_t keys_count;                   /* number of keys */
 };
 
-/* Starts with one key that no order brought. identity and entropy must outlive the credentials. */
+/* Initializes the credentials with one key that no order brought. identity and entropy must outlive
+ * them. */
 void credentials_init(struct credentials *credentials, const struct identity *identity,
                       const uint8_t swarm_key[static KEY_BYTES], const struct introduction *ours,
                       struct entropy *entropy);
 
-/* Replaces the keys, the newest first, at least one. Handshakes under way keep theirs. */
+/* Replaces the keys, newest first, at least one. Handshakes under way keep their key. */
 void credentials_set_keys(struct credentials *credentials, const struct swarm_key *keys,
                           uint32_t count);
 

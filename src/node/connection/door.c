@@ -5,7 +5,7 @@ static bool is_caller(const struct peer *peer)
     return peer->state == PEER_GREETED || peer->state == PEER_PROVED;
 }
 
-/* The callers without a proof of the swarm key. Each address is parsed once, so a flood costs
+/* Callers that have not shown the swarm key. Each address is parsed once, so a flood costs
  * little. */
 struct callers {
     const struct peer *peers[NODE_PEERS_MAX];
@@ -69,7 +69,8 @@ static bool make_way(struct node *node, const struct callers *callers, const uin
     return peer != NULL;
 }
 
-/* Half of the slots are reserved for authenticated peers. */
+/* Returns the number of slots for such callers: half of the slots are reserved for authenticated
+ * peers. */
 static uint32_t places(const struct node *node)
 {
     const uint32_t half = node->options.limits.peers_max / 2,

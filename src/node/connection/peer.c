@@ -79,7 +79,7 @@ static void send_frame(struct peer *peer, size_t content_bytes)
     peer->out_bytes += LENGTH_BYTES + content_bytes;
 }
 
-/* dialers: the dialer's oldest version. */
+/* Starts a handshake. dialers: the dialer's oldest protocol version. */
 static void begin_handshake(struct peer *peer, const struct credentials *credentials,
                             const struct entry_key *key, uint16_t dialers)
 {
@@ -230,7 +230,7 @@ static bool is_refusal(struct peer *peer, const struct credentials *credentials,
     return false;
 }
 
-/* Dialer: message 2 or a refusal arrived. */
+/* Dialer: handles message 2 or a refusal. */
 static enum error on_answer(struct peer *peer, const struct credentials *credentials,
                             const uint8_t *frame, size_t bytes, struct problem *problem)
 {
@@ -285,7 +285,7 @@ static enum error on_proof(struct peer *peer, const uint8_t *frame, size_t bytes
     return OK;
 }
 
-/* Handles a whole frame before the session. */
+/* Handles a complete frame before the session stands. */
 static enum peer_event on_greeting_frame(struct peer *peer, const struct credentials *credentials,
                                          uint64_t now_ns, uint8_t *frame, size_t bytes,
                                          struct problem *problem)
@@ -412,7 +412,7 @@ bool peer_knows(const struct peer *peer, enum message_kind kind)
     return message_since(kind) <= peer->protocol;
 }
 
-/* Small control messages overtake bulk data. */
+/* Returns true for small control messages, which overtake bulk data. */
 static bool is_urgent(enum message_kind kind)
 {
     return kind == PING || kind == PONG || kind == ACK || kind == WANT || kind == PRUNE;
@@ -443,7 +443,8 @@ bool peer_say(struct peer *peer, const struct message *message)
     return true;
 }
 
-/* Returns the next queue. Blocks are useless without the rumors, so they go last. */
+/* Returns the next queue to send from. Blocks go last, since they are useless without the
+ * rumors. */
 static struct queue *next_queue(struct peer *peer, bool is_open)
 {
     if (queue_bytes(&peer->urgent) > 0 || !is_open)

@@ -46,7 +46,7 @@ enum peer_state {
 
 /* When an ended conversation may be dialled again. */
 enum retry {
-    RETRY_USUAL,   /* after the backoff of its failures */
+    RETRY_USUAL,   /* after the backoff that follows its number of failures */
     RETRY_AT_ONCE, /* it ended only to get new keys */
     RETRY_LATE     /* as after many failures: it will be refused for a while */
 };
@@ -56,7 +56,7 @@ enum retry {
 #define FRAME_NS      ((uint64_t)10000000000) /* longest time for a frame, also on the slowest link */
 #define SENDING_BYTES (2 * (FRAME_MAX + LENGTH_BYTES)) /* bytes with the transport at once */
 
-/* The reason noted when a connected call gets no answer to its gate. */
+/* Reason in the note when the other side does not answer a gate. */
 #define PEER_NO_ANSWER                                                                             \
     "it closed without an answer: another swarm key (copy the newest), or no hearsay node"
 
@@ -65,39 +65,39 @@ struct peer {
     uint64_t conn;             /* number of the conversation: generation << 32 | slot */
     bool dialled;              /* we dialled it */
     struct address address;    /* dialled address, or the caller's */
-    uint8_t id[ID_BYTES];      /* its id; from MEETING on */
-    uint64_t incarnation;      /* its incarnation; from OPEN on */
-    uint16_t protocol;         /* newest version that both speak; from MEETING on */
+    uint8_t id[ID_BYTES];      /* id of the peer; from MEETING on */
+    uint64_t incarnation;      /* incarnation of the peer; from OPEN on */
+    uint16_t protocol;         /* newest protocol version that both sides speak; from MEETING on */
     uint32_t key_order;        /* both have the swarm key of this order; from MEETING on */
     uint64_t born_ns;          /* start of the dial, or of the accepted connection */
     uint64_t since_ns;         /* start of this state */
-    uint64_t heard_ns;         /* last bytes of a frame that is not too slow */
+    uint64_t heard_ns;         /* arrival of the last bytes of a frame that is not too slow */
     uint64_t framed_ns;        /* end of the last whole frame */
     uint64_t pinged_ns;        /* last PING */
     uint64_t answered_ns;      /* time of the last PING that was answered */
     uint64_t rtt_ns;           /* last measured round trip; 0 = unknown */
-    uint64_t renew_ns;         /* when the session's keys are too old */
+    uint64_t renew_ns;         /* time at which the session's keys are too old */
     bool sending;              /* a SEND is with the transport */
     bool hangup_asked;         /* HANGUP was given out */
     enum retry retry;          /* when to dial again */
-    bool was_open, was_silent; /* it was a neighbour; it ended because of its silence */
-    bool quiet;                /* its end is no note */
-    bool differs;              /* it ends because swarm, model or protocol differ */
-    bool was_told;             /* it ends because the other side sent BYE */
+    bool was_open, was_silent; /* the peer was a neighbour; the conversation ended by silence */
+    bool quiet;                /* the end of this conversation adds no note */
+    bool differs;              /* the conversation ends because swarm, model or protocol differ */
+    bool was_told;             /* the conversation ends because the other side sent BYE */
     bool asks; /* an inference client or a version probe: it will not become a neighbour */
     uint32_t refusal_key;       /* number of our key that its refusal was sealed with */
     struct introduction theirs; /* its introduction, once one side has refused the other */
     char why[256];              /* reason of its end, for the note */
     struct peer_keys *keys;     /* its secrets, in memory for keys */
     uint8_t *in;                /* [FRAME_MAX + 2] frame being received */
-    size_t in_bytes;            /* bytes of it so far */
+    size_t in_bytes;            /* bytes of that frame so far */
     size_t in_used;             /* size of the frame that was handled last */
     uint8_t *out;               /* [SENDING_BYTES] encrypted bytes to hand over */
     size_t out_bytes;           /* number of bytes in out */
-    size_t sending_bytes;       /* bytes of them with the transport now */
+    size_t sending_bytes;       /* bytes of out that the transport has now */
     struct queue queue;         /* messages in order */
     struct queue urgent;        /* small control messages, sent first */
-    struct queue blocks;        /* blocks, sent when nothing else waits */
+    struct queue blocks;        /* blocks, sent when no other message waits */
     uint64_t blocks_sealed;     /* encrypted bytes of blocks that have left that queue */
 };
 
@@ -110,15 +110,15 @@ size_t peer_arena_bytes(size_t queue_max);
 void peer_start(struct peer *peer, uint64_t conn, bool dialled, const struct address *address,
                 uint64_t now_ns);
 
-/* The dialled connection stands: puts the gate and message 1 into out, with this one of our keys.
- */
+/* The dialled connection stands: puts the gate and message 1 into out, with our key number
+ * `key`. */
 void peer_on_connected(struct peer *peer, const struct credentials *credentials, uint32_t key,
                        uint64_t now_ns);
 
 enum peer_event {
     PEER_NOTHING, /* the data is used up */
     PEER_MET,     /* the handshake is complete: id is known, send HELLO */
-    PEER_SAID,    /* a message: at peer_message(), valid until the next call */
+    PEER_SAID,    /* a message is at peer_message(), valid until the next call */
     PEER_REFUSED  /* the end: `problem` has the reason; bytes in out may still be sent */
 };
 
@@ -129,10 +129,11 @@ const uint8_t *peer_message(const struct peer *peer, size_t *bytes);
 
 void peer_wipe_taken(struct peer *peer); /* wipes the last message, which was secret */
 
-/* Returns true if this conversation's version has this kind. No other kind is sent or accepted. */
+/* Returns true if this conversation's protocol version has this message kind. No other kind is sent
+ * or accepted. */
 bool peer_knows(const struct peer *peer, enum message_kind kind);
 
-/* Queues a message. Returns false if its queue is full. */
+/* Queues a message. Returns false if the queue for it is full. */
 bool peer_say(struct peer *peer, const struct message *message);
 
 /* If no SEND is under way: encrypts messages and returns at most `most` bytes, which stay the

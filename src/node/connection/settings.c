@@ -15,7 +15,8 @@ struct setting {
     size_t value_bytes;
 };
 
-/* Parses a line: a name, '=' or '!', and a printable value. Returns false if it is none. */
+/* Parses a line: a name, '=' or '!', and a printable value. Returns false if the line is no
+ * setting. */
 static bool parse(const char *line, size_t bytes, struct setting *setting)
 {
     size_t at = 0;
@@ -108,7 +109,7 @@ void settings_show(struct node *node, const struct peer *peer)
     const struct message message = {.kind = SETTINGS,
                                     .text = {(const uint8_t *)text, (size_t)bytes}};
     (void)connection_say(node, peer,
-                         &message); /* a full queue: the comparison is not worth waiting */
+                         &message); /* if the queue is full, the comparison is not worth waiting */
 }
 
 void settings_on_message(struct node *node, const struct peer *peer, const struct bytes *text)

@@ -16,10 +16,11 @@
 #include "node/connection/connection.h"
 #include "node/core.h"
 
-/* Sends ours, if any: those of the options, and the known protocols (spoken.h). */
+/* Sends this node's settings, if any: those of the options, and the known protocols (spoken.h). */
 void settings_show(struct node *node, const struct peer *peer);
 
-/* Compares the neighbour's. A text that is too long or invalid ends the conversation. */
+/* Compares the neighbour's settings with ours. A text that is too long or invalid ends the
+ * conversation. */
 void settings_on_message(struct node *node, const struct peer *peer, const struct bytes *text);
 
 #endif

@@ -1,4 +1,5 @@
-/* A bit set of slots, such as the conversations in some state. It spares a search of all slots. */
+/* A bit set of slots, for example of the open conversations. It saves a search through all
+ * slots. */
 #ifndef HEARSAY_NODE_CONNECTION_SLOTS_H
 #define HEARSAY_NODE_CONNECTION_SLOTS_H
 

@@ -14,7 +14,7 @@ void spoken_line(const struct node *node, char out[static SPOKEN_LINE_MAX])
                        (unsigned)ours->protocol + ours->newer);
 }
 
-/* Parses the number at *at and advances; 0 if it is no version. */
+/* Parses the number at *at and advances. Returns 0 if there is no version number. */
 static uint32_t take_version(const char **at, const char *end)
 {
     uint32_t version = 0;

@@ -24,7 +24,7 @@ void spoken_line(const struct node *node, char out[static SPOKEN_LINE_MAX]);
 /* Checks the neighbour's value. On false the conversation ends. */
 bool spoken_check(struct node *node, const struct peer *peer, const char *value, size_t bytes);
 
-/* Returns text for a note: "", or that the neighbour is of the previous release. */
+/* Returns the text that a note adds: that the neighbour has the previous release, or "". */
 const char *spoken_remark(const struct node *node, const struct peer *peer);
 
 #endif

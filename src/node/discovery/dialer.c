@@ -33,8 +33,8 @@
 
 #define BACKOFF_MIN_NS (SECOND_NS / 2)
 #define BACKOFF_MAX_NS (30 * SECOND_NS)
-#define REACH_NS       (10 * SECOND_NS) /* ± 25 %, between two calls to lost candidates */
-#define SHUFFLE_NS     (60 * SECOND_NS) /* ± 25 %, between two hang-ups that mix the graph */
+#define REACH_NS       (10 * SECOND_NS) /* time ± 25 % between two calls to lost candidates */
+#define SHUFFLE_NS     (60 * SECOND_NS) /* time ± 25 % between two hang-ups that mix the graph */
 #define LATE_FAILURES  20               /* failures after which the backoff stays the same */
 #define LOOK_NS        (SECOND_NS / 4)  /* longest wait before the candidates are checked again */
 #define TRIES_MAX      32        /* calls to unproven addresses: depth of their token bucket */
@@ -44,7 +44,7 @@
 #define STALLS_MOST   2 /* stalls before smaller packets are tried */
 #define SEGMENT_SMALL 1024
 #define SEGMENT_LEAST 536
-#define LOW_PORTS     1024 /* ports below it belong to system services */
+#define LOW_PORTS     1024 /* smaller port numbers belong to system services */
 
 /* Returns a random time between 0.75 and 1.25 times span_ns. */
 static uint64_t about_ns(struct node *node, uint64_t span_ns)
@@ -93,8 +93,8 @@ static void set(struct node *node, struct candidate *candidate, const struct add
     node->discovery->dialer.dial_ns = node->now_ns;
 }
 
-/* Addresses from the user are dialled as they are. Addresses from records may be aimed at others.
- */
+/* Returns true if the address may be dialled. Addresses from the user are dialled as they are.
+ * Addresses in records may be aimed at machines outside the swarm. */
 static bool may_be_called(const struct node *node, const struct address *address, bool is_seed)
 {
     if (!address->host[0] || address->port == 0)
@@ -151,7 +151,8 @@ static bool is_mesh(const struct node *node)
     return membership_live(node) <= MESH_MAX;
 }
 
-/* A node that is leaving also dials: its last publication must reach another node. */
+/* Returns true if another neighbour is wanted. A node that is leaving also dials: its last
+ * publication must reach another node. */
 static bool wants_more(const struct node *node)
 {
     uint32_t dialled;
@@ -182,7 +183,8 @@ static bool is_gone(const struct node *node, const struct candidate *candidate)
     return member && member->record.stage == STAGE_LEFT;
 }
 
-/* Counts conversations over any connection, including one that is closing. */
+/* Returns true if a conversation with this id exists over any connection, including one that is
+ * closing. */
 static bool is_talked_to(const struct node *node, const uint8_t id[static ID_BYTES])
 {
     for (uint32_t i = 0; i < node->options.limits.peers_max; i++) {
@@ -210,8 +212,8 @@ static bool may_try(struct node *node)
     return dialer->tries + 1 <= TRIES_MAX;
 }
 
-/* Returns a random candidate that is due. Lost ones have their own timer, unless the swarm is
- * small. */
+/* Returns a random candidate whose time to be dialled has come. Lost candidates have their own
+ * timer, unless the swarm is small. */
 static struct candidate *due(struct node *node, bool lost)
 {
     if (node->discovery->dialer.count == 0)
@@ -234,8 +236,8 @@ static struct candidate *due(struct node *node, bool lost)
     return NULL;
 }
 
-/* Shrinks after every STALLS_MOST stalls. RFC 4821 starts its search at 1024; 536 fits any IPv4
- * path. */
+/* Returns the packet size for a call. It shrinks after every STALLS_MOST stalls. RFC 4821 starts
+ * its search at 1024; 536 fits any IPv4 path. */
 static uint32_t segment_bytes(const struct candidate *candidate)
 {
     return candidate->stalls < STALLS_MOST       ? 0
@@ -275,8 +277,8 @@ bool dialer_next(struct node *node, struct action *action)
     return true;
 }
 
-/* Draws one of the `count` neighbours that we dialled, or that dialled us; NULL if there is none.
- */
+/* Draws a random one of the neighbours that we dialled, or that dialled us, and sets *count to
+ * their number; NULL if there is none. */
 static const struct peer *draw(struct node *node, bool dialled, uint32_t *count)
 {
     const struct peer *peer, *chosen = NULL;
@@ -338,7 +340,8 @@ void dialer_on_self(struct node *node, const struct peer *peer)
         candidate->is_self = true;
 }
 
-/* Only the dialling side renews session keys: if both did, one of two calls would be wasted. */
+/* Delays our own call to a node that dialled us and will dial again for new session keys: if both
+ * sides dialled, one of the two calls would be wasted. */
 static void leave_it_to_the_caller(struct node *node, const struct peer *peer)
 {
     for (uint32_t i = 0; i < node->discovery->dialer.count; i++) {
@@ -382,8 +385,8 @@ static void note_stalls(struct node *node, const struct candidate *candidate)
         identity_text(note->who, candidate->id);
 }
 
-/* A path that drops large packets lets the handshake pass and then falls silent. Every STALLS_MOST
- * stalls the packet size goes down. */
+/* Counts a stall: a path that drops large packets lets the handshake pass and then falls silent.
+ * Every STALLS_MOST stalls the packet size goes down. */
 static void count_stall(struct node *node, struct candidate *candidate, const struct peer *peer)
 {
     const struct congestion *link = rate_link(node, peer);

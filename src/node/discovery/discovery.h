@@ -27,13 +27,13 @@ void member_gossip_renew(struct node *node);
 void member_gossip_sign_again(struct node *node);
 /* Sends pending records to neighbours. */
 void member_gossip_flush(struct node *node);
-/* Once a second: finds silent members and requests signs of life in time. */
+/* Finds silent members and requests signs of life in time; called once a second. */
 void member_gossip_review(struct node *node);
 /* Ends a round of gossip and remembers the base's digest. While leaving, an unchanged base is worth
  * a new record. */
 void member_gossip_end_round(struct node *node);
 
-/* Takes received records. Returns false if the sender is broken; its conversation is closed by
+/* Handles received records. Returns false if the sender is broken; its conversation is closed by
  * then. */
 bool member_gossip_on_records(struct node *node, const struct peer *from,
                               const struct bytes *records, bool pass_on);
@@ -41,12 +41,12 @@ void member_gossip_on_list(struct node *node); /* a MEMBER_LIST arrived */
 /* Answers a MEMBER_QUERY: with all members for tag 0, otherwise with a sign of life of that member.
  */
 void member_gossip_on_query(struct node *node, const struct peer *from, uint64_t tag);
-/* Takes a neighbour's count of live members, and requests its list if the count clearly exceeds
- * ours. */
+/* Compares a neighbour's count of live members with ours, and requests its list if the count is
+ * clearly larger. */
 void member_gossip_compare(struct node *node, const struct peer *from, uint64_t members);
 /* Requests the list of a neighbour, unless a list was requested lately. */
 void member_gossip_ask_for_list(struct node *node, const struct peer *from);
-/* Takes the address at which a neighbour sees this node, if it is better than the one known. */
+/* Stores the address at which a neighbour sees this node, if it is better than the one known. */
 void member_gossip_on_observed(struct node *node, const struct bytes *host);
 
 /* Drops pending records of a member that is not admitted. */
@@ -65,9 +65,10 @@ void dialer_shuffle(struct node *node);
 /* In a large swarm with too many neighbours, for example after all dialled one seed: hangs up on a
  * caller. */
 void dialer_make_room(struct node *node);
-void dialer_on_met(struct node *node, const struct peer *peer);  /* its id is known */
-void dialer_on_open(struct node *node, const struct peer *peer); /* it is a neighbour */
-void dialer_on_self(struct node *node, const struct peer *peer); /* it is this node itself */
+void dialer_on_met(struct node *node, const struct peer *peer);  /* the peer's id is known */
+void dialer_on_open(struct node *node, const struct peer *peer); /* the peer became a neighbour */
+/* The dialled peer is this node itself. */
+void dialer_on_self(struct node *node, const struct peer *peer);
 /* Dials now the candidates that wait long after a refusal by either side. */
 void dialer_call_anew(struct node *node);
 /* Dials all candidates at once that no conversation is with. */
@@ -76,9 +77,9 @@ void dialer_on_closed(struct node *node, const struct peer *peer);
 
 /* Information on the address that was dialled for this conversation. */
 struct dialed {
-    bool is_seed;      /* from the user */
+    bool is_seed;      /* the address is from the user's configuration */
     uint32_t failures; /* failed calls in a row */
-    const uint8_t *id; /* member that says it listens there; NULL = none */
+    const uint8_t *id; /* id of the member that advertises the address; NULL = none */
 };
 struct dialed dialer_dialed(const struct node *node, const struct peer *peer);
 

@@ -9,10 +9,10 @@
 
 /* State per neighbour, by slot. */
 struct discovery_neighbour {
-    uint64_t *updates;  /* a bit per member number: its record is to be sent */
+    uint64_t *updates;  /* a bit per member number: the member's record is to be sent */
     bool has_updates;   /* some bit may be set */
-    uint32_t list_next; /* next member number of the requested list */
-    uint32_t list_end;  /* end of the list */
+    uint32_t list_next; /* member number to send next of the requested list */
+    uint32_t list_end;  /* member number after the last of the list */
 };
 
 /* State of member_gossip.c. */
@@ -28,26 +28,27 @@ struct member_gossip {
 struct candidate {
     struct address address; /* where to dial */
     uint8_t id[ID_BYTES];   /* id of the node that answered there last */
-    bool has_id;            /* id is valid */
-    bool is_seed;           /* from the user */
+    bool has_id;            /* `id` is valid */
+    bool is_seed;           /* the address is from the user's configuration */
     bool is_self;           /* this node answered there */
     bool is_proven;         /* some member has answered there */
     uint32_t failures;      /* failed calls in a row */
     uint32_t stalls;        /* conversations that soon fell silent with bytes in flight */
-    uint64_t next_ns;       /* not dialled before */
+    uint64_t next_ns;       /* earliest time of the next call */
     uint64_t conn;          /* conversation under way or open; 0 = none */
 };
 
 /* State of dialer.c. */
 struct dialer {
     struct candidate *candidates; /* [max] */
-    uint32_t *hashes;             /* [max] hashes of their addresses, for a fast search */
+    uint32_t *hashes;             /* [max] hashes of the candidates' addresses, for a fast search */
     uint32_t count;               /* number of candidates */
     uint32_t max;                 /* capacity */
-    double tries;        /* fill of the token bucket for unproven addresses: calls made, draining */
-    uint64_t tries_ns;   /* last time it drained */
-    uint64_t dial_ns;    /* no call before */
-    uint64_t reach_ns;   /* no call to a lost candidate before, while there are enough neighbours */
+    double tries;      /* fill of the token bucket for unproven addresses: calls made, draining */
+    uint64_t tries_ns; /* last time that the token bucket drained */
+    uint64_t dial_ns;  /* earliest time of the next call */
+    /* Earliest time of the next call to a lost candidate while there are enough neighbours. */
+    uint64_t reach_ns;
     uint64_t shuffle_ns; /* next hang-up that mixes the graph; 0 = not planned yet */
 };
 

@@ -19,16 +19,16 @@
 #include "node/orders/verdict.h"
 #include "node/rate/rate.h"
 
-#define RENEW_MIN_NS    SECOND_NS       /* between two records of a member, at least */
-#define LEAVE_MIN_NS    (SECOND_NS / 5) /* the same while it leaves */
-#define PER_MEMBER_NS   (SECOND_NS / 4) /* the same, per live member */
+#define RENEW_MIN_NS    SECOND_NS       /* shortest time between two records of a member */
+#define LEAVE_MIN_NS    (SECOND_NS / 5) /* shortest time between records while the member leaves */
+#define PER_MEMBER_NS   (SECOND_NS / 4) /* time between two records of a member, per live member */
 #define LEAVE_FASTER    8               /* factor on the rate of a leaving member's records */
 #define RATE_CHANGE     2.0f /* a change of throughput by this factor is worth a record */
 #define UPDATES_AT_ONCE 64   /* records in a MEMBER_UPDATE */
 #define LISTED_AT_ONCE  16   /* records in a MEMBER_LIST */
-#define SIGNS_AT_ONCE   16   /* members whose sign of life is requested in one review */
+#define SIGNS_AT_ONCE   16   /* signs of life requested in one review */
 #define LIST_PERIODS    2    /* renewal periods between two lists */
-#define LIST_WAIT_NS    (2 * SECOND_NS) /* between two lists, at least */
+#define LIST_WAIT_NS    (2 * SECOND_NS) /* shortest time between two lists */
 
 static struct discovery_neighbour *neighbour_of(const struct node *node, const struct peer *peer)
 {
@@ -44,8 +44,8 @@ uint64_t member_gossip_period_ns(const struct node *node)
     return period_ns < least_ns ? least_ns : period_ns < longest_ns ? period_ns : longest_ns;
 }
 
-/* Tells whether a neighbour may lack this record. The member itself does not, but an earlier start
- * of it does (broadcast/identity_clash.h). */
+/* Returns true if a neighbour may lack this record. The member itself does not, but an earlier
+ * start of it does (broadcast/identity_clash.h). */
 static bool is_for(const struct node *node, const struct peer *peer, const struct member *member)
 {
     const struct record *record = &member->record;
@@ -70,7 +70,7 @@ static void mark(struct node *node, const struct member *member, const struct pe
     }
 }
 
-/* The own record. */
+/* Own record. */
 
 /* Returns an address without a host until a neighbour has reported how it sees this node. */
 static struct address own_address(const struct node *node)
@@ -82,7 +82,8 @@ static struct address own_address(const struct node *node)
     return node->options.listen_port ? address : (struct address){0};
 }
 
-/* A node below one sample a second has stopped, and further slowing is not worth a record. */
+/* A node slower than one sample a second counts as stopped: further slowing is not worth a
+ * record. */
 /* A node that became faster says so at once, because its claims may not exceed its record
  * (byzantine.h). */
 static bool rate_is_outdated(const struct node *node, float said, float now, uint64_t age_ns)
@@ -128,7 +129,8 @@ static uint32_t lag_ms(const struct node *node)
     return (uint32_t)fmin((double)(broadcast_lag_ns(node, node->now_ns) / MS_NS), UINT32_MAX);
 }
 
-/* It has published its last, and stays: others are to share the work among those that train. */
+/* Returns true if this node has published its last rumor and stays: the other members share the
+ * work among those that train. */
 static bool has_finished(const struct node *node)
 {
     return finishing_state(node) != FINISHING_NOT && leaving_stage(node) == STAGE_SETTLED;
@@ -188,7 +190,7 @@ void member_gossip_sign_again(struct node *node)
 
 /* Records of other members. */
 
-/* A neighbour continues under a new incarnation. */
+/* Gives a neighbour's conversation its new incarnation. */
 static void renew_peer(struct node *node, const struct record *record)
 {
     const struct peer *peer = connection_by_id(node, record->id, NULL);
@@ -196,7 +198,7 @@ static void renew_peer(struct node *node, const struct record *record)
         connection_set_incarnation(node, peer, record->incarnation);
 }
 
-/* Every incarnation is an origin, so that its records have a broadcast tree even if it never
+/* Returns the origin of the record, so that its records have a broadcast tree even if it never
  * publishes. */
 static const struct origin *origin_of(struct node *node, const struct peer *from,
                                       const struct member *member)
@@ -228,8 +230,8 @@ static void on_update(struct node *node, const struct peer *from, const struct m
     mark(node, member, from);
 }
 
-/* A known record. Its sender need not get the record. If it first arrived lately, the sender need
- * not push this origin to us, since another neighbour is faster. */
+/* Handles a record that is already known. Its sender need not get it from us. If it first arrived
+ * lately, the sender need not push this origin to us, since another neighbour is faster. */
 static void on_known(struct node *node, const struct peer *from, const uint8_t *bytes)
 {
     const struct members *members = membership_members(node);
@@ -268,7 +270,7 @@ static bool on_record(struct node *node, const struct peer *from, const uint8_t 
     const struct member *member;
     struct address before;
     if (verdict_reason(node, bytes))
-        return true; /* the sender may not have heard of this yet */
+        return true; /* the sender may not know of this expulsion yet */
     if (memcmp(bytes, broadcast_own(node)->id, ID_BYTES) == 0)
         return on_own_record(node, from, bytes);
     if (!admitted_may_be(node, bytes)) {
@@ -343,7 +345,7 @@ static void flush_to(struct node *node, const struct peer *peer)
     for (uint32_t i = 0; i < count; i++)
         memcpy(node->scratch + i * RECORD_BYTES, members->members[taken[i]].bytes, RECORD_BYTES);
     if (count > 0 && !say_records(node, peer, MEMBER_UPDATE, count * RECORD_BYTES))
-        return; /* the queue is full: next time */
+        return; /* the queue is full: continues in the next round */
     for (uint32_t i = 0; i < count; i++)
         bit_set(neighbour->updates, taken[i], false);
     neighbour->has_updates = count == UPDATES_AT_ONCE;
@@ -415,7 +417,8 @@ void member_gossip_list_anew(struct node *node)
         ask_for_list(node, peer);
 }
 
-/* A neighbour may count dead members as live, so a large swarm is not listed again soon. */
+/* Requests the neighbour's list if its count is larger. A neighbour may count dead members as live,
+ * so a large swarm is not listed again soon. */
 void member_gossip_compare(struct node *node, const struct peer *from, uint64_t members)
 {
     const uint32_t live = membership_live(node);
@@ -434,7 +437,8 @@ void member_gossip_ask_for_list(struct node *node, const struct peer *from)
 
 /* Silence. */
 
-/* Half of the member's time is over: asks one neighbour, and next time another. */
+/* Asks one neighbour for a sign of the member's life, because half of the member's time is over;
+ * the next request goes to another neighbour. */
 static bool ask_for_sign(struct node *node, const struct member *member)
 {
     if (!failure_detector_is_sign_due(node, member))

@@ -3,12 +3,12 @@
 #define MAY(state) (1u << (state))
 
 struct lifecycle {
-    enum joining joining;       /* whether it holds the swarm's base */
-    enum stage stage;           /* whether it leaves */
-    bool is_asked_to_leave;     /* by its owner, or by an expulsion */
-    enum finishing finishing;   /* whether its training has ended */
+    enum joining joining;       /* whether the node holds the swarm's base */
+    enum stage stage;           /* progress of leaving */
+    bool is_asked_to_leave;     /* the owner, or an expulsion, asked the node to leave */
+    enum finishing finishing;   /* progress of ending the training */
     enum publishing publishing; /* state of the present publication */
-    enum base_state base;       /* whether its base is the sum of its version */
+    enum base_state base;       /* whether the base is the sum of the node's version */
 };
 
 static const unsigned JOINING_MOVES[JOINING_STATES] = {

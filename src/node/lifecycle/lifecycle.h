@@ -68,10 +68,10 @@ void joining_join(struct node *node, const char *why);
 
 enum stage leaving_stage(const struct node *node);
 void leaving_move(struct node *node, enum stage to);
-/* The owner has asked the node to leave. */
+/* Records that the owner has asked the node to leave. */
 void leaving_ask(struct node *node);
 bool leaving_is_asked(const struct node *node);
-/* The node goes on: it runs, or it has finished and nobody has asked it to leave. */
+/* Returns true while the node continues: it runs, or it has finished and was not asked to leave. */
 bool leaving_stays(const struct node *node);
 
 enum finishing finishing_state(const struct node *node);

@@ -8,8 +8,8 @@
 
 #include "node/membership/membership.h"
 
-/* Once a second: begin, then one call for each member number. Returns true while the member counts
- * as live. */
+/* Once a second, call failure_detector_begin, then the next function for each member number. It
+ * returns true while the member counts as live. */
 void failure_detector_begin(struct node *node);
 bool failure_detector_review(struct node *node, uint32_t number);
 /* Returns true if half of the member's time is over and no sign of its life was requested lately.
@@ -19,15 +19,16 @@ void failure_detector_on_sign_asked(struct node *node, const struct member *memb
 
 /* Returns how long this neighbour may be silent before its conversation ends. */
 uint64_t failure_detector_patience_ns(const struct node *node, const uint8_t id[static ID_BYTES]);
-/* A neighbour that was given up for its silence is back without having died: gives it more time. */
+/* Gives more time to a neighbour that was given up for its silence and has returned without having
+ * died. */
 void failure_detector_on_given_up(struct node *node, const uint8_t id[static ID_BYTES]);
 void failure_detector_on_return(struct node *node, const uint8_t id[static ID_BYTES],
                                 uint64_t incarnation);
-/* This process was suspended for late_ns: extends the time of every member by that. */
+/* Extends the time of every member by late_ns, for which this process was suspended. */
 void failure_detector_forgive(struct node *node, uint64_t late_ns);
 
-/* An open conversation with this member ended unexpectedly. The member stays live for the time that
- * it promised; until then it is only shown as lost. */
+/* Records that an open conversation with this member ended unexpectedly. The member stays live for
+ * the time that it promised; until then it is only shown as lost. */
 void failure_detector_on_lost(struct node *node, const uint8_t id[static ID_BYTES]);
 
 #endif

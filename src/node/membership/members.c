@@ -45,8 +45,8 @@ struct member *members_find(const struct members *members, const uint8_t id[stat
     return slot ? &members->members[slot - 1] : NULL;
 }
 
-/* Returns the member that has been dead or gone for longest, if for at least twice its permitted
- * silence; NULL if there is none. */
+/* Returns the member that has been dead or gone for longest, provided that this is at least twice
+ * its permitted silence; NULL if there is none. */
 static struct member *longest_gone(const struct members *members, uint64_t now_ns)
 {
     struct member *longest = NULL;
@@ -115,7 +115,7 @@ enum error members_learn(struct members *members, const uint8_t bytes[static REC
     if (is_new && !(member = make_room(members, now_ns)))
         return TOO_BIG;
     if (record.incarnation != member->record.incarnation)
-        member->given_up_ns = 0; /* it died and restarted */
+        member->given_up_ns = 0; /* the member died and restarted */
     if (record.trains && member->since_ns == 0)
         member->since_ns = now_ns;
     member->record = record;

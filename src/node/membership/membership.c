@@ -4,7 +4,7 @@
 #include "node/membership/shares.h"
 
 #define DEAD_AFTER                                                                                 \
-    5 /* multiple of the neighbour timeout: least silence after which a member is dead */
+    5 /* multiple of the neighbour timeout that is the shortest silence of a dead member */
 
 size_t membership_arena_bytes(const struct node_options *options)
 {
@@ -63,7 +63,7 @@ bool membership_has_joined(const struct node *node, const uint8_t id[static ID_B
     return member && member->record.trains;
 }
 
-/* Records. */
+/* Records of members. */
 
 enum error membership_learn(struct node *node, const uint8_t *bytes, const struct member **member,
                             struct address *before)

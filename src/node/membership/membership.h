@@ -1,5 +1,5 @@
-/* Membership: the member table (members.h), the members that were live when last noted, and the
- * failure detector (failure_detector.h). discovery/member_gossip.c spreads records.
+/* Membership: the member table (members.h), the number of members that were live at the last note,
+ * and the failure detector (failure_detector.h). discovery/member_gossip.c spreads records.
  */
 #ifndef HEARSAY_NODE_MEMBERSHIP_MEMBERSHIP_H
 #define HEARSAY_NODE_MEMBERSHIP_MEMBERSHIP_H
@@ -22,14 +22,14 @@ uint32_t membership_reachable(const struct node *node); /* live members that lis
 /* Returns true if the member trains, which means that it has joined. */
 bool membership_has_joined(const struct node *node, const uint8_t id[static ID_BYTES]);
 
-/* Takes a record (members_learn). Sets *member to its member and *before to that member's previous
- * address. */
+/* Stores a record (members_learn). Sets *member to the record's member and *before to that member's
+ * previous address. */
 enum error membership_learn(struct node *node, const uint8_t *bytes, const struct member **member,
                             struct address *before) MUST_USE;
-/* After a new record: counts the live members and notes a change. */
+/* Called after a new record: counts the live members and adds a note if the number changed. */
 void membership_on_change(struct node *node, const struct member *member);
-/* Applies an expulsion by the operator: the member is dead whatever its records say. False readmits
- * it. */
+/* Applies an expulsion by the operator: the member is dead whatever its records say. is_expelled =
+ * false readmits it. */
 void membership_set_expelled(struct node *node, const uint8_t id[static ID_BYTES],
                              bool is_expelled);
 /* Sets whether the member lacks admission. Without it the member is dead; with it the member lives
@@ -39,8 +39,8 @@ void membership_bar(struct node *node, const struct member *member, bool is_barr
  * of life and of progress. */
 void membership_on_rumor(struct node *node, const uint8_t id[static ID_BYTES], uint64_t incarnation,
                          const struct update *update, uint64_t samples);
-/* Once a second: updates the median claim ratio and notes members that claim far more than their
- * rumors support. */
+/* Updates the median claim ratio, and adds notes on members that claim far more than their rumors
+ * support; called once a second. */
 void membership_review(struct node *node);
 /* Resets the supported samples of all members (member.borne_out). */
 void membership_count_anew(struct node *node);

@@ -6,8 +6,8 @@
 
 struct membership {
     struct members members; /* newest record of each member */
-    uint32_t live;          /* live members when last noted, this node included */
-    uint32_t reachable;     /* those of them that listen */
+    uint32_t live;          /* live members at the last note, this node included */
+    uint32_t reachable;     /* those live members that listen */
 };
 
 /* Casts away const: only this folder may change a member. */

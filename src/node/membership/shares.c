@@ -5,12 +5,11 @@
 #include <stdlib.h>
 
 #define SLACK       16.0 /* multiple of the median ratio that a weight may reach */
-#define SLACK_RATIO 4.0  /* the same for claim ratios: twice the claimed samples */
+#define SLACK_RATIO 4.0  /* multiple of the median claim ratio up to which claimed samples count */
 #define DOUBT_NS    ((uint64_t)60000000000)  /* grace time of a member before its first rumor */
-#define HALVED_NS   ((uint64_t)600000000000) /* half-life of movement */
+#define HALVED_NS   ((uint64_t)600000000000) /* half-life of the movement sums */
 
-/* Returns the member's claimed throughput relative to this node's. A member without a claim counts
- * as 1. */
+/* Returns the member's claimed throughput relative to this node's, 1 if it has made no claim. */
 static double claim_of(const struct members *members, uint32_t i, bool by_throughput,
                        uint64_t now_ns)
 {
@@ -128,7 +127,7 @@ static double usual_ratio(const struct members *members, bool by_throughput, uin
     return ratios[(count - 1) / 2];
 }
 
-/* Returns `times` the median claim; INFINITY for 0. */
+/* Returns `times` times the median claim; INFINITY if times is 0. */
 static double most_of(const struct members *members, bool by_throughput, double times,
                       uint64_t now_ns)
 {
@@ -138,7 +137,7 @@ static double most_of(const struct members *members, bool by_throughput, double 
         claims[count] = claim_of(members, i, by_throughput, now_ns);
         count += claims[count] > 0;
     }
-    CHECK(count > 0 && times >= 0); /* this node always claims 1 */
+    CHECK(count > 0 && times >= 0); /* this node itself always has a claim of 1 */
     if (times == 0)
         return INFINITY;
     qsort(claims, count, sizeof *claims, ascending);

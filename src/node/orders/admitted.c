@@ -7,21 +7,22 @@
 #include "wire/bytes.h"
 #include "wire/message.h"
 
-#define STRANGERS_MAX 256 /* incarnations; the oldest entries are overwritten */
+#define STRANGERS_MAX 256 /* incarnations of strangers; the oldest entries are overwritten */
 
 struct stranger {
-    struct node_stranger shown; /* what the owner may read of it */
-    uint64_t tag;               /* tag of its origin */
+    struct node_stranger shown; /* what the owner may read of this stranger */
+    uint64_t tag;               /* tag of the stranger's origin */
 };
 
 struct admitted {
     bool has_list;                             /* a member list is configured */
-    uint8_t listed[NODE_LISTED_MAX][ID_BYTES]; /* its ids, sorted */
+    uint8_t listed[NODE_LISTED_MAX][ID_BYTES]; /* ids of that list, sorted */
     uint32_t listed_count;                     /* number of ids */
     uint64_t list_hash;                        /* hash of the ids */
     uint64_t theirs[NODE_PEERS_MAX];           /* hash that each neighbour reported, by slot */
     struct stranger strangers[STRANGERS_MAX];  /* a ring */
-    uint32_t strangers_met; /* strangers so far; modulo the size: the next entry */
+    /* Strangers so far; modulo STRANGERS_MAX, the index of the next entry. */
+    uint32_t strangers_met;
 };
 
 size_t admitted_arena_bytes(void)
@@ -119,7 +120,8 @@ const char *admitted_refusal(const struct node *node)
                               : "not on this swarm's list of members";
 }
 
-/* Equal orders imply equal members. */
+/* Returns the hash of the members. With an operator it is that of the orders: equal orders imply
+ * equal members. */
 uint64_t admitted_hash(const struct node *node)
 {
     return orders_admit(node) ? rng_mix(orders_count(node)) : node->admitted->list_hash;

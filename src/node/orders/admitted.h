@@ -20,7 +20,8 @@ size_t admitted_arena_bytes(void);
 /* Replaces the list, and forgets all strangers until they appear again. */
 void admitted_set_list(struct node *node, const uint8_t *ids, uint32_t count);
 
-/* Orders changed who is admitted: forgets all strangers until they appear again. */
+/* Called when orders have changed who is admitted: forgets all strangers until they appear
+ * again. */
 void admitted_on_orders(struct node *node);
 
 /* Returns a hash of the member ids, equal on nodes with equal members; 0 if every holder of the
@@ -32,26 +33,27 @@ void admitted_say_one(struct node *node); /* sends the hash to one neighbour, on
 bool admitted_on_hash(struct node *node, const struct peer *peer, uint64_t hash);
 void admitted_on_end(struct node *node, const struct peer *peer); /* the conversation has ended */
 
-/* Returns true if this neighbour has the same members. */
+/* Returns true if this neighbour has the same members as this node. */
 bool admitted_is_same(const struct node *node, const struct peer *peer);
 /* Returns true if that member's rumors may be taken from this neighbour. Rumors of a stranger may
- * if the neighbour has the same members: they are from before its removal, and no more will follow.
- */
+ * if the neighbour has the same members: they are from before its removal, and no more will
+ * follow. */
 bool admitted_takes(const struct node *node, const struct peer *from,
                     const uint8_t id[static ID_BYTES]);
 
 /* Returns true if this id is admitted; always for this node. */
 bool admitted_may_be(const struct node *node, const uint8_t id[static ID_BYTES]);
-/* Returns true if this member's vote counts (quorum_votes.h): on the list, or admitted by the
- * operator and not expelled. Below: the number of such members, 0 if every holder of the swarm key
- * is a member; and a hash that changes when the members do. */
+/* admitted_may_vote returns true if this member's vote counts (quorum_votes.h): it is on the list,
+ * or admitted by the operator and not expelled. admitted_voters returns the number of such members,
+ * 0 if every holder of the swarm key is a member. admitted_voters_hash changes when these members
+ * do. */
 bool admitted_may_vote(const struct node *node, const uint8_t id[static ID_BYTES]);
 uint32_t admitted_voters(const struct node *node);
 uint64_t admitted_voters_hash(const struct node *node);
-/* Returns the reason that a refused caller is told. */
+/* Returns the reason that a refused caller is given. */
 const char *admitted_refusal(const struct node *node);
 
-/* Notes that something of a stranger's incarnation arrived. Returns true the first time. */
+/* Records that something of a stranger's incarnation arrived. Returns true the first time. */
 bool admitted_on_stranger(struct node *node, const uint8_t id[static ID_BYTES],
                           uint64_t incarnation, uint64_t tag);
 bool admitted_is_strangers(const struct node *node, uint64_t tag);

@@ -12,9 +12,11 @@ struct key_rotation {
     struct swarm_key keys[SWARM_KEYS_MAX]; /* accepted keys, the newest first */
     uint32_t count;                        /* number of keys; at least one */
     uint32_t latest;                       /* number of the latest order for a key; 0 = none */
-    uint32_t changes;                      /* changes of the keys since this node started */
-    uint64_t wall_ms;                      /* wall clock at wall_ns; 0 = unknown */
-    uint64_t wall_ns;                      /* monotonic time of wall_ms */
+    /* Changes of the accepted keys since this node started. */
+    uint32_t changes;
+    /* Wall clock at wall_ns, milliseconds since 1970; 0 = unknown. */
+    uint64_t wall_ms;
+    uint64_t wall_ns; /* monotonic time at which the wall clock was read */
 };
 
 size_t key_rotation_arena_bytes(void)
@@ -27,7 +29,7 @@ void key_rotation_free(struct node *node)
     secret_wipe(node->key_rotation, sizeof *node->key_rotation);
 }
 
-/* Placing keys among the orders. */
+/* The order of keys among the operator's orders. */
 
 static bool is_rekey(const struct node *node, uint32_t number)
 {
@@ -62,7 +64,8 @@ static bool is_brought(const struct node *node, const struct swarm_key *key)
            memcmp(orders_at(node, key->order)->subject, hash, HASH_BYTES) == 0;
 }
 
-/* Returns until when a key of this order is accepted: any later order may end it. */
+/* Returns the wall clock time, in milliseconds since 1970, until which a key of this order is
+ * accepted: any later order may end it. */
 static uint64_t until_ms(const struct node *node, uint32_t order)
 {
     uint64_t until = UINT64_MAX;
@@ -82,7 +85,7 @@ static bool is_over(const struct node *node, uint32_t order)
                until_ms(node, order);
 }
 
-/* Inserts a key after those as new; drops the oldest if there is no space. */
+/* Inserts a key after those that are at least as new. Drops the oldest if there is no space. */
 static void insert(struct key_rotation *key_rotation, const struct swarm_key *key)
 {
     uint32_t at = 0;
@@ -129,8 +132,8 @@ static bool is_missing(const struct node *node)
     return node->key_rotation->keys[0].order < node->key_rotation->latest;
 }
 
-/* Starts with the owner's key, which is newer than all orders that do not mention it, and with keys
- * from orders. */
+/* Creates the state with the owner's key, which is newer than all orders that do not mention it,
+ * and with keys that orders brought. */
 struct key_rotation *key_rotation_new(struct node *node)
 {
     const struct node_options *options = &node->options;
@@ -156,7 +159,7 @@ struct key_rotation *key_rotation_new(struct node *node)
     return key_rotation;
 }
 
-/* Giving and asking. */
+/* Sending and requesting keys. */
 
 static void say(struct node *node, const struct peer *peer, const uint8_t *key)
 {
@@ -176,8 +179,8 @@ static const struct swarm_key *latest_key(const struct node *node)
     return NULL;
 }
 
-/* Sends the secret. A neighbour is neither expelled nor a stranger, since those conversations were
- * closed; this checks again. */
+/* Sends the secret key to a neighbour. It is neither expelled nor a stranger, since those
+ * conversations were closed; this function checks again. */
 static void give(struct node *node, const struct peer *peer)
 {
     const struct swarm_key *key = latest_key(node);
@@ -199,7 +202,7 @@ void key_rotation_ask_one(struct node *node)
         key_rotation_ask(node, peer);
 }
 
-/* The key of the latest order has arrived. */
+/* Called when the key of the latest order has arrived. */
 static void on_learned(struct node *node)
 {
     const struct key_rotation *key_rotation = node->key_rotation;
@@ -249,7 +252,7 @@ void key_rotation_on_orders(struct node *node, const struct peer *from, uint32_t
         return;
     review(node);
     if (!is_missing(node))
-        on_learned(node); /* the owner already gave it */
+        on_learned(node); /* the owner has already provided the key */
     else if (from)
         key_rotation_ask(node, from);
 }
@@ -278,7 +281,7 @@ void key_rotation_on_message(struct node *node, const struct peer *from, uint64_
         learn(node, key->at);
 }
 
-/* Time, and the owner. */
+/* Expiry of keys, and the owner's functions. */
 
 void key_rotation_consider(struct node *node)
 {

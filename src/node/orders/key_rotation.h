@@ -24,20 +24,21 @@
 #include "node/core.h"
 #include "node/swarm_keys.h"
 
-/* Created after orders and connections. */
+/* Creates the state; call it after creating orders and connections. */
 struct key_rotation *key_rotation_new(struct node *node);
 size_t key_rotation_arena_bytes(void);
 void key_rotation_free(struct node *node); /* wipes the keys */
 
-/* Obeys orders after this number. from: the neighbour that brought them, or NULL. */
+/* Applies the orders after this number. from: the neighbour that brought them, or NULL. */
 void key_rotation_on_orders(struct node *node, const struct peer *from, uint32_t before);
-/* Takes a SWARM_KEY: a request for the key of this order, or the key. */
+/* Handles a SWARM_KEY message: a request for the key of this order, or the key. */
 void key_rotation_on_message(struct node *node, const struct peer *from, uint64_t order,
                              const struct bytes *key);
 /* Requests the missing key from this neighbour, if one is missing. */
 void key_rotation_ask(struct node *node, const struct peer *peer);
-void key_rotation_ask_one(struct node *node); /* once a second */
-/* A few times a second: drops an older key whose time is over. */
+/* Requests it from one neighbour; called once a second. */
+void key_rotation_ask_one(struct node *node);
+/* Drops an older key whose time is over; called a few times a second. */
 void key_rotation_consider(struct node *node);
 
 #endif

@@ -10,7 +10,7 @@
 _Static_assert(AT_ONCE *ORDER_BYTES_MAX + MESSAGE_ADDS <= MESSAGE_MAX, "they fit into one");
 
 struct known {
-    struct order order;            /* its content */
+    struct order order;            /* content of the order */
     uint32_t bytes;                /* size of the signed text */
     uint8_t text[ORDER_BYTES_MAX]; /* the signed text */
 };
@@ -127,7 +127,8 @@ const struct order *orders_expelling(const struct node *node, const uint8_t id[s
     return order && order->kind == ORDER_EXPEL ? order : NULL;
 }
 
-/* After a readmission, earlier incarnations keep the limits of the order before it. */
+/* Returns how many rumors of this incarnation orders keep. After a readmission, earlier
+ * incarnations keep the limits of the order before it. */
 uint32_t orders_keep(const struct node *node, const uint8_t id[static ID_BYTES],
                      uint64_t incarnation)
 {
@@ -143,7 +144,7 @@ uint32_t orders_keep(const struct node *node, const uint8_t id[static ID_BYTES],
     return UINT32_MAX;
 }
 
-/* Takes one order. Checks its signature unless it is known. */
+/* Stores one order. Checks its signature unless it is known. */
 static enum error take(struct node *node, const struct order *order, const uint8_t *bytes,
                        size_t count)
 {
@@ -175,7 +176,7 @@ enum error orders_take(struct node *node, const uint8_t *bytes, size_t count)
     return error;
 }
 
-/* Writes at most `most` orders after this number; returns the bytes. */
+/* Writes at most `most` orders after this number and returns the number of bytes. */
 static size_t put(const struct orders *orders, uint32_t after, uint32_t most, uint8_t *out)
 {
     size_t bytes = 0;
@@ -206,7 +207,7 @@ void orders_say(struct node *node, const struct peer *peer, uint32_t after)
         const struct message orders = {
             .kind = ORDERS, .number = node->orders->count, .bulk = {node->scratch, bytes}};
         if (!connection_say(node, peer, &orders))
-            return; /* the queue is full: the neighbour will say how far it came */
+            return; /* the queue is full: the neighbour will report which orders it lacks */
     }
 }
 

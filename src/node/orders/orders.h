@@ -17,36 +17,36 @@
 #include "node/put_out.h"
 #include "wire/order.h"
 
-/* Created after the connections, which know the context. node_orders_check has checked the options'
- * orders. */
+/* Creates the state; call it after creating the connections, which know the context.
+ * node_orders_check has checked the options' orders. */
 struct orders *orders_new(struct arena *arena, const struct node *node);
 size_t orders_arena_bytes(const struct node_options *options);
 
 bool orders_have_operator(const struct node *node);
 bool orders_admit(const struct node *node);     /* an order admits some member */
-uint32_t orders_count(const struct node *node); /* the latest number */
-const struct order *orders_at(const struct node *node, uint32_t number); /* 1 .. count */
+uint32_t orders_count(const struct node *node); /* number of the latest known order */
+const struct order *orders_at(const struct node *node, uint32_t number); /* number: 1 .. count */
 /* Returns the latest order about this member; NULL if there is none. */
 const struct order *orders_about(const struct node *node, const uint8_t id[static ID_BYTES]);
-/* Returns that order if it expels the member; NULL otherwise. */
+/* Returns the latest order about the member if it expels the member; NULL otherwise. */
 const struct order *orders_expelling(const struct node *node, const uint8_t id[static ID_BYTES]);
 /* Returns the number of rumors of this incarnation that orders keep; UINT32_MAX = unlimited. */
 uint32_t orders_keep(const struct node *node, const uint8_t id[static ID_BYTES],
                      uint64_t incarnation);
 
-/* Takes the new orders among these bytes if they follow the known ones; skips known orders and
+/* Stores the new orders among these bytes if they follow the known ones; skips known orders and
  * those after a gap. Returns MALFORMED or FORGED if the bytes hold anything else, MISMATCH if the
  * operator signed two orders of one number (the first is kept). */
 enum error orders_take(struct node *node, const uint8_t *bytes, size_t count) MUST_USE;
 
-/* Writes all known orders into out[NODE_ORDERS_MAX]; returns the bytes. */
+/* Writes all known orders into out[NODE_ORDERS_MAX] and returns the number of bytes. */
 size_t orders_put(const struct node *node, uint8_t *out);
 
-/* Tells a neighbour how many orders are known; and sends the orders after a number, as its queue
- * has room. */
+/* orders_show tells a neighbour how many orders are known. orders_say sends the orders after this
+ * number, as many as fit its queue. */
 void orders_show(struct node *node, const struct peer *peer);
 void orders_say(struct node *node, const struct peer *peer, uint32_t after);
-/* once a second */
+/* Tells one neighbour how many orders are known; called once a second. */
 void orders_show_one(struct node *node);
 
 #endif

@@ -10,21 +10,22 @@
 _Static_assert(AT_ONCE *PROOF_BYTES + MESSAGE_ADDS <= MESSAGE_MAX, "they fit into one");
 
 struct known {
-    uint8_t author[ID_BYTES];   /* the accused */
-    bool is_proven;             /* a proof exists: */
-    struct proof proof;         /* its content */
+    uint8_t author[ID_BYTES];   /* id of the accused */
+    bool is_proven;             /* a proof exists; the next two members hold it */
+    struct proof proof;         /* content of the proof */
     uint8_t bytes[PROOF_BYTES]; /* the proof as signed */
-    bool is_decided;            /* a majority has voted: */
-    struct proof decision;      /* the limit that it decided */
-    bool is_suspended;          /* its rumors stay for now (suspension.h) */
+    bool is_decided;            /* a majority has voted; the next member is its decision */
+    struct proof decision;      /* limit that the majority decided */
+    bool is_suspended;          /* the author's rumors stay for now (suspension.h) */
 };
 
-/* The members of a former majority are a majority no longer. */
+/* What counts against an author without a proof once the members of a former majority are a
+ * majority no longer. */
 static const struct proof NOTHING = {
     .kind = PROOF_VOTES, .incarnation = UINT64_MAX, .keep = UINT32_MAX};
 
 struct proofs {
-    struct known *known; /* [NODE_PROOFS] one per author */
+    struct known *known; /* [NODE_PROOFS] one entry per accused author */
     uint32_t count;      /* number of authors */
     uint32_t changes;    /* number of additions and tightenings */
     bool is_full_noted;  /* a full table was noted */
@@ -44,7 +45,7 @@ static struct known *find(const struct proofs *proofs, const uint8_t id[static I
     return NULL;
 }
 
-/* Returns the stricter of proof and decision. */
+/* Returns the stricter one of the proof and the decision. */
 static const struct proof *what_counts(const struct known *known)
 {
     if (!known->is_proven)
@@ -66,7 +67,7 @@ static struct known *find_or_add(struct proofs *proofs, const uint8_t author[sta
     return known;
 }
 
-/* Returns false if the table is full. */
+/* Stores a proof. Returns false if the table is full. */
 static bool put(struct proofs *proofs, const struct proof *proof, const uint8_t *bytes)
 {
     struct known *known = find_or_add(proofs, proof->author);
@@ -74,7 +75,7 @@ static bool put(struct proofs *proofs, const struct proof *proof, const uint8_t 
         return false;
     known->proof = *proof;
     known->is_proven = true;
-    proofs->is_contested = true; /* until neighbours have reported */
+    proofs->is_contested = true; /* contested until neighbours have reported whether they obey it */
     memcpy(known->bytes, bytes, PROOF_BYTES);
     proofs->changes++;
     return true;
@@ -232,7 +233,7 @@ bool proofs_is_decided(const struct node *node, const uint8_t id[static ID_BYTES
     return known && known->is_decided;
 }
 
-/* Hashes all proofs, whatever the order of their arrival. */
+/* Returns a hash of all proofs that does not depend on the order of their arrival. */
 static uint64_t hash_of_all(const struct proofs *proofs)
 {
     uint64_t hash = 0;
@@ -245,13 +246,13 @@ static uint64_t hash_of_all(const struct proofs *proofs)
     return hash;
 }
 
-/* Writes at most `most` proofs from index `from` on; returns the bytes. */
+/* Writes at most `most` proofs from index `from` on and returns the number of bytes. */
 static size_t put_all(const struct proofs *proofs, uint32_t from, uint32_t most, uint8_t *out)
 {
     size_t bytes = 0;
     for (uint32_t i = from; i < proofs->count && i - from < most; i++) {
         if (!proofs->known[i].is_proven)
-            continue; /* votes spread decisions */
+            continue; /* decisions spread as votes */
         memcpy(out + bytes, proofs->known[i].bytes, PROOF_BYTES);
         bytes += PROOF_BYTES;
     }
@@ -271,7 +272,7 @@ void proofs_say(struct node *node, const struct peer *peer)
     for (uint32_t from = 0; from < node->proofs->count; from += AT_ONCE) {
         const size_t bytes = put_all(node->proofs, from, AT_ONCE, node->scratch);
         if (bytes > 0 && !say(node, peer, node->scratch, bytes))
-            return; /* the queue is full: a later round */
+            return; /* the queue is full: sent in a later round */
     }
 }
 

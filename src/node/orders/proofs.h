@@ -5,12 +5,10 @@
  *                                    that knows others answers with them
  *   a new one                        PROOF: to all other neighbours, at once
  *
- * The table also holds what members decide by votes (quorum_votes.h); votes alone spread that. The
- * stricter limit counts.
- *
- * Of each author's proofs the strictest is kept, so all nodes end with the same proofs whatever the
- * order of their arrival. expulsion.c applies proofs to the other folders.
- * Held by tests/world/test_equivocation.c.
+ * The table also holds expulsions that members decide by votes (quorum_votes.h), which spread as
+ * votes. If a member has both, the stricter limit counts. Of the proofs against one author the
+ * strictest is kept, so all nodes end with the same proofs whatever the order of arrival.
+ * expulsion.c applies proofs to the other folders. Held by tests/world/test_equivocation.c.
  */
 #ifndef HEARSAY_NODE_ORDERS_PROOFS_H
 #define HEARSAY_NODE_ORDERS_PROOFS_H
@@ -20,15 +18,16 @@
 #include "node/put_out.h"
 #include "wire/equivocation_proof.h"
 
-/* Created after the connections, which know the context. node_proofs_check has checked the options'
- * proofs. */
+/* Creates the state; call it after creating the connections, which know the context.
+ * node_proofs_check has checked the options' proofs. */
 struct proofs *proofs_new(struct arena *arena, const struct node *node);
 size_t proofs_arena_bytes(void);
 
 /* Returns the proof against this member; NULL if there is none. */
 const struct proof *proofs_against(const struct node *node, const uint8_t id[static ID_BYTES]);
 
-/* The same, but NULL while its rumors stay (suspension.h). */
+/* Returns the proof against this member if it is in force; NULL while the member's rumors stay
+ * (suspension.h). */
 const struct proof *proofs_in_force(const struct node *node, const uint8_t id[static ID_BYTES]);
 
 /* Returns the index of the author's entry, which never changes; UINT32_MAX if there is none. */
@@ -43,7 +42,7 @@ void proofs_suspend(struct node *node, uint32_t i, bool is_suspended);
 bool proofs_are_contested(const struct node *node);
 void proofs_contest(struct node *node, bool is_contested);
 
-/* Takes a proof; *is_new if it is stricter than the one known. Returns MALFORMED or FORGED if it
+/* Stores a proof. *is_new: it is stricter than the known one. Returns MALFORMED or FORGED if it
  * proves nothing. */
 enum error proofs_take(struct node *node, const uint8_t in[static PROOF_BYTES],
                        bool *is_new) MUST_USE;
@@ -54,12 +53,13 @@ bool proofs_decide(struct node *node, const uint8_t id[static ID_BYTES],
                    const struct proof *decision);
 bool proofs_is_decided(const struct node *node, const uint8_t id[static ID_BYTES]);
 
-/* Sends a neighbour all known proofs, as its queue has room; or the proof against one member. */
+/* proofs_say sends a neighbour all known proofs, as many as fit its queue; the next function sends
+ * the proof against one member. */
 void proofs_say(struct node *node, const struct peer *peer);
 void proofs_say_one(struct node *node, const struct peer *peer, const uint8_t id[static ID_BYTES]);
-/* Takes a neighbour's hash of its proofs, and answers if it differs. */
+/* Handles a neighbour's hash of its proofs, and answers if it differs from ours. */
 void proofs_on_shown(struct node *node, const struct peer *from, uint64_t hash);
-/* once a second */
+/* Sends one neighbour the hash of the known proofs; called once a second. */
 void proofs_show_one(struct node *node);
 
 #endif

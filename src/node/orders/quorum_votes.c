@@ -12,8 +12,8 @@
 _Static_assert(AT_ONCE *VOTE_BYTES + MESSAGE_ADDS <= MESSAGE_MAX, "they fit into one");
 
 struct known_vote {
-    struct vote vote;          /* its content */
-    uint8_t bytes[VOTE_BYTES]; /* the vote as signed */
+    struct vote vote;          /* content of the vote */
+    uint8_t bytes[VOTE_BYTES]; /* the signed vote */
 };
 
 struct votes {
@@ -21,7 +21,7 @@ struct votes {
                                  configuration has no votes */
     uint32_t count;           /* number of votes */
     uint32_t changes;         /* number of additions, replacements and removals */
-    uint64_t hash;            /* hash of all votes, whatever their order */
+    uint64_t hash;            /* hash of all votes, independent of their order */
     uint32_t
         members; /* number of members with a vote; 0 = unknown, or every holder of the swarm key */
     uint64_t replaced_ns; /* last replacement of a vote */
@@ -187,7 +187,7 @@ static const struct known_vote *against(const struct node *node,
                                         const uint8_t accused[static ID_BYTES], uint32_t *count)
 {
     const struct votes *votes = node->votes;
-    struct vote first = {0}; /* lowest id */
+    struct vote first = {0}; /* start of the search: the lowest id */
     memcpy(first.accused, accused, ID_BYTES);
     const uint32_t at = place_of(votes, &first);
     *count = 0;
@@ -245,7 +245,7 @@ void votes_on_members(struct node *node)
     CHECK(votes->known);
     votes->members = admitted_voters(node);
     if (votes->members == 0)
-        return; /* unknown so far */
+        return; /* the members are unknown so far */
     for (uint32_t i = 0; i < votes->count; i++) {
         const struct vote *vote = &votes->known[i].vote;
         if (admitted_may_vote(node, vote->voter) && admitted_may_vote(node, vote->accused))
@@ -280,7 +280,7 @@ static void say_these(struct node *node, const struct peer *peer, const struct k
         if (++in < AT_ONCE && i + 1 < count)
             continue;
         if (!say(node, peer, node->scratch, (size_t)in * VOTE_BYTES))
-            return; /* the queue is full: a later round */
+            return; /* the queue is full: sent in a later round */
         in = 0;
     }
 }

@@ -26,17 +26,18 @@
 #include "wire/equivocation_proof.h"
 #include "wire/vote.h"
 
-/* Created after the connections, which know the context. node_votes_check has checked the options'
- * votes. */
+/* Creates the state; call it after creating the connections, which know the context.
+ * node_votes_check has checked the options' votes. */
 struct votes *votes_new(struct arena *arena, const struct node *node);
 size_t votes_arena_bytes(const struct node_options *options);
 
-/* Returns true if votes count: configured, and the number of members is known and not too large. */
+/* Returns true if votes count: they are configured, and the number of members is known and not too
+ * large. */
 bool votes_count_here(const struct node *node);
 /* Returns the number of votes that expel a member, where votes count. */
 uint32_t votes_needed(const struct node *node);
 
-/* Takes a member's vote against a member; *is_new if it is new or stricter. Ignores votes by or
+/* Stores a member's vote against a member. *is_new: it is new or stricter. Ignores votes by or
  * against non-members without an error. MALFORMED, FORGED: not a vote. */
 enum error votes_take(struct node *node, const uint8_t in[static VOTE_BYTES],
                       bool *is_new) MUST_USE;
@@ -44,26 +45,28 @@ enum error votes_take(struct node *node, const uint8_t in[static VOTE_BYTES],
 bool votes_cast(struct node *node, const uint8_t accused[static ID_BYTES], uint64_t incarnation,
                 uint32_t keep);
 
-/* Returns the number of votes against this member; and the decision, if they are enough. */
+/* votes_against returns the number of votes against this member. votes_decide returns true and the
+ * decision if they are enough. */
 uint32_t votes_against(const struct node *node, const uint8_t accused[static ID_BYTES]);
 bool votes_decide(const struct node *node, const uint8_t accused[static ID_BYTES],
                   struct proof *decision);
 /* Returns the next accused member by ascending id; NULL starts and ends the iteration. */
 const uint8_t *votes_next_accused(const struct node *node, const uint8_t *before);
 
-/* After a change of members: drops votes by or against non-members. Call it before taking votes of
+/* Drops votes by or against non-members, after a change of members. Call it before taking votes of
  * a new member. */
 void votes_on_members(struct node *node);
 
-/* Sends a neighbour all known votes, as its queue has room; or the votes against one member. */
+/* votes_say sends a neighbour all known votes, as many as fit its queue; the next function sends
+ * the votes against one member. */
 void votes_say(struct node *node, const struct peer *peer);
 void votes_say_against(struct node *node, const struct peer *peer,
                        const uint8_t accused[static ID_BYTES]);
 void votes_say_one(struct node *node, const struct peer *peer,
                    const uint8_t vote[static VOTE_BYTES]);
-/* Takes a neighbour's hash of its votes, and answers if it differs. */
+/* Handles a neighbour's hash of its votes, and answers if it differs from ours. */
 void votes_on_shown(struct node *node, const struct peer *from, uint64_t hash);
-/* once a second */
+/* Sends one neighbour the hash of the known votes; called once a second. */
 void votes_show_one(struct node *node);
 
 #endif

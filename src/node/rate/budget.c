@@ -23,25 +23,25 @@
 
 #include "node/rate/rate_private.h"
 
-#define UTILISATION   0.7       /* part of a link's rate; the rest absorbs bursts */
-#define ROOM_LEAST    0.1       /* part of a link's rate that own rumors always get */
-#define STANDING      0.25      /* part of the median headroom that a link in good standing has */
-#define CROWDED       (1.0 / 3) /* part of the links: more with queued rumors mean overload */
-#define LAG_S         2.0 /* seconds: a member that reports more lags, unless publications take longer */
+#define UTILISATION   0.7       /* part of a link's rate that is used; the rest absorbs bursts */
+#define ROOM_LEAST    0.1       /* least part of a link's rate that own rumors get */
+#define STANDING      0.25      /* least part of the median headroom of a link in good standing */
+#define CROWDED       (1.0 / 3) /* part of the links; if more have queued rumors, lines are full */
+#define LAG_S         2.0 /* seconds: a member with more lags, unless publications take longer */
 #define LAG_GROWING   0.5 /* part of that lag above which the estimate does not grow */
-#define LEARNING_MAX  64  /* members that budget_lagging reads at most */
-#define MOST          0.5 /* part of the training members */
+#define LEARNING_MAX  64  /* most members that budget_lagging reads */
+#define MOST          0.5 /* part of the training members: if more lag, most lag */
 #define BACKOFF_LEAST 0.02
-#define BACKOFF_FALLS 0.7 /* per second */
-#define BACKOFF_RISES 1.1 /* per second */
+#define BACKOFF_FALLS 0.7 /* factor on the backoff per second while it falls */
+#define BACKOFF_RISES 1.1 /* factor on the backoff per second while it rises */
 #define INGRESS_FADE  0.97
-#define GROWTH        2 /* factor per second, at most */
+#define GROWTH        2 /* largest growth factor of the estimate per second */
 #define SEEN                                                                                       \
     0.5           /* part of a rate that is certain: doubling finds a rate within a factor of two  \
                    */
 #define TRIED 0.5 /* part of the budget that a publication must use to test it */
 #define UNDER_WAY                                                                                  \
-    (2 * ACK_BYTES)  /* unacknowledged bytes of all members together during a probe, at most */
+    (2 * ACK_BYTES)  /* most unacknowledged bytes of all members together during a probe */
 #define CAP_USED 0.9 /* part of uplink_max; the rest is for requests */
 
 static int compare(const void *a, const void *b)
@@ -65,7 +65,8 @@ static void count_traffic(const struct peer *peer, struct rate_neighbour *neighb
     const uint64_t sent = all > blocks ? all - blocks : 0;
     const uint64_t own = sent < neighbour->own_bytes ? sent : neighbour->own_bytes;
     const double incoming = (double)(link->received - neighbour->received_seen);
-    const double kept = exp2(-span_s); /* a handshake before a review is not lasting traffic */
+    /* Decay per second: a handshake before a review is no lasting traffic. */
+    const double kept = exp2(-span_s);
     neighbour->other = kept * neighbour->other + (1 - kept) * (double)(sent - own) / span_s;
     neighbour->incoming = 0.5 * neighbour->incoming + 0.5 * incoming / span_s;
     neighbour->sent_seen = link->sent;
@@ -78,7 +79,7 @@ static void count_traffic(const struct peer *peer, struct rate_neighbour *neighb
 struct rooms {
     double room[NODE_PEERS_MAX];     /* bytes per second left for own rumors */
     double rate[NODE_PEERS_MAX];     /* bytes per second that the link carries */
-    bool is_crowded[NODE_PEERS_MAX]; /* rumors are queued */
+    bool is_crowded[NODE_PEERS_MAX]; /* whether rumors are queued on the link */
     uint32_t count;                  /* number of links */
 };
 
@@ -137,7 +138,8 @@ static double link_budget(struct node *node, const struct slots *eager,
         const double rate = line_rate(node, peer);
         uplink += rate;
         others += neighbour->other;
-        if (!slots_has(together, i)) /* also while its queue is full for a moment */
+        /* A neighbour counts also while its queue is full for a moment. */
+        if (!slots_has(together, i))
             continue;
         rooms.is_crowded[rooms.count] = pacer_is_crowded(node, peer);
         rooms.rate[rooms.count] = rate;
@@ -165,7 +167,7 @@ double budget_lagging(const struct node *node, bool with_us)
 {
     const struct members *members = membership_members(node);
     const double most_ms = 1000 * lag_most_s(node);
-    uint32_t lagging = 0, learning = 0; /* a sample is enough in a large swarm */
+    uint32_t lagging = 0, learning = 0; /* members counted; a sample is enough in a large swarm */
     for (uint32_t i = with_us ? 0 : 1; i < members->count && learning < LEARNING_MAX; i++) {
         const struct member *member = &members->members[i];
         const bool learns = member->known_live && member->record.trains;
@@ -195,8 +197,9 @@ static double equal_part(const struct node *node, double room)
     return is_known && live > 1 ? SEEN * room / (live - 1) : 0;
 }
 
-/* The estimate may grow if a publication used it and no rumor has been missing here for long.
- * Missing rumors are the first sign that all nodes together publish more than lines carry. */
+/* Returns true if the estimate may grow: a publication used it, and no rumor has been missing here
+ * for long. Missing rumors are the first sign that all nodes together publish more than lines
+ * carry. */
 static bool may_grow(const struct node *node, uint64_t lag_ns)
 {
     return node->rate->budget.is_tried && (double)lag_ns * 1e-9 <= LAG_GROWING * lag_most_s(node);

@@ -7,7 +7,7 @@
 #define SECOND_NS     1e9
 #define SEGMENT_BYTES 1448.0 /* a smaller write is not worth a call while more is queued */
 #define CLOCK_US_MAX  (INT64_MAX / 4000) /* keeps the difference of two clocks below an overflow */
-#define QUANTUM_S     0.005 /* seconds of a fast link's rate that one write takes at least */
+#define QUANTUM_S     0.005 /* least time that one write takes on a fast link, seconds */
 #define DEPTH_S       0.02  /* seconds of unused credit that a bucket keeps */
 #define DEPTH_MIN     4096.0
 #define ROUND_NS      50000000u  /* shortest round */
@@ -15,16 +15,16 @@
 #define WINDOW_S      0.1 /* seconds of window beyond the round trip, for delayed acknowledgements */
 #define WINDOW_MIN    8192.0
 #define TRIP_FIRST_NS 200000000u
-#define BASE_NS       30000000000u /* half a minute */
+#define BASE_NS       30000000000u /* nanoseconds of a base delay's half minute */
 #define TARGET_S      0.005        /* seconds that pacing and clocks add to a delay */
 #define TARGET_BULK_S 0.060
-#define TARGET_MORE_S 0.040 /* seconds at 64 kB/s; falls with the root of the rate */
+#define TARGET_MORE_S 0.040 /* added seconds at 64 kB/s; they fall with the root of the rate */
 #define CUT_MAX       0.35  /* part of the rate that a full cut removes in a round */
 #define CUT_FULL      3.0   /* targets of excess backlog that cause a full cut */
 #define FRESH_S       10.0  /* seconds for which a tested rate is fully trusted */
 #define USED          0.5   /* part of the rate that a round must carry to test it */
-#define GROWTH        1.2   /* factor per second */
-#define GROWTH_MAX    0.5   /* part of the rate added in one round at most */
+#define GROWTH        1.2   /* largest growth factor of a tested rate per second */
+#define GROWTH_MAX    0.5   /* largest part of the rate that is added in one round */
 #define STRIDE        2.0   /* targets that the increase of one round may fill after an overload */
 #define STRIDE_GROWS  1.5   /* factor on that increase after each good round */
 
@@ -108,8 +108,8 @@ void congestion_on_sent(struct congestion *link, uint64_t now_ns, size_t bytes)
     CHECK(bytes > 0 && link->marks_count <= LINK_MARKS);
     link->bucket.credit -= (double)bytes;
     link->sent += bytes;
-    if (link->marks_count == LINK_MARKS) { /* counts as handed over with the last mark: a delay that
-                                              is too long, never too short */
+    /* The bytes count as handed over with the last mark: the delay is too long, never too short. */
+    if (link->marks_count == LINK_MARKS) {
         link->marks[(link->marks_first + LINK_MARKS - 1) % LINK_MARKS].bytes = link->sent;
         return;
     }
@@ -271,7 +271,8 @@ bool congestion_on_ack(struct congestion *link, uint64_t now_ns, uint64_t bytes,
         link->look_ns = now_ns - link->look_ns > LOOK_NS ? now_ns : link->look_ns;
         link->look_delay_ns = delay_ns;
     }
-    const bool is_all = bytes == link->sent; /* the end of a burst also ends the round */
+    /* Whether all bytes have arrived: the end of a burst also ends the round. */
+    const bool is_all = bytes == link->sent;
     if ((bytes > link->round_ends || is_all) && now_ns - link->round_ns >= ROUND_NS)
         end_round(link, now_ns, &received);
     return true;

@@ -39,15 +39,15 @@
 
 #define LINK_RATE_FIRST 32768.0  /* bytes per second of a new link */
 #define LINK_RATE_MIN   500.0    /* bytes per second: several links may share the thinnest line */
-#define LINK_RATE_MAX   1.25e9   /* bytes per second: 10 Gbit/s */
-#define LINK_MARKS      256      /* unacknowledged moments of sending that are remembered */
+#define LINK_RATE_MAX   1.25e9   /* bytes per second at most: 10 Gbit/s */
+#define LINK_MARKS      256      /* most unacknowledged times of sending that are remembered */
 #define ACK_BYTES       2048     /* received bytes that are worth an acknowledgement */
 #define ACK_NS          25000000 /* shortest time between two acknowledgements */
 
 /* A byte count and the time at which it was reached. */
 struct mark {
     uint64_t bytes; /* total bytes at at_ns */
-    uint64_t at_ns; /* that time */
+    uint64_t at_ns; /* time at which the total was reached */
 };
 
 struct congestion {
@@ -58,14 +58,14 @@ struct congestion {
     double confidence; /* part of the rate that was trusted at tried_ns, in (0, 1] */
     uint64_t tried_ns; /* last time that a round tested the rate */
     struct token_bucket bucket; /* bytes that may be handed over now */
-    uint64_t sent;              /* bytes handed over, total */
-    uint64_t arrived;           /* bytes acknowledged, total */
+    uint64_t sent;              /* bytes handed over so far */
+    uint64_t arrived;           /* bytes acknowledged so far */
     struct mark
         marks[LINK_MARKS]; /* a ring of unacknowledged bytes and when they were handed over */
     uint32_t marks_first;  /* index of the oldest mark */
     uint32_t marks_count;  /* number of marks */
     uint64_t trip_ns;      /* round trip without the backlog */
-    uint64_t backlog_ns;   /* queueing delay in the last round */
+    uint64_t backlog_ns;   /* queueing delay in the last round; 0 = none */
 
     uint64_t round_ns;      /* start of this round */
     uint64_t round_ends;    /* the round ends when more bytes than this have arrived */
@@ -75,13 +75,13 @@ struct congestion {
     bool is_bulk;           /* carries blocks, for which a larger backlog is allowed */
 
     int64_t look_delay_ns;  /* least delay since look_ns, with the offset of the clocks */
-    uint64_t look_ns;       /* start of that window */
+    uint64_t look_ns;       /* start of the window of look_delay_ns */
     int64_t base_delay[2];  /* least delay of this half minute and of the one before */
     uint64_t base_delay_ns; /* start of this half minute */
     bool has_base_delay;    /* base_delay is valid */
 
-    uint64_t received;    /* bytes from the other side, total */
-    uint64_t received_ns; /* arrival of the last of them */
+    uint64_t received;    /* bytes received from the other side so far */
+    uint64_t received_ns; /* arrival of the last of these bytes */
     uint64_t acked;       /* received bytes that were acknowledged */
     uint64_t acked_ns;    /* last acknowledgement that was sent */
 };

@@ -13,7 +13,7 @@
 #define HEAD_BYTES     150.0 /* bytes: head, signature, record and message of a rumor (threshold.c) */
 #define HEAD_PART      0.05 /* part of a publication that heads may take */
 #define PART_MOVED                                                                                 \
-    0.25 /* part of the entries: a publication of fewer leaves most progress unpublished */
+    0.25 /* part of the entries; a smaller publication leaves most progress unpublished */
 /* Bench: library (tests/decisions/029-publications-and-the-learner.md). Half: not measured. Double:
  * a fiftieth took 4.2 % of training with Adam, where 3 % is the goal. */
 #define PUBLISH_PART 0.0125 /* part of a learner's time that cutting publications may take */
@@ -29,8 +29,8 @@ static double reaction_s(const struct outer_step_measured *measured)
     return measured->delay_s * measured->hops + OUTER_STEP_STEPS * measured->step_s;
 }
 
-/* Returns the gain at which longer intervals still pay. Averaging over many nodes leaves room for
- * it, more so where budgets cut publications. */
+/* Returns the gain up to which longer intervals still pay. Averaging over many nodes leaves
+ * headroom for it, more so where budgets cut publications. */
 static double usual_gain(const struct outer_step_measured *measured)
 {
     const double most = fmax(sqrt(measured->learners) / 2, 1);
@@ -42,13 +42,13 @@ static double heads_s(const struct outer_step_measured *measured)
     return HEAD_BYTES / HEAD_PART / measured->bytes_per_s;
 }
 
-/* Returns the shortest interval that is worth its heads and the learner's time. */
+/* Returns the shortest interval, in seconds, that is worth its heads and the learner's time. */
 static double least_s(const struct outer_step_measured *measured)
 {
     return fmax(heads_s(measured), measured->publish_s / PUBLISH_PART);
 }
 
-/* Returns the interval for this gain, at least least_s. */
+/* Returns the interval in seconds for this gain, at least least_s. */
 static double due_s(const struct outer_step_measured *measured, double gain)
 {
     return fmax(gain * reaction_s(measured), least_s(measured));
@@ -61,8 +61,8 @@ static double many_s(const struct outer_step_measured *measured)
     return measured->step_s > 0 ? fmax(many, OUTER_STEP_MANY_S) : INFINITY;
 }
 
-/* Returns the shortest interval. A publication that moves most entries gains nothing by coming
- * sooner. */
+/* Returns the shortest interval in seconds. A publication that moves most entries gains nothing by
+ * coming sooner. */
 static double shortest_s(const struct outer_step_measured *measured)
 {
     return measured->part < PART_MOVED ? fmin(OUTER_STEP_S, many_s(measured)) : OUTER_STEP_S;

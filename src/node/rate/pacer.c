@@ -8,9 +8,9 @@
 
 #define CAP_DEPTH_S   0.02 /* seconds of unused uplink_max that may be used later */
 #define SEGMENT_BYTES 1448 /* a smaller write is not worth a call while more is queued */
-#define FULL_S        0.5  /* seconds of a link's rate: rumors queued at most */
-#define CROWDED_S     0.3  /* seconds of a link's rate: more queued rumors mean overload */
-#define BUSY_S        0.2  /* seconds of a link's rate: no blocks are added to a longer queue */
+#define FULL_S        0.5  /* most queued rumors, in seconds of the link's rate */
+#define CROWDED_S     0.3  /* queued rumors that mean overload, in seconds of the link's rate */
+#define BUSY_S        0.2  /* queue to which no blocks are added, in seconds of the link's rate */
 #define WAITS_LEAST   8192 /* bytes that may queue on any link */
 
 /* Returns the bytes that uplink_max allows now. */
@@ -31,7 +31,7 @@ static uint64_t cap_wake_ns(const struct node *node, double wanted)
     return node->now_ns + 1 + (uint64_t)(missing * 1e9 / (double)node->options.uplink_max);
 }
 
-/* Marks the peer to be served again at wake_ns. Returns 0 bytes for now. */
+/* Lets the peer be served again at wake_ns; returns 0, since no bytes may be sent now. */
 static size_t wait_until(struct node *node, const struct peer *peer, uint64_t wake_ns)
 {
     CHECK(wake_ns > node->now_ns);
@@ -56,7 +56,7 @@ static size_t allows(struct node *node, const struct peer *peer, bool is_open, d
     if (most == 0)
         return wait_until(node, peer, congestion_wake_ns(link, node->now_ns, waiting, rate_max));
     if (most == waiting && (double)most <= cap)
-        return SIZE_MAX; /* everything, plus the overhead of encryption */
+        return SIZE_MAX; /* all messages, plus the overhead of encryption */
     return (double)most < cap ? most : (size_t)cap;
 }
 
@@ -163,7 +163,7 @@ void pacer_on_ack(struct node *node, const struct peer *peer, const struct messa
 
 /* Queues. */
 
-/* Returns true if `bytes` take the line longer than `span_s`. */
+/* Returns true if `bytes` take longer than `span_s` on the peer's line. */
 static bool takes_longer(const struct node *node, const struct peer *peer, size_t bytes,
                          double span_s)
 {
@@ -176,7 +176,8 @@ bool pacer_is_full(const struct node *node, const struct peer *peer)
     return takes_longer(node, peer, queue_bytes(&peer->queue), FULL_S);
 }
 
-/* The rest of a publication that was saved up for long may be queued for as long. */
+/* Returns true if too many rumors are queued for the peer. The rest of a publication that was saved
+ * up for a long time may be queued for as long. */
 bool pacer_is_crowded(const struct node *node, const struct peer *peer)
 {
     const size_t waiting = queue_bytes(&peer->queue);

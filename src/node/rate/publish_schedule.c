@@ -7,9 +7,9 @@
 #include "node/membership/shares.h"
 #include "node/rate/rate_private.h"
 
-#define BYTES_LEAST 256 /* a publication may always take this */
-#define WAIT_LEAST  0.5 /* part of the interval between two publications, at least */
-#define WAIT_MOST   1.5 /* part of the interval between two publications, at most */
+#define BYTES_LEAST 256 /* bytes that a publication may always take */
+#define WAIT_LEAST  0.5 /* shortest wait as part of the interval between two publications */
+#define WAIT_MOST   1.5 /* longest wait as part of the interval between two publications */
 #define ANSWER_STEPS                                                                               \
     (2 * OUTER_STEP_STEPS) /* steps until other nodes have answered a publication */
 /* Bench: bench_language_exchange.py (tests/decisions/005-publish-every-four-steps.md). Half: 1.663
@@ -18,11 +18,11 @@
 #define WAITED_STEPS                                                                               \
     ANSWER_STEPS /* steps between two publications that it cuts: all members have answered by then \
                   */
-#define CUT             0.8 /* part of the allowed bytes: a publication of more was cut by its budget */
+#define CUT             0.8  /* a publication above this part of its allowed bytes was cut */
 #define FULL_GROWS      1.25 /* factor on the size of a cut publication that is saved up for */
-#define FINISH_PAUSE_NS (SECOND_NS / 5) /* between two publications of a finishing node */
-#define HURRIES_MOST    256             /* publications in a row of a node that is alone */
-#define HURRIED_PART    (1.0F / 50) /* of the first threshold: no publication follows below it */
+#define FINISH_PAUSE_NS (SECOND_NS / 5) /* time between two publications of a finishing node */
+#define HURRIES_MOST    256             /* most consecutive publications of a node that is alone */
+#define HURRIED_PART    (1.0F / 50) /* part of the first threshold below which nothing follows */
 #define RATE_MIN        1e-6 /* samples per second of a node that has stopped; 0 would mean unknown */
 
 static int compare(const void *a, const void *b)
@@ -62,7 +62,7 @@ bool publish_schedule_on_step(struct node *node, uint32_t steps, uint64_t sample
     struct publish_schedule *schedule = &node->rate->schedule;
     schedule->steps += steps;
     schedule->samples += samples;
-    const double many = WAIT_LEAST * OUTER_STEP_MANY; /* steps in the shortest wait */
+    const double many = WAIT_LEAST * OUTER_STEP_MANY; /* fewest steps in a wait */
     const bool were_many = schedule->steps_since >= many;
     schedule->steps_since += steps;
     measure_step(schedule, node->now_ns, steps);
@@ -109,7 +109,7 @@ void publish_schedule_renew(struct node *node)
     CHECK(schedule->outer_step.gain > 0 && schedule->outer_step.beta >= 0);
 }
 
-/* Each wait is drawn at random. Otherwise nodes that started together would publish together, and
+/* Draws the next wait at random. Otherwise nodes that started together would publish together, and
  * no node could react to what all publish at once. */
 void publish_schedule_draw_wait(struct publish_schedule *schedule, double least, double most)
 {
@@ -118,7 +118,8 @@ void publish_schedule_draw_wait(struct publish_schedule *schedule, double least,
     schedule->wait = least + (most - least) * drawn;
 }
 
-/* Uses the present interval, so a bad moment's long interval is not waited for. */
+/* Returns the wait by the present interval, so that a long interval of a bad moment is
+ * forgotten. */
 uint64_t publish_schedule_wait_ns(const struct node *node)
 {
     const struct publish_schedule *schedule = &node->rate->schedule;
@@ -137,8 +138,8 @@ static double due_bytes(const struct node *node)
     return node->rate->budget.bytes_per_s * seconds;
 }
 
-/* Returns the fewest steps worth a publication. With headroom on the lines more publications pay;
- * without it, larger ones. */
+/* Returns the fewest steps that are worth a publication. With headroom on the lines more
+ * publications pay; without it, larger ones. */
 static double steps_least(const struct node *node)
 {
     const struct publish_schedule *schedule = &node->rate->schedule;
@@ -163,7 +164,8 @@ uint64_t node_interval_ns_max(const struct node *node)
     return (uint64_t)(1e9 * node->rate->schedule.outer_step.interval_s * WAIT_MOST);
 }
 
-/* One that has finished publishes several times, and each time the budget is to have saved up. */
+/* Returns true while a finishing node pauses between its publications, so that the budget saves up
+ * for the next one. */
 static bool is_to_pause(const struct node *node)
 {
     return finishing_state(node) != FINISHING_NOT && membership_live(node) > 1 &&
@@ -195,7 +197,8 @@ void publish_schedule_hurry(struct node *node)
     publishing_move(node, PUBLISHING_WANTED);
 }
 
-/* Where no other member lives, one publication after the other, until little is left. */
+/* Returns true if a node without other live members publishes again at once, until little is
+ * left. */
 static bool hurries_on(struct node *node, const struct update *update)
 {
     struct publish_schedule *schedule = &node->rate->schedule;
@@ -237,8 +240,8 @@ static double held(const struct node *node, double counts)
     return node->options.held >= 0 ? node->options.held : fmax(1 - counts, 0);
 }
 
-/* Returns how many own publications other nodes answer as one (echo.h). 0 where nothing is
- * withheld, since the node's own gradients have answered what is in the weights. */
+/* Returns how many own publications other nodes answer as one (echo.h); 0 if nothing is withheld,
+ * since the node's own gradients have then answered what is in the weights. */
 static double at_once(const struct node *node)
 {
     const struct publish_schedule *schedule = &node->rate->schedule;
@@ -297,14 +300,14 @@ static void measure_publication(struct publish_schedule *schedule, uint64_t took
         schedule->publications > 1 ? 0.8 * schedule->publish_s + 0.2 * took_s : took_s;
 }
 
-/* Updates the size of a publication that the budget does not cut; unknown until the first such one.
- */
+/* Updates the usual size of a publication that the budget does not cut; it stays unknown until the
+ * first such one. */
 static void measure_full(struct publish_schedule *schedule, uint64_t bytes)
 {
     CHECK(schedule->allowed_bytes > 0);
     const double took = (double)bytes;
     schedule->is_cut = took >= CUT * schedule->allowed_bytes;
-    if (bytes == 0) /* nothing to publish, or the weights were lost */
+    if (bytes == 0) /* no entry was worth publishing, or the weights were lost */
         return;
     if (!schedule->is_cut)
         schedule->full_bytes = took;
@@ -330,7 +333,8 @@ bool publish_schedule_end(struct node *node, uint64_t bytes, const struct update
     return schedule->is_last;
 }
 
-/* Momentum shrinks as the novelty weight grows, so that weight · beta is constant. */
+/* Returns the outer momentum. It shrinks as the novelty weight grows, so that weight · beta is
+ * constant. */
 double publish_schedule_beta(const struct node *node)
 {
     const struct publish_schedule *schedule = &node->rate->schedule;

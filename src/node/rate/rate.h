@@ -20,12 +20,13 @@
 struct rate *rate_new(struct arena *arena, struct node *node);
 size_t rate_arena_bytes(const struct node_options *options);
 
-/* Starts, feeds and ends the link of a conversation in this slot. */
+/* rate_on_start starts the link of the conversation in this slot; the next functions feed and end
+ * it. */
 void rate_on_start(struct node *node, const struct peer *peer);
 void rate_on_received(struct node *node, const struct peer *peer, size_t bytes);
 void rate_on_end(struct node *node, const struct peer *peer);
 
-/* Returns the measurements of its link. */
+/* Returns the measurements of the neighbour's link. */
 const struct congestion *rate_link(const struct node *node, const struct peer *peer);
 /* Adds this folder's part of the statistics. */
 void rate_stats(const struct node *node, struct node_stats *stats);
@@ -34,20 +35,21 @@ void rate_stats(const struct node *node, struct node_stats *stats);
 
 /* Sets the next SEND or HANGUP. Serves peers in turn, so that none takes all of the uplink. */
 bool pacer_next_action(struct node *node, struct action *action);
-/* Makes peers ready whose waiting time has passed. */
+/* Lets peers be served whose waiting time has passed. */
 void pacer_on_time(struct node *node);
 uint64_t pacer_wake_ns(const struct node *node);
 
 void pacer_say_ack(struct node *node, const struct peer *peer);
-void pacer_consider_ack(struct node *node, const struct peer *peer); /* sends one if it is due */
+/* Sends an acknowledgement if one is due. */
+void pacer_consider_ack(struct node *node, const struct peer *peer);
 void pacer_on_ack(struct node *node, const struct peer *peer, const struct message *ack);
 
-/* Returns true if half a second's worth of rumors is queued: add none. */
+/* Returns true if rumors for half a second of the line are queued: add none. */
 bool pacer_is_full(const struct node *node, const struct peer *peer);
-/* Returns true if more than a third of a second's worth of rumors is queued: the line is
+/* Returns true if rumors for more than a third of a second of the line are queued: the line is
  * overloaded. */
 bool pacer_is_crowded(const struct node *node, const struct peer *peer);
-/* Returns true if a fifth of a second's worth of anything is queued: add no blocks. */
+/* Returns true if messages for a fifth of a second of the line are queued: add no blocks. */
 bool pacer_is_busy(const struct node *node, const struct peer *peer);
 
 /* Budget. */
@@ -77,7 +79,8 @@ double budget_slowest(const struct node *node);
  * have nearly passed. Then the caller probes the lines and renews the schedule at once instead of
  * within a second. */
 bool publish_schedule_on_step(struct node *node, uint32_t steps, uint64_t samples);
-/* Once a second: measures this node's throughput; chooses interval, gain and momentum again. */
+/* Measures this node's throughput and chooses interval, gain and momentum again; called once a
+ * second. */
 void publish_schedule_measure(struct node *node);
 void publish_schedule_renew(struct node *node);
 /* Moves to WANTED if a publication is due. */
@@ -85,13 +88,14 @@ void publish_schedule_consider(struct node *node);
 /* Makes a publication due now, if a step was made since the last one. */
 void publish_schedule_hurry(struct node *node);
 
-/* Inputs of a publication beside its schedule. */
+/* Inputs of a publication that the schedule does not determine. */
 struct publish_facts {
     double share;           /* this node's share of the training, in (0, 1] */
     uint64_t swarm_samples; /* samples that the swarm has learned */
-    bool is_first; /* first of this incarnation: kept small, since it reaches every node along every
-                      link */
-    double beta;   /* outer momentum */
+    /* First publication of this incarnation: kept small, since it reaches every node along every
+     * link. */
+    bool is_first;
+    double beta; /* outer momentum */
 };
 /* Moves from WANTED to OUT and fills in the PUBLISH action. */
 void publish_schedule_begin(struct node *node, const struct publish_facts *facts,
@@ -103,7 +107,7 @@ bool publish_schedule_end(struct node *node, uint64_t bytes, const struct update
 
 /* Returns the outer momentum of the next update. */
 double publish_schedule_beta(const struct node *node);
-uint64_t publish_schedule_samples(const struct node *node); /* learned by this node */
+uint64_t publish_schedule_samples(const struct node *node); /* samples learned by this node */
 double publish_schedule_samples_per_s(const struct node *node);
 
 #endif

@@ -12,28 +12,28 @@
  * Bench: exchange-measured (tests/decisions/017-begin-with-a-small-budget.md). Half: a sixth ruins
  * 64 nodes on thin lines (57.33 %, 78.56 % with this). Double: not measured. */
 #define BUDGET_LEAST 2048.0
-#define BUDGET_FIRST 0x1p-10 /* per parameter */
+#define BUDGET_FIRST 0x1p-10 /* first budget in bytes per second and per parameter */
 
-/* A budget saves up for at most this time or one wait, whichever is longer. */
+/* Longest time for which a budget saves up, unless one wait is longer. */
 #define PUBLISH_SPAN_NS (10 * SECOND_NS)
 
 /* State per neighbour, by slot. */
 struct rate_neighbour {
-    struct congestion link; /* congestion control since the first byte */
-    double allowed;         /* bytes per second that it accepts; 0 = unlimited */
+    struct congestion link; /* congestion control of the link since the first byte */
+    double allowed;         /* bytes per second that the neighbour accepts; 0 = unlimited */
     uint64_t own_bytes;     /* bytes of own rumors queued for it and not yet sent */
-    uint64_t sent_seen;     /* bytes sent to it until the last review */
-    uint64_t blocks_seen;   /* bytes of blocks among them */
-    uint64_t received_seen; /* bytes received from it until the last review */
+    uint64_t sent_seen;     /* bytes sent to it up to the last review */
+    uint64_t blocks_seen;   /* bytes of blocks among those */
+    uint64_t received_seen; /* bytes received from it up to the last review */
     double other;           /* bytes per second sent to it beside own rumors and blocks */
     double incoming;        /* bytes per second received from it, moving average */
 };
 
 /* State of pacer.c. */
 struct pacer {
-    struct slots held_up;       /* slots to be served again at wake_ns */
-    uint64_t wake_ns;           /* earliest such time; UINT64_MAX = none */
-    uint32_t turn;              /* slot that is served first */
+    struct slots held_up;       /* slots that are to be served again at wake_ns */
+    uint64_t wake_ns;           /* earliest time to serve a waiting slot; UINT64_MAX = none waits */
+    uint32_t turn;              /* slot to serve first; rotates */
     struct token_bucket uplink; /* token bucket of uplink_max */
     uint64_t ended_sent;        /* bytes sent in ended conversations */
     uint64_t ended_received;    /* bytes received in ended conversations */
@@ -49,38 +49,38 @@ struct budget {
     double due_bytes;     /* bytes that the publication under way may take */
     bool is_tried;        /* a publication has used most of its budget since the estimate grew */
     double slowest;       /* bytes per second of the slowest link in good standing */
-    double uplink;        /* bytes per second that all links carry together */
+    double uplink;        /* bytes per second that all links carry together, a lower bound */
     double ingress;       /* bytes per second received, the best of the last seconds */
 };
 
 /* State of publish_schedule.c. */
 struct publish_schedule {
     struct outer_step outer_step; /* present interval, gain and momentum */
-    double share;                 /* share of the last publication */
-    double held;                  /* part of its rest that was withheld */
-    double asked_gain;            /* gain that it was asked to have */
-    double rareness;              /* factor beyond asked_gain · share that it counted with */
+    double share;                 /* share of the last publication, 0 .. 1 */
+    double held;                  /* part of that publication's rest that was withheld */
+    double asked_gain;            /* gain that was requested for it */
+    double rareness;              /* factor by which it counted beyond asked_gain · share */
     bool is_last;                 /* the publication under way ends training */
     uint64_t published_ns;        /* time at which the last publication was requested */
     uint64_t span_ns;             /* time between the last two requests */
     double wait;            /* intervals to wait after published_ns; drawn for each publication */
     struct rng waits;       /* source of those draws */
-    uint32_t publications;  /* number of publications */
+    uint32_t publications;  /* publications of this node so far */
     uint64_t last_bytes;    /* bytes of the last publication's rumors */
-    uint32_t allowed_bytes; /* bytes that it was allowed */
-    bool is_cut;            /* the budget cut it */
-    double part;            /* part of the entries that it moved */
+    uint32_t allowed_bytes; /* bytes that the last publication was allowed */
+    bool is_cut;            /* the budget cut the last publication */
+    double part;            /* part of the entries that the last publication moved */
     double full_bytes;      /* bytes of a publication that no budget cuts; 0 = unknown */
-    uint64_t steps;         /* local steps, total */
-    uint64_t samples;       /* samples learned here, total */
+    uint64_t steps;         /* local steps so far */
+    uint64_t samples;       /* samples learned by this node so far */
     uint32_t steps_since;   /* steps since the last publication */
     uint32_t hurries;       /* publications that may still follow at once; 0 = none */
-    float hurried_tau;      /* threshold of the first of them */
+    float hurried_tau;      /* threshold of the first of these publications */
     uint64_t stepped_ns;    /* end of the last step; 0 = none yet */
     double step_s;          /* seconds of a step, moving average; 0 = unknown */
     double publish_s;       /* seconds that a publication takes the learner, moving average */
     uint64_t measured_ns;   /* time of the last throughput measurement */
-    uint64_t measured_samples; /* samples learned until then */
+    uint64_t measured_samples; /* samples learned up to that measurement */
     double samples_per_s;      /* samples per second, moving average; 0 = unknown */
 };
 
@@ -97,7 +97,7 @@ static inline struct rate_neighbour *rate_neighbour(const struct node *node,
     return &node->rate->neighbours[connection_slot(node, peer)];
 }
 
-/* Returns the gain that the last publication counted with. */
+/* Returns the gain with which the last publication counted. */
 static inline double publish_gain(const struct publish_schedule *schedule)
 {
     return schedule->outer_step.gain * schedule->rareness;
@@ -111,7 +111,7 @@ static inline double publish_span_s(const struct node *node)
     return (double)(span_ns < PUBLISH_SPAN_NS ? span_ns : PUBLISH_SPAN_NS) * 1e-9;
 }
 
-/* Returns the bytes of it that may still be queued for a neighbour. */
+/* Returns the bytes of the last publication that may still be queued for a neighbour. */
 static inline double publish_left(const struct node *node)
 {
     const struct publish_schedule *schedule = &node->rate->schedule;
@@ -123,15 +123,16 @@ static inline double publish_left(const struct node *node)
 /* Returns the most bytes per second to send to this neighbour: the minimum of its limit and the
  * user's. */
 double line_rate_max(const struct node *node, const struct peer *peer);
-/* Returns its link's rate within that limit and its part of uplink_max. */
+/* Returns the rate of this neighbour's link, within that limit and the link's part of
+ * uplink_max. */
 double line_rate(const struct node *node, const struct peer *peer);
 /* Returns this neighbour's part of downlink_max, bytes per second: half in proportion to its
  * current rate, half equal; 0 = unlimited. */
 uint64_t line_downlink_part(const struct node *node, const struct peer *peer);
 
-/* Notes whether a publication used its budget, so that the estimate may grow. */
+/* Records whether a publication used its budget, so that the estimate may grow. */
 void budget_on_published(struct node *node, uint64_t bytes);
-/* Returns the time between two publications, as drawn. */
+/* Returns the randomly drawn time between two publications. */
 uint64_t publish_schedule_wait_ns(const struct node *node);
 /* Draws the next wait, in intervals between `least` and `most`. */
 void publish_schedule_draw_wait(struct publish_schedule *schedule, double least, double most);

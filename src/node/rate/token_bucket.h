@@ -9,8 +9,8 @@
 #include <stdint.h>
 
 struct token_bucket {
-    double credit;  /* bytes that may go now; negative = overdrawn */
-    uint64_t at_ns; /* last time it was filled */
+    double credit;  /* bytes that may be handed over now; negative = overdrawn */
+    uint64_t at_ns; /* last time that the bucket was filled */
 };
 
 /* Fills a bucket at `rate`, up to `depth` bytes. Callers subtract what they hand over. */

@@ -9,9 +9,10 @@ struct base_digest {
     uint64_t missing; /* sum that the missing blocks must add to the digest */
 };
 
-/* No block is written yet. digest: of the base with all updates that the learner was given. */
+/* Starts a check before any block is written. digest: that of the base with all updates that the
+ * learner was given. */
 void base_digest_begin(struct node *node, uint64_t digest);
-/* The learner gets this block. */
+/* Subtracts a block that the learner gets now. */
 void base_digest_on_write(struct node *node, const struct action *write);
 /* Returns true if all written blocks make the promised base. */
 bool base_digest_is_right(const struct node *node);

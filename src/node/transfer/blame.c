@@ -31,7 +31,8 @@ void blame_put(struct node *node, const uint8_t id[static ID_BYTES])
         connection_hang_up(node, peer, BYE_BROKEN, "gave a base that is not what it says");
 }
 
-/* Names the donor of the history, also if many nodes gave blocks. */
+/* Adds a note on a false base. It names the donor of the history, also if many nodes gave
+ * blocks. */
 static void note_false(struct node *node)
 {
     const struct blame *blame = &node->transfer->blame;
@@ -51,7 +52,7 @@ static void note_false(struct node *node)
     memcpy(note->who, donor, sizeof donor);
 }
 
-/* Asks none of the nodes that gave blocks for a while: another node may have the swarm's base. */
+/* Excludes all nodes that gave blocks for a while: another node may have the swarm's base. */
 static void rest_suspects(struct node *node)
 {
     const struct peer *peer;

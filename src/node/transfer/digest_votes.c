@@ -24,8 +24,8 @@
 
 #define AGREE_MIN  3                /* votes that confirm, the donor's included */
 #define WAIT_NS    (5 * SECOND_NS)  /* waiting time for further votes when one differs */
-#define CONFIRM_NS (60 * SECOND_NS) /* without a differing vote by then the base is confirmed */
-#define RUMORS_MAX 64               /* rumors of the log that one vote may cost */
+#define CONFIRM_NS (60 * SECOND_NS) /* time without a differing vote that confirms the base */
+#define RUMORS_MAX 64               /* most rumors of the log that are read for one vote */
 #define COUNT_EACH SECOND_NS        /* shortest time between two such votes of one neighbour */
 
 static uint64_t less(uint64_t digest, uint64_t other)
@@ -44,8 +44,8 @@ void digest_votes_begin(struct node *node)
 
 /* A version within ours, built entry by entry. */
 struct within {
-    uint64_t hash;   /* of the version */
-    uint64_t digest; /* of its base */
+    uint64_t hash;   /* hash of the version */
+    uint64_t digest; /* digest of the version's base */
     uint32_t left;   /* rumors that may still be subtracted */
 };
 
@@ -75,8 +75,8 @@ static bool take_out(struct node *node, struct within *within, const struct orig
     return true;
 }
 
-/* Returns the digest that our base would have with this version. Returns false if that is unknown.
- */
+/* Computes the digest that our base would have with this version. Returns false if that is
+ * unknown. */
 static bool digest_within(struct node *node, const struct message *version, uint64_t *digest)
 {
     const struct versions *versions = broadcast_versions(node);
@@ -104,7 +104,8 @@ static bool is_donor(const struct node *node, const struct peer *peer)
     return !node->transfer->digest_votes.is_restored && blame_is_donor(node, peer);
 }
 
-/* Limits the work that a neighbour's versions can cause. */
+/* Returns true if a neighbour's vote may cost work now; this limits the work that its versions can
+ * cause. */
 static bool may_count(const struct node *node, const struct digest_vote *digest_vote)
 {
     return digest_vote->heard_ns == 0 || node->now_ns - digest_vote->heard_ns >= COUNT_EACH;
@@ -136,13 +137,13 @@ bool digest_votes_on_version(struct node *node, const struct peer *from,
 }
 
 struct votes {
-    uint32_t agree;           /* with our base, the donor included */
-    uint32_t differ;          /* with the most frequent other base */
+    uint32_t agree;           /* votes for our base, the donor's included */
+    uint32_t differ;          /* votes for the most frequent other base */
     uint64_t apart;           /* digest of that base minus ours */
-    const struct peer *other; /* a neighbour that has it */
+    const struct peer *other; /* a neighbour with that other base */
 };
 
-/* Counts the unblamed neighbours with this vote. */
+/* Counts the neighbours with this vote that are not blamed. */
 static uint32_t count(const struct node *node, uint64_t apart)
 {
     uint32_t have = 0;
@@ -171,7 +172,7 @@ static struct votes count_votes(const struct node *node)
 
 /* Notes. */
 
-/* The note starts with the donor if there is one. */
+/* Adds a note that starts with the donor if there is one. */
 static void note(struct node *node, const char *is_what, const char *because)
 {
     const struct transfer *transfer = node->transfer;
@@ -233,7 +234,7 @@ static void judge(struct node *node)
         note_tie(node, &votes);
 }
 
-/* Requests the whole version of one neighbour after the other. */
+/* Requests the whole version of the neighbours in turn. */
 static void ask(struct node *node)
 {
     const struct peer *peer, *chosen = NULL;

@@ -23,19 +23,19 @@
 #include "node/transfer/transfer_private.h"
 
 #define ANSWER_NS                                                                                  \
-    (5 * SECOND_NS) /* a neighbour that does not answer within this time has no base to give */
+    (5 * SECOND_NS) /* time without an answer after which a neighbour has no base to give */
 #define STALL_NS                                                                                   \
-    (30 * SECOND_NS) /* a neighbour that gives no block for this long has none either */
+    (30 * SECOND_NS) /* time without a block after which a neighbour has none to give */
 #define REFUSED_NS (10 * SECOND_NS) /* pause before such a neighbour is asked again */
 #define SLOW_NS                                                                                    \
     (5 * SECOND_NS) /* after this time, blocks are requested from idle neighbours as well */
-#define STUCK_NS (15 * SECOND_NS) /* without a useful block for this long the fetch restarts */
+#define STUCK_NS (15 * SECOND_NS) /* time without a useful block after which the fetch restarts */
 #define REST_NS  (20 * SECOND_NS) /* shortest time that a taken-over base is kept */
-#define RESTS    3 /* and at least this multiple of the time that the takeover took */
+#define RESTS    3 /* multiple of the takeover's time for which the base is kept at least */
 #define FAR_RUMORS                                                                                 \
-    64 /* a node that lacks more rumors, and more than there are blocks, is far behind */
-#define FAR_EACH    8                /* after joining, this many more per origin */
-#define PROGRESS_NS (10 * SECOND_NS) /* between two notes of progress */
+    64 /* missing rumors above which a node is far behind, if they also outnumber the blocks */
+#define FAR_EACH    8                /* added missing rumors per origin after joining */
+#define PROGRESS_NS (10 * SECOND_NS) /* time between two notes of progress */
 #define SPANS_MIN   2 /* spans requested from a new neighbour; it gets more as it delivers */
 
 bool node_is_catching_up(const struct node *node)
@@ -82,16 +82,18 @@ static bool is_stuck(const struct node *node)
     return !is_waiting(node);
 }
 
-/* Three sides could take over each other's bases in a circle, where one wins by learning and the
- * others by the order of origins. So a node that has just taken over a base, or is about to, yields
- * only to a side with more learning. */
+/* Returns true if this node may take over the neighbour's base. Three sides could take over each
+ * other's bases in a circle, where one wins by learning and the others by the order of origins. So
+ * a node that has just taken over a base, or is about to, yields only to a side with more
+ * learning. */
 static bool may_yield(const struct node *node, const struct transfer_neighbour *neighbour)
 {
     return neighbour->is_decisive ||
            (base_is_whole(node) && node->now_ns >= node->transfer->fetch.rest_ns);
 }
 
-/* Returns true if only another base is the swarm's, or lacks an expelled member's rumors. */
+/* Returns true if our base must be replaced: digest votes refute it, or it contains an expelled
+ * member's rumors that the log no longer has. */
 static bool must_replace(const struct node *node)
 {
     return digest_votes_refute(node) || (retract_needs_base(node) && !proofs_are_contested(node) &&
@@ -121,14 +123,14 @@ static bool is_better(const struct node *node, const struct peer *peer)
     return neighbour->is_ahead && !neighbour->ours_preferred && base_is_whole(node);
 }
 
-/* Returns false if blame excludes the neighbour as a donor of blocks. */
+/* Returns false if the neighbour may not give blocks because of earlier blame. */
 static bool may_give(const struct node *node, const struct peer *peer)
 {
     const bool from_donor = node->transfer->blame.from_donor && base_state(node) == BASE_FETCHING;
     return !blame_is_on(node, peer) && (!from_donor || blame_is_donor(node, peer));
 }
 
-/* Returns true if the neighbour has the blocks being fetched, as far as its version tells. */
+/* Returns true if the neighbour has the blocks being fetched, as far as its version shows. */
 bool fetch_may_ask(const struct node *node, const struct peer *peer)
 {
     return broadcast_is_together(node, peer) &&
@@ -146,8 +148,9 @@ static const struct peer *choose_donor(struct node *node)
     return chosen;
 }
 
-/* A node that serves its base does not give it up: if two nodes took over each other's, both bases
- * would be lost. So a node that has asked serves no blocks, and not both ask all the time. */
+/* Asks the best neighbour for its base. A node that serves its base does not give it up: if two
+ * nodes took over each other's, both bases would be lost. So a node that has asked serves no
+ * blocks, and two nodes do not ask each other all the time. */
 static void ask(struct node *node)
 {
     const bool serves = serve_has_served_lately(node);
@@ -156,7 +159,7 @@ static void ask(struct node *node)
         return;
     const struct peer *donor = choose_donor(node);
     if (rumor_log_is_waiting(broadcast_log(node)))
-        return; /* the learner is the bottleneck */
+        return; /* the learner limits the speed, not the network */
     if (!donor || !connection_say(node, donor, &(struct message){.kind = TAKE}))
         return;
     struct history_request *request = &node->transfer->request;
@@ -168,7 +171,8 @@ static void ask(struct node *node)
     request->entries = 0;
 }
 
-/* Returns true if the neighbour knows so much more that blocks are fewer than rumors. */
+/* Returns true if the neighbour knows so many more rumors that blocks are fewer bytes than the
+ * rumors. */
 static bool is_far(const struct node *node, uint64_t missing)
 {
     const uint64_t each =
@@ -197,7 +201,7 @@ void fetch_set_ahead(struct node *node, const struct peer *peer)
     transfer_neighbour(node, peer)->is_ahead = true;
 }
 
-/* Fetching. */
+/* Fetching of blocks. */
 
 void fetch_begin(struct node *node, enum base_state state, uint64_t rumors)
 {
@@ -262,7 +266,7 @@ static void set_from(struct fetch *fetch, struct span span, uint64_t from)
         fetch->from[span.block + i] = from;
 }
 
-/* Frees its blocks for other neighbours. */
+/* Lets other neighbours deliver the blocks that were requested over this conversation. */
 static void release(struct node *node, uint64_t conn)
 {
     struct fetch *fetch = &node->transfer->fetch;
@@ -281,8 +285,8 @@ static void give_up(struct node *node, const struct peer *donor)
     neighbour->refused_ns = node->now_ns;
 }
 
-/* A neighbour is idle, and all remaining blocks were requested from slow ones: requests the same
- * blocks from it. The first answer counts. */
+/* Requests blocks that slow neighbours owe also from an idle neighbour, when no others remain. The
+ * first answer counts. */
 static void take_from_slow(struct node *node, const struct peer *free_one)
 {
     const struct peer *peer;
@@ -296,7 +300,7 @@ static void take_from_slow(struct node *node, const struct peer *free_one)
     }
 }
 
-/* Requests only as much as pending_blocks can hold. */
+/* Returns true if pending_blocks can hold another span, because no more is requested than fits. */
 static bool has_room_for_span(const struct node *node)
 {
     uint32_t taken = 0;
@@ -341,7 +345,8 @@ static void consider_fetching_from(struct node *node, const struct peer *peer)
         fetch_from(node, peer);
 }
 
-/* Prefers the donor: other neighbours may know as many rumors, but different ones. */
+/* Requests blocks, first from the donor: other neighbours may know as many rumors, but different
+ * ones. */
 static void fetch(struct node *node)
 {
     CHECK(!base_is_whole(node));
@@ -352,7 +357,7 @@ static void fetch(struct node *node)
         consider_fetching_from(node, peer);
 }
 
-/* Counts a block that the neighbour was asked for. */
+/* Counts a block that was requested from the neighbour. */
 static void count_block(struct node *node, struct transfer_neighbour *neighbour)
 {
     struct fetch *fetch = &node->transfer->fetch;
@@ -422,7 +427,7 @@ static void finish(struct node *node)
     joining_join(node, "holds what the swarm knows");
 }
 
-/* If the base is false, all of it must be fetched again. */
+/* Ends the fetch. If the base is false, all of it must be fetched again. */
 static void end_fetching(struct node *node)
 {
     struct fetch *fetch = &node->transfer->fetch;
@@ -488,7 +493,7 @@ static void note_progress(struct node *node)
                     (double)fetch->bytes * 1e-6 / seconds, left);
 }
 
-/* A neighbour that does not answer has no base to give. */
+/* Stops waiting for a neighbour that does not answer: it has no base to give. */
 static void give_up_asking(struct node *node)
 {
     struct history_request *request = &node->transfer->request;

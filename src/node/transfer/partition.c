@@ -15,10 +15,11 @@
 #include "node/transfer/partition_private.h"
 #include "node/transfer/transfer_private.h"
 
-#define DECISIVE 1.25 /* factor of time learned alone that decides by itself */
+#define DECISIVE 1.25 /* ratio of times learned alone that decides without a tie-break */
 
-/* All sides that meet must keep the same base, in any order and at any time. So unless one side has
- * clearly learned more, the base of the smallest origin is kept. */
+/* Adds an origin to the contest. All sides that meet must keep the same base, in any order and at
+ * any time. So unless one side has clearly learned more, the base of the smallest origin is
+ * kept. */
 void partition_count(struct contest *contest, uint64_t tag, uint64_t ours, uint64_t theirs)
 {
     if (ours > theirs)
@@ -42,14 +43,14 @@ bool partition_ours_preferred(const struct contest *contest)
                                           : contest->first_is_ours;
 }
 
-/* Seconds that each side has learned without the other. */
+/* Seconds that each side has learned alone, without the other. */
 struct alone_s {
     double ours;
     double theirs;
 };
 
-/* Uses the rate in the version that knows more of the origin, since both sides must use the same
- * one. */
+/* Returns the seconds in which an origin learned these samples. rate: that in the version that
+ * knows more of the origin, since both sides must use the same one. */
 static double seconds_of(uint64_t samples, float rate)
 {
     return rate > 0 && isfinite(rate) ? (double)samples / (double)rate : 0;
@@ -72,7 +73,7 @@ static bool counts(const struct node *node, const struct origin *origin)
 }
 
 /* Compares every origin that either side knows: the listed ones, and ours that the other side does
- * not know. Of all others it knows as much as we. */
+ * not know. Of all other origins both sides know the same. */
 static void compare_all(struct node *node, const struct message *version, struct alone_s *alone,
                         struct contest *contest)
 {
@@ -109,7 +110,7 @@ void partition_judge(struct node *node, const struct peer *from, const struct me
     neighbour->ours_preferred = partition_ours_preferred(&contest);
     neighbour->is_decisive = partition_is_decisive(&contest);
     neighbour->peer_yields =
-        neighbour->ours_preferred || !version->base; /* there is no base to take over yet */
+        neighbour->ours_preferred || !version->base; /* it has no base to take over yet */
     CHECK(alone.ours >= 0 && alone.theirs >= 0);
 }
 

@@ -5,11 +5,11 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Samples that only one side has learned. */
+/* Comparison of the samples that only one side has learned. */
 struct contest {
-    double ours, theirs; /* number of samples, by side */
-    uint64_t first_tag;  /* smallest tag of the origins that one side knows more of */
-    bool first_is_ours;  /* the side that does is ours */
+    double ours, theirs; /* samples that only our, or only the other side has learned */
+    uint64_t first_tag;  /* smallest tag among the origins of which one side knows more */
+    bool first_is_ours;  /* our side knows more of that origin */
 };
 #define CONTEST ((struct contest){.first_tag = UINT64_MAX})
 void partition_count(struct contest *contest, uint64_t tag, uint64_t ours, uint64_t theirs);

@@ -13,7 +13,7 @@
 #include "node/broadcast/equivocation.h"
 #include "node/transfer/transfer_private.h"
 
-#define WAIT_NS (5 * SECOND_NS) /* waiting time for rumors that a block contains and we lack */
+#define WAIT_NS (5 * SECOND_NS) /* waiting time for rumors of a block that this node lacks */
 
 static struct pending_block *free_place(const struct node *node)
 {
@@ -24,8 +24,8 @@ static struct pending_block *free_place(const struct node *node)
     return NULL;
 }
 
-/* Requests the block from another neighbour: this one's base does not fit our version, and neither
- * would its next block. */
+/* Requests the block from another neighbour: the base of this one does not fit our version, and its
+ * next block would not either. */
 static void ask_again(struct node *node, struct pending_block *block)
 {
     struct fetch *fetch = &node->transfer->fetch;
@@ -95,7 +95,7 @@ enum error pending_put(struct node *node, const struct peer *from, const struct 
     if (known != OK)
         return known;
     if (has_excess(node, block->version))
-        return MISMATCH; /* its donor did not know yet */
+        return MISMATCH; /* the donor did not know of the expulsion yet */
     const uint32_t entries = transfer_block_entries(node, number);
     if (block_decode(message->bulk.at, message->bulk.count, block->units, entries) != OK)
         return MALFORMED;
@@ -117,8 +117,8 @@ void pending_clear(struct node *node)
     pending->is_ready = false;
 }
 
-/* Returns true if the learner was given every rumor in the block; then counts the rumors that the
- * block lacks. */
+/* Returns true if the learner was given every rumor in the block. Then it also counts the rumors
+ * that the block lacks. */
 static bool is_covered(const struct node *node, struct pending_block *block)
 {
     const struct versions *versions = broadcast_versions(node);
@@ -173,7 +173,7 @@ static void replay(struct node *node, const struct rumor_log_entry *entry)
     }
 }
 
-/* Returns how many entries the learner may be given now: at least one block while it is idle. */
+/* Returns how many entries the learner may be given now; at least one block's while it is idle. */
 static uint32_t room_of(const struct node *node)
 {
     const uint32_t window = node->options.limits.apply_window, applying = broadcast_applying(node);
@@ -234,7 +234,8 @@ static struct action write_of(struct node *node, struct pending_block *block)
     return action;
 }
 
-/* Returns true if the block contains the rumors that we know, not others under the same numbers. */
+/* Returns true if the block contains the rumors that this node knows, not others under the same
+ * numbers. */
 static bool is_of_our_streams(const struct node *node, const struct pending_block *block)
 {
     const struct versions *versions = broadcast_versions(node);
@@ -251,8 +252,8 @@ static bool is_of_our_streams(const struct node *node, const struct pending_bloc
     return hash == block->hash;
 }
 
-/* No publication may be under way, since the block would lack what that takes out of the residual.
- */
+/* Sets the next WRITE. No publication may be under way, since the block would lack what the
+ * publication takes out of the residual. */
 bool pending_next_write(struct node *node, struct action *action)
 {
     struct pending_blocks *pending = &node->transfer->pending;

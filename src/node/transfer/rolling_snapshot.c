@@ -5,9 +5,10 @@
  * on when the swarm publishes little ──► takes over a complete base (fetch.c)
  *
  * A complete base needs every rumor since its first block, which a thin line cannot carry. So the
- * node takes no rumor of others, and each block is as recent as its donor's, whatever its
- * neighbours are. That is good enough to train: this node publishes the difference to whatever base
- * it has. But the base is the sum of no version, so it is neither shown, served nor saved.
+ * node takes no rumors of other nodes, and each block is as recent as the donor's base, whatever
+ * the age of the adjacent blocks. That is good enough to train: this node publishes the difference
+ * to whatever base it has. But the base is the sum of no version, so it is neither shown, served
+ * nor saved.
  *
  * The node uses one donor at a time and requests little at once, so that blocks are recent.
  * Held by tests/world/test_rolling_snapshot.c.
@@ -19,9 +20,9 @@
 #include "node/transfer/transfer_private.h"
 
 #define LAG_NS      (10 * SECOND_NS)
-#define USUAL_BYTES 4096.0 /* bytes of a rumor before one has arrived */
+#define USUAL_BYTES 4096.0 /* assumed bytes of a rumor before one has arrived */
 #define ENOUGH      0.5  /* part of the received bytes that may be rumors; the rest is for blocks */
-#define FEW         0.25 /* part of the other members that may lag */
+#define FEW         0.25 /* part of the other members up to which few lag */
 
 /* Returns true if a neighbour has been connected long enough to send something. */
 static bool has_company(const struct node *node)
@@ -33,8 +34,8 @@ static bool has_company(const struct node *node)
     return false;
 }
 
-/* Returns true if most neighbours have half of what we lack, by their versions. Records would be
- * too late: when all lag, records lag as well. */
+/* Returns true if most neighbours have at least half of the rumors that this node lacks, by their
+ * versions. Records would be too late: when all lag, records lag as well. */
 static bool others_keep_up(const struct node *node)
 {
     const uint64_t own = broadcast_versions(node)->rumors;
@@ -48,9 +49,9 @@ static bool others_keep_up(const struct node *node)
     return 2 * keeping_up > neighbours;
 }
 
-/* A node that lags while few others do is slow itself. If all gave up their bases, none would be
- * left. With two training nodes, each publishes at most what the other can receive (rate/budget.c).
- */
+/* Returns true if this node's line is too slow: it lags while few others do. If all gave up their
+ * bases, none would be left. With two training nodes, each publishes at most what the other can
+ * receive (rate/budget.c). */
 static bool is_too_slow(const struct node *node)
 {
     return shares_training(membership_members(node), node->now_ns) > 2 && has_company(node) &&
@@ -60,7 +61,7 @@ static bool is_too_slow(const struct node *node)
            !fetch_is_asking(node) && !serve_has_served_lately(node);
 }
 
-/* fresh_ns: earliest time at which a block of the last round was read. */
+/* Starts a round of blocks. fresh_ns: earliest time at which a block of the last round was read. */
 static void begin_round(struct node *node, uint64_t fresh_ns)
 {
     node->transfer->rolling.rumors_before = broadcast_most_shown(node, false);
@@ -103,7 +104,8 @@ static void end_round(struct node *node)
     CHECK(base_state(node) == BASE_ROLLING);
     joining_join(node, "holds what the swarm knew lately");
     node->transfer->rolling.wants_whole = could_keep_up(node);
-    node->transfer->fetch.keep_weights = false; /* what was learned apart is in the residual now */
+    /* What this node learned in the meantime is in the residual now. */
+    node->transfer->fetch.keep_weights = false;
     begin_round(node, node->transfer->fetch.began_ns);
 }
 

@@ -4,15 +4,15 @@
  *   FETCH ──► READ ──► learner ──► BLOCK ...     blocks of it, with the latest entries of the
  * version SAVE ──► learner ──► history       everything in the learner, and its history
  *
- * No copy is kept: each block is as recent as its READ. Training steps do not change the base, so a
- * READ need not wait for a step, nor for orders behind it. The learner only promises that answers
- * come in the order of execution, so a block contains the rumors that were answered before it. A
- * taken-over base has everything that was known and not withheld (broadcast/hold.h) when its taker
- * first asked, since the taker would not get those rumors otherwise. So it gets no block before the
- * learner has applied them. A block comes with the latest entries of its version and the hash of
- * all. Blocks are many bytes. Links carry them when no rumor waits (connection/peer.c), so while
- * this node trains they are limited by its processor: by the options, or SERVE_AUTO. Held by
- * tests/world/test_serve.c, test_joining_load.c and test_takeover.c.
+ * No copy of the base is kept: each block is as recent as its READ. Training steps do not change
+ * the base, so a READ need not wait for a step, nor for orders behind it. The learner only promises
+ * that answers come in the order of execution, so a block contains the rumors that were answered
+ * before it. A taken-over base has everything that was known and not withheld (broadcast/hold.h)
+ * when its taker first asked, since the taker would not get those rumors otherwise. So it gets no
+ * block before the learner has applied them. A block comes with the latest entries of its version
+ * and the hash of all. Blocks are many bytes. Links carry them when no rumor waits
+ * (connection/peer.c), so while this node trains they are limited by its processor: by the options,
+ * or SERVE_AUTO. Held by tests/world/test_serve.c, test_joining_load.c and test_takeover.c.
  */
 #include <math.h>
 #include <string.h>
@@ -26,10 +26,9 @@
 #define TURN_S          5
 #define HELD_NS                                                                                    \
     SECOND_NS /* shortest time between two histories for one node, if that reads rumors */
-#define ANEW_NS                                                                                    \
-    (5 * SECOND_NS)       /* a node that asks after this time may be taking over another base */
-#define SERVE_AUTO 12.5e6 /* bytes per second: a sixteenth of a core */
-#define SERVE_PART 0.25   /* part of what all links carry, where that is more */
+#define ANEW_NS    (5 * SECOND_NS) /* a later request may be for another base */
+#define SERVE_AUTO 12.5e6 /* default limit for blocks, bytes per second: a sixteenth of a core */
+#define SERVE_PART 0.25   /* default limit as part of what all links carry, if that is more */
 #define LISTED_MAX ((MESSAGE_MAX - MESSAGE_ADDS - BLOCK_MAX) / VERSION_ENTRY_BYTES)
 
 _Static_assert(READ_BLOCKS *BLOCK_ENTRIES == NODE_READ_MAX, "the owner gives room for a READ");
@@ -41,7 +40,7 @@ static bool may_serve(const struct node *node)
     return base_is_whole(node) && !retract_needs_base(node) && !digest_votes_refute(node);
 }
 
-/* The neighbour takes over our base, which has every rumor known by now. */
+/* Handles a request of a neighbour that takes over our base, which has every rumor known by now. */
 static void on_asked(struct node *node, const struct peer *from, bool is_anew)
 {
     struct transfer_neighbour *neighbour = transfer_neighbour(node, from);
@@ -52,7 +51,7 @@ static void on_asked(struct node *node, const struct peer *from, bool is_anew)
     neighbour->fetched_ns = node->now_ns;
 }
 
-/* History. */
+/* History of the base. */
 
 /* Returns the bytes of a history. Its parts must describe one moment, so they are sent together or
  * not at all. */
@@ -128,7 +127,7 @@ void serve_on_take(struct node *node, const struct peer *from)
         has_room_for_history(node, from) && !(is_soon && hold_keeps_any(node)) &&
         hold_digest(node, &digest)) {
         node->transfer->serve.served_ns = node->now_ns;
-        broadcast_forget_backlog(node, from); /* all of it is in the base */
+        broadcast_forget_backlog(node, from); /* the base contains all rumors of the backlog */
         say_history(node, from, digest);
         return;
     }
@@ -157,14 +156,14 @@ void serve_on_fetch(struct node *node, const struct peer *from, uint64_t block, 
     node->transfer->serve.served_ns = node->now_ns;
 }
 
-/* Returns how many blocks fit its queue. */
+/* Returns how many blocks fit the neighbour's queue. */
 static uint32_t room_for(const struct peer *peer)
 {
     const size_t waiting = peer_queued_bytes(peer);
     return waiting < peer->queue.max ? (uint32_t)((peer->queue.max - waiting) / FRAME_MAX) : 0;
 }
 
-/* Returns the bytes per second for blocks. */
+/* Returns the limit for blocks in bytes per second. */
 static double serve_rate(const struct node *node)
 {
     const uint64_t fixed = node->options.serve_bytes_per_s;
@@ -182,8 +181,9 @@ static uint32_t listed(const struct node *node)
     return broadcast_active_origins(node) < most ? broadcast_active_origins(node) : most;
 }
 
-/* Returns how many blocks a turn has: all waiting neighbours get a turn within TURN_S at our rate,
- * and the neighbour's link carries the blocks within that time, so none is old when it is sent. */
+/* Returns how many blocks a neighbour gets per turn: all waiting neighbours get a turn within
+ * TURN_S at our rate, and the neighbour's link carries the blocks within that time, so none is old
+ * when it is sent. */
 static uint32_t fair_turn(const struct node *node, const struct peer *peer)
 {
     uint32_t takers = 0;
@@ -196,7 +196,8 @@ static uint32_t fair_turn(const struct node *node, const struct peer *peer)
     return (uint32_t)fmin(fmax(blocks, 1), READ_BLOCKS);
 }
 
-/* Removes the first blocks that it asked for, at most `most`. */
+/* Removes the first blocks that the neighbour requested, at most `most`, from its list and returns
+ * them. */
 static struct span take_fetch(struct transfer_neighbour *neighbour, uint32_t most)
 {
     CHECK(neighbour->fetches_count > 0 && most > 0);
@@ -217,7 +218,7 @@ static void put_back(struct transfer_neighbour *neighbour, struct span span)
 {
     CHECK(span.count > 0 && neighbour->fetches_count <= FETCHES_MAX);
     if (neighbour->fetches_count == FETCHES_MAX)
-        return; /* it will ask again */
+        return; /* the neighbour will ask again */
     memmove(neighbour->fetches + 1, neighbour->fetches,
             neighbour->fetches_count * sizeof *neighbour->fetches);
     neighbour->fetches[0] = span;
@@ -231,7 +232,7 @@ static const struct peer *next_taker(struct node *node)
     for (uint32_t i = 1; i <= places; i++) {
         const uint32_t place = (node->transfer->serve.turn + i) % places;
         if (node->transfer->neighbours[place].fetches_count == 0)
-            continue; /* the usual case */
+            continue; /* most neighbours want no blocks */
         const struct peer *peer = connection_at(node, place);
         if (peer->state != PEER_OPEN || pacer_is_busy(node, peer) || room_for(peer) == 0 ||
             !broadcast_has_done(node, node->transfer->neighbours[place].serve_from))
@@ -250,8 +251,8 @@ static void begin_reading(struct node *node, uint64_t conn, struct span span)
         .is_out = true, .bases = node->transfer->fetch.bases, .conn = conn, .span = span};
 }
 
-/* Finds the rumors in an answered block. Own rumors become known when the learner has cut them, so
- * all are in it. */
+/* Determines which rumors an answered block contains. Own rumors become known when the learner has
+ * cut them, so all of them are in it. */
 static const struct serve *look_at_answer(struct node *node)
 {
     const struct serve *serve = &node->transfer->serve;
@@ -262,13 +263,13 @@ static const struct serve *look_at_answer(struct node *node)
 bool serve_next_read(struct node *node, struct action *action)
 {
     if (node->transfer->serve.reading.is_out || node->now_ns < node->transfer->serve.next_ns ||
-        broadcast_has_blocks_given(node) || /* the last blocks of a taken-over base */
+        broadcast_has_blocks_given(node) || /* the last blocks of a base being taken over */
         retract_is_due(node) || retract_is_under_way(node))
         return false;
     const struct peer *peer = next_taker(node);
     if (!peer)
         return false;
-    if (!may_serve(node)) { /* the requested base is gone */
+    if (!may_serve(node)) { /* the base that the neighbour requested is gone */
         transfer_neighbour(node, peer)->fetches_count = 0;
         refuse(node, peer);
         return false;
@@ -292,7 +293,8 @@ static void pay(struct node *node, uint64_t bytes)
         node->now_ns + (uint64_t)((double)bytes * 1e9 / serve_rate(node));
 }
 
-/* Returns true if that base had rumors of an expelled member beyond the present limit. */
+/* Returns true if the base with these heads had rumors of an expelled member beyond the present
+ * limit. */
 static bool has_excess(const struct node *node, const struct signed_head *const *heads)
 {
     const struct versions *versions = broadcast_versions(node);
@@ -307,7 +309,7 @@ static void say_blocks(struct node *node, const struct peer *to, struct span spa
 {
     CHECK(span.block < node->transfer->blocks && span.count <= node->transfer->blocks - span.block);
     const struct signed_head *const *heads = look_at_answer(node)->heads;
-    if (has_excess(node, heads)) { /* it is read again after the retraction */
+    if (has_excess(node, heads)) { /* the block is read again after the retraction */
         put_back(transfer_neighbour(node, to), span);
         return;
     }
@@ -325,7 +327,7 @@ static void say_blocks(struct node *node, const struct peer *to, struct span spa
         if (!connection_say(node, to, &message)) {
             put_back(transfer_neighbour(node, to),
                      (struct span){.block = span.block + i, .count = span.count - i});
-            break; /* rumors filled the queue first */
+            break; /* rumors filled the queue in the meantime */
         }
         bytes += message.text.count + message.bulk.count;
         units += entries;

@@ -1,6 +1,6 @@
 /* Takeover: our version is replaced by that of the base being fetched (fetch.c).
  *
- * What this node had learned before:
+ * This node's earlier progress:
  *   joining      nothing
  *   lagging      its rumors are in the log and stay in the base; the residual stays
  *   partitioned  the weights stay, and the difference becomes residual. It is published again, at
@@ -15,8 +15,8 @@
 #include "node/transfer/partition_private.h"
 #include "node/transfer/transfer_private.h"
 
-/* Two nodes may each know a little that no log has any more. One of these parts is lost, and both
- * nodes must choose the same. */
+/* Returns true if a takeover would lose rumors that must stay. Two nodes may each know a little
+ * that no log has any more. One of these parts is lost, and both nodes must choose the same. */
 static bool would_lose_more(const struct node *node, const uint32_t *next)
 {
     const struct history_request *request = &node->transfer->request;
@@ -37,7 +37,8 @@ static bool would_lose_more(const struct node *node, const uint32_t *next)
         if (next[place] == 0)
             partition_count(&contest, origin->tag, origin->samples, 0);
     }
-    const bool is_open = contest.first_tag == UINT64_MAX; /* published, but no samples */
+    /* Some origins have published, but no samples. */
+    const bool is_open = contest.first_tag == UINT64_MAX;
     return loses &&
            (is_open ? versions->digest > request->digest : partition_ours_preferred(&contest));
 }
@@ -55,7 +56,7 @@ static const char *reason_to_replace(const struct node *node)
     return NULL;
 }
 
-/* why: the reason that our base cannot stay, or NULL. */
+/* Adds a note on the start of a takeover. why: the reason that our base cannot stay, or NULL. */
 static void note_beginning(struct node *node, const struct peer *donor, const char *why)
 {
     char text[192];
@@ -70,7 +71,8 @@ static void note_beginning(struct node *node, const struct peer *donor, const ch
     (void)connection_note(node, donor, NOTE_CATCHING_UP, LEVEL_INFO, text);
 }
 
-/* Earlier versions of neighbours were compared with another version of ours. */
+/* Requests the versions of neighbours again, because earlier ones were compared with another
+ * version of ours. */
 static void ask_anew(struct node *node, const struct peer *donor)
 {
     for (uint32_t i = 0; connection_neighbour(node, &i); i++)
@@ -87,8 +89,8 @@ static uint64_t sum_of(const uint32_t *next, uint32_t count)
 }
 
 enum takeover {
-    TAKEOVER_DONE,   /* its version is ours */
-    TAKEOVER_NOT,    /* our base stays */
+    TAKEOVER_DONE,   /* the version of that base is now ours */
+    TAKEOVER_NOT,    /* our base stays; no takeover */
     TAKEOVER_NO_ROOM /* the table of origins is full */
 };
 
@@ -141,7 +143,7 @@ static void note_no_room(struct node *node, const struct peer *donor)
             "which is to be raised; or it says what cannot be");
 }
 
-/* Appends the next part of the history. MISMATCH: another part, or too much. */
+/* Appends the next part of the history. MISMATCH: it is not the next part, or too long. */
 static enum error put_part(struct node *node, const struct message *part)
 {
     struct history_request *request = &node->transfer->request;
@@ -155,7 +157,7 @@ static enum error put_part(struct node *node, const struct message *part)
            part->bulk.count);
     request->entries += (uint32_t)entries;
     request->digest = part->digest;
-    request->asked_ns = node->now_ns; /* a thin line takes its time */
+    request->asked_ns = node->now_ns; /* restarts the wait, since a thin line takes its time */
     request->parts++;
     return OK;
 }

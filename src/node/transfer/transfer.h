@@ -28,12 +28,12 @@ void transfer_stats(const struct node *node, struct node_stats *stats);
 /* Partition: a neighbour has sent its whole version. Decides whether we are partitioned, and which
  * base wins. */
 void partition_judge(struct node *node, const struct peer *from, const struct message *version);
-/* Returns true if the neighbour is to take over our base, instead of we its. */
+/* Returns true if the neighbour is to take over our base; false if we take over its base. */
 bool partition_peer_yields(const struct node *node, const struct peer *peer);
 
 /* Fetch. */
 
-/* A few times a second, or on demand: requests a base, and its blocks. */
+/* Requests a base and its blocks; called a few times a second, or on demand. */
 void fetch_consider(struct node *node);
 bool fetch_is_asking(const struct node *node); /* a neighbour was asked for its history */
 /* The model hash is now that of a node with this standing: forgets all rumors, and fetches the base
@@ -46,11 +46,11 @@ bool fetch_on_missing(struct node *node, const struct peer *from, const struct m
                       uint64_t missing);
 bool fetch_is_ahead(const struct node *node, const struct peer *peer);
 void fetch_set_ahead(struct node *node,
-                     const struct peer *peer); /* only its base has what we lack */
+                     const struct peer *peer); /* only its base has the rumors that we lack */
 void fetch_on_block(struct node *node, const struct peer *from, const struct message *block);
-void fetch_on_lost(struct node *node, uint64_t conn); /* the conversation has ended */
+void fetch_on_lost(struct node *node, uint64_t conn); /* the conversation ended */
 bool fetch_next_write(struct node *node, struct action *action);
-/* Returns true once after a base is complete: neighbours must learn it. */
+/* Returns true once after a base is complete, so that neighbours are told. */
 bool fetch_take_announcement(struct node *node);
 /* Returns the time of the last block given to the learner, or of the start of waiting for one. */
 uint64_t fetch_wrote_ns(const struct node *node);
@@ -59,19 +59,20 @@ void fetch_wait_anew(struct node *node);
 /* Takes a part of a history. Returns true if our version was replaced. */
 bool takeover_on_history(struct node *node, const struct peer *from, const struct message *history);
 
-/* The learner's base moves by this update: it was given out, or is our own. */
+/* Records that the learner's base moves by this update: one that was given out, or our own. */
 void transfer_on_update(struct node *node, const struct update *update);
 
-/* Digest votes: takes a neighbour's version. Returns false if it says nothing about our base. */
+/* Digest votes: compares a neighbour's version with ours. Returns false if the version says nothing
+ * about our base. */
 bool digest_votes_on_version(struct node *node, const struct peer *from,
                              const struct message *version);
-void digest_votes_consider(struct node *node); /* once a second */
+void digest_votes_consider(struct node *node); /* called once a second */
 
-/* This many rumors of an expelled member have left our version; the base being fetched must lose
- * them as well. */
+/* Records that this many rumors of an expelled member have left our version; the base being fetched
+ * must lose them as well. */
 void transfer_on_retracted(struct node *node, uint64_t rumors);
 
-/* A few times a second: starts, continues or ends a rolling snapshot. */
+/* Starts, continues or ends a rolling snapshot; called a few times a second. */
 void rolling_snapshot_consider(struct node *node);
 
 /* Serve. */

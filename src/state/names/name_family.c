@@ -18,7 +18,8 @@ const struct name_family *name_family_find(const char *model_type)
     return NULL;
 }
 
-/* The numbers of the first layer of each kind; whether all others agree is seen later. */
+/* Reads the numbers from the first layer of each kind; same_layers later checks the other
+ * layers. */
 static void look_at(const struct model *model, struct transformer *transformer)
 {
     int first_dense = 0;
@@ -46,7 +47,7 @@ static void look_at(const struct model *model, struct transformer *transformer)
                                                          : HEAD_DENSE;
 }
 
-/* Whether the model has the layers of the other, which has no dropouts. */
+/* Returns true if the model has the layers of the other one, which has no dropouts. */
 static bool same_layers(const struct model *model, const struct model *other)
 {
     int k = 0;

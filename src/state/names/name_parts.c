@@ -1,12 +1,12 @@
-/* Parts of the families: names of single tensors, and spellings of the last layer. */
+/* Functions for the families: names of single tensors, and spellings of the last layer. */
 #include <stdio.h>
 #include <string.h>
 
 #include "state/names/name_family.h"
 #include "state/names/tensor_names.h"
 
-/* The rows of one of our matrices that are the part. Of queries there are as many as numbers come
- * in, the rest is shared by keys and values. */
+/* Sets the tensor to a part of the rows of one of our matrices. There are as many queries as input
+ * numbers; keys and values share the rest. */
 static void cut_rows(struct named_tensor *tensor, enum name_rows rows)
 {
     const size_t all = tensor->dims[0], width = tensor->dims[1];
@@ -57,7 +57,7 @@ bool name_parts_is_dropout(const char *text)
     return strncmp(text, "dropout ", 8) == 0;
 }
 
-/* The number of a layer with the dropouts before it. */
+/* Returns the number of a layer, with the dropouts before it counted. */
 static int number_of(const struct model *model, int layer)
 {
     int dropouts = 0;

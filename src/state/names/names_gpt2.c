@@ -1,5 +1,5 @@
-/* GPT-2 (Radford et al. 2019), as transformers' GPT2LMHeadModel has it: learned positions, a norm
- * before each half of a block, gelu by tanh. Its Conv1D holds weights as [in, out]. */
+/* The family GPT-2 (Radford et al. 2019), as in transformers' GPT2LMHeadModel: learned positions, a
+ * norm before each half of a block, gelu by tanh. Its Conv1D holds weights as [in, out]. */
 #include <stdio.h>
 
 #include "state/names/name_family.h"
@@ -27,7 +27,8 @@ static const struct name_rule rules[] = {
     {NAME_BEHIND, 1, "dense.weight", ROWS_ALL, false, "lm_head.weight"},
 };
 
-/* The causal mask, in files of earlier versions; the table once more. */
+/* Unneeded tensors: the causal mask in files of earlier versions, and the copy of the embedding
+ * table. */
 static const char *const spare[] = {".attn.bias", ".attn.masked_bias", "lm_head.weight", NULL};
 
 static void line(const struct transformer *of, char text[static MODEL_LINE_MAX])

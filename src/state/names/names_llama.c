@@ -1,6 +1,6 @@
-/* Llama (Touvron et al. 2023), as transformers' LlamaForCausalLM has it: rope, rmsnorm, swiglu and
- * no biases. Our joint matrices (queries, keys and values; both halves of the swiglu) are separate
- * there. */
+/* The family Llama (Touvron et al. 2023), as in transformers' LlamaForCausalLM: rope, rmsnorm,
+ * swiglu and no biases. Our joint matrices (queries, keys and values; both halves of the swiglu)
+ * are separate there. */
 #include <stdio.h>
 
 #include "state/names/name_family.h"
@@ -23,7 +23,8 @@ static const struct name_rule rules[] = {
     {NAME_BEHIND, 1, "dense.weight", ROWS_ALL, false, "lm_head.weight"},
 };
 
-/* The rates of the angles, in files of earlier versions; the table once more. */
+/* Unneeded tensors: rates of the angles in files of earlier versions, and the copy of the embedding
+ * table. */
 static const char *const spare[] = {".rotary_emb.inv_freq", "lm_head.weight", NULL};
 
 static void line(const struct transformer *of, char text[static MODEL_LINE_MAX])
@@ -39,7 +40,7 @@ static void line(const struct transformer *of, char text[static MODEL_LINE_MAX])
     name_parts_spell_head(of, text, used);
 }
 
-/* The angles: of this name since transformers 5, beside the other keys before. */
+/* Reads the numbers of rope: an object of this name since transformers 5, separate keys before. */
 static void read_rope(struct config_reader *reader)
 {
     const json_t *nested = json_object_get(reader->config, "rope_parameters");

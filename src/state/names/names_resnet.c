@@ -1,12 +1,13 @@
-/* Residual nets (He, Zhang, Ren, Sun 2015) as torchvision names their tensors; files of most CIFAR
- * nets for PyTorch do as well; some write "linear" and "shortcut".
+/* Names of the tensors of residual nets (He, Zhang, Ren, Sun 2015) in torchvision. Most CIFAR nets
+ * for PyTorch have the same names; some use "linear" and "shortcut".
  *
  *   conv, batchnorm, relu, [maxpool]                                         conv1, bn1
  *   residual(conv, batchnorm, relu, conv, batchnorm), relu                   layer1.0.conv1, …
  *   residual(conv, batchnorm, relu, … | conv, batchnorm), relu               layer2.0.downsample.0
  *   avgpool, dense                                                           fc
  *
- * A stage begins with a block that has a shortcut. The convolutions have no biases, and any sizes.
+ * A stage begins with a block that has a shortcut. The convolutions have no biases and may have any
+ * size.
  */
 #include <stdio.h>
 #include <string.h>
@@ -21,12 +22,12 @@ const struct name_style names_resnet = {
     .spare = spare,
 };
 
-/* Along the layers. */
+/* Position while the layers are compared one by one. */
 struct walk {
     struct tensor_names *names;
     const struct model *model;
-    int at;     /* the next layer */
-    int number; /* of that layer, joints and dropouts not counted */
+    int at;     /* index of the next layer */
+    int number; /* number of that layer, joints and dropouts not counted */
 };
 
 static bool is_next(const struct walk *walk, const char *word)
@@ -38,7 +39,7 @@ static bool is_next(const struct walk *walk, const char *word)
     return strncmp(text, word, length) == 0 && (text[length] == '\0' || text[length] == ' ');
 }
 
-/* Goes past the next layer, if that is one of this kind. */
+/* Skips the next layer if it is of this kind; returns false otherwise. */
 static bool pass(struct walk *walk, const char *word)
 {
     if (!is_next(walk, word))
@@ -51,7 +52,7 @@ static bool pass(struct walk *walk, const char *word)
     return true;
 }
 
-/* A tensor of the layer that was passed last. */
+/* Adds a tensor of the layer that was skipped last. */
 static bool put(struct walk *walk, const char *tensor, const char *layer, const char *name)
 {
     char full[NAMED_TENSOR_BYTES];
@@ -60,7 +61,7 @@ static bool put(struct walk *walk, const char *tensor, const char *layer, const 
     return name_parts_put(walk->names, walk->model, walk->number - 1, &rule, full);
 }
 
-/* A convolution without biases and the norm behind it. */
+/* Skips a convolution without biases and the norm after it. */
 static bool pass_convolution(struct walk *walk, const char *convolution, const char *norm)
 {
     return pass(walk, "conv") && put(walk, "conv.weight", convolution, "weight") &&
@@ -71,7 +72,7 @@ static bool pass_convolution(struct walk *walk, const char *convolution, const c
            put(walk, "batchnorm.running_var", norm, "running_var");
 }
 
-/* Whether the residual that is next has a shortcut of its own. */
+/* Returns true if the next residual has its own shortcut. */
 static bool has_shortcut(const struct walk *walk)
 {
     struct walk ahead = *walk;
@@ -80,7 +81,7 @@ static bool has_shortcut(const struct walk *walk)
     return is_next(&ahead, "|");
 }
 
-/* Two convolutions, or three. */
+/* Skips a block of two or three convolutions. */
 static bool pass_block(struct walk *walk, int stage, int block)
 {
     char convolution[NAMED_TENSOR_BYTES], norm[NAMED_TENSOR_BYTES];
